@@ -1,0 +1,43 @@
+"""Every projector, and running them all."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Final
+
+from projections.connectors.projector import ConnectorsProjector
+from projections.follower import Follower
+from projections.projector import Projector
+from service.database import service_conninfo
+from service.event_log.log import EventLog
+
+PROJECTORS: Final[tuple[Projector, ...]] = (ConnectorsProjector(),)
+
+
+def follower_conninfo(database_url: str) -> str:
+    """Return connection words with the longer limits of a batch or a rebuild."""
+    return service_conninfo(
+        database_url,
+        statement_timeout="10min",
+        lock_timeout="1min",
+        idle_in_transaction_session_timeout="1min",
+    )
+
+
+@asynccontextmanager
+async def run_followers(
+    log: EventLog, database_url: str, projectors: Sequence[Projector] = PROJECTORS
+) -> AsyncIterator[list[Follower]]:
+    """Run one follower for each projector until the block ends."""
+    conninfo = follower_conninfo(database_url)
+    followers = [Follower(projector, log, conninfo) for projector in projectors]
+    tasks = [
+        asyncio.create_task(follower.run(), name=f"follower {follower.name}")
+        for follower in followers
+    ]
+    try:
+        yield followers
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

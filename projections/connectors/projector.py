@@ -1,0 +1,85 @@
+"""Connector events to the connectors' read tables."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from psycopg import AsyncConnection
+
+from projections.connectors.table import (
+    ConnectorRow,
+    replace_grants,
+    select_connectors,
+    upsert_connectors,
+)
+from projections.projector import Projector
+from service.connectors.aggregate import Connector
+from service.event_log.mapper import RecordedEvent
+
+
+class ConnectorsProjector(Projector):
+    name = "connectors"
+    events = (
+        Connector.Created,
+        Connector.MadePublic,
+        Connector.MadePrivate,
+        Connector.GrantOffered,
+        Connector.GrantedToAgent,
+        Connector.GrantRevoked,
+        Connector.Retired,
+    )
+
+    async def project(
+        self, db: AsyncConnection[Any], events: Sequence[RecordedEvent]
+    ) -> None:
+        rows = await select_connectors(db, {each.aggregate_id for each in events})
+        grants: dict[tuple[UUID, UUID], str | None] = {}
+        retired: set[UUID] = set()
+        for recorded in events:
+            _fold_connector(rows, recorded)
+            _fold_grants(grants, retired, recorded.event)
+        await upsert_connectors(db, rows.values())
+        await replace_grants(db, grants, retired)
+
+
+def _fold_connector(rows: dict[UUID, ConnectorRow], recorded: RecordedEvent) -> None:
+    event = recorded.event
+    if isinstance(event, Connector.Created):
+        rows[recorded.aggregate_id] = ConnectorRow(
+            id=recorded.aggregate_id,
+            owner_id=UUID(event.owner_id),
+            name=event.name,
+            url=event.url,
+            description=event.description,
+            version=recorded.version,
+            created_at=event.timestamp,
+            updated_at=event.timestamp,
+        )
+        return
+    row = rows[recorded.aggregate_id]
+    row.version = recorded.version
+    row.updated_at = event.timestamp
+    match event:
+        case Connector.MadePublic():
+            row.public_since = datetime.fromisoformat(event.since)
+            row.made_public_by = UUID(event.by)
+        case Connector.MadePrivate():
+            row.public_since = row.made_public_by = None
+        case Connector.Retired():
+            row.is_retired = True
+            row.public_since = row.made_public_by = None
+
+
+def _fold_grants(
+    grants: dict[tuple[UUID, UUID], str | None], retired: set[UUID], event: Any
+) -> None:
+    match event:
+        case Connector.GrantOffered():
+            grants[event.originator_id, UUID(event.agent_id)] = event.side
+        case Connector.GrantedToAgent():
+            grants[event.originator_id, UUID(event.agent_id)] = "granted"
+        case Connector.GrantRevoked():
+            grants[event.originator_id, UUID(event.agent_id)] = None
+        case Connector.Retired():
+            retired.add(event.originator_id)

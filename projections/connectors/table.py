@@ -1,0 +1,109 @@
+"""Writes to the connectors' read tables."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from psycopg import AsyncConnection
+from psycopg.rows import class_row
+
+from projections.rows import columns
+
+
+@dataclass(slots=True, kw_only=True)
+class ConnectorRow:
+    id: UUID
+    owner_id: UUID
+    name: str
+    url: str
+    description: str
+    public_since: datetime | None = None
+    made_public_by: UUID | None = None
+    is_retired: bool = False
+    version: int
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(slots=True, kw_only=True)
+class GrantRow:
+    connector_id: UUID
+    agent_id: UUID
+    state: str
+
+
+SELECT = """
+    SELECT id, owner_id, name, url, description, public_since, made_public_by,
+           is_retired, version, created_at, updated_at
+      FROM connector
+     WHERE id = ANY (%s)
+"""
+UPSERT = """
+    INSERT INTO connector (
+           id, owner_id, name, url, description, public_since, made_public_by,
+           is_retired, version, created_at, updated_at)
+    SELECT *
+      FROM unnest(
+           %(id)s::uuid[], %(owner_id)s::uuid[], %(name)s::text[], %(url)s::text[],
+           %(description)s::text[], %(public_since)s::timestamptz[],
+           %(made_public_by)s::uuid[], %(is_retired)s::boolean[],
+           %(version)s::bigint[], %(created_at)s::timestamptz[],
+           %(updated_at)s::timestamptz[])
+    ON CONFLICT (id) DO UPDATE
+       SET public_since = excluded.public_since,
+           made_public_by = excluded.made_public_by,
+           is_retired = excluded.is_retired,
+           version = excluded.version,
+           updated_at = excluded.updated_at
+"""
+DELETE_GRANTS = """
+    DELETE FROM connector_grant g
+     USING unnest(%s::uuid[], %s::uuid[]) AS gone (connector_id, agent_id)
+     WHERE g.connector_id = gone.connector_id AND g.agent_id = gone.agent_id
+"""
+DELETE_GRANTS_OF_CONNECTORS = (
+    "DELETE FROM connector_grant WHERE connector_id = ANY (%s)"
+)
+UPSERT_GRANTS = """
+    INSERT INTO connector_grant (connector_id, agent_id, state)
+    SELECT *
+      FROM unnest(%(connector_id)s::uuid[], %(agent_id)s::uuid[], %(state)s::text[])
+    ON CONFLICT (connector_id, agent_id) DO UPDATE SET state = excluded.state
+"""
+
+
+async def select_connectors(
+    db: AsyncConnection[Any], ids: Iterable[UUID]
+) -> dict[UUID, ConnectorRow]:
+    async with db.cursor(row_factory=class_row(ConnectorRow)) as cursor:
+        await cursor.execute(SELECT, [list(ids)])
+        return {row.id: row for row in await cursor.fetchall()}
+
+
+async def upsert_connectors(
+    db: AsyncConnection[Any], rows: Iterable[ConnectorRow]
+) -> None:
+    await db.execute(UPSERT, columns(rows))
+
+
+async def replace_grants(
+    db: AsyncConnection[Any],
+    states: dict[tuple[UUID, UUID], str | None],
+    retired: Iterable[UUID],
+) -> None:
+    """Set the state of each (connector, agent), None for no grant."""
+    gone = [pair for pair, state in states.items() if state is None]
+    kept = [
+        GrantRow(connector_id=connector_id, agent_id=agent_id, state=state)
+        for (connector_id, agent_id), state in states.items()
+        if state is not None
+    ]
+    if gone:
+        await db.execute(
+            DELETE_GRANTS, [[pair[0] for pair in gone], [pair[1] for pair in gone]]
+        )
+    if kept:
+        await db.execute(UPSERT_GRANTS, columns(kept))
+    await db.execute(DELETE_GRANTS_OF_CONNECTORS, [list(retired)])

@@ -1,0 +1,25 @@
+CREATE TABLE connector (
+    id             uuid        PRIMARY KEY,
+    owner_id       uuid        NOT NULL,
+    name           text        NOT NULL,
+    url            text        NOT NULL,
+    description    text        NOT NULL,
+    public_since   timestamptz,
+    made_public_by uuid,
+    is_retired     boolean     NOT NULL,
+    version        bigint      NOT NULL,
+    created_at     timestamptz NOT NULL,
+    updated_at     timestamptz NOT NULL
+);
+CREATE INDEX ON connector (owner_id);
+CREATE INDEX ON connector (id) WHERE public_since IS NOT NULL;
+
+CREATE TABLE connector_grant (
+    connector_id uuid NOT NULL,
+    agent_id     uuid NOT NULL,
+    state        text NOT NULL,
+    PRIMARY KEY (connector_id, agent_id)
+);
+CREATE INDEX ON connector_grant (agent_id);
+COMMENT ON COLUMN connector_grant.state IS
+    'granted, or the side that has consented so far: connector or agent';

@@ -1,0 +1,77 @@
+"""How far the followers have come, and waiting until one has come far enough."""
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from prometheus_client import Gauge
+from psycopg import AsyncConnection
+from psycopg_pool import AsyncConnectionPool
+
+from service.errors import UnavailableError
+
+WAIT_TIMEOUT_S = 2.0
+WAIT_STEP_S = 0.01
+
+State = Literal["starting", "following", "standby", "rebuilding", "stopped"]
+
+POSITION = Gauge(
+    "agent_runtime_follower_position", "Last position applied.", ["follower"]
+)
+LAG = Gauge(
+    "agent_runtime_follower_lag_events", "Events not yet applied.", ["follower"]
+)
+STOPPED = Gauge(
+    "agent_runtime_follower_stopped", "1 while a follower can't go on.", ["follower"]
+)
+
+POSITIONS = """
+    SELECT follower, position, reason FROM read.position ORDER BY follower
+"""
+REACHED = """
+    SELECT min(position) FROM read.position WHERE follower = ANY (%s)
+    HAVING count(*) = %s
+"""
+
+
+@dataclass(slots=True)
+class FollowerStatus:
+    """What a follower of this process is doing."""
+
+    name: str
+    state: State = "starting"
+    position: int = 0
+    head: int = 0
+    reason: str | None = None
+
+    def report(self) -> None:
+        POSITION.labels(self.name).set(self.position)
+        LAG.labels(self.name).set(max(self.head - self.position, 0))
+        STOPPED.labels(self.name).set(self.state == "stopped")
+
+
+async def wait_for_position(
+    pool: AsyncConnectionPool[AsyncConnection[Any]],
+    followers: list[str],
+    position: int,
+    timeout_s: float = WAIT_TIMEOUT_S,
+) -> None:
+    """Return once all of some followers have applied a position.
+
+    :raises UnavailableError: when that takes longer than the time given
+    """
+    deadline = asyncio.get_running_loop().time() + timeout_s
+    while True:
+        async with pool.connection() as db:
+            row = await (
+                await db.execute(REACHED, [followers, len(followers)])
+            ).fetchone()
+        if row is not None and row[0] >= position:
+            return
+        if asyncio.get_running_loop().time() > deadline:
+            raise UnavailableError(
+                f"position {position} is not reflected here yet",
+                code="position_not_reached",
+                headers={"Retry-After": "1"},
+            )
+        await asyncio.sleep(WAIT_STEP_S)

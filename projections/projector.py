@@ -1,0 +1,51 @@
+"""What a follower applies to the log's events, and where the result stands."""
+
+import hashlib
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from functools import cached_property
+from importlib.resources import files
+from typing import Any, ClassVar
+
+from eventsourcing.utils import get_topic
+from psycopg import AsyncConnection
+
+from service.event_log.mapper import RecordedEvent
+
+
+class Projector(ABC):
+    """Folds events of some types into tables of its own.
+
+    The tables are described by ``table.sql`` beside the subclass, without a schema:
+    the live ones stand in schema ``read``, a rebuild fills a schema of its own.
+    A subclass whose meaning changes without its tables counts up ``version``; that,
+    or another ``table.sql``, makes the next start rebuild it.
+    """
+
+    name: ClassVar[str]
+    events: ClassVar[tuple[type[Any], ...]]
+    version: ClassVar[int] = 1
+
+    @cached_property
+    def topics(self) -> list[str]:
+        return [get_topic(event) for event in self.events]
+
+    @cached_property
+    def table_sql(self) -> str:
+        package = type(self).__module__.rpartition(".")[0]
+        return files(package).joinpath("table.sql").read_text(encoding="utf-8")
+
+    @property
+    def definition(self) -> str:
+        words = f"{self.version}\n{sorted(self.topics)}\n{self.table_sql}"
+        return hashlib.sha256(words.encode()).hexdigest()
+
+    @abstractmethod
+    async def project(
+        self, db: AsyncConnection[Any], events: Sequence[RecordedEvent]
+    ) -> None:
+        """Apply a batch, in order, with few set-based statements.
+
+        Runs inside the transaction that also saves the position. Any exception but
+        a lost connection stops the follower before the event that caused it.
+        """

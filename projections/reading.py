@@ -1,0 +1,55 @@
+"""Answer a read from one snapshot, and say which position it reflects."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from aiohttp import web
+from psycopg import AsyncConnection, IsolationLevel
+from psycopg_pool import AsyncConnectionPool
+
+from projections.position import wait_for_position
+from service.http.requests import min_position
+
+READ_POOL = web.AppKey("read_pool", AsyncConnectionPool[AsyncConnection[Any]])
+POSITION_HEADER = "X-Event-Position"
+REFLECTED = """
+    SELECT coalesce(min(position), 0) FROM read.position WHERE follower = ANY (%s)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A read-only view of the read tables as of one position of the log."""
+
+    db: AsyncConnection[Any]
+    position: int
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {POSITION_HEADER: str(self.position)}
+
+
+@asynccontextmanager
+async def reading(request: web.Request, *followers: str) -> AsyncIterator[Snapshot]:
+    """Open a snapshot of what some followers have built.
+
+    Waits, within a bound, until it reflects the caller's X-Min-Position.
+
+    :raises UnavailableError: when the followers don't get that far in time
+    """
+    pool = request.config_dict[READ_POOL]
+    wanted = min_position(request)
+    if wanted is not None:
+        await wait_for_position(pool, list(followers), wanted)
+    async with pool.connection() as db:
+        await db.set_isolation_level(IsolationLevel.REPEATABLE_READ)
+        try:
+            async with db.transaction():
+                cursor = await db.execute(REFLECTED, [list(followers)], prepare=True)
+                row = await cursor.fetchone()
+                assert row is not None
+                yield Snapshot(db, row[0])
+        finally:
+            await db.set_isolation_level(None)

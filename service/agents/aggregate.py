@@ -1,0 +1,58 @@
+"""An agent and those who manage it."""
+
+from uuid import UUID
+
+from eventsourcing.domain import event
+
+from service.aggregate import LoggedAggregate
+
+
+class Agent(LoggedAggregate):
+    """Something that calls tools; whoever registers it is its first manager."""
+
+    class Created(LoggedAggregate.Created):
+        TOPIC = "agent.registered"
+        name: str
+        description: str
+        manager_id: str
+
+    class ManagerAppointed(LoggedAggregate.Event):
+        TOPIC = "agent.manager_appointed"
+        user_id: str
+
+    class ManagerDismissed(LoggedAggregate.Event):
+        TOPIC = "agent.manager_dismissed"
+        user_id: str
+
+    TOPIC = "agent"
+
+    @event(Created)
+    def __init__(self, name: str, description: str, manager_id: str) -> None:
+        self.name = name
+        self.description = description
+        self.manager_ids = [manager_id]
+
+    def is_managed_by(self, user_id: UUID) -> bool:
+        return str(user_id) in self.manager_ids
+
+    def appoint_manager(self, user_id: UUID) -> bool:
+        """Add a manager and return whether that changed anything."""
+        if self.is_managed_by(user_id):
+            return False
+        self._manager_appointed(user_id=str(user_id))
+        return True
+
+    @event(ManagerAppointed)
+    def _manager_appointed(self, user_id: str) -> None:
+        self.manager_ids = sorted([*self.manager_ids, user_id])
+
+    def dismiss_manager(self, user_id: UUID) -> bool:
+        """Remove a manager and return whether that changed anything."""
+        if not self.is_managed_by(user_id):
+            return False
+        self._manager_dismissed(user_id=str(user_id))
+        return True
+
+    @event(ManagerDismissed)
+    def _manager_dismissed(self, user_id: str) -> None:
+        self.manager_ids = [each for each in self.manager_ids if each != user_id]

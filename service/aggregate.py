@@ -1,0 +1,61 @@
+"""What every aggregate of this service has in common."""
+
+from collections.abc import Iterator
+from copy import copy
+from datetime import datetime
+from typing import Any, Self
+
+from eventsourcing.domain import Aggregate, CanMutateAggregate
+from eventsourcing.utils import get_topic
+
+
+class LoggedAggregate(Aggregate):
+    """An aggregate of the event log.
+
+    State is made of JSON's own types, and of datetimes. A method that applies an
+    event assigns new values and never changes a list or dict in place: a
+    decision works on a shallow copy of a cached aggregate.
+    """
+
+    # A change of the state's meaning gets a new class_version; snapshots of
+    # another version are passed over.
+    class_version = 1
+
+    class Event(Aggregate.Event):
+        """A fact about an aggregate.
+
+        Who caused it, and in which request, is metadata that the log keeps beside
+        every event.
+        """
+
+    class Created(Event, Aggregate.Created):
+        """The first fact; the library wants this name for it."""
+
+    def working_copy(self) -> Self:
+        """Return an aggregate that can decide without touching this one."""
+        twin = copy(self)
+        twin._pending_events = []  # noqa: SLF001
+        return twin
+
+    def take_events(self, *, at: datetime) -> list[CanMutateAggregate[Any]]:
+        """Hand over the pending events, stamped with the time of their command."""
+        events = list(self.collect_events())
+        for event in events:
+            object.__setattr__(event, "timestamp", at)
+        if events:
+            self.modified_on = at
+            if events[0].originator_version == self.INITIAL_VERSION:
+                self._created_on = at
+        return events
+
+
+def event_types(aggregate: type[LoggedAggregate]) -> Iterator[tuple[str, type[Any]]]:
+    """Yield (topic, class) of every event that an aggregate declares."""
+    for name in vars(aggregate):
+        member = getattr(aggregate, name)
+        if (
+            isinstance(member, type)
+            and issubclass(member, Aggregate.Event)
+            and getattr(member, "TOPIC", None)
+        ):
+            yield get_topic(member), member

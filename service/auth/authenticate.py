@@ -1,0 +1,54 @@
+"""From an Authorization header to a principal."""
+
+from collections.abc import Callable
+from uuid import UUID
+
+from service.auth.principal import Principal
+from service.auth.tokens import is_well_formed
+from service.errors import UnauthenticatedError
+from service.event_log.log import EventLog
+from service.users.aggregate import Token, User, token_id
+
+TokenHash = Callable[[str], bytes]
+SCHEME = "bearer"
+
+
+class Authenticator:
+    """Reads tokens and users from the log, never from a read table."""
+
+    def __init__(self, log: EventLog, token_hash: TokenHash) -> None:
+        self._log = log
+        self._token_hash = token_hash
+
+    async def authenticate(self, header: str | None) -> Principal:
+        """Return who is calling.
+
+        :raises UnauthenticatedError: the same for a missing, malformed, unknown and
+            revoked token, so that a guess learns nothing
+        """
+        scheme, _, token = (header or "").partition(" ")
+        token = token.strip()
+        if scheme.lower() != SCHEME or not is_well_formed(token):
+            raise _refusal(header)
+        issued = await self._log.load(token_id(self._token_hash(token)))
+        if not isinstance(issued, Token) or issued.is_revoked:
+            raise _refusal(header)
+        user = await self._log.load(UUID(issued.user_id))
+        if not isinstance(user, User):
+            raise _refusal(header)
+        return Principal(
+            user_id=user.id,
+            name=user.name,
+            roles=frozenset(user.roles),
+            token_id=issued.id,
+            facts={issued.id: issued.version, user.id: user.version},
+        )
+
+
+def _refusal(header: str | None) -> UnauthenticatedError:
+    challenge = 'Bearer realm="agent-runtime"'
+    if header is not None:
+        challenge += ', error="invalid_token"'
+    return UnauthenticatedError(
+        "a valid bearer token is required", headers={"WWW-Authenticate": challenge}
+    )

@@ -1,0 +1,52 @@
+"""Who is calling."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from uuid import UUID
+
+
+class Role(StrEnum):
+    """What a user may do beyond their own things.
+
+    A superuser does everything but read other users' secret values; an auditor
+    reads history and lists and changes nothing; a runtime records sessions of any
+    agent.
+    """
+
+    SUPERUSER = "superuser"
+    AUDITOR = "auditor"
+    RUNTIME = "runtime"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Principal:
+    """A user as a token proves them.
+
+    ``facts`` are the versions of the aggregates that this was read from; a command
+    is checked against them when it is appended, so that a token revoked in between
+    can't be used.
+    """
+
+    user_id: UUID
+    name: str
+    roles: frozenset[str] = frozenset()
+    token_id: UUID | None = None
+    facts: Mapping[UUID, int] = field(default_factory=dict, repr=False)
+
+    @property
+    def is_superuser(self) -> bool:
+        return Role.SUPERUSER in self.roles
+
+    @property
+    def is_auditor(self) -> bool:
+        return Role.AUDITOR in self.roles
+
+    @property
+    def is_runtime(self) -> bool:
+        return Role.RUNTIME in self.roles
+
+    @property
+    def sees_everything(self) -> bool:
+        """Whether lists and history are not limited to the caller's own."""
+        return self.is_superuser or self.is_auditor

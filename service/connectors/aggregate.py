@@ -1,0 +1,164 @@
+"""A connector: who owns it, whether it is public, and which agents hold it."""
+
+from datetime import datetime
+from uuid import UUID
+
+from eventsourcing.domain import event
+
+from service.aggregate import LoggedAggregate
+
+# Sides of a grant; it takes the consent of both.
+CONNECTOR_SIDE = "connector"
+AGENT_SIDE = "agent"
+
+
+class Connector(LoggedAggregate):
+    """A way to the tools of somebody's server.
+
+    Being public shares the definition, never credentials, and gives the
+    connector's consent to any grant; it is not itself a grant to an agent.
+    """
+
+    class Created(LoggedAggregate.Created):
+        TOPIC = "connector.registered"
+        owner_id: str
+        name: str
+        url: str
+        description: str
+
+    class MadePublic(LoggedAggregate.Event):
+        TOPIC = "connector.made_public"
+        by: str
+        since: str
+
+    class MadePrivate(LoggedAggregate.Event):
+        TOPIC = "connector.made_private"
+
+    class GrantOffered(LoggedAggregate.Event):
+        """One side has consented to a grant."""
+
+        TOPIC = "connector.grant_offered"
+        agent_id: str
+        side: str
+
+    class GrantedToAgent(LoggedAggregate.Event):
+        """Both sides have consented."""
+
+        TOPIC = "connector.granted_to_agent"
+        agent_id: str
+
+    class GrantRevoked(LoggedAggregate.Event):
+        """A grant, or an offer of one, has been taken back."""
+
+        TOPIC = "connector.grant_revoked"
+        agent_id: str
+
+    class Retired(LoggedAggregate.Event):
+        TOPIC = "connector.retired"
+
+    TOPIC = "connector"
+
+    @event(Created)
+    def __init__(self, owner_id: str, name: str, url: str, description: str) -> None:
+        self.owner_id = owner_id
+        self.name = name
+        self.url = url
+        self.description = description
+        self.is_public = False
+        self.public_since: str | None = None
+        self.made_public_by: str | None = None
+        self.is_retired = False
+        self.granted_to: list[str] = []
+        self.offers: dict[str, str] = {}
+
+    def is_granted_to(self, agent_id: UUID) -> bool:
+        return not self.is_retired and str(agent_id) in self.granted_to
+
+    def make_public(self, *, by: UUID, at: datetime) -> bool:
+        """Share the definition with everyone; return whether it was private."""
+        if self.is_public:
+            return False
+        self._made_public(by=str(by), since=at.isoformat())
+        return True
+
+    @event(MadePublic)
+    def _made_public(self, by: str, since: str) -> None:
+        self.is_public = True
+        self.public_since = since
+        self.made_public_by = by
+
+    def make_private(self) -> bool:
+        """Stop sharing; grants that were made stay. Return whether it was public."""
+        if not self.is_public:
+            return False
+        self._made_private()
+        return True
+
+    @event(MadePrivate)
+    def _made_private(self) -> None:
+        self.is_public = False
+        self.public_since = None
+        self.made_public_by = None
+
+    def consent_to_grant(
+        self, agent_id: UUID, *, by_connector: bool, by_agent: bool
+    ) -> bool:
+        """Record a consent and return whether the grant is complete.
+
+        An offer of the other side, or being public, counts as its consent.
+        """
+        agent = str(agent_id)
+        if agent in self.granted_to:
+            return True
+        offered_by = self.offers.get(agent)
+        connector_consents = (
+            by_connector or self.is_public or offered_by == CONNECTOR_SIDE
+        )
+        agent_consents = by_agent or offered_by == AGENT_SIDE
+        if connector_consents and agent_consents:
+            self._granted_to_agent(agent_id=agent)
+            return True
+        side = CONNECTOR_SIDE if by_connector else AGENT_SIDE
+        if offered_by != side:
+            self._grant_offered(agent_id=agent, side=side)
+        return False
+
+    @event(GrantOffered)
+    def _grant_offered(self, agent_id: str, side: str) -> None:
+        self.offers = {**self.offers, agent_id: side}
+
+    @event(GrantedToAgent)
+    def _granted_to_agent(self, agent_id: str) -> None:
+        self.granted_to = sorted([*self.granted_to, agent_id])
+        self.offers = {
+            agent: side for agent, side in self.offers.items() if agent != agent_id
+        }
+
+    def revoke_grant(self, agent_id: UUID) -> bool:
+        """Take back a grant or an offer and return whether there was one."""
+        agent = str(agent_id)
+        if agent not in self.granted_to and agent not in self.offers:
+            return False
+        self._grant_revoked(agent_id=agent)
+        return True
+
+    @event(GrantRevoked)
+    def _grant_revoked(self, agent_id: str) -> None:
+        self.granted_to = [agent for agent in self.granted_to if agent != agent_id]
+        self.offers = {
+            agent: side for agent, side in self.offers.items() if agent != agent_id
+        }
+
+    def retire(self) -> bool:
+        """End the connector for good; no agent holds it any more."""
+        if self.is_retired:
+            return False
+        self._retired()
+        return True
+
+    @event(Retired)
+    def _retired(self) -> None:
+        self.is_retired = True
+        self.is_public = False
+        self.granted_to = []
+        self.offers = {}

@@ -1,0 +1,90 @@
+"""What can be done with a connector, and whether it may be."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from service.agents.aggregate import Agent
+from service.agents.policy import fully_manages
+from service.auth.principal import Principal
+from service.connectors.aggregate import Connector
+from service.connectors.policy import may_see, may_share
+from service.errors import ForbiddenError, NotFoundError
+from service.event_log.unit_of_work import UnitOfWork
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegisterConnector:
+    name: str
+    url: str
+    description: str
+    principal: Principal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MakeConnectorPublic:
+    connector_id: UUID
+    principal: Principal
+
+
+async def register_connector(command: RegisterConnector, work: UnitOfWork) -> Connector:
+    """Register a connector, owned by the caller and private."""
+    connector = Connector(
+        owner_id=str(command.principal.user_id),
+        name=command.name,
+        url=command.url,
+        description=command.description,
+    )
+    work.save(connector)
+    return connector
+
+
+async def make_connector_public(
+    command: MakeConnectorPublic, work: UnitOfWork
+) -> tuple[Connector, bool]:
+    """Make a connector public and return it, and whether it was private before.
+
+    Authorization comes before the question whether it is public already.
+
+    :raises NotFoundError: there is none, or none that the caller can see
+    :raises ForbiddenError: the caller is neither its owner nor a superuser
+    """
+    connector = await visible_connector(work, command.principal, command.connector_id)
+    if not may_share(command.principal, connector):
+        raise ForbiddenError("only its owner may share this connector")
+    work.match(connector)
+    changed = connector.make_public(by=command.principal.user_id, at=work.at)
+    work.save(connector)
+    return connector, changed
+
+
+async def visible_connector(
+    work: UnitOfWork, principal: Principal, connector_id: UUID
+) -> Connector:
+    """Load a connector that exists for the caller.
+
+    :raises NotFoundError: the same for none, a retired one and an invisible one
+    """
+    connector = await work.find(Connector, connector_id)
+    if (
+        connector is None
+        or connector.is_retired
+        or not may_see(
+            principal,
+            connector,
+            manages_holder=await _manages_holder(work, principal, connector),
+        )
+    ):
+        raise NotFoundError("no such connector")
+    return connector
+
+
+async def _manages_holder(
+    work: UnitOfWork, principal: Principal, connector: Connector
+) -> bool:
+    if may_see(principal, connector, manages_holder=False):
+        return False
+    for agent_id in [*connector.granted_to, *connector.offers]:
+        agent = await work.find(Agent, UUID(agent_id))
+        if agent is not None and fully_manages(principal, agent):
+            return True
+    return False

@@ -1,0 +1,28 @@
+"""Who may do what with a connector."""
+
+from service.auth.principal import Principal
+from service.connectors.aggregate import Connector
+
+
+def owns(principal: Principal, connector: Connector) -> bool:
+    return str(principal.user_id) == connector.owner_id
+
+
+def may_share(principal: Principal, connector: Connector) -> bool:
+    """Say who decides over it: public or private, its end, its side of grants."""
+    return principal.is_superuser or owns(principal, connector)
+
+
+def may_see(
+    principal: Principal, connector: Connector, *, manages_holder: bool
+) -> bool:
+    """Say whether a connector exists for a caller.
+
+    ``manages_holder``: the caller manages an agent that holds it or is offered it.
+    """
+    return (
+        principal.sees_everything
+        or owns(principal, connector)
+        or connector.is_public
+        or manages_holder
+    )

@@ -1,0 +1,104 @@
+"""The connector commands over HTTP."""
+
+from typing import Annotated
+from uuid import UUID
+
+from aiohttp import web
+from pydantic import Field
+
+from service.connectors.aggregate import Connector
+from service.connectors.commands import (
+    MakeConnectorPublic,
+    RegisterConnector,
+    make_connector_public,
+    register_connector,
+)
+from service.connectors.resource import ConnectorResource, connector_resource
+from service.http.dispatch import dispatch
+from service.http.envelope import Answer
+from service.http.operation import Routes
+from service.http.requests import RequestModel
+
+routes = Routes("mcp")
+
+URL_PATTERN = r"^https?://[^\s/?#]+[^\s]*$"
+
+
+class NewConnector(RequestModel):
+    name: Annotated[str, Field(min_length=1, max_length=128)]
+    url: Annotated[str, Field(max_length=2048, pattern=URL_PATTERN)]
+    description: Annotated[str, Field(max_length=2000)] = ""
+
+
+@routes.post(
+    "/api/mcp/connectors",
+    answers={201: "connector registered"},
+    data=ConnectorResource,
+    body_example={"name": "Issue tracker", "url": "https://tracker.example/mcp"},
+)
+async def post_connector(request: web.Request, body: NewConnector) -> web.Response:
+    """Register a connector.
+
+    The caller becomes its owner. It is private until its owner makes it public.
+    """
+
+    def present(connector: Connector) -> Answer:
+        return Answer(
+            status=201,
+            message="connector registered",
+            data=connector_resource(connector),
+            etag=connector.version,
+            headers={"Location": f"/api/mcp/connectors/{connector.id}"},
+        )
+
+    return await dispatch(
+        request,
+        lambda work, principal: register_connector(
+            RegisterConnector(
+                name=body.name,
+                url=body.url,
+                description=body.description,
+                principal=principal,
+            ),
+            work,
+        ),
+        present,
+    )
+
+
+@routes.post(
+    "/api/mcp/connectors/{id}/grants/public",
+    answers={
+        201: "connector made public",
+        200: "connector was already public",
+        403: "the caller is neither its owner nor a superuser",
+        404: "no such connector, or none that the caller can see",
+    },
+    data=ConnectorResource,
+    if_match=True,
+)
+async def post_public_grant(request: web.Request, id: UUID) -> web.Response:  # noqa: A002
+    """Make a connector public.
+
+    Public shares the definition with everyone, never credentials. Repeating the
+    call is harmless.
+    """
+
+    def present(result: tuple[Connector, bool]) -> Answer:
+        connector, changed = result
+        return Answer(
+            status=201 if changed else 200,
+            message="connector made public"
+            if changed
+            else "connector was already public",
+            data=connector_resource(connector),
+            etag=connector.version,
+        )
+
+    return await dispatch(
+        request,
+        lambda work, principal: make_connector_public(
+            MakeConnectorPublic(connector_id=id, principal=principal), work
+        ),
+        present,
+    )

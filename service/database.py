@@ -1,0 +1,54 @@
+"""How this service connects to PostgreSQL."""
+
+from typing import Any
+
+from psycopg import AsyncConnection
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg_pool import AsyncConnectionPool
+
+SERVICE_ROLE = "agent_runtime_service"
+READER_ROLE = "agent_runtime_reader"
+POOL_SIZE_MAX = 10
+POOL_TIMEOUT_S = 2.0
+SETTINGS = {
+    "statement_timeout": "5s",
+    "lock_timeout": "2s",
+    "idle_in_transaction_session_timeout": "10s",
+    "TimeZone": "UTC",
+}
+# A peer that is gone without a word is noticed within about ten seconds.
+KEEPALIVE = {
+    "keepalives_idle": 5,
+    "keepalives_interval": 2,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 10_000,
+}
+
+
+def service_conninfo(url: str, *, role: str = SERVICE_ROLE, **settings: str) -> str:
+    """Return connection words that act as a role with few rights.
+
+    ``settings`` replace the service's own run-time settings.
+    """
+    chosen = {"role": role, **SETTINGS, **settings}
+    given = conninfo_to_dict(url).get("options") or ""
+    options = " ".join(f"-c {name}={value}" for name, value in chosen.items())
+    return make_conninfo(
+        url,
+        options=f"{given} {options}".strip(),
+        application_name="agent-runtime",
+        **KEEPALIVE,
+    )
+
+
+def connection_pool(conninfo: str) -> AsyncConnectionPool[AsyncConnection[Any]]:
+    """Return a pool, not yet open, whose waits are bounded."""
+    return AsyncConnectionPool(
+        conninfo,
+        kwargs={"autocommit": True},
+        min_size=2,
+        max_size=POOL_SIZE_MAX,
+        timeout=POOL_TIMEOUT_S,
+        check=AsyncConnectionPool.check_connection,
+        open=False,
+    )

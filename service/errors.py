@@ -1,0 +1,89 @@
+"""The anticipated failures of a command or a query."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong: where it stands in the request, and what."""
+
+    path: str
+    message: str
+
+
+class ServiceError(Exception):
+    """A failure that the caller is told about.
+
+    The message is for the caller: it names the thing and the rule, never a
+    secret and never something that the caller may not know. ``code`` is a stable
+    name in snake_case for programs.
+    """
+
+    code = "error"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: str | None = None,
+        problems: Sequence[Problem] = (),
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = code or self.code
+        self.problems = tuple(problems)
+        self.headers = dict(headers or {})
+
+
+class MalformedRequestError(ServiceError):
+    """The request can't be read: not JSON, or a bad query parameter."""
+
+    code = "malformed_request"
+
+
+class InvalidRequestError(ServiceError):
+    """The request can be read, but breaks a rule."""
+
+    code = "invalid_request"
+
+
+class UnauthenticatedError(ServiceError):
+    code = "unauthenticated"
+
+
+class ForbiddenError(ServiceError):
+    code = "forbidden"
+
+
+class NotFoundError(ServiceError):
+    code = "not_found"
+
+
+class ConflictError(ServiceError):
+    code = "conflict"
+
+
+class PreconditionFailedError(ServiceError):
+    """The caller's If-Match names another version than the current one."""
+
+    code = "precondition_failed"
+
+
+class TooLargeError(ServiceError):
+    code = "too_large"
+
+
+class UnsupportedMediaTypeError(ServiceError):
+    code = "unsupported_media_type"
+
+
+class TooManyRequestsError(ServiceError):
+    code = "too_many_requests"
+
+
+class UnavailableError(ServiceError):
+    """Nothing is wrong with the request; trying again later may help."""
+
+    code = "unavailable"

@@ -1,0 +1,86 @@
+"""What a command asks the log to append, and what it gets back."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from uuid import UUID
+
+from eventsourcing.persistence import StoredEvent
+
+from service.aggregate import LoggedAggregate
+from service.errors import UnavailableError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """The answer kept for an Idempotency-Key.
+
+    ``key`` identifies caller, operation and key; ``request`` is a keyed hash of
+    what was asked; ``answer`` is replayed as it is.
+    """
+
+    key: bytes
+    request: bytes
+    answer: bytes
+    position: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SealedValue:
+    """Ciphertext that an event refers to by its id; stored beside the log."""
+
+    sealed_id: UUID
+    owner_id: UUID
+    sealed: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Append:
+    """One command's events, with the version of every aggregate that it read.
+
+    Version 0 says that the aggregate did not exist. ``aggregates`` are the
+    written ones as they are after the events.
+    """
+
+    command_id: UUID
+    metadata: str
+    reads: Mapping[UUID, int]
+    events: Sequence[StoredEvent]
+    aggregates: Sequence[LoggedAggregate] = ()
+    receipt: Receipt | None = None
+    sealed: Sequence[SealedValue] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Appended:
+    """The place of a command's last event; None when it had no events."""
+
+    position: int | None
+    recorded_at: datetime
+
+
+class VersionConflictError(Exception):
+    """An aggregate that the command read has moved; nothing was appended."""
+
+
+class AlreadyAnsweredError(Exception):
+    """The idempotency key has been used; nothing was appended."""
+
+    def __init__(self, receipt: Receipt) -> None:
+        super().__init__("idempotency key already used")
+        self.receipt = receipt
+
+
+class OutcomeUnknownError(UnavailableError):
+    """The connection was lost at the commit and the log can't be asked.
+
+    The command may have been applied.
+    """
+
+    code = "outcome_unknown"
+
+
+class OverloadedError(UnavailableError):
+    """More commands wait than the queue may hold; nothing was appended."""
+
+    code = "overloaded"

@@ -1,0 +1,103 @@
+"""The commands of one commit, as the arguments of the append function."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from psycopg.rows import TupleRow
+
+from service.event_log.append import (
+    AlreadyAnsweredError,
+    Append,
+    Appended,
+    Receipt,
+    VersionConflictError,
+)
+
+APPEND = """
+    SELECT base_position, batch_recorded_at, conflicted, replayed,
+           replayed_requests, replayed_answers, replayed_positions
+      FROM events.append(
+           %b::int[], %b::uuid[], %b::bigint[],
+           %b::int[], %b::uuid[], %b::bigint[], %b::text[], %b::bytea[],
+           %b::uuid[], %b::text[],
+           %b::int[], %b::bytea[], %b::bytea[], %b::bytea[],
+           %b::int[], %b::uuid[], %b::uuid[], %b::bytea[])
+"""
+
+Outcome = Appended | VersionConflictError | AlreadyAnsweredError
+
+
+@dataclass(frozen=True, slots=True)
+class BatchResult:
+    base_position: int
+    last_position: int
+    outcomes: Sequence[Outcome]
+
+
+def arguments(batch: Sequence[Append]) -> list[list[Any]]:
+    """Return the parallel arrays of ``events.append`` for some commands."""
+    reads: tuple[list[int], list[UUID], list[int]] = ([], [], [])
+    events: tuple[list[Any], ...] = ([], [], [], [], [])
+    receipts: tuple[list[Any], ...] = ([], [], [], [])
+    sealed: tuple[list[Any], ...] = ([], [], [], [])
+    for number, command in enumerate(batch, start=1):
+        for aggregate_id, version in command.reads.items():
+            reads[0].append(number)
+            reads[1].append(aggregate_id)
+            reads[2].append(version)
+        for event in command.events:
+            events[0].append(number)
+            events[1].append(event.originator_id)
+            events[2].append(event.originator_version)
+            events[3].append(event.topic)
+            events[4].append(event.state)
+        if command.receipt:
+            receipts[0].append(number)
+            receipts[1].append(command.receipt.key)
+            receipts[2].append(command.receipt.request)
+            receipts[3].append(command.receipt.answer)
+        for value in command.sealed:
+            sealed[0].append(number)
+            sealed[1].append(value.sealed_id)
+            sealed[2].append(value.owner_id)
+            sealed[3].append(value.sealed)
+    return [
+        *reads,
+        *events,
+        [command.command_id for command in batch],
+        [command.metadata for command in batch],
+        *receipts,
+        *sealed,
+    ]
+
+
+def outcomes(batch: Sequence[Append], row: TupleRow) -> BatchResult:
+    """Read the append function's answer: one outcome for each command, in order."""
+    base, recorded_at, conflicted, replayed, requests, answers, positions = row
+    conflicts = set(conflicted or ())
+    replays = {
+        number: Receipt(
+            key=b"", request=requests[place], answer=answers[place], position=position
+        )
+        for place, (number, position) in enumerate(
+            zip(replayed or (), positions or (), strict=True)
+        )
+    }
+    position = base
+    found: list[Outcome] = []
+    for number, command in enumerate(batch, start=1):
+        if number in conflicts:
+            found.append(VersionConflictError())
+        elif number in replays:
+            found.append(AlreadyAnsweredError(replays[number]))
+        else:
+            position += len(command.events)
+            found.append(
+                Appended(
+                    position=position if command.events else None,
+                    recorded_at=recorded_at,
+                )
+            )
+    return BatchResult(base, position, found)

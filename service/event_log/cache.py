@@ -1,0 +1,73 @@
+"""Aggregates as they were last committed, within a bound."""
+
+from collections import Counter, OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from uuid import UUID
+
+from service.aggregate import LoggedAggregate
+
+
+class AggregateCache:
+    """Least recently used aggregates leave first.
+
+    An entry can be behind the log when another process has written: whatever is
+    decided on it is checked against the log before it counts.
+    """
+
+    def __init__(self, size_max: int) -> None:
+        self._size_max = size_max
+        self._aggregates: OrderedDict[UUID, LoggedAggregate] = OrderedDict()
+        self._loading: Counter[UUID] = Counter()
+        self._moved_while_loading: set[UUID] = set()
+
+    def __len__(self) -> int:
+        return len(self._aggregates)
+
+    def get(self, aggregate_id: UUID) -> LoggedAggregate | None:
+        aggregate = self._aggregates.get(aggregate_id)
+        if aggregate is not None:
+            self._aggregates.move_to_end(aggregate_id)
+        return aggregate
+
+    def put(self, aggregate: LoggedAggregate) -> None:
+        """Keep a committed aggregate unless a newer one is there."""
+        known = self._aggregates.get(aggregate.id)
+        if known is not None and known.version >= aggregate.version:
+            return
+        self._aggregates[aggregate.id] = aggregate
+        self._aggregates.move_to_end(aggregate.id)
+        while len(self._aggregates) > self._size_max:
+            self._aggregates.popitem(last=False)
+
+    def moved(self, aggregate_id: UUID, version: int) -> None:
+        """Forget what is older than a version that the log is known to have."""
+        known = self._aggregates.get(aggregate_id)
+        if known is not None and known.version < version:
+            del self._aggregates[aggregate_id]
+        if aggregate_id in self._loading:
+            self._moved_while_loading.add(aggregate_id)
+
+    @contextmanager
+    def loading(self, aggregate_id: UUID) -> Iterator["Loading"]:
+        """Keep what is loaded inside only if it did not move meanwhile."""
+        self._loading[aggregate_id] += 1
+        loading = Loading()
+        try:
+            yield loading
+            if (
+                loading.aggregate is not None
+                and aggregate_id not in self._moved_while_loading
+            ):
+                self.put(loading.aggregate)
+        finally:
+            self._loading[aggregate_id] -= 1
+            if not self._loading[aggregate_id]:
+                del self._loading[aggregate_id]
+                self._moved_while_loading.discard(aggregate_id)
+
+
+class Loading:
+    """A load under way; its result is set by the loader."""
+
+    aggregate: LoggedAggregate | None = None

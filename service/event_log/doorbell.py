@@ -1,0 +1,97 @@
+"""Wake whoever follows the log when something new is in it."""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Iterator
+
+from psycopg import AsyncConnection, Error
+
+CHANNEL = "agent_runtime_log"
+RECONNECT_S = 1.0
+# NOTIFY takes a lock of the whole server at commit: a hundred times a second is
+# plenty for listeners that read whatever is there.
+NOTIFY_INTERVAL_S = 0.01
+
+logger = logging.getLogger(__name__)
+
+
+class Doorbell:
+    """Rings in this process at once, and in the others through LISTEN/NOTIFY.
+
+    A ring is only a hint: it can be late or lost, so a waiter also looks by itself
+    after a time.
+    """
+
+    def __init__(self, conninfo: str) -> None:
+        self._conninfo = conninfo
+        self._bells: set[asyncio.Event] = set()
+        self._notify_wanted = asyncio.Event()
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def start(self) -> None:
+        self._tasks = [
+            asyncio.create_task(self._listen(), name="doorbell listen"),
+            asyncio.create_task(self._notify(), name="doorbell notify"),
+        ]
+
+    async def stop(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    @contextlib.contextmanager
+    def bell(self) -> Iterator[asyncio.Event]:
+        """Lend an event that is set at every ring; the waiter clears it."""
+        event = asyncio.Event()
+        self._bells.add(event)
+        try:
+            yield event
+        finally:
+            self._bells.discard(event)
+
+    def ring(self) -> None:
+        """Announce a commit of this process."""
+        self._ring_here()
+        self._notify_wanted.set()
+
+    def _ring_here(self) -> None:
+        for event in self._bells:
+            event.set()
+
+    async def _listen(self) -> None:
+        while True:
+            try:
+                async with await AsyncConnection.connect(
+                    self._conninfo, autocommit=True
+                ) as connection:
+                    await connection.execute(f"LISTEN {CHANNEL}")
+                    # Whatever was committed before LISTEN rang for nobody.
+                    self._ring_here()
+                    async for _ in connection.notifies():
+                        self._ring_here()
+            except (Error, OSError):
+                logger.warning("doorbell connection lost")
+            await asyncio.sleep(RECONNECT_S)
+
+    async def _notify(self) -> None:
+        while True:
+            try:
+                async with await AsyncConnection.connect(
+                    self._conninfo, autocommit=True
+                ) as connection:
+                    while True:
+                        await self._notify_wanted.wait()
+                        self._notify_wanted.clear()
+                        await connection.execute(f"NOTIFY {CHANNEL}")
+                        await asyncio.sleep(NOTIFY_INTERVAL_S)
+            except (Error, OSError):
+                logger.warning("doorbell connection lost")
+            await asyncio.sleep(RECONNECT_S)
+
+
+async def wait_for(bell: asyncio.Event, timeout_s: float) -> None:
+    """Wait for a ring, but not for longer than the given time; clear the bell."""
+    with contextlib.suppress(TimeoutError):
+        await asyncio.wait_for(bell.wait(), timeout_s)
+    bell.clear()

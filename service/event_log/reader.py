@@ -1,0 +1,191 @@
+"""Every query of the log's tables."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from eventsourcing.persistence import StoredEvent
+from psycopg import AsyncConnection
+
+from service.aggregate import LoggedAggregate
+from service.event_log.append import Receipt
+from service.event_log.mapper import EventMapper, RecordedEvent
+
+HEAD = "SELECT position, epoch FROM events.head"
+RECEIPT = "SELECT key, request, answer, position FROM events.receipt WHERE key = %b"
+SNAPSHOT = """
+    SELECT originator_id, originator_version, topic, state, class_version
+      FROM events.snapshot
+     WHERE originator_id = %b
+"""
+AGGREGATE_EVENTS = """
+    SELECT originator_id, originator_version, topic, state
+      FROM events.stored_event
+     WHERE originator_id = %(id)s
+       AND originator_version > %(after)s
+       AND originator_version <= %(upto)s
+     ORDER BY originator_version
+"""
+LATEST_VERSIONS = """
+    SELECT given.id, latest.originator_version
+      FROM unnest(%b::uuid[]) AS given (id)
+     CROSS JOIN LATERAL (
+           SELECT originator_version
+             FROM events.stored_event
+            WHERE originator_id = given.id
+            ORDER BY originator_version DESC
+            LIMIT 1) AS latest
+"""
+MOVED_BETWEEN = """
+    SELECT originator_id, max(originator_version)
+      FROM events.stored_event
+     WHERE notification_id > %(after)s AND notification_id <= %(upto)s
+     GROUP BY originator_id
+"""
+EVENTS = """
+    SELECT originator_id, originator_version, topic, state,
+           notification_id, recorded_at, metadata, command_id
+      FROM events.stored_event
+     WHERE notification_id > %(after)s AND notification_id <= %(upto)s
+       AND (%(topics)s::text[] IS NULL OR topic = ANY (%(topics)s::text[]))
+     ORDER BY notification_id
+     LIMIT %(limit)s
+"""
+KEEP_SNAPSHOT = """
+    INSERT INTO events.snapshot AS kept (
+           originator_id, originator_version, class_version, topic, state)
+    VALUES (%s, %s, %s, %s, %s)
+    ON CONFLICT (originator_id) DO UPDATE
+       SET originator_version = excluded.originator_version,
+           class_version = excluded.class_version,
+           topic = excluded.topic,
+           state = excluded.state
+     WHERE kept.originator_version < excluded.originator_version
+        OR kept.class_version <> excluded.class_version
+"""
+VERSION_MAX = 2**62
+
+
+async def head(connection: AsyncConnection[Any]) -> tuple[int, UUID]:
+    """Return (position, epoch) of the end of the log."""
+    row = await (await connection.execute(HEAD)).fetchone()
+    assert row is not None
+    return row[0], row[1]
+
+
+async def receipt(connection: AsyncConnection[Any], key: bytes) -> Receipt | None:
+    row = await (await connection.execute(RECEIPT, [key])).fetchone()
+    if row is None:
+        return None
+    return Receipt(key=row[0], request=row[1], answer=row[2], position=row[3])
+
+
+async def load(
+    connection: AsyncConnection[Any],
+    mapper: EventMapper,
+    aggregate_id: UUID,
+    *,
+    upto: int = VERSION_MAX,
+) -> tuple[LoggedAggregate | None, int]:
+    """Return an aggregate at a version, and how many events were replayed."""
+    aggregate = None
+    if upto == VERSION_MAX:
+        aggregate = await _from_snapshot(connection, mapper, aggregate_id)
+    cursor = await connection.execute(
+        AGGREGATE_EVENTS,
+        {
+            "id": aggregate_id,
+            "after": aggregate.version if aggregate else 0,
+            "upto": upto,
+        },
+        prepare=True,
+    )
+    rows = await cursor.fetchall()
+    for row in rows:
+        event = mapper.to_domain_event(_stored(row))
+        aggregate = event.mutate(aggregate)
+    return aggregate, len(rows)
+
+
+async def _from_snapshot(
+    connection: AsyncConnection[Any], mapper: EventMapper, aggregate_id: UUID
+) -> LoggedAggregate | None:
+    cursor = await connection.execute(SNAPSHOT, [aggregate_id], prepare=True)
+    row = await cursor.fetchone()
+    if row is None:
+        return None
+    snapshot = mapper.to_domain_event(_stored(row))
+    aggregate: LoggedAggregate = snapshot.mutate(None)
+    return aggregate if type(aggregate).class_version == row[4] else None
+
+
+async def latest_versions(
+    connection: AsyncConnection[Any], aggregate_ids: Sequence[UUID]
+) -> dict[UUID, int]:
+    """Return the current version of each aggregate that exists."""
+    cursor = await connection.execute(
+        LATEST_VERSIONS, [list(aggregate_ids)], prepare=True
+    )
+    return dict(await cursor.fetchall())
+
+
+async def moved_between(
+    connection: AsyncConnection[Any], after: int, upto: int
+) -> list[tuple[UUID, int]]:
+    cursor = await connection.execute(MOVED_BETWEEN, {"after": after, "upto": upto})
+    return await cursor.fetchall()
+
+
+async def events(
+    connection: AsyncConnection[Any],
+    mapper: EventMapper,
+    *,
+    after: int,
+    upto: int,
+    limit: int,
+    topics: Sequence[str] | None = None,
+) -> list[RecordedEvent]:
+    cursor = await connection.execute(
+        EVENTS,
+        {
+            "after": after,
+            "upto": upto,
+            "limit": limit,
+            "topics": list(topics) if topics is not None else None,
+        },
+    )
+    return [
+        RecordedEvent(
+            position=row[4],
+            recorded_at=row[5],
+            topic=row[2],
+            event=mapper.to_domain_event(_stored(row)),
+            metadata=row[6],
+            command_id=row[7],
+        )
+        for row in await cursor.fetchall()
+    ]
+
+
+async def keep_snapshot(
+    connection: AsyncConnection[Any], stored: StoredEvent, class_version: int
+) -> None:
+    await connection.execute(
+        KEEP_SNAPSHOT,
+        [
+            stored.originator_id,
+            stored.originator_version,
+            class_version,
+            stored.topic,
+            stored.state,
+        ],
+    )
+
+
+def _stored(row: Sequence[Any]) -> StoredEvent:
+    return StoredEvent(
+        originator_id=row[0],
+        originator_version=row[1],
+        topic=row[2],
+        state=bytes(row[3]),
+    )

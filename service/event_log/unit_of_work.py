@@ -1,0 +1,115 @@
+"""What one command has read and what it wants appended."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import TypeVar
+from uuid import UUID, uuid4
+
+import orjson
+from eventsourcing.persistence import StoredEvent
+
+from service.aggregate import LoggedAggregate
+from service.errors import NotFoundError, PreconditionFailedError
+from service.event_log.append import Append, Receipt, SealedValue
+from service.event_log.log import EventLog
+
+A = TypeVar("A", bound=LoggedAggregate)
+
+
+class UnitOfWork:
+    """Loads aggregates for one decision and remembers at which version.
+
+    Everything loaded is checked when the command is appended, also what was only
+    looked at, so a decision can't rest on facts that have moved meanwhile.
+    """
+
+    def __init__(
+        self,
+        log: EventLog,
+        *,
+        metadata: Mapping[str, str],
+        at: datetime,
+        if_match: int | None = None,
+    ) -> None:
+        self._log = log
+        self._metadata = metadata
+        self._if_match = if_match
+        self._events: list[StoredEvent] = []
+        self._written: dict[UUID, LoggedAggregate] = {}
+        self._loaded: dict[UUID, LoggedAggregate] = {}
+        self._sealed: list[SealedValue] = []
+        self.at = at
+        self.reads: dict[UUID, int] = {}
+        self.if_match_used = False
+
+    @property
+    def changed(self) -> bool:
+        return bool(self._events)
+
+    @property
+    def written(self) -> list[UUID]:
+        return list(self._written)
+
+    async def find(self, kind: type[A], aggregate_id: UUID) -> A | None:
+        """Return a copy to decide on, or None when there is no such aggregate."""
+        loaded = self._loaded.get(aggregate_id)
+        if loaded is None:
+            committed = await self._log.load(aggregate_id)
+            self.reads.setdefault(aggregate_id, committed.version if committed else 0)
+            if committed is None:
+                return None
+            loaded = self._loaded[aggregate_id] = committed.working_copy()
+        return loaded if isinstance(loaded, kind) else None
+
+    async def load(self, kind: type[A], aggregate_id: UUID) -> A:
+        """Return a copy to decide on.
+
+        :raises NotFoundError: when there is no such aggregate
+        """
+        found = await self.find(kind, aggregate_id)
+        if found is None:
+            raise NotFoundError(f"no such {kind.__name__.lower()}")
+        return found
+
+    def relied_on(self, facts: Mapping[UUID, int]) -> None:
+        """Add facts that were read outside, such as who is calling."""
+        for aggregate_id, version in facts.items():
+            self.reads.setdefault(aggregate_id, version)
+
+    def match(self, aggregate: LoggedAggregate | None) -> None:
+        """Hold the caller's If-Match against an aggregate's version.
+
+        :raises PreconditionFailedError: when it names another version
+        """
+        self.if_match_used = True
+        if self._if_match is None:
+            return
+        version = aggregate.version if aggregate else 0
+        if version != self._if_match:
+            raise PreconditionFailedError(
+                f"the current version is {version}, not {self._if_match}",
+                headers={"ETag": f'"{version}"'},
+            )
+
+    def save(self, aggregate: LoggedAggregate) -> None:
+        """Take over an aggregate's new events; they are appended all together."""
+        for event in aggregate.take_events(at=self.at):
+            self._events.append(self._log.mapper.to_stored_event(event))
+            self._written[aggregate.id] = aggregate
+            # A new aggregate was not loaded: it must not exist yet.
+            self.reads.setdefault(aggregate.id, 0)
+
+    def attach(self, sealed: SealedValue) -> None:
+        """Store ciphertext in the transaction of the events that refer to it."""
+        self._sealed.append(sealed)
+
+    def to_append(self, receipt: Receipt | None) -> Append:
+        return Append(
+            command_id=uuid4(),
+            metadata=orjson.dumps(dict(self._metadata)).decode(),
+            reads=self.reads,
+            events=self._events,
+            aggregates=list(self._written.values()),
+            receipt=receipt,
+            sealed=self._sealed,
+        )

@@ -1,0 +1,1 @@
+"""What every route shares: parsing, the envelope, errors, and running a command."""

@@ -1,0 +1,107 @@
+"""Errors to statuses: the only such table."""
+
+import logging
+from collections.abc import Awaitable, Callable
+from http import HTTPStatus
+from typing import Final
+
+import psycopg
+from aiohttp import web
+from psycopg_pool import PoolTimeout
+
+from service import errors
+from service.errors import Problem, ServiceError, UnavailableError
+from service.http.envelope import Answer, respond
+from service.http.observe import REQUEST_ID
+
+STATUS: Final[dict[type[ServiceError], int]] = {
+    errors.MalformedRequestError: 400,
+    errors.UnauthenticatedError: 401,
+    errors.ForbiddenError: 403,
+    errors.NotFoundError: 404,
+    errors.ConflictError: 409,
+    errors.PreconditionFailedError: 412,
+    errors.TooLargeError: 413,
+    errors.UnsupportedMediaTypeError: 415,
+    errors.InvalidRequestError: 422,
+    errors.TooManyRequestsError: 429,
+    errors.UnavailableError: 503,
+}
+HTTP_CODES: Final = {
+    404: "no_such_path",
+    405: "method_not_allowed",
+    413: "too_large",
+}
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+logger = logging.getLogger(__name__)
+
+
+@web.middleware
+async def report_errors(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Turn every failure into an envelope; what nobody anticipated says nothing."""
+    try:
+        return await handler(request)
+    except ServiceError as error:
+        return _refusal(request, error)
+    except (psycopg.OperationalError, PoolTimeout):
+        logger.warning("the database can't be reached", exc_info=True)
+        return _refusal(
+            request,
+            UnavailableError(
+                "the database can't be reached", headers={"Retry-After": "1"}
+            ),
+        )
+    except web.HTTPException as error:
+        return _http_error(request, error)
+    except Exception:
+        logger.exception("unexpected error")
+        return _envelope(request, 500, "internal error", "internal_error")
+
+
+def status_of(error: ServiceError) -> int:
+    for kind in type(error).__mro__:
+        if kind in STATUS:
+            return STATUS[kind]
+    raise TypeError(f"{type(error)} has no status")
+
+
+def _refusal(request: web.Request, error: ServiceError) -> web.Response:
+    response = _envelope(
+        request, status_of(error), error.message, error.code, error.problems
+    )
+    response.headers.update(error.headers)
+    return response
+
+
+def _http_error(request: web.Request, error: web.HTTPException) -> web.StreamResponse:
+    if error.status < HTTPStatus.BAD_REQUEST:
+        raise error
+    code = HTTP_CODES.get(error.status, "http_error")
+    response = _envelope(request, error.status, error.reason.lower(), code)
+    if "Allow" in error.headers:
+        response.headers["Allow"] = error.headers["Allow"]
+    return response
+
+
+def _envelope(
+    request: web.Request,
+    status: int,
+    message: str,
+    code: str,
+    problems: tuple[Problem, ...] = (),
+) -> web.Response:
+    return respond(
+        Answer(
+            status=status,
+            message=message,
+            data={
+                "code": code,
+                "errors": [
+                    {"path": problem.path, "message": problem.message}
+                    for problem in problems
+                ],
+                "request_id": request.get(REQUEST_ID, ""),
+            },
+        )
+    )

@@ -1,0 +1,132 @@
+"""Routes that say what they take and answer; the OpenAPI document is read off them."""
+
+import inspect
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from aiohttp import web
+from pydantic import BaseModel, TypeAdapter
+
+from service.http.envelope import Answer, respond
+from service.http.requests import parse_body, parse_path, parse_query
+
+RouteFunction = Callable[..., Awaitable[Answer | web.StreamResponse]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """One method and path.
+
+    ``answers`` names the message or meaning of each status beside those that every
+    operation shares. ``data`` is the type of the envelope's ``data`` in a success.
+    """
+
+    method: str
+    path: str
+    tag: str
+    function: RouteFunction
+    answers: Mapping[int, str]
+    data: Any = None
+    example: Any = None
+    body_example: Any = None
+    # Answered without a token: probes, and the documents about the API.
+    public: bool = False
+    # Takes Idempotency-Key; a command whose answer is secret does not.
+    idempotent_key: bool = False
+    if_match: bool = False
+    min_position: bool = False
+    path_types: Mapping[str, TypeAdapter[Any]] = field(default_factory=dict)
+    query: type[BaseModel] | None = None
+    body: type[BaseModel] | None = None
+
+    @property
+    def name(self) -> str:
+        return self.function.__name__
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        """Parse what the function declares, call it, and render its answer."""
+        request[OPERATION] = self
+        arguments: dict[str, Any] = {}
+        if self.path_types:
+            arguments.update(parse_path(request, self.path_types))
+        query = parse_query(request, self.query)
+        if self.query is not None:
+            arguments["query"] = query
+        if self.body is not None:
+            arguments["body"] = await parse_body(request, self.body)
+        answer = await self.function(request, **arguments)
+        return respond(answer) if isinstance(answer, Answer) else answer
+
+
+OPERATION = web.RequestKey("operation", Operation)
+
+
+class Routes:
+    """The operations of one area.
+
+    A route function takes the request, each path parameter by its name and type,
+    ``query`` and ``body`` where it has them (pydantic models), and returns an
+    Answer. What a function doesn't declare is refused.
+    """
+
+    def __init__(self, tag: str) -> None:
+        self.tag = tag
+        self.operations: list[Operation] = []
+
+    def get(self, path: str, **words: Any) -> Callable[[RouteFunction], RouteFunction]:
+        return self._register("GET", path, words)
+
+    def post(self, path: str, **words: Any) -> Callable[[RouteFunction], RouteFunction]:
+        return self._register("POST", path, {"idempotent_key": True, **words})
+
+    def put(self, path: str, **words: Any) -> Callable[[RouteFunction], RouteFunction]:
+        return self._register("PUT", path, {"idempotent_key": True, **words})
+
+    def delete(
+        self, path: str, **words: Any
+    ) -> Callable[[RouteFunction], RouteFunction]:
+        return self._register("DELETE", path, {"idempotent_key": True, **words})
+
+    def _register(
+        self, method: str, path: str, words: Mapping[str, Any]
+    ) -> Callable[[RouteFunction], RouteFunction]:
+        def register(function: RouteFunction) -> RouteFunction:
+            parameters = inspect.signature(function).parameters
+            names = [name for name in parameters if name not in _OWN]
+            self.operations.append(
+                Operation(
+                    method=method,
+                    path=path,
+                    tag=self.tag,
+                    function=function,
+                    path_types={
+                        name: TypeAdapter(parameters[name].annotation) for name in names
+                    },
+                    query=_annotation(parameters, "query"),
+                    body=_annotation(parameters, "body"),
+                    **words,
+                )
+            )
+            return function
+
+        return register
+
+
+def add_operations(app: web.Application, operations: Sequence[Operation]) -> None:
+    for operation in operations:
+        app.router.add_route(operation.method, operation.path, operation.handle)
+
+
+def operation_of(request: web.Request) -> Operation | None:
+    """Return the operation that a request was routed to, also before it runs."""
+    handler = request.match_info.handler
+    owner = getattr(handler, "__self__", None)
+    return owner if isinstance(owner, Operation) else None
+
+
+def _annotation(parameters: Mapping[str, inspect.Parameter], name: str) -> Any:
+    return parameters[name].annotation if name in parameters else None
+
+
+_OWN = {"request", "query", "body"}

@@ -1,0 +1,15 @@
+"""Aggregate ids that follow from a name, so that a name can't be taken twice."""
+
+from uuid import UUID, uuid5
+
+# Any fixed namespace would do; changing it would orphan every named aggregate.
+NAMESPACE = UUID("5d0c4f6e-2f0b-4b0e-9a39-7f1c0b6d9a11")
+
+
+def named_id(kind: str, *names: str) -> UUID:
+    """Return the id of the one aggregate of a kind with these names.
+
+    Each part goes in with its length, so that ("ab", "c") isn't ("a", "bc").
+    """
+    parts = "".join(f"{len(part)}:{part}" for part in (kind, *names))
+    return uuid5(NAMESPACE, parts)

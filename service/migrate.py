@@ -1,0 +1,82 @@
+"""Apply the migrations of schema "events", in order, once, by one process at a time."""
+
+import hashlib
+from dataclasses import dataclass
+from importlib.resources import files
+
+import psycopg
+
+LOCK = 7_205_759_403_792_001
+LOCK_TIMEOUT = "30s"
+APPLIED = """
+    CREATE TABLE IF NOT EXISTS public.agent_runtime_migration (
+        name       text        PRIMARY KEY,
+        sha256     text        NOT NULL,
+        applied_at timestamptz NOT NULL DEFAULT now()
+    )
+"""
+
+
+class MigrationError(Exception):
+    """The database has a migration that differs from ours, or that we don't have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    name: str
+    sql: str
+
+    @property
+    def sha256(self) -> str:
+        return hashlib.sha256(self.sql.encode()).hexdigest()
+
+
+def migrations() -> list[Migration]:
+    """Return the migrations of this version, in order."""
+    folder = files("service").joinpath("migrations")
+    return [
+        Migration(entry.name, entry.read_text(encoding="utf-8"))
+        for entry in sorted(folder.iterdir(), key=lambda entry: entry.name)
+        if entry.name.endswith(".sql")
+    ]
+
+
+def migrate(conninfo: str) -> list[str]:
+    """Bring the database up to date and return the names of what was applied.
+
+    Each migration is one transaction. Safe to run from several processes at once.
+
+    :raises MigrationError: when an applied migration isn't the one of this version
+    """
+    with psycopg.connect(conninfo, autocommit=True) as connection:
+        connection.execute(f"SET lock_timeout = '{LOCK_TIMEOUT}'")
+        connection.execute("SELECT pg_advisory_lock(%s)", [LOCK])
+        connection.execute(APPLIED)
+        applied: dict[str, str] = dict(
+            connection.execute(
+                "SELECT name, sha256 FROM public.agent_runtime_migration"
+            ).fetchall()
+        )
+        known = migrations()
+        _check(applied, known)
+        pending = [each for each in known if each.name not in applied]
+        for migration in pending:
+            with connection.transaction():
+                connection.execute(migration.sql)
+                connection.execute(
+                    "INSERT INTO public.agent_runtime_migration (name, sha256)"
+                    " VALUES (%s, %s)",
+                    [migration.name, migration.sha256],
+                )
+        return [each.name for each in pending]
+
+
+def _check(applied: dict[str, str], known: list[Migration]) -> None:
+    ours = {each.name: each.sha256 for each in known}
+    for name, sha256 in applied.items():
+        if name not in ours:
+            raise MigrationError(
+                f"the database has migration {name}, which this version doesn't know"
+            )
+        if ours[name] != sha256:
+            raise MigrationError(f"migration {name} was applied in another form")

@@ -1,0 +1,52 @@
+"""What a process holds open while it serves: connections, log and keys."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from psycopg import AsyncConnection
+from psycopg_pool import AsyncConnectionPool
+
+from service.aggregates import AGGREGATES
+from service.auth.authenticate import Authenticator
+from service.database import connection_pool, service_conninfo
+from service.event_log.log import EventLog
+from service.secrets.key_ring import KeyRing
+
+KEY_RING_FILE = "keys.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resources:
+    database_url: str
+    conninfo: str
+    pool: AsyncConnectionPool[AsyncConnection[Any]]
+    log: EventLog
+    key_ring: KeyRing
+    authenticator: Authenticator
+
+
+@asynccontextmanager
+async def open_resources(database_url: str, data_dir: Path) -> AsyncIterator[Resources]:
+    """Open everything, and close it in the opposite order.
+
+    Expects a migrated database.
+    """
+    key_ring = KeyRing.load_or_create(data_dir / KEY_RING_FILE)
+    conninfo = service_conninfo(database_url)
+    async with connection_pool(conninfo) as pool:
+        log = EventLog(conninfo, AGGREGATES, pool)
+        await log.start()
+        try:
+            yield Resources(
+                database_url=database_url,
+                conninfo=conninfo,
+                pool=pool,
+                log=log,
+                key_ring=key_ring,
+                authenticator=Authenticator(log, key_ring.token_hash),
+            )
+        finally:
+            await log.stop()

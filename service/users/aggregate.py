@@ -1,0 +1,97 @@
+"""A user and the tokens that prove who is calling."""
+
+from uuid import UUID
+
+from eventsourcing.domain import event
+
+from service.aggregate import LoggedAggregate
+from service.identifiers import named_id
+
+
+class User(LoggedAggregate):
+    """Someone, or something, that calls; the name is theirs for good."""
+
+    class Created(LoggedAggregate.Created):
+        TOPIC = "user.created"
+        name: str
+
+    class RoleGranted(LoggedAggregate.Event):
+        TOPIC = "user.role_granted"
+        role: str
+
+    class RoleRevoked(LoggedAggregate.Event):
+        TOPIC = "user.role_revoked"
+        role: str
+
+    TOPIC = "user"
+
+    @staticmethod
+    def create_id(name: str) -> UUID:
+        return named_id("user", name)
+
+    @event(Created)
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.roles: list[str] = []
+
+    def grant_role(self, role: str) -> bool:
+        """Give a role and return whether that changed anything."""
+        if role in self.roles:
+            return False
+        self._role_granted(role=role)
+        return True
+
+    @event(RoleGranted)
+    def _role_granted(self, role: str) -> None:
+        self.roles = sorted([*self.roles, role])
+
+    def revoke_role(self, role: str) -> bool:
+        """Take a role away and return whether that changed anything."""
+        if role not in self.roles:
+            return False
+        self._role_revoked(role=role)
+        return True
+
+    @event(RoleRevoked)
+    def _role_revoked(self, role: str) -> None:
+        self.roles = [held for held in self.roles if held != role]
+
+
+class Token(LoggedAggregate):
+    """A bearer token, known only by its id, which is a keyed hash of it."""
+
+    class Created(LoggedAggregate.Created):
+        TOPIC = "token.issued"
+        user_id: str
+        label: str
+
+    class Revoked(LoggedAggregate.Event):
+        TOPIC = "token.revoked"
+
+    TOPIC = "token"
+
+    @event(Created)
+    def __init__(self, id: UUID, user_id: str, label: str) -> None:  # noqa: A002
+        self.user_id = user_id
+        self.label = label
+        self.is_revoked = False
+
+    def revoke(self) -> bool:
+        """Make the token useless and return whether it was of use before."""
+        if self.is_revoked:
+            return False
+        self._revoked()
+        return True
+
+    @event(Revoked)
+    def _revoked(self) -> None:
+        self.is_revoked = True
+
+
+def token_id(token_hash: bytes) -> UUID:
+    """Return the id of the token with a keyed hash of at least 16 bytes.
+
+    122 bits of the hash identify the token: finding another with the same id is as
+    hard as guessing one.
+    """
+    return UUID(bytes=token_hash[:16], version=4)

@@ -1,0 +1,75 @@
+"""A real PostgreSQL, a clone of a migrated database for each test, and a service."""
+
+import asyncio
+import itertools
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+from aiohttp.test_utils import TestClient, TestServer
+from psycopg.conninfo import make_conninfo
+
+from projections.catalog import run_followers
+from service.app import create_app
+from service.embedded_postgres import EmbeddedPostgres
+from service.migrate import migrate
+from service.resources import Resources, open_resources
+from tests.callers import Callers
+
+TEMPLATE = "migrated"
+_numbers = itertools.count(1)
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[str]:
+    """The URL of a PostgreSQL of this test run."""
+    with (
+        tempfile.TemporaryDirectory(prefix="agent-runtime-test-") as folder,
+        EmbeddedPostgres.start(Path(folder)) as server,
+    ):
+        yield server.url
+
+
+@pytest.fixture(scope="session")
+def template(postgres: str) -> str:
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {TEMPLATE}")
+    migrate(make_conninfo(postgres, dbname=TEMPLATE))
+    return TEMPLATE
+
+
+@pytest.fixture
+def database_url(postgres: str, template: str) -> Iterator[str]:
+    """The URL of a migrated, empty database of this test alone."""
+    name = f"test_{next(_numbers)}"
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
+    yield make_conninfo(postgres, dbname=name)
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture
+async def resources(database_url: str, tmp_path: Path) -> AsyncIterator[Resources]:
+    """What a process holds open, on an empty log, without followers."""
+    async with open_resources(database_url, tmp_path) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def client(resources: Resources) -> AsyncIterator[TestClient]:
+    """The whole service in this process: the API and every follower."""
+    async with (
+        run_followers(resources.log, resources.database_url),
+        TestClient(TestServer(create_app(resources))) as client,
+    ):
+        yield client
+        await asyncio.sleep(0)
+
+
+@pytest.fixture
+def callers(resources: Resources, client: TestClient) -> Callers:
+    """Make users and call the API as them."""
+    return Callers(resources, client)
