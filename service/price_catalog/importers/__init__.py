@@ -1,0 +1,1 @@
+"""Read published price lists; pure: no database, no network, no clock."""

@@ -1,0 +1,125 @@
+"""Read the price of one entry of a LiteLLM price file."""
+
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+
+from service.price_catalog.importers import price_notes
+from service.price_catalog.importers.exact_prices import (
+    RefusedRowError,
+    is_rounded,
+    read_price,
+)
+from service.price_catalog.importers.litellm_notes import (
+    STANDARD_FIELDS,
+    describe_extras,
+    label_range,
+)
+from service.price_catalog.importers.price_rows import (
+    PROVIDERS_WITHOUT_CHARGE,
+    PricePeriod,
+    ReasonCode,
+)
+
+CURRENCY = "USD"  # the file has no currency field; LiteLLM documents US dollars
+
+# Modes billed by text token. Others may carry a token price too, but are billed
+# by image, second, page or query, and a router can't send them a prompt.
+MODES_PER_TOKEN = frozenset(
+    {"chat", "completion", "embedding", "realtime", "responses"}
+)
+
+INPUT = "input_cost_per_token"
+OUTPUT = "output_cost_per_token"
+CACHE_CREATION = "cache_creation_input_token_cost"
+CACHE_READ = "cache_read_input_token_cost"
+
+
+def read_period(entry: Mapping[str, object], *, provider: str) -> PricePeriod:
+    """Read an entry's standard price; the rest of it goes into the notes.
+
+    An entry that has only tiers gives the price of its lowest one. An off-peak
+    discount stays in the notes, so that the numbers are the peak price.
+
+    :raises RefusedRowError: if the entry has no price per token, or one that isn't
+        a price
+    """
+    mode = entry.get("mode")
+    if not isinstance(mode, str) or mode not in MODES_PER_TOKEN:
+        named = mode if isinstance(mode, str) else "missing"
+        reason = price_notes.printable(f"mode {named[:40]} isn't one priced by token")
+        raise RefusedRowError(ReasonCode.OTHER_MODE, reason)
+    tiers = _read_tiers(entry.get("tiered_pricing"))
+    is_flat = entry.get(INPUT) is not None or entry.get(OUTPUT) is not None
+    standard = entry if is_flat or not tiers else {**entry, **tiers[0]}
+    prices = _read_prices(standard)
+    if INPUT not in prices and OUTPUT not in prices:
+        reason = "neither an input nor an output price per token"
+        raise RefusedRowError(ReasonCode.UNPRICED, reason)
+    return PricePeriod(
+        input_price_per_1m=prices.get(INPUT),
+        output_price_per_1m=prices.get(OUTPUT),
+        cache_creation_price_per_1m=prices.get(CACHE_CREATION),
+        cache_read_price_per_1m=prices.get(CACHE_READ),
+        currency=CURRENCY,
+        effective_from=None,
+        effective_until=None,
+        notes=price_notes.join_notes(
+            [
+                _describe_charge(provider),
+                *_describe_tiers(tiers),
+                *describe_extras(standard),
+                price_notes.rounded(_rounded_fields(standard, prices)),
+            ]
+        ),
+    )
+
+
+def _read_prices(fields: Mapping[str, object]) -> dict[str, Decimal]:
+    prices: dict[str, Decimal] = {}
+    for field in STANDARD_FIELDS:
+        price = read_price(fields.get(field), field=field, per_tokens=1)
+        if price is not None:
+            prices[field] = price
+    return prices
+
+
+def _rounded_fields(
+    fields: Mapping[str, object], prices: Mapping[str, Decimal]
+) -> Iterator[str]:
+    for field, price in prices.items():
+        value = fields[field]
+        if isinstance(value, Decimal) and is_rounded(price, value, per_tokens=1):
+            yield STANDARD_FIELDS[field]
+
+
+def _read_tiers(listed: object) -> list[dict[str, object]]:
+    """Give the tiers, lowest first."""
+    if listed is None:
+        return []
+    if not isinstance(listed, list):
+        raise RefusedRowError(ReasonCode.INVALID_TIERS, "tiered_pricing isn't a list")
+    return sorted(listed, key=_tier_start)
+
+
+def _tier_start(tier: object) -> Decimal:
+    bounds = tier.get("range") if isinstance(tier, dict) else None
+    if isinstance(bounds, list) and bounds:
+        start = bounds[0]
+        if isinstance(start, Decimal) and start.is_finite():
+            return start
+    reason = "a tier of tiered_pricing has no token range"
+    raise RefusedRowError(ReasonCode.INVALID_TIERS, reason)
+
+
+def _describe_tiers(tiers: list[dict[str, object]]) -> Iterator[str | None]:
+    for tier in tiers[1:]:
+        prices = {
+            STANDARD_FIELDS[field]: price for field, price in _read_prices(tier).items()
+        }
+        yield price_notes.priced(label_range(tier["range"]), prices)
+
+
+def _describe_charge(provider: str) -> str | None:
+    if provider not in PROVIDERS_WITHOUT_CHARGE:
+        return None
+    return "No charge by token: it runs on its operator's own hardware."

@@ -1,0 +1,198 @@
+"""Put into words what a LiteLLM entry says beside its standard price."""
+
+import re
+from collections.abc import Iterator, Mapping
+from datetime import date
+from decimal import Decimal
+
+from service.price_catalog.importers.exact_prices import read_price
+from service.price_catalog.importers.price_notes import priced, written
+
+STANDARD_FIELDS = {
+    "input_cost_per_token": "input",
+    "output_cost_per_token": "output",
+    "cache_creation_input_token_cost": "cache write",
+    "cache_read_input_token_cost": "cache read",
+}
+# A standard field, then perhaps a cache lifetime, a context size, a service tier:
+# cache_creation_input_token_cost_above_1hr_above_200k_tokens_batches.
+_VARIANT = re.compile(
+    rf"(?P<kind>{'|'.join(STANDARD_FIELDS)})"
+    r"(?:_above_(?P<hours>\d{1,3})hr)?"
+    r"(?:_above_(?P<thousands>\d{1,6})k_tokens)?"
+    r"(?:_(?P<service>balanced|batches|decisions|flex|priority|ultrafast))?"
+)
+# Tokens of another sort than text: input_cost_per_audio_token_batches,
+# cache_read_input_image_token_cost, output_cost_per_reasoning_token.
+_OTHER_TOKEN = re.compile(
+    r"(?:explicit_)?(?:input|output|cache_read_input|cache_creation_input|citation)"
+    r"(?:_cost_per_[a-z]+_token|_[a-z]+_token_cost|_cost_per_token|_token_cost)"
+    r"(?:_[a-z]{1,20})?"
+)
+_OTHER_CHARGE = re.compile(r"(?:[a-z]+_)*cost_per_[A-Za-z0-9_.]+")
+# The same price once more: in Databricks' own unit, or under DeepSeek's name.
+_REPEATED = re.compile(r"\w+_dbu_cost_per_token|input_cost_per_token_cache_hit")
+_UPLIFT = re.compile(
+    r"regional_(?P<where>[a-z]+)_uplift_multiplier(?:_(?P<region>[a-z]+))?"
+)
+_FACTORS = ("us", "eu", "fast")  # of provider_specific_entry; its others aren't factors
+_FACTOR_LIMIT = 1000
+_TOKENS_LIMIT = 10**12
+_HOURS = re.compile(r"\d\d:\d\d-\d\d:\d\d")
+_WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+
+
+def describe_extras(entry: Mapping[str, object]) -> Iterator[str | None]:
+    """Say what else is charged, where, when and until when.
+
+    :raises RefusedRowError: if a price of tokens among it isn't a price
+    """
+    yield from _variants(entry)
+    yield _other_tokens(entry)
+    yield _off_peak(entry.get("off_peak_pricing"))
+    yield _other_charges(entry)
+    yield _factors(entry)
+    yield _deprecation(entry.get("deprecation_date"))
+
+
+def label_range(bounds: object) -> str:
+    """Name a tier by its token range, as far as the range can be read."""
+    numbers = [_whole(each) for each in bounds] if isinstance(bounds, list) else []
+    match numbers:
+        case [str(start), str(end)]:
+            return f"From {start} to {end} tokens"
+        case [str(start), *_]:
+            return f"From {start} tokens"
+        case _:
+            return "In another range of tokens"
+
+
+def _whole(number: object) -> str | None:
+    if not isinstance(number, Decimal) or not number.is_finite():
+        return None
+    if not 0 <= number < _TOKENS_LIMIT:
+        return None
+    return f"{int(number):,}"
+
+
+def _variants(entry: Mapping[str, object]) -> Iterator[str | None]:
+    groups: dict[tuple[int, str], dict[str, Decimal]] = {}
+    for field in sorted(entry, key=_reading_order):
+        found = _VARIANT.fullmatch(field)
+        if found is None or field in STANDARD_FIELDS:
+            continue
+        price = read_price(entry[field], field=field, per_tokens=1)
+        if price is not None:
+            group = (int(found["thousands"] or 0), found["service"] or "")
+            hours = f" kept {int(found['hours'])} h" if found["hours"] else ""
+            groups.setdefault(group, {})[STANDARD_FIELDS[found["kind"]] + hours] = price
+    for thousands, service in sorted(groups):
+        label = _label_variant(thousands, service)
+        yield priced(label, groups[thousands, service])
+
+
+def _reading_order(field: str) -> tuple[int, str]:
+    """Sort input before output before cache, and then by name."""
+    standard = list(STANDARD_FIELDS)
+    order = (each for each, name in enumerate(standard) if field.startswith(name))
+    return next(order, len(standard)), field
+
+
+def _label_variant(thousands: int, service: str) -> str:
+    above = f"above {thousands * 1000:,} input tokens" if thousands else ""
+    named = {"": "", "batches": "batch"}.get(service, service)
+    label = f"{named} {above}".strip() or "also"
+    return label[0].upper() + label[1:]
+
+
+def _other_tokens(entry: Mapping[str, object]) -> str | None:
+    prices: dict[str, Decimal] = {}
+    for field in sorted(filter(_is_other_token, entry)):
+        price = read_price(entry[field], field=field, per_tokens=1)
+        if price is not None:
+            prices[_token_words(field)] = price
+    return priced("Other tokens", prices)
+
+
+def _is_other_token(field: str) -> bool:
+    is_standard = _VARIANT.fullmatch(field) or _REPEATED.fullmatch(field)
+    return _OTHER_TOKEN.fullmatch(field) is not None and not is_standard
+
+
+def _token_words(field: str) -> str:
+    words = field.replace("_cost_per", "").replace("_cost", "").replace("_token", "")
+    return words.replace("_", " ")
+
+
+def _off_peak(offer: object) -> str | None:
+    if not isinstance(offer, dict):
+        return None
+    prices: dict[str, Decimal] = {}
+    for field, word in STANDARD_FIELDS.items():
+        price = read_price(offer.get(field), field=f"off-peak {field}", per_tokens=1)
+        if price is not None:
+            prices[word] = price
+    windows = offer.get("windows")
+    listed = windows if isinstance(windows, list) else []
+    times = "; ".join(_window(each) for each in listed if isinstance(each, dict))
+    return priced(f"Off-peak price, {times}" if times else "Off-peak price", prices)
+
+
+def _window(window: Mapping[str, object]) -> str:
+    hours = window.get("hours_utc")
+    ranges = hours if isinstance(hours, list) else [hours]
+    shown = [
+        each for each in ranges if isinstance(each, str) and _HOURS.fullmatch(each)
+    ]
+    days = window.get("weekdays")
+    names = [
+        name
+        for number, name in enumerate(_WEEKDAYS, start=1)
+        if isinstance(days, list) and number in days
+    ]
+    return f"{', '.join(names)} {', '.join(shown)} UTC".strip()
+
+
+def _other_charges(entry: Mapping[str, object]) -> str | None:
+    names = [
+        field.replace("cost_per", "per").replace("_", " ")
+        for field in sorted(entry)
+        if _is_other_charge(field) and entry[field]
+    ]
+    return f"Also charged: {', '.join(names)}." if names else None
+
+
+def _is_other_charge(field: str) -> bool:
+    elsewhere = (_VARIANT, _OTHER_TOKEN, _REPEATED)
+    if any(pattern.fullmatch(field) for pattern in elsewhere):
+        return False
+    return _OTHER_CHARGE.fullmatch(field) is not None
+
+
+def _factors(entry: Mapping[str, object]) -> str | None:
+    factors = {
+        f"regional {found['where']} {found['region'] or ''}".strip(): entry[field]
+        for field in sorted(entry)
+        if (found := _UPLIFT.fullmatch(field))
+    }
+    specific = entry.get("provider_specific_entry")
+    if isinstance(specific, dict):
+        factors |= {name: specific[name] for name in _FACTORS if name in specific}
+    shown = [
+        f"{name} {written(factor)}"
+        for name, factor in factors.items()
+        if isinstance(factor, Decimal)
+        and factor.is_finite()
+        and 1 <= factor < _FACTOR_LIMIT
+    ]
+    return f"Prices are multiplied for: {', '.join(shown)}." if shown else None
+
+
+def _deprecation(announced: object) -> str | None:
+    if announced is None:
+        return None
+    try:
+        day = date.fromisoformat(announced) if isinstance(announced, str) else None
+    except ValueError:
+        day = None
+    return f"Deprecated from {day}." if day else "Its deprecation is announced."

