@@ -5,13 +5,14 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Final
 
+from projections.agents.projector import AgentsProjector
 from projections.connectors.projector import ConnectorsProjector
 from projections.follower import Follower
 from projections.projector import Projector
 from service.database import service_conninfo
 from service.event_log.log import EventLog
 
-PROJECTORS: Final[tuple[Projector, ...]] = (ConnectorsProjector(),)
+PROJECTORS: Final[tuple[Projector, ...]] = (AgentsProjector(), ConnectorsProjector())
 
 
 def follower_conninfo(database_url: str) -> str:

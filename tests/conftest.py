@@ -17,6 +17,7 @@ from service.embedded_postgres import EmbeddedPostgres
 from service.migrate import migrate
 from service.resources import Resources, open_resources
 from tests.callers import Callers
+from tests.scenario import Scenario
 
 TEMPLATE = "migrated"
 _numbers = itertools.count(1)
@@ -73,3 +74,9 @@ async def client(resources: Resources) -> AsyncIterator[TestClient]:
 def callers(resources: Resources, client: TestClient) -> Callers:
     """Make users and call the API as them."""
     return Callers(resources, client)
+
+
+@pytest.fixture
+def scenario(resources: Resources) -> Scenario:
+    """Given aggregates, when a handler runs, then these events are recorded."""
+    return Scenario(resources)

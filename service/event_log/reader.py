@@ -1,6 +1,7 @@
 """Every query of the log's tables."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -51,6 +52,15 @@ EVENTS = """
      ORDER BY notification_id
      LIMIT %(limit)s
 """
+# Versions ascend with positions, so this stops at the first row that is early enough.
+VERSION_AT = """
+    SELECT originator_version
+      FROM events.stored_event
+     WHERE originator_id = %(id)s AND notification_id <= %(position)s
+     ORDER BY originator_version DESC
+     LIMIT 1
+"""
+POSITION_AT = "SELECT events.position_at(%s)"
 KEEP_SNAPSHOT = """
     INSERT INTO events.snapshot AS kept (
            originator_id, originator_version, class_version, topic, state)
@@ -134,6 +144,25 @@ async def moved_between(
 ) -> list[tuple[UUID, int]]:
     cursor = await connection.execute(MOVED_BETWEEN, {"after": after, "upto": upto})
     return await cursor.fetchall()
+
+
+async def version_at(
+    connection: AsyncConnection[Any], aggregate_id: UUID, position: int
+) -> int | None:
+    """Return an aggregate's version as of a position; None when it didn't exist."""
+    cursor = await connection.execute(
+        VERSION_AT, {"id": aggregate_id, "position": position}
+    )
+    row = await cursor.fetchone()
+    return row[0] if row else None
+
+
+async def position_at(connection: AsyncConnection[Any], moment: datetime) -> int:
+    """Return the last position recorded at or before a moment; 0 when none was."""
+    row = await (await connection.execute(POSITION_AT, [moment])).fetchone()
+    assert row is not None
+    position: int = row[0]
+    return position
 
 
 async def events(

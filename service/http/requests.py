@@ -7,7 +7,14 @@ from typing import Annotated, Any, TypeVar
 
 import orjson
 from aiohttp import web
-from pydantic import AfterValidator, BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    TypeAdapter,
+    ValidationError,
+)
 
 from service.errors import (
     InvalidRequestError,
@@ -39,6 +46,13 @@ class QueryModel(RequestModel):
     model_config = ConfigDict(strict=False)
 
 
+def _written_as_iso(value: Any) -> Any:
+    # pydantic would also read a bare number, as seconds since 1970.
+    if not isinstance(value, datetime) and not _ISO_DATE.match(str(value)):
+        raise ValueError("not an ISO 8601 time")
+    return value
+
+
 def _in_utc(moment: datetime) -> datetime:
     if moment.tzinfo is None:
         return moment.replace(tzinfo=UTC)
@@ -48,7 +62,7 @@ def _in_utc(moment: datetime) -> datetime:
         raise ValueError("the time is out of range") from None
 
 
-Moment = Annotated[datetime, AfterValidator(_in_utc)]
+Moment = Annotated[datetime, BeforeValidator(_written_as_iso), AfterValidator(_in_utc)]
 """ISO 8601 in, UTC inside; a time without a zone means UTC."""
 
 
@@ -208,3 +222,4 @@ _STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _BRACKETS = re.compile(rb"[\[\]{}]")
 _ETAG = re.compile(r'"(\d{1,18})"')
 _DIGITS = re.compile(r"\d{1,19}")
+_ISO_DATE = re.compile(r"[0-9]{4}-")

@@ -1,0 +1,60 @@
+"""Agent events to the agents' read tables."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from psycopg import AsyncConnection
+
+from projections.agents.table import (
+    AgentRow,
+    replace_managers,
+    select_agents,
+    upsert_agents,
+)
+from projections.projector import Projector
+from service.agents.aggregate import Agent
+from service.event_log.mapper import RecordedEvent
+
+
+class AgentsProjector(Projector):
+    name = "agents"
+    events = (Agent.Created, Agent.ManagerAppointed, Agent.ManagerDismissed)
+
+    async def project(
+        self, db: AsyncConnection[Any], events: Sequence[RecordedEvent]
+    ) -> None:
+        rows = await select_agents(db, {each.aggregate_id for each in events})
+        managing: dict[tuple[UUID, UUID], bool] = {}
+        for recorded in events:
+            _fold_agent(rows, recorded)
+            _fold_managers(managing, recorded.event)
+        await upsert_agents(db, rows.values())
+        await replace_managers(db, managing)
+
+
+def _fold_agent(rows: dict[UUID, AgentRow], recorded: RecordedEvent) -> None:
+    event = recorded.event
+    if isinstance(event, Agent.Created):
+        rows[recorded.aggregate_id] = AgentRow(
+            id=recorded.aggregate_id,
+            name=event.name,
+            description=event.description,
+            version=recorded.version,
+            created_at=event.timestamp,
+            updated_at=event.timestamp,
+        )
+        return
+    row = rows[recorded.aggregate_id]
+    row.version = recorded.version
+    row.updated_at = event.timestamp
+
+
+def _fold_managers(managing: dict[tuple[UUID, UUID], bool], event: Any) -> None:
+    match event:
+        case Agent.Created():
+            managing[event.originator_id, UUID(event.manager_id)] = True
+        case Agent.ManagerAppointed():
+            managing[event.originator_id, UUID(event.user_id)] = True
+        case Agent.ManagerDismissed():
+            managing[event.originator_id, UUID(event.user_id)] = False

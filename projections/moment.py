@@ -1,0 +1,83 @@
+"""What things were at an earlier place of the log: the parameter ``at``."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any, TypeVar
+from uuid import UUID
+
+from psycopg import AsyncConnection
+from pydantic import PlainValidator, TypeAdapter, ValidationError, WithJsonSchema
+
+from service.aggregate import LoggedAggregate
+from service.errors import MalformedRequestError, Problem
+from service.event_log import reader
+from service.event_log.mapper import EventMapper
+from service.http.requests import POSITION_MAX, Moment
+
+A = TypeVar("A", bound=LoggedAggregate)
+
+_TIME: TypeAdapter[datetime] = TypeAdapter(Moment)
+
+
+def _read(text: str) -> int | datetime:
+    if text.isascii() and text.isdigit() and int(text) <= POSITION_MAX:
+        return int(text)
+    try:
+        return _TIME.validate_strings(text)
+    except ValidationError:
+        raise ValueError("neither a position nor an ISO 8601 time") from None
+
+
+At = Annotated[
+    int | datetime,
+    PlainValidator(_read),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "integer", "minimum": 0, "maximum": POSITION_MAX},
+                {"type": "string", "format": "date-time"},
+            ]
+        }
+    ),
+]
+"""The type of a query's ``at``: a position of the log, or an ISO 8601 time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """Aggregates as they were once the log had reached a position."""
+
+    position: int
+    _db: AsyncConnection[Any]
+    _mapper: EventMapper
+
+    async def find(self, kind: type[A], aggregate_id: UUID) -> A | None:
+        """Replay an aggregate; None when it didn't exist yet.
+
+        What it returns is the caller's own, and never saved.
+        """
+        version = await reader.version_at(self._db, aggregate_id, self.position)
+        if version is None:
+            return None
+        aggregate, _ = await reader.load(
+            self._db, self._mapper, aggregate_id, upto=version
+        )
+        return aggregate if isinstance(aggregate, kind) else None
+
+
+async def past(db: AsyncConnection[Any], mapper: EventMapper, at: At) -> Past:
+    """Find the position that ``at`` names.
+
+    A time means everything recorded up to and at it; one in the future is now.
+
+    :raises MalformedRequestError: the log has not reached that position
+    """
+    if not isinstance(at, int):
+        return Past(await reader.position_at(db, at), db, mapper)
+    head, _ = await reader.head(db)
+    if at > head:
+        raise MalformedRequestError(
+            f"the log ends at position {head}",
+            problems=[Problem("at", "beyond the end of the log")],
+        )
+    return Past(at, db, mapper)
