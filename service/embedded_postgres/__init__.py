@@ -20,7 +20,7 @@ from service.embedded_postgres.errors import (
     EmbeddedPostgresError,
     EmbeddedPostgresUnsupportedError,
 )
-from service.embedded_postgres.folder import ServerFolder, wait_until
+from service.embedded_postgres.folder import SOCKET_LINK, ServerFolder, wait_until
 
 DATABASE = "agent_runtime"
 INITDB_TIMEOUT_S = 120.0
@@ -87,6 +87,18 @@ class EmbeddedPostgres:
             raise EmbeddedPostgresError(
                 f"can't run PostgreSQL in {data_dir}: {error}"
             ) from error
+
+    @staticmethod
+    def url_of_running(data_dir: Path) -> str:
+        """
+        Return the URL of the PostgreSQL that another process runs on a folder.
+
+        :raises EmbeddedPostgresError: if none seems to be running there
+        """
+        link = data_dir.resolve() / "postgres" / SOCKET_LINK
+        if not link.exists():
+            raise EmbeddedPostgresError(f"no PostgreSQL is running in {data_dir}")
+        return _url(link.resolve(), DATABASE)
 
     @property
     def pid(self) -> int:

@@ -22,6 +22,7 @@ LOG_BYTES_MAX = 10 * 1024 * 1024
 ORPHAN_TIMEOUT_S = 30.0
 POLL_S = 0.005
 NOT_AS_ROOT = "run the service as an ordinary user, or give it a database URL"
+SOCKET_LINK = "socket"
 SOCKET_NAME = ".s.PGSQL.5432"
 SOCKET_PATH_BYTES_MAX = 107
 
@@ -105,7 +106,7 @@ class ServerFolder:
 
     def make_socket_folder(self, held: ExitStack) -> Path:
         """Make it where its path is short, with a link to find and remove it by."""
-        link = self.home / "socket"
+        link = self.home / SOCKET_LINK
         _remove_socket_folder(link)
         folder = Path(tempfile.mkdtemp(prefix="agent-runtime-", dir=_short_folder()))
         held.callback(_remove_socket_folder, link)

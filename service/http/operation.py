@@ -28,7 +28,8 @@ class Operation:
     function: RouteFunction
     answers: Mapping[int, str]
     data: Any = None
-    example: Any = None
+    # Set where the answer isn't an envelope.
+    content_type: str | None = None
     body_example: Any = None
     # Answered without a token: probes, and the documents about the API.
     public: bool = False

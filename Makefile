@@ -1,0 +1,49 @@
+# make serve   start the whole service with demo data
+# make test    run the tests
+# make check   what CI checks beside the tests: format, lint, types, imports, lock
+
+PYTHON ?= python3
+VENV ?= .venv
+DATA ?= data
+bin = $(VENV)/bin
+
+.PHONY: serve test check format lock clean
+
+serve: $(VENV)/.installed
+	$(bin)/agent-runtime serve --data-dir $(DATA) --demo
+
+test: $(VENV)/.installed-for-tests
+	$(bin)/pytest --numprocesses 2
+
+check: $(VENV)/.installed-for-tests
+	$(bin)/ruff format --check .
+	$(bin)/ruff check .
+	$(bin)/mypy
+	$(bin)/lint-imports
+
+format: $(VENV)/.installed-for-tests
+	$(bin)/ruff format .
+	$(bin)/ruff check --fix .
+
+# Write the lock files anew from pyproject.toml.
+lock: $(VENV)/.installed-for-tests
+	$(bin)/pip-compile $(lock_options) --extra demo --output-file requirements.txt pyproject.toml
+	$(bin)/pip-compile $(lock_options) --extra demo --extra dev --output-file requirements-dev.txt pyproject.toml
+
+lock_options = --quiet --upgrade --generate-hashes --allow-unsafe --strip-extras \
+	--no-header --no-annotate --no-emit-index-url --no-emit-find-links --no-emit-trusted-host
+
+clean:
+	rm -rf $(VENV) build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: requirements.txt pyproject.toml | $(VENV)/bin/python
+	$(bin)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.txt
+	$(bin)/pip install --quiet --disable-pip-version-check --no-deps --editable .
+	touch $@
+
+$(VENV)/.installed-for-tests: requirements-dev.txt $(VENV)/.installed
+	$(bin)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.txt
+	touch $@

@@ -1,0 +1,156 @@
+"""The command line: ``agent-runtime``."""
+
+import argparse
+import asyncio
+import os
+import sys
+from collections.abc import Callable, Coroutine, Sequence
+from contextlib import contextmanager
+from collections.abc import Iterator
+from typing import Any
+
+from service import __version__
+from service.config import Config, ConfigError, variable_of
+from service.embedded_postgres import EmbeddedPostgres
+from service.embedded_postgres.errors import DataFolderInUseError, EmbeddedPostgresError
+from service.logs import configure_logs
+
+EXIT_CONFIG = 78
+EXIT_FAILED = 1
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return the exit status: 0, 1 failed, 78 bad setting."""
+    parser = build_parser()
+    options = parser.parse_args(arguments)
+    try:
+        config = Config.read(vars(options), os.environ)
+    except ConfigError as error:
+        print(f"agent-runtime: {error}", file=sys.stderr)
+        return EXIT_CONFIG
+    configure_logs(config.log_level)
+    run: Callable[[Config, argparse.Namespace], int] = options.run
+    try:
+        return run(config, options)
+    except EmbeddedPostgresError as error:
+        print(f"agent-runtime: {error}", file=sys.stderr)
+        return EXIT_FAILED
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser; its help is the reference of the command line."""
+    parser = argparse.ArgumentParser(
+        prog="agent-runtime",
+        description="The control plane of an agent runtime over one event log.",
+    )
+    parser.add_argument("--version", action="version", version=__version__)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    settings = _settings()
+    serve = commands.add_parser(
+        "serve",
+        parents=[settings],
+        help="answer HTTP, follow the log, publish",
+        description="Answer HTTP, follow the log and publish, until SIGTERM.",
+    )
+    serve.set_defaults(run=_serve)
+    migrate = commands.add_parser(
+        "migrate", parents=[settings], help="bring the database up to date"
+    )
+    migrate.set_defaults(run=_migrate)
+    rebuild = commands.add_parser(
+        "rebuild",
+        parents=[settings],
+        help="fill a projection's tables again from the log",
+    )
+    rebuild.add_argument("projection", help="its name, or 'all'")
+    rebuild.set_defaults(run=_rebuild)
+    token = commands.add_parser("token", help="bearer tokens")
+    issue = token.add_subparsers(required=True, metavar="COMMAND").add_parser(
+        "issue",
+        parents=[settings],
+        help="issue a token for a user and print it, once",
+    )
+    issue.add_argument("user", help="the user's name")
+    issue.set_defaults(run=_token_issue)
+    return parser
+
+
+def _settings() -> argparse.ArgumentParser:
+    """Return the options that every command shares, one for each setting."""
+    parser = argparse.ArgumentParser(add_help=False)
+    group = parser.add_argument_group("settings")
+    for name, field in Config.model_fields.items():
+        option = "--" + name.replace("_", "-")
+        words = f"{field.description} [{variable_of(name)}]"
+        if field.default not in (None, False):
+            words += f" (default: {field.default})"
+        if field.annotation is bool:
+            group.add_argument(option, action="store_true", default=None, help=words)
+        else:
+            group.add_argument(option, metavar=name.split("_")[-1].upper(), help=words)
+    return parser
+
+
+@contextmanager
+def _database(config: Config) -> Iterator[tuple[str, EmbeddedPostgres | None]]:
+    """Yield the database's URL, starting the embedded one where none is given."""
+    config.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if config.database_url is not None:
+        yield config.database_url, None
+        return
+    with EmbeddedPostgres.start(config.data_dir) as postgres:
+        yield postgres.url, postgres
+
+
+@contextmanager
+def _database_in_use(config: Config) -> Iterator[str]:
+    """Yield the database's URL, also while a service is running on the folder."""
+    try:
+        with _database(config) as (url, _):
+            from service.migrate import migrate
+
+            migrate(url)
+            yield url
+    except DataFolderInUseError:
+        yield EmbeddedPostgres.url_of_running(config.data_dir)
+
+
+def _run(work: Coroutine[Any, Any, int]) -> int:
+    import uvloop
+
+    try:
+        return uvloop.run(work)
+    except asyncio.CancelledError:
+        return EXIT_FAILED
+
+
+def _serve(config: Config, _options: argparse.Namespace) -> int:
+    with _database(config) as (url, postgres):
+        from service.migrate import migrate
+        from service.serve import serve
+
+        migrate(url)
+        return _run(serve(config, url, postgres))
+
+
+def _migrate(config: Config, _options: argparse.Namespace) -> int:
+    with _database(config) as (url, _):
+        from service.migrate import migrate
+
+        applied = migrate(url)
+    print("\n".join(applied) or "nothing to do")
+    return 0
+
+
+def _rebuild(config: Config, options: argparse.Namespace) -> int:
+    with _database_in_use(config) as url:
+        from service.administration import rebuild_projections
+
+        return _run(rebuild_projections(url, options.projection))
+
+
+def _token_issue(config: Config, options: argparse.Namespace) -> int:
+    with _database_in_use(config) as url:
+        from service.administration import issue_token
+
+        return _run(issue_token(config, url, options.user))

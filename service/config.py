@@ -1,0 +1,105 @@
+"""Every setting, read once from the command line and the environment."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+ENVIRONMENT_PREFIX = "AGENT_RUNTIME_"
+
+
+class ConfigError(Exception):
+    """A setting is missing or malformed; the message names every one."""
+
+
+class Config(BaseModel):
+    """The settings of ``agent-runtime``.
+
+    Each is an option of the command line (``data_dir``: ``--data-dir``) and a
+    variable of the environment (``AGENT_RUNTIME_DATA_DIR``); the option wins.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    host: Annotated[str, Field(description="Address to listen on.")] = "127.0.0.1"
+    port: Annotated[
+        int, Field(ge=0, le=65535, description="Port to listen on; 0 takes a free one.")
+    ] = 8080
+    data_dir: Annotated[
+        Path,
+        Field(
+            description="Folder of the keys, the first token and the embedded database."
+        ),
+    ] = Path("data")
+    database_url: Annotated[
+        str | None,
+        Field(
+            repr=False,
+            description="PostgreSQL to use; without it an embedded one runs "
+            "in the data folder.",
+        ),
+    ] = None
+    kafka: Annotated[
+        str | None,
+        Field(
+            description="HOST:PORT of a Kafka broker; without it nothing is published."
+        ),
+    ] = None
+    trace_store: Annotated[
+        str | None,
+        Field(description="Base URL of an Arize Phoenix that enriches session lists."),
+    ] = None
+    trace_store_token: Annotated[
+        str | None, Field(repr=False, description="Bearer token for the trace store.")
+    ] = None
+    only: Annotated[
+        Literal["api", "followers", "relay"] | None,
+        Field(description="Run one part of the service instead of all of them."),
+    ] = None
+    demo: Annotated[
+        bool, Field(description="Fill an empty log with demo data through the API.")
+    ] = False
+    log_level: Annotated[
+        Literal["debug", "info", "warning", "error"],
+        Field(description="Least severity of the log lines on standard error."),
+    ] = "info"
+
+    @classmethod
+    def read(cls, options: Mapping[str, Any], environment: Mapping[str, str]) -> Self:
+        """Merge options over the environment.
+
+        :raises ConfigError: for values that don't fit, and for unknown variables
+            with our prefix
+        """
+        given: dict[str, Any] = {}
+        unknown: list[str] = []
+        for variable, value in environment.items():
+            if variable.startswith(ENVIRONMENT_PREFIX):
+                name = variable.removeprefix(ENVIRONMENT_PREFIX).lower()
+                if name in cls.model_fields:
+                    given[name] = value
+                else:
+                    unknown.append(variable)
+        given.update(
+            {
+                name: value
+                for name, value in options.items()
+                if name in cls.model_fields and value is not None
+            }
+        )
+        if unknown:
+            raise ConfigError(f"unknown settings: {', '.join(sorted(unknown))}")
+        try:
+            return cls.model_validate(given)
+        except ValidationError as error:
+            faults = [
+                f"{variable_of(str(each['loc'][0]))}: {each['msg']}"
+                for each in error.errors(include_input=False)
+            ]
+            raise ConfigError("; ".join(faults)) from None
+
+
+def variable_of(name: str) -> str:
+    """Return the environment variable of a setting."""
+    return ENVIRONMENT_PREFIX + name.upper()

@@ -1,0 +1,108 @@
+"""Probes and metrics, for whoever runs the service."""
+
+from dataclasses import dataclass
+from typing import Any, Literal, TypedDict
+
+import psycopg
+from aiohttp import web
+from prometheus_client import CONTENT_TYPE_LATEST, Gauge, generate_latest
+from psycopg import AsyncConnection
+from psycopg_pool import AsyncConnectionPool, PoolTimeout
+
+from service.http.envelope import Answer
+from service.http.operation import Routes
+
+routes = Routes("operation")
+
+FOLLOWERS = """
+    SELECT p.follower, p.position, h.position, p.reason
+      FROM events.head h LEFT JOIN read.position p ON true
+     ORDER BY p.follower
+"""
+HEAD = Gauge("agent_runtime_log_position", "Position of the log's last event.")
+
+
+@dataclass(slots=True)
+class Health:
+    """What probes look at; ``draining`` is set once the process is told to stop."""
+
+    pool: AsyncConnectionPool[AsyncConnection[Any]]
+    draining: bool = False
+
+
+HEALTH = web.AppKey("health", Health)
+
+
+class FollowerHealth(TypedDict):
+    name: str
+    position: int
+    lag: int
+    stopped: str | None
+
+
+class Readiness(TypedDict):
+    status: Literal["ready", "degraded", "draining", "unavailable"]
+    log_position: int | None
+    followers: list[FollowerHealth]
+
+
+@routes.get("/livez", answers={200: "alive"}, data=None, public=True)
+async def get_livez(request: web.Request) -> Answer:
+    """Say that the process answers; depends on nothing else."""
+    return Answer(message="alive")
+
+
+@routes.get(
+    "/readyz",
+    answers={200: "ready, perhaps degraded", 503: "draining, or without its database"},
+    data=Readiness,
+    public=True,
+)
+async def get_readyz(request: web.Request) -> Answer:
+    """Say whether requests can be answered.
+
+    A follower that has stopped makes the service degraded, not unready: the log
+    still takes commands, and what the other followers build stays fresh.
+    """
+    health = request.config_dict[HEALTH]
+    try:
+        async with health.pool.connection() as db:
+            rows = await (await db.execute(FOLLOWERS)).fetchall()
+    except (psycopg.Error, PoolTimeout):
+        return _answer(503, "unavailable", None, [])
+    head = rows[0][2]
+    HEAD.set(head)
+    followers: list[FollowerHealth] = [
+        {"name": name, "position": at, "lag": head - at, "stopped": reason}
+        for name, at, head, reason in rows
+        if name is not None
+    ]
+    if health.draining:
+        return _answer(503, "draining", head, followers)
+    if any(follower["stopped"] for follower in followers):
+        return _answer(200, "degraded", head, followers)
+    return _answer(200, "ready", head, followers)
+
+
+def _answer(
+    status: int,
+    word: Literal["ready", "degraded", "draining", "unavailable"],
+    head: int | None,
+    followers: list[FollowerHealth],
+) -> Answer:
+    data: Readiness = {"status": word, "log_position": head, "followers": followers}
+    headers = {"Retry-After": "1"} if status != web.HTTPOk.status_code else {}
+    return Answer(status=status, message=word, data=data, headers=headers)
+
+
+@routes.get(
+    "/metrics",
+    answers={200: "metrics in the Prometheus text format"},
+    public=True,
+    content_type="text/plain",
+)
+async def get_metrics(request: web.Request) -> web.Response:
+    """Measure the service, for Prometheus."""
+    return web.Response(
+        body=generate_latest(), headers={"Content-Type": CONTENT_TYPE_LATEST}
+    )

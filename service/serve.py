@@ -1,0 +1,120 @@
+"""Run the service until it is told to stop."""
+
+import asyncio
+import logging
+import signal
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+
+from aiohttp import web
+
+from projections.catalog import run_followers
+from service.app import create_app
+from service.config import Config
+from service.demo import load_demo
+from service.embedded_postgres import EmbeddedPostgres
+from service.http.health import HEALTH
+from service.resources import Resources, open_resources
+from service.users.bootstrap import create_first_admin
+
+# How long requests under way may take after SIGTERM.
+DRAIN_S = 20.0
+WATCH_S = 0.5
+KEEPALIVE_S = 75.0
+
+logger = logging.getLogger(__name__)
+
+
+async def serve(
+    config: Config, database_url: str, postgres: EmbeddedPostgres | None
+) -> int:
+    """Serve until SIGTERM or SIGINT, drain, and return the exit status.
+
+    A second signal ends the drain at once.
+    """
+    stop = _signals()
+    async with AsyncExitStack() as stack:
+        resources = await stack.enter_async_context(
+            open_resources(config, database_url)
+        )
+        token_file = await create_first_admin(resources, config.data_dir)
+        if config.only in (None, "followers"):
+            await stack.enter_async_context(
+                run_followers(resources.log, resources.database_url)
+            )
+        app, base_url = await stack.enter_async_context(_listening(config, resources))
+        if config.demo:
+            await load_demo(resources, base_url, config.data_dir)
+        _announce(base_url, token_file)
+        status = await _until_stopped(stop, postgres)
+        app[HEALTH].draining = True
+        logger.info("draining")
+    return status
+
+
+@asynccontextmanager
+async def _listening(
+    config: Config, resources: Resources
+) -> AsyncIterator[tuple[web.Application, str]]:
+    """Answer HTTP; a process without the API still answers probes and metrics."""
+    app = create_app(resources, probes_only=config.only not in (None, "api"))
+    runner = web.AppRunner(
+        app,
+        access_log=None,
+        shutdown_timeout=DRAIN_S,
+        keepalive_timeout=KEEPALIVE_S,
+        handler_cancellation=False,
+    )
+    await runner.setup()
+    site = web.TCPSite(runner, config.host, config.port, backlog=1024)
+    await site.start()
+    try:
+        yield app, f"http://{_authority(runner)}"
+    finally:
+        await runner.cleanup()
+
+
+def _authority(runner: web.AppRunner) -> str:
+    host, port = runner.addresses[0][:2]
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def _announce(base_url: str, token_file: Path | None) -> None:
+    words = f"agent-runtime ready at {base_url}"
+    if token_file is not None:
+        words += f", token of admin in {token_file}"
+    print(words, flush=True)  # noqa: T201
+
+
+async def _until_stopped(stop: asyncio.Event, postgres: EmbeddedPostgres | None) -> int:
+    """Wait for a signal; the embedded database's end is the end of the service."""
+    while not stop.is_set():
+        if postgres is not None and postgres.poll() is not None:
+            logger.critical("the embedded PostgreSQL has ended")
+            return 1
+        try:
+            await asyncio.wait_for(stop.wait(), WATCH_S)
+        except TimeoutError:
+            continue
+    return 0
+
+
+def _signals() -> asyncio.Event:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    main = asyncio.current_task()
+
+    def stopper(number: int) -> Callable[[], None]:
+        def on_signal() -> None:
+            if stop.is_set() and main is not None:
+                logger.warning("stopped a second time; not draining")
+                main.cancel()
+            logger.info("stopping", extra={"signal": signal.Signals(number).name})
+            stop.set()
+
+        return on_signal
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stopper(number))
+    return stop
