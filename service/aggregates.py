@@ -5,11 +5,14 @@ from typing import Final
 from service.agents.aggregate import Agent
 from service.aggregate import LoggedAggregate
 from service.connectors.aggregate import Connector
+from service.price_catalog.aggregate import ModelPricing, Provider
 from service.users.aggregate import Token, User
 
 AGGREGATES: Final[tuple[type[LoggedAggregate], ...]] = (
     Agent,
     Connector,
+    ModelPricing,
+    Provider,
     Token,
     User,
 )

@@ -1,0 +1,339 @@
+"""Providers, and what their models cost when."""
+
+from datetime import datetime
+from uuid import UUID
+
+from eventsourcing.domain import event
+
+from service.aggregate import LoggedAggregate
+from service.errors import ConflictError, InvalidRequestError, NotFoundError
+from service.identifiers import named_id
+from service.price_catalog.periods import (
+    Period,
+    PriceValues,
+    Provenance,
+    cleared,
+    covers,
+    inserted,
+    instant,
+    is_before,
+    overlapping,
+    period_at,
+)
+
+PERIODS_MAX = 1000
+
+
+class PriceOverlapError(ConflictError):
+    """The time of a price is taken by another one."""
+
+    code = "price_overlap"
+
+
+class Provider(LoggedAggregate):
+    """Somebody who serves models; the key is theirs for good."""
+
+    class Created(LoggedAggregate.Created):
+        TOPIC = "provider.added"
+        key: str
+        display_name: str
+
+    TOPIC = "provider"
+
+    @staticmethod
+    def create_id(key: str) -> UUID:
+        return named_id("provider", key)
+
+    @event(Created)
+    def __init__(self, key: str, display_name: str) -> None:
+        self.key = key
+        self.display_name = display_name
+
+
+class ModelPricing(LoggedAggregate):
+    """One model of one provider, and the prices of its past, present and future.
+
+    A price is named by the version of the event that stated it; it keeps that name
+    when it is ended, or when a correction splits its period.
+    """
+
+    class Created(LoggedAggregate.Created):
+        TOPIC = "model_pricing.listed"
+        provider_id: str
+        provider_key: str
+        model: str
+
+    class PriceSet(LoggedAggregate.Event):
+        """A price for a time that had none, or that an open period still held.
+
+        ``closes`` is the price whose open period ends where this one starts.
+        """
+
+        TOPIC = "model_pricing.price_set"
+        effective_from: str
+        effective_until: str | None
+        price: PriceValues
+        source: Provenance
+        closes: int | None
+
+    class PriceEnded(LoggedAggregate.Event):
+        """A price ends earlier than was said; at its start: it never applies."""
+
+        TOPIC = "model_pricing.price_ended"
+        price_version: int
+        effective_from: str
+        effective_until: str
+
+    class PriceCorrected(LoggedAggregate.Event):
+        """What was said of a time was wrong; this is what holds for it instead."""
+
+        TOPIC = "model_pricing.price_corrected"
+        corrects: int
+        effective_from: str
+        effective_until: str | None
+        price: PriceValues
+        source: Provenance
+
+    class PriceAnnotated(LoggedAggregate.Event):
+        """Other words beside the same price."""
+
+        TOPIC = "model_pricing.price_annotated"
+        price_version: int
+        notes: str | None
+
+    TOPIC = "model_pricing"
+
+    @staticmethod
+    def create_id(provider_key: str, model: str) -> UUID:
+        return named_id("model", provider_key, model)
+
+    @event(Created)
+    def __init__(self, provider_id: str, provider_key: str, model: str) -> None:
+        self.provider_id = provider_id
+        self.provider_key = provider_key
+        self.model = model
+        self.periods: list[Period] = []
+
+    def set_price(
+        self,
+        price: PriceValues,
+        *,
+        effective_from: datetime,
+        effective_until: datetime | None,
+        source: Provenance,
+    ) -> bool:
+        """State a price for a period and return whether that changed anything.
+
+        An open period that starts earlier is closed where this one starts.
+
+        :raises PriceOverlapError: any other overlap; says with which period
+        """
+        start, end = _bounds(effective_from, effective_until)
+        before = period_at(self.periods, start)
+        if before is not None and _says(before, end, price, source):
+            return False
+        closes = None
+        for period in overlapping(self.periods, start, end):
+            if period["effective_until"] is None and period["effective_from"] < start:
+                closes = period["price_version"]
+            else:
+                raise PriceOverlapError(f"the time is taken by {_named(period)}")
+        self._refuse_too_many()
+        self._price_set(
+            effective_from=start,
+            effective_until=end,
+            price=price,
+            source=source,
+            closes=closes,
+        )
+        return True
+
+    @event(PriceSet)
+    def _price_set(
+        self,
+        effective_from: str,
+        effective_until: str | None,
+        price: PriceValues,
+        source: Provenance,
+        closes: int | None,
+    ) -> None:
+        # A closed period was the last one, so nothing else stands after its end.
+        periods = (
+            self.periods
+            if closes is None
+            else cleared(self.periods, effective_from, None)
+        )
+        self.periods = inserted(
+            periods, self._stated(effective_from, effective_until, price, source)
+        )
+
+    def end_price(self, price_version: int, *, effective_until: datetime) -> bool:
+        """Let a price end earlier and return whether that changed anything.
+
+        Ending it where it starts withdraws it. Of a price whose period was split,
+        the last part is meant.
+
+        :raises NotFoundError: there is no such price, or it was corrected away
+        :raises PriceOverlapError: that would lengthen it, or is before its start
+        """
+        period = self._parts(price_version)[-1]
+        end = instant(effective_until)
+        if end == period["effective_until"]:
+            return False
+        if end < period["effective_from"] or not is_before(
+            end, period["effective_until"]
+        ):
+            raise PriceOverlapError(f"the end must lie within {_named(period)}")
+        self._price_ended(
+            price_version=price_version,
+            effective_from=period["effective_from"],
+            effective_until=end,
+        )
+        return True
+
+    @event(PriceEnded)
+    def _price_ended(
+        self, price_version: int, effective_from: str, effective_until: str
+    ) -> None:
+        ended = period_at(self.periods, effective_from)
+        assert ended is not None
+        self.periods = cleared(self.periods, effective_until, ended["effective_until"])
+
+    def correct_price(
+        self,
+        price_version: int,
+        price: PriceValues,
+        *,
+        effective_from: datetime | None,
+        effective_until: datetime | None,
+        source: Provenance,
+    ) -> bool:
+        """State what a price really was and return whether that changed anything.
+
+        Without bounds the whole period is corrected; bounds choose a part of it.
+
+        :raises NotFoundError: there is no such price, or it was corrected away
+        :raises PriceOverlapError: the bounds don't lie within one period of it
+        """
+        period = self._part(price_version, effective_from)
+        start = instant(effective_from) if effective_from else period["effective_from"]
+        end = instant(effective_until) if effective_until else period["effective_until"]
+        _refuse_empty(start, end)
+        if period["effective_until"] is not None and (
+            end is None or end > period["effective_until"]
+        ):
+            raise PriceOverlapError(f"the time must lie within {_named(period)}")
+        if (period["price"], period["source"]) == (price, source):
+            return False
+        self._refuse_too_many()
+        self._price_corrected(
+            corrects=price_version,
+            effective_from=start,
+            effective_until=end,
+            price=price,
+            source=source,
+        )
+        return True
+
+    @event(PriceCorrected)
+    def _price_corrected(
+        self,
+        corrects: int,
+        effective_from: str,
+        effective_until: str | None,
+        price: PriceValues,
+        source: Provenance,
+    ) -> None:
+        self.periods = inserted(
+            cleared(self.periods, effective_from, effective_until),
+            self._stated(effective_from, effective_until, price, source),
+        )
+
+    def annotate_price(self, price_version: int, notes: str | None) -> bool:
+        """Replace the words beside a price and return whether they are other ones."""
+        if all(part["price"]["notes"] == notes for part in self._parts(price_version)):
+            return False
+        self._price_annotated(price_version=price_version, notes=notes)
+        return True
+
+    @event(PriceAnnotated)
+    def _price_annotated(self, price_version: int, notes: str | None) -> None:
+        self.periods = [
+            {**each, "price": {**each["price"], "notes": notes}}
+            if each["price_version"] == price_version
+            else each
+            for each in self.periods
+        ]
+
+    def _stated(
+        self,
+        effective_from: str,
+        effective_until: str | None,
+        price: PriceValues,
+        source: Provenance,
+    ) -> Period:
+        return {
+            # An event is applied before the aggregate takes its version.
+            "price_version": self.version + 1,
+            "effective_from": effective_from,
+            "effective_until": effective_until,
+            "price": price,
+            "source": source,
+        }
+
+    def _parts(self, price_version: int) -> list[Period]:
+        parts = [
+            each for each in self.periods if each["price_version"] == price_version
+        ]
+        if not parts:
+            raise NotFoundError("this model has no such price")
+        return parts
+
+    def _part(self, price_version: int, start: datetime | None) -> Period:
+        parts = self._parts(price_version)
+        if start is None:
+            if len(parts) > 1:
+                raise PriceOverlapError(
+                    "this price holds in several periods; effective_from must say "
+                    "which: " + "; ".join(map(_named, parts))
+                )
+            return parts[0]
+        for part in parts:
+            if covers(part, instant(start)):
+                return part
+        raise PriceOverlapError(
+            "effective_from must lie within " + " or ".join(map(_named, parts))
+        )
+
+    def _refuse_too_many(self) -> None:
+        # A correction inside a period makes two more of it.
+        if len(self.periods) + 2 > PERIODS_MAX:
+            raise ConflictError(
+                f"a model has at most {PERIODS_MAX} periods", code="too_many_periods"
+            )
+
+
+def _bounds(start: datetime, end: datetime | None) -> tuple[str, str | None]:
+    bounds = instant(start), None if end is None else instant(end)
+    _refuse_empty(*bounds)
+    return bounds
+
+
+def _refuse_empty(start: str, end: str | None) -> None:
+    if not is_before(start, end):
+        raise InvalidRequestError("a price must end after it starts")
+
+
+def _says(
+    period: Period, end: str | None, price: PriceValues, source: Provenance
+) -> bool:
+    return (
+        period["effective_until"] == end
+        and period["price"] == price
+        and period["source"] == source
+    )
+
+
+def _named(period: Period) -> str:
+    until = period["effective_until"] or "open"
+    return f"price {period['price_version']} [{period['effective_from']}, {until})"

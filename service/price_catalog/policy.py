@@ -1,0 +1,17 @@
+"""Who may do what with the price catalog; every caller may read it."""
+
+from service.auth.principal import Principal
+from service.errors import ForbiddenError
+
+
+def may_price(principal: Principal) -> bool:
+    return principal.is_superuser
+
+
+def refuse_unless_may_price(principal: Principal) -> None:
+    """Let only those on who may change prices.
+
+    :raises ForbiddenError: anyone else
+    """
+    if not may_price(principal):
+        raise ForbiddenError("only a superuser may change the price catalog")
