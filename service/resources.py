@@ -14,6 +14,8 @@ from service.auth.authenticate import Authenticator
 from service.database import connection_pool, service_conninfo
 from service.event_log.log import EventLog
 from service.secrets.key_ring import KeyRing
+from service.secrets.user_keys import UserKeys
+from service.secrets.vault import Vault
 
 KEY_RING_FILE = "keys.json"
 
@@ -25,6 +27,7 @@ class Resources:
     pool: AsyncConnectionPool[AsyncConnection[Any]]
     log: EventLog
     key_ring: KeyRing
+    vault: Vault
     authenticator: Authenticator
 
 
@@ -46,6 +49,7 @@ async def open_resources(database_url: str, data_dir: Path) -> AsyncIterator[Res
                 pool=pool,
                 log=log,
                 key_ring=key_ring,
+                vault=Vault(pool, UserKeys(pool, key_ring)),
                 authenticator=Authenticator(log, key_ring.token_hash),
             )
         finally:

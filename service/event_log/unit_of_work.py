@@ -98,6 +98,8 @@ class UnitOfWork:
             self._written[aggregate.id] = aggregate
             # A new aggregate was not loaded: it must not exist yet.
             self.reads.setdefault(aggregate.id, 0)
+            # Whoever asks for it later in this command gets it as it is now.
+            self._loaded[aggregate.id] = aggregate
 
     def attach(self, sealed: SealedValue) -> None:
         """Store ciphertext in the transaction of the events that refer to it."""

@@ -20,9 +20,11 @@ from service.http.observe import APPENDED, REQUEST_ID, TRACEPARENT
 from service.http.operation import OPERATION
 from service.http.requests import if_match
 from service.secrets.key_ring import KeyRing
+from service.secrets.vault import Vault
 
 EVENT_LOG = web.AppKey("event_log", EventLog)
 KEY_RING = web.AppKey("key_ring", KeyRing)
+VAULT = web.AppKey("vault", Vault)
 POSITION_HEADER = "X-Event-Position"
 IDEMPOTENCY_KEY_CHARACTERS_MAX = 255
 
