@@ -12,13 +12,15 @@ from service.price_catalog.periods import (
     Period,
     PriceValues,
     Provenance,
-    cleared,
     covers,
-    inserted,
     instant,
     is_before,
     overlapping,
     period_at,
+    with_price_annotated,
+    with_price_corrected,
+    with_price_ended,
+    with_price_set,
 )
 
 PERIODS_MAX = 1000
@@ -157,15 +159,8 @@ class ModelPricing(LoggedAggregate):
         source: Provenance,
         closes: int | None,
     ) -> None:
-        # A closed period was the last one, so nothing else stands after its end.
-        periods = (
-            self.periods
-            if closes is None
-            else cleared(self.periods, effective_from, None)
-        )
-        self.periods = inserted(
-            periods, self._stated(effective_from, effective_until, price, source)
-        )
+        period = self._stated(effective_from, effective_until, price, source)
+        self.periods = with_price_set(self.periods, period, closes)
 
     def end_price(self, price_version: int, *, effective_until: datetime) -> bool:
         """Let a price end earlier and return whether that changed anything.
@@ -195,9 +190,7 @@ class ModelPricing(LoggedAggregate):
     def _price_ended(
         self, price_version: int, effective_from: str, effective_until: str
     ) -> None:
-        ended = period_at(self.periods, effective_from)
-        assert ended is not None
-        self.periods = cleared(self.periods, effective_until, ended["effective_until"])
+        self.periods = with_price_ended(self.periods, effective_from, effective_until)
 
     def correct_price(
         self,
@@ -244,10 +237,8 @@ class ModelPricing(LoggedAggregate):
         price: PriceValues,
         source: Provenance,
     ) -> None:
-        self.periods = inserted(
-            cleared(self.periods, effective_from, effective_until),
-            self._stated(effective_from, effective_until, price, source),
-        )
+        period = self._stated(effective_from, effective_until, price, source)
+        self.periods = with_price_corrected(self.periods, period)
 
     def annotate_price(self, price_version: int, notes: str | None) -> bool:
         """Replace the words beside a price and return whether they are other ones."""
@@ -258,12 +249,7 @@ class ModelPricing(LoggedAggregate):
 
     @event(PriceAnnotated)
     def _price_annotated(self, price_version: int, notes: str | None) -> None:
-        self.periods = [
-            {**each, "price": {**each["price"], "notes": notes}}
-            if each["price_version"] == price_version
-            else each
-            for each in self.periods
-        ]
+        self.periods = with_price_annotated(self.periods, price_version, notes)
 
     def _stated(
         self,

@@ -90,7 +90,43 @@ def overlapping(
             yield period
 
 
-def cleared(periods: Sequence[Period], start: str, end: str | None) -> list[Period]:
+def with_price_set(
+    periods: Sequence[Period], period: Period, closes: int | None
+) -> list[Period]:
+    """Return the periods with a new one; expects its time to be free, or closed."""
+    if closes is not None:
+        # The open period that is closed was the last one.
+        periods = _cleared(periods, period["effective_from"], None)
+    return _inserted(periods, period)
+
+
+def with_price_ended(
+    periods: Sequence[Period], effective_from: str, effective_until: str
+) -> list[Period]:
+    """Return the periods with the one that starts at a moment ending earlier."""
+    ended = period_at(periods, effective_from)
+    assert ended is not None
+    return _cleared(periods, effective_until, ended["effective_until"])
+
+
+def with_price_corrected(periods: Sequence[Period], period: Period) -> list[Period]:
+    """Return the periods with one in the place of what holds in its time."""
+    cleared = _cleared(periods, period["effective_from"], period["effective_until"])
+    return _inserted(cleared, period)
+
+
+def with_price_annotated(
+    periods: Sequence[Period], price_version: int, notes: str | None
+) -> list[Period]:
+    return [
+        {**each, "price": {**each["price"], "notes": notes}}
+        if each["price_version"] == price_version
+        else each
+        for each in periods
+    ]
+
+
+def _cleared(periods: Sequence[Period], start: str, end: str | None) -> list[Period]:
     """Return the periods without the time [start, end); one around it is split."""
     kept: list[Period] = []
     for period in periods:
@@ -105,6 +141,5 @@ def cleared(periods: Sequence[Period], start: str, end: str | None) -> list[Peri
     return kept
 
 
-def inserted(periods: Sequence[Period], period: Period) -> list[Period]:
-    """Return the periods with a further one, in order; expects its time to be free."""
+def _inserted(periods: Sequence[Period], period: Period) -> list[Period]:
     return sorted([*periods, period], key=lambda each: each["effective_from"])

@@ -1,0 +1,118 @@
+"""What the price catalog's commands take, with every digit of a price."""
+
+import json
+from decimal import Decimal
+from typing import Annotated, Any, Self
+
+import orjson
+from pydantic import AfterValidator, Field
+
+from service.http.requests import Moment, RequestModel
+from service.price_catalog.importers.exact_prices import (
+    NAME_LENGTH_MAX,
+    PRICE_DECIMAL_PLACES,
+    PRICE_LIMIT,
+)
+from service.price_catalog.importers.price_notes import NOTES_LENGTH_MAX
+from service.price_catalog.periods import PriceValues, exact
+
+PROVIDER_KEY_PATTERN = r"^[a-z0-9][a-z0-9._-]{0,127}$"
+CURRENCY_PATTERN = r"^[A-Z]{3}$"
+# PostgreSQL's text has no NUL, and no one can read the other control characters.
+NOTES_PATTERN = r"^[^\x00-\x08\x0b-\x1f\x7f]*$"
+
+
+def _shown_as_it_is(name: str) -> str:
+    if not name.isprintable() or name != name.strip():
+        raise ValueError("no control characters and no spaces around it")
+    return name
+
+
+ProviderKey = Annotated[str, Field(pattern=PROVIDER_KEY_PATTERN)]
+ModelName = Annotated[
+    str,
+    Field(min_length=1, max_length=NAME_LENGTH_MAX),
+    AfterValidator(_shown_as_it_is),
+]
+Amount = Annotated[
+    Decimal, Field(ge=0, lt=PRICE_LIMIT, decimal_places=PRICE_DECIMAL_PLACES)
+]
+
+
+class NewProvider(RequestModel):
+    key: ProviderKey
+    display_name: Annotated[
+        str, Field(min_length=1, max_length=128), AfterValidator(_shown_as_it_is)
+    ]
+
+
+class PriceBody(RequestModel):
+    """Prices for 1,000,000 tokens: null is unknown, 0 is free.
+
+    A number may also be given as text. Either way every digit counts.
+    """
+
+    input_price_per_1m: Amount | None = None
+    output_price_per_1m: Amount | None = None
+    cache_creation_price_per_1m: Amount | None = None
+    cache_read_price_per_1m: Amount | None = None
+    currency: Annotated[str, Field(pattern=CURRENCY_PATTERN)] = "USD"
+    notes: Annotated[
+        str | None, Field(max_length=NOTES_LENGTH_MAX, pattern=NOTES_PATTERN)
+    ] = None
+    effective_from: Moment | None = None
+    effective_until: Moment | None = None
+
+    @classmethod
+    def model_validate_json(
+        cls, json_data: str | bytes | bytearray, **words: Any
+    ) -> Self:
+        """Read JSON without a detour through binary floating point."""
+        return super().model_validate_json(_with_amounts_as_text(json_data), **words)
+
+    @property
+    def price(self) -> PriceValues:
+        return {
+            "input_price_per_1m": exact(self.input_price_per_1m),
+            "output_price_per_1m": exact(self.output_price_per_1m),
+            "cache_creation_price_per_1m": exact(self.cache_creation_price_per_1m),
+            "cache_read_price_per_1m": exact(self.cache_read_price_per_1m),
+            "currency": self.currency,
+            "notes": self.notes,
+        }
+
+
+class NewPrice(PriceBody):
+    provider: ProviderKey
+    model: ModelName
+
+
+class PriceEnd(RequestModel):
+    effective_until: Moment | None = None
+
+
+def _with_amounts_as_text(body: str | bytes | bytearray) -> str | bytes | bytearray:
+    """Quote the amounts of a body; what isn't as expected stays as it came."""
+    try:
+        given = json.loads(body, parse_float=_Literal, parse_constant=_refuse)
+        if not isinstance(given, dict):
+            return body
+        for name, value in given.items():
+            if isinstance(value, _Literal):
+                given[name] = str(value) if name in _AMOUNTS else float(value)
+        return orjson.dumps(given)
+    except (ValueError, TypeError, RecursionError):
+        return body
+
+
+class _Literal(str):
+    """The digits of a JSON number."""
+
+    __slots__ = ()
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(constant)
+
+
+_AMOUNTS = {name for name in PriceBody.model_fields if "price_per_1m" in name}

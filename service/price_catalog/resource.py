@@ -1,0 +1,94 @@
+"""Providers and prices as the API shows them."""
+
+from datetime import datetime
+from decimal import Decimal
+from typing import TypedDict
+from uuid import UUID
+
+from service.price_catalog.aggregate import ModelPricing, Provider
+from service.price_catalog.periods import Period
+from service.price_catalog.price import Price, price_of
+
+
+class ProviderResource(TypedDict):
+    id: UUID
+    key: str
+    display_name: str
+    version: int
+    created_at: datetime
+
+
+class PriceSourceResource(TypedDict):
+    """Where a price comes from: ``manual``, or a published list, exactly."""
+
+    name: str
+    version: str | None
+    sha256: str | None
+
+
+class PriceResource(TypedDict):
+    """A price for 1,000,000 tokens; null is unknown, 0 is free."""
+
+    price_version: int
+    input_price_per_1m: Decimal | None
+    output_price_per_1m: Decimal | None
+    cache_creation_price_per_1m: Decimal | None
+    cache_read_price_per_1m: Decimal | None
+    currency: str
+    effective_from: datetime
+    effective_until: datetime | None
+    notes: str | None
+    source: PriceSourceResource
+
+
+class PricedModelResource(TypedDict):
+    """A model and one of its prices; null once the price holds at no time."""
+
+    model_id: UUID
+    provider_id: UUID
+    provider: str
+    model: str
+    version: int
+    price: PriceResource | None
+
+
+def provider_resource(provider: Provider) -> ProviderResource:
+    return {
+        "id": provider.id,
+        "key": provider.key,
+        "display_name": provider.display_name,
+        "version": provider.version,
+        "created_at": provider.created_on,
+    }
+
+
+def priced_model_resource(
+    pricing: ModelPricing, period: Period | None
+) -> PricedModelResource:
+    return {
+        "model_id": pricing.id,
+        "provider_id": UUID(pricing.provider_id),
+        "provider": pricing.provider_key,
+        "model": pricing.model,
+        "version": pricing.version,
+        "price": price_resource(price_of(pricing.id, period)) if period else None,
+    }
+
+
+def price_resource(price: Price) -> PriceResource:
+    return {
+        "price_version": price.version,
+        "input_price_per_1m": price.input_price_per_1m,
+        "output_price_per_1m": price.output_price_per_1m,
+        "cache_creation_price_per_1m": price.cache_creation_price_per_1m,
+        "cache_read_price_per_1m": price.cache_read_price_per_1m,
+        "currency": price.currency,
+        "effective_from": price.effective_from,
+        "effective_until": price.effective_until,
+        "notes": price.notes,
+        "source": {
+            "name": price.source["name"],
+            "version": price.source["version"],
+            "sha256": price.source["sha256"],
+        },
+    }

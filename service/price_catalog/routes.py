@@ -1,0 +1,209 @@
+"""The price catalog's commands over HTTP."""
+
+from uuid import UUID
+
+from aiohttp import web
+
+from service.http.dispatch import dispatch
+from service.http.envelope import Answer
+from service.http.operation import Routes
+from service.price_catalog.aggregate import Provider
+from service.price_catalog.bodies import NewPrice, NewProvider, PriceBody, PriceEnd
+from service.price_catalog.commands import (
+    AddProvider,
+    CorrectPrice,
+    EndPrice,
+    Outcome,
+    SetPrice,
+    add_provider,
+    correct_price,
+    end_price,
+    set_price,
+)
+from service.price_catalog.resource import (
+    PricedModelResource,
+    ProviderResource,
+    priced_model_resource,
+    provider_resource,
+)
+
+routes = Routes("llm-router")
+
+
+@routes.post(
+    "/api/llm-router/providers",
+    answers={
+        201: "provider added",
+        200: "provider was already added",
+        403: "the caller is no superuser",
+        409: "the key is taken by a provider of another name",
+    },
+    data=ProviderResource,
+    body_example={"key": "acme", "display_name": "Acme"},
+)
+async def post_provider(request: web.Request, body: NewProvider) -> web.Response:
+    """Add a provider.
+
+    Its key is its own for good. It is listed once one of its models has a price.
+    """
+
+    def present(result: tuple[Provider, bool]) -> Answer:
+        provider, is_new = result
+        return Answer(
+            status=201 if is_new else 200,
+            message="provider added" if is_new else "provider was already added",
+            data=provider_resource(provider),
+            etag=provider.version,
+        )
+
+    return await dispatch(
+        request,
+        lambda work, principal: add_provider(
+            AddProvider(
+                key=body.key, display_name=body.display_name, principal=principal
+            ),
+            work,
+        ),
+        present,
+    )
+
+
+@routes.post(
+    "/api/llm-router/prices",
+    answers={
+        201: "price set",
+        200: "price was already set",
+        403: "the caller is no superuser",
+        404: "no such provider",
+        409: "the time is taken by another price of this model",
+    },
+    data=PricedModelResource,
+    if_match=True,
+    body_example={
+        "provider": "acme",
+        "model": "swift-1",
+        "input_price_per_1m": 2.5,
+        "output_price_per_1m": 10,
+        "effective_from": "2027-01-01T00:00:00Z",
+    },
+)
+async def post_price(request: web.Request, body: NewPrice) -> web.Response:
+    """Set the price of a model for a period.
+
+    The period is half-open and starts now unless it says otherwise; without an end
+    it is open. Where it starts inside an open period, that one ends there. A future
+    price takes effect at its instant by itself. If-Match is the model's version.
+    """
+
+    def present(outcome: Outcome) -> Answer:
+        return _answer(outcome, "price set", "price was already set", created=True)
+
+    return await dispatch(
+        request,
+        lambda work, principal: set_price(
+            SetPrice(
+                provider=body.provider,
+                model=body.model,
+                price=body.price,
+                effective_from=body.effective_from,
+                effective_until=body.effective_until,
+                principal=principal,
+            ),
+            work,
+        ),
+        present,
+    )
+
+
+@routes.post(
+    "/api/llm-router/models/{model_id}/prices/{price_version}/end",
+    answers={
+        200: "price ended, or: price had this end already",
+        403: "the caller is no superuser",
+        404: "no such model, or it has no such price",
+        409: "the end isn't within the price's period",
+    },
+    data=PricedModelResource,
+    if_match=True,
+    body_example={"effective_until": "2027-06-01T00:00:00Z"},
+)
+async def post_price_end(
+    request: web.Request, model_id: UUID, price_version: int, body: PriceEnd
+) -> web.Response:
+    """End a price.
+
+    It ends now unless the body says when, in the past or the future. A price that
+    ends where it starts never applies: so a future price is withdrawn.
+    """
+
+    def present(outcome: Outcome) -> Answer:
+        return _answer(outcome, "price ended", "price had this end already")
+
+    return await dispatch(
+        request,
+        lambda work, principal: end_price(
+            EndPrice(
+                model_id=model_id,
+                price_version=price_version,
+                effective_until=body.effective_until,
+                principal=principal,
+            ),
+            work,
+        ),
+        present,
+    )
+
+
+@routes.post(
+    "/api/llm-router/models/{model_id}/prices/{price_version}/corrections",
+    answers={
+        201: "price corrected",
+        200: "price was that already",
+        403: "the caller is no superuser",
+        404: "no such model, or it has no such price",
+        409: "the time isn't within one period of the price",
+    },
+    data=PricedModelResource,
+    if_match=True,
+    body_example={"input_price_per_1m": 2, "output_price_per_1m": 8},
+)
+async def post_price_correction(
+    request: web.Request, model_id: UUID, price_version: int, body: PriceBody
+) -> web.Response:
+    """Correct a price.
+
+    The body says what the price really was: in all of its period, or in the part
+    that the bounds choose. What was believed before can still be read with `at`.
+    """
+
+    def present(outcome: Outcome) -> Answer:
+        return _answer(
+            outcome, "price corrected", "price was that already", created=True
+        )
+
+    return await dispatch(
+        request,
+        lambda work, principal: correct_price(
+            CorrectPrice(
+                model_id=model_id,
+                price_version=price_version,
+                price=body.price,
+                effective_from=body.effective_from,
+                effective_until=body.effective_until,
+                principal=principal,
+            ),
+            work,
+        ),
+        present,
+    )
+
+
+def _answer(
+    outcome: Outcome, changed: str, unchanged: str, *, created: bool = False
+) -> Answer:
+    return Answer(
+        status=201 if created and outcome.changed else 200,
+        message=changed if outcome.changed else unchanged,
+        data=priced_model_resource(outcome.pricing, outcome.period),
+        etag=outcome.pricing.version,
+    )
