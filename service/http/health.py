@@ -47,7 +47,7 @@ class Readiness(TypedDict):
 
 
 @routes.get("/livez", answers={200: "alive"}, data=None, public=True)
-async def get_livez(request: web.Request) -> Answer:
+async def get_livez(_request: web.Request) -> Answer:
     """Say that the process answers; depends on nothing else."""
     return Answer(message="alive")
 
@@ -101,7 +101,7 @@ def _answer(
     public=True,
     content_type="text/plain",
 )
-async def get_metrics(request: web.Request) -> web.Response:
+async def get_metrics(_request: web.Request) -> web.Response:
     """Measure the service, for Prometheus."""
     return web.Response(
         body=generate_latest(), headers={"Content-Type": CONTENT_TYPE_LATEST}

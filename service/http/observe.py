@@ -41,10 +41,22 @@ async def observe(request: web.Request, handler: Handler) -> web.StreamResponse:
         response = await handler(request)
         status = response.status
         if not response.prepared:
-            response.headers["X-Request-Id"] = request_id
+            add_edge_headers(request, response)
         return response
     finally:
         _record(request, status, time.perf_counter() - started)
+
+
+def add_edge_headers(request: web.Request, response: web.StreamResponse) -> None:
+    """Add what every answer carries; a stream does it before it is prepared."""
+    headers = response.headers
+    headers["X-Request-Id"] = request[REQUEST_ID]
+    headers["X-Content-Type-Options"] = "nosniff"
+    # Instead of aiohttp's, which names its version and Python's.
+    headers["Server"] = "agent-runtime"
+    # Answers depend on who asks.
+    if "Cache-Control" not in headers:
+        headers["Cache-Control"] = "no-store"
 
 
 def _record(request: web.Request, status: int, duration_s: float) -> None:

@@ -8,8 +8,12 @@ from typing import Any
 from aiohttp import web
 from pydantic import BaseModel, TypeAdapter
 
+from service.http.body import continue_when_read, parse_body, refuse_body
 from service.http.envelope import Answer, respond
-from service.http.requests import parse_body, parse_path, parse_query
+from service.http.rate_limit import RateLimit
+from service.http.requests import parse_path, parse_query
+
+EVENT_STREAM = "text/event-stream"
 
 RouteFunction = Callable[..., Awaitable[Answer | web.StreamResponse]]
 
@@ -30,9 +34,15 @@ class Operation:
     data: Any = None
     # Set where the answer isn't an envelope.
     content_type: str | None = None
+    # The content types of a body that the function reads by itself.
+    raw_body: tuple[str, ...] = ()
     body_example: Any = None
     # Answered without a token: probes, and the documents about the API.
     public: bool = False
+    # False for what only serves another operation, such as a page's style sheet.
+    documented: bool = True
+    # How often one user may call it; None is as often as they like.
+    rate_limit: RateLimit | None = None
     # Takes Idempotency-Key; a command whose answer is secret does not.
     idempotent_key: bool = False
     if_match: bool = False
@@ -45,6 +55,10 @@ class Operation:
     def name(self) -> str:
         return self.function.__name__
 
+    @property
+    def takes_body(self) -> bool:
+        return self.body is not None or bool(self.raw_body)
+
     async def handle(self, request: web.Request) -> web.StreamResponse:
         """Parse what the function declares, call it, and render its answer."""
         request[OPERATION] = self
@@ -56,6 +70,8 @@ class Operation:
             arguments["query"] = query
         if self.body is not None:
             arguments["body"] = await parse_body(request, self.body)
+        elif request.body_exists and not self.raw_body:
+            await refuse_body(request)
         answer = await self.function(request, **arguments)
         return respond(answer) if isinstance(answer, Answer) else answer
 
@@ -116,7 +132,16 @@ class Routes:
 
 def add_operations(app: web.Application, operations: Sequence[Operation]) -> None:
     for operation in operations:
-        app.router.add_route(operation.method, operation.path, operation.handle)
+        methods = [operation.method]
+        if operation.method == "GET" and operation.content_type != EVENT_STREAM:
+            methods += ["HEAD"]
+        for method in methods:
+            app.router.add_route(
+                method,
+                operation.path,
+                operation.handle,
+                expect_handler=continue_when_read,
+            )
 
 
 def operation_of(request: web.Request) -> Operation | None:
@@ -130,4 +155,4 @@ def _annotation(parameters: Mapping[str, inspect.Parameter], name: str) -> Any:
     return parameters[name].annotation if name in parameters else None
 
 
-_OWN = {"request", "query", "body"}
+_OWN = {"request", "_request", "query", "body"}

@@ -1,33 +1,26 @@
 """Read path, query, headers and body, or say everything that is wrong with them."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Any, TypeVar
 
-import orjson
 from aiohttp import web
 from pydantic import (
     AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
+    Field,
     TypeAdapter,
     ValidationError,
 )
 
-from service.errors import (
-    InvalidRequestError,
-    MalformedRequestError,
-    Problem,
-    TooLargeError,
-    UnsupportedMediaTypeError,
-)
+from service.errors import MalformedRequestError, Problem
+from service.http.problems import PROBLEMS_MAX, problems_of, shown_name
 
-BODY_BYTES_MAX = 1024 * 1024
-JSON_DEPTH_MAX = 32
-PROBLEMS_MAX = 100
 POSITION_MAX = 2**63 - 1
+NO_NUL = "must not contain U+0000"
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -65,6 +58,9 @@ def _in_utc(moment: datetime) -> datetime:
 Moment = Annotated[datetime, BeforeValidator(_written_as_iso), AfterValidator(_in_utc)]
 """ISO 8601 in, UTC inside; a time without a zone means UTC."""
 
+Text = Annotated[str, Field(pattern=r"^[^\x00]*$")]
+"""Any text but with NUL, which PostgreSQL's text can't hold."""
+
 
 def parse_path(
     request: web.Request, types: Mapping[str, TypeAdapter[Any]]
@@ -76,12 +72,13 @@ def parse_path(
     values: dict[str, Any] = {}
     problems: list[Problem] = []
     for name, adapter in types.items():
+        given = request.match_info[name]
+        if "\0" in given:
+            problems.append(Problem(name, NO_NUL))
         try:
-            values[name] = adapter.validate_strings(request.match_info[name])
+            values[name] = adapter.validate_strings(given)
         except ValidationError as error:
-            problems += [
-                Problem(name, each["msg"]) for each in error.errors(include_input=False)
-            ]
+            problems += [Problem(name, each.message) for each in problems_of(error)]
     if problems:
         raise MalformedRequestError("a path parameter is not valid", problems=problems)
     return values
@@ -96,96 +93,29 @@ def parse_query(request: web.Request, model: type[Model] | None) -> Model | None
         if request.rel_url.query_string:
             raise MalformedRequestError(
                 "this operation takes no query parameters",
-                problems=[Problem(name, "unknown parameter") for name in request.query],
+                problems=[
+                    Problem(shown_name(name), "unknown parameter")
+                    for name in dict.fromkeys(request.query)
+                ][:PROBLEMS_MAX],
             )
         return None
     given: dict[str, str] = {}
     problems: list[Problem] = []
     for name, value in request.query.items():
         if name in given:
-            problems.append(Problem(name, "given more than once"))
+            problems.append(Problem(shown_name(name), "given more than once"))
+        if "\0" in value:
+            problems.append(Problem(shown_name(name), NO_NUL))
         given[name] = value
     try:
         parsed = model.model_validate_strings(given)
     except ValidationError as error:
-        problems += _problems(error)
+        problems += problems_of(error)
     if problems:
-        raise MalformedRequestError("a query parameter is not valid", problems=problems)
-    return parsed
-
-
-async def parse_body(request: web.Request, model: type[Model]) -> Model:
-    """Read a JSON body.
-
-    :raises UnsupportedMediaTypeError: for anything but plain application/json
-    :raises TooLargeError: beyond ``BODY_BYTES_MAX``
-    :raises MalformedRequestError: not JSON in UTF-8, or nested too deep
-    :raises InvalidRequestError: JSON of another shape; names every fault
-    """
-    body = await read_json_bytes(request)
-    try:
-        return model.model_validate_json(body)
-    except ValidationError as error:
-        _refuse_malformed(body)
-        raise InvalidRequestError(
-            "the body is not valid", problems=_problems(error)
-        ) from None
-
-
-async def read_json_bytes(request: web.Request) -> bytes:
-    """Return a JSON body's bytes; the raises of :func:`parse_body` but the last."""
-    if request.content_type != "application/json":
-        raise UnsupportedMediaTypeError("the body must be application/json")
-    if request.headers.get("Content-Encoding", "identity").lower() != "identity":
-        raise UnsupportedMediaTypeError("the body must not be compressed")
-    try:
-        return await request.read()
-    except web.HTTPRequestEntityTooLarge:
-        raise TooLargeError(f"a body has at most {BODY_BYTES_MAX} bytes") from None
-
-
-def _refuse_malformed(body: bytes) -> None:
-    """Tell what isn't JSON, or is too deep, from what only has another shape."""
-    if _depth(body) > JSON_DEPTH_MAX:
         raise MalformedRequestError(
-            f"the body is nested deeper than {JSON_DEPTH_MAX} levels",
-            code="json_too_deep",
+            "a query parameter is not valid", problems=problems[:PROBLEMS_MAX]
         )
-    try:
-        orjson.loads(body)
-    except orjson.JSONDecodeError as error:
-        raise MalformedRequestError(
-            f"the body is not JSON: {error.msg} (line {error.lineno}, "
-            f"column {error.colno})",
-            code="not_json",
-        ) from None
-
-
-def _depth(body: bytes) -> int:
-    deepest = depth = 0
-    for bracket in _BRACKETS.findall(_STRINGS.sub(b"", body)):
-        depth += 1 if bracket in b"[{" else -1
-        deepest = max(deepest, depth)
-    return deepest
-
-
-def _problems(error: ValidationError) -> list[Problem]:
-    found = error.errors(include_url=False, include_context=False, include_input=False)
-    return [
-        Problem(_path(each["loc"]), each["msg"].removeprefix("Value error, "))
-        for each in found[:PROBLEMS_MAX]
-    ]
-
-
-def _path(location: Sequence[str | int]) -> str:
-    """Write a place as ``rules[3].stance``."""
-    path = ""
-    for part in location:
-        if isinstance(part, int):
-            path += f"[{part}]"
-        else:
-            path += f".{part}" if path else str(part)
-    return path
+    return parsed
 
 
 def if_match(request: web.Request) -> int | None:

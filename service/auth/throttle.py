@@ -1,0 +1,61 @@
+"""Slow down whoever guesses tokens, or asks too often for what is costly to lose."""
+
+from dataclasses import dataclass, field
+from ipaddress import IPv6Address, ip_address
+from uuid import UUID
+
+from service.http.operation import Operation
+from service.http.rate_limit import Buckets, RateLimit, too_many
+
+REFUSED_TOKENS = RateLimit(burst=10, interval_s=10.0)
+IPV6_SUBNET_BITS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Throttle:
+    """The counters of one process.
+
+    A valid token is never slowed down by the refused ones of its neighbours: only
+    refusals are counted, by address. Behind a proxy all callers share its address.
+    """
+
+    refused_tokens: Buckets = field(default_factory=lambda: Buckets(REFUSED_TOKENS))
+    calls: dict[str, Buckets] = field(default_factory=dict)
+
+    def count_refused_token(self, address: str | None) -> None:
+        """Count a refused token.
+
+        :raises TooManyRequestsError: when too many came from there
+        """
+        wait_s = self.refused_tokens.take(_source(address))
+        if wait_s:
+            raise too_many(
+                "too many refused tokens from this address",
+                "too_many_refused_tokens",
+                wait_s,
+            )
+
+    def count_call(self, operation: Operation, user_id: UUID) -> None:
+        """Count a call of an operation that declares a rate limit.
+
+        :raises TooManyRequestsError: when this user calls it too often
+        """
+        if operation.rate_limit is None:
+            return
+        buckets = self.calls.get(operation.name)
+        if buckets is None:
+            buckets = self.calls[operation.name] = Buckets(operation.rate_limit)
+        wait_s = buckets.take(user_id)
+        if wait_s:
+            raise too_many("too many calls of this operation", "rate_limited", wait_s)
+
+
+def _source(address: str | None) -> object:
+    """Return an address, or the subnet that one caller of IPv6 usually has."""
+    try:
+        parsed = ip_address((address or "").partition("%")[0])
+    except ValueError:
+        return None
+    if isinstance(parsed, IPv6Address):
+        return int(parsed) >> (parsed.max_prefixlen - IPV6_SUBNET_BITS)
+    return parsed

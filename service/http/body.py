@@ -1,0 +1,164 @@
+"""Read a JSON body, or say what is wrong with it."""
+
+import json
+import re
+from typing import Any, NoReturn, TypeVar
+
+import orjson
+from aiohttp import web
+from pydantic import BaseModel, ValidationError
+
+from service.errors import (
+    InvalidRequestError,
+    MalformedRequestError,
+    Problem,
+    TooLargeError,
+    UnsupportedMediaTypeError,
+)
+from service.http.body_keys import shape_of
+from service.http.problems import problems_of, shown_name
+
+BODY_BYTES_MAX = 1024 * 1024
+JSON_DEPTH_MAX = 32
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+async def parse_body(request: web.Request, model: type[Model]) -> Model:
+    """Read a JSON body.
+
+    :raises UnsupportedMediaTypeError: for anything but plain application/json
+    :raises TooLargeError: beyond ``BODY_BYTES_MAX``
+    :raises MalformedRequestError: not JSON in UTF-8, nested too deep, or with a key
+        twice in one object
+    :raises InvalidRequestError: JSON of another shape; names every fault
+    """
+    body = await read_json_bytes(request)
+    try:
+        parsed = model.model_validate_json(body)
+    except ValidationError as error:
+        _refuse_malformed(body)
+        raise InvalidRequestError(
+            "the body is not valid", problems=problems_of(error)
+        ) from None
+    shape = shape_of(model)
+    if shape.is_open:
+        _refuse_malformed(body)
+    elif b"\\" in body or not shape.each_key_once(parsed, body):
+        _read_strictly(body)
+    return parsed
+
+
+async def read_json_bytes(request: web.Request) -> bytes:
+    """Return a JSON body's bytes; raises what :func:`parse_body` does, but the last."""
+    if request.content_type != "application/json":
+        raise UnsupportedMediaTypeError("the body must be application/json")
+    charset = request.charset
+    if charset is not None and charset.lower() not in ("utf-8", "us-ascii"):
+        raise UnsupportedMediaTypeError("the body must be in UTF-8")
+    return await read_bytes(request)
+
+
+async def read_bytes(request: web.Request) -> bytes:
+    """Return an uncompressed body of whatever type.
+
+    :raises UnsupportedMediaTypeError: when it is compressed
+    :raises TooLargeError: beyond ``BODY_BYTES_MAX``, as soon as that is known
+    """
+    if request.headers.get("Content-Encoding", "identity").lower() != "identity":
+        raise UnsupportedMediaTypeError("the body must not be compressed")
+    if (request.content_length or 0) > BODY_BYTES_MAX:
+        _refuse_large()
+    if "Expect" in request.headers and not request.content.is_eof():
+        await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        # Only what follows is the answer: aiohttp would think it has begun.
+        request.writer.output_size = 0
+    try:
+        return await request.read()
+    except web.HTTPRequestEntityTooLarge:
+        _refuse_large()
+
+
+async def continue_when_read(request: web.Request) -> None:
+    """Ask for a body only in :func:`read_bytes`: after authentication."""
+
+
+async def refuse_body(request: web.Request) -> None:
+    """Let pass nothing but an empty body, or an empty object.
+
+    :raises MalformedRequestError: for an operation that takes no body, but gets one
+    """
+    body = await read_bytes(request)
+    if body.strip() not in (b"", b"{}"):
+        raise MalformedRequestError(
+            "this operation takes no body", code="unexpected_body"
+        )
+
+
+def _refuse_large() -> NoReturn:
+    raise TooLargeError(f"a body has at most {BODY_BYTES_MAX} bytes") from None
+
+
+def _refuse_malformed(body: bytes) -> None:
+    """Tell what isn't JSON, or is too deep, from what only has another shape."""
+    if _depth(body) > JSON_DEPTH_MAX:
+        raise MalformedRequestError(
+            f"the body is nested deeper than {JSON_DEPTH_MAX} levels",
+            code="json_too_deep",
+        )
+    try:
+        orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        raise MalformedRequestError(
+            f"the body is not JSON: {error.msg} (line {error.lineno}, "
+            f"column {error.colno})",
+            code="not_json",
+        ) from None
+    _read_strictly(body)
+
+
+def _read_strictly(body: bytes) -> None:
+    """Refuse keys that stand twice, and U+0000, which PostgreSQL can't store.
+
+    Takes JSON that has been read without complaint.
+    """
+    # Numbers stay text: Python refuses to read very long ones.
+    json.loads(body, object_pairs_hook=_each_once, parse_int=str, parse_float=str)
+    if b"\\u0000" in body and _holds_nul(orjson.loads(body)):
+        raise InvalidRequestError(
+            "a text of the body contains U+0000", code="nul_in_text"
+        )
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> None:
+    seen: set[str] = set()
+    for key, _ in pairs:
+        if key in seen:
+            raise MalformedRequestError(
+                "an object of the body has a key twice",
+                code="duplicate_key",
+                problems=[Problem(shown_name(key), "given more than once")],
+            )
+        seen.add(key)
+
+
+def _holds_nul(value: Any) -> bool:
+    if isinstance(value, str):
+        return "\0" in value
+    if isinstance(value, list):
+        return any(map(_holds_nul, value))
+    if isinstance(value, dict):
+        return any(map(_holds_nul, value)) or any(map(_holds_nul, value.values()))
+    return False
+
+
+def _depth(body: bytes) -> int:
+    deepest = depth = 0
+    for bracket in _BRACKETS.findall(_STRINGS.sub(b"", body)):
+        depth += 1 if bracket in b"[{" else -1
+        deepest = max(deepest, depth)
+    return deepest
+
+
+_STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_BRACKETS = re.compile(rb"[\[\]{}]")

@@ -1,0 +1,1 @@
+"""The OpenAPI document, read off the operations."""
