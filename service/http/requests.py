@@ -55,7 +55,14 @@ def _in_utc(moment: datetime) -> datetime:
         raise ValueError("the time is out of range") from None
 
 
-Moment = Annotated[datetime, BeforeValidator(_written_as_iso), AfterValidator(_in_utc)]
+# Not strict: behind a validator of ours, pydantic no longer knows that it reads JSON,
+# where a time is text.
+Moment = Annotated[
+    datetime,
+    Field(strict=False),
+    BeforeValidator(_written_as_iso),
+    AfterValidator(_in_utc),
+]
 """ISO 8601 in, UTC inside; a time without a zone means UTC."""
 
 Text = Annotated[str, Field(pattern=r"^[^\x00]*$")]
