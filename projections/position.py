@@ -8,7 +8,7 @@ from prometheus_client import Gauge
 from psycopg import AsyncConnection
 from psycopg_pool import AsyncConnectionPool
 
-from service.errors import UnavailableError
+from service.errors import PreconditionFailedError, UnavailableError
 
 WAIT_TIMEOUT_S = 2.0
 WAIT_STEP_S = 0.01
@@ -29,8 +29,10 @@ POSITIONS = """
     SELECT follower, position, reason FROM read.position ORDER BY follower
 """
 REACHED = """
-    SELECT min(position) FROM read.position WHERE follower = ANY (%s)
-    HAVING count(*) = %s
+    SELECT CASE WHEN count(p) = %(followers)s THEN min(p.position) END, h.position
+      FROM events.head h
+      LEFT JOIN read.position p ON p.follower = ANY (%(names)s)
+     GROUP BY h.position
 """
 
 
@@ -58,16 +60,23 @@ async def wait_for_position(
 ) -> None:
     """Return once all of some followers have applied a position.
 
+    :raises PreconditionFailedError: when the log itself hasn't come that far, so
+        that waiting is in vain: the position is of another log, or made up
     :raises UnavailableError: when that takes longer than the time given
     """
     deadline = asyncio.get_running_loop().time() + timeout_s
+    wanted = {"names": followers, "followers": len(followers)}
     while True:
         async with pool.connection() as db:
-            row = await (
-                await db.execute(REACHED, [followers, len(followers)])
-            ).fetchone()
-        if row is not None and row[0] >= position:
+            row = await (await db.execute(REACHED, wanted)).fetchone()
+        assert row is not None
+        reached, head = row
+        if reached is not None and reached >= position:
             return
+        if position > head:
+            raise PreconditionFailedError(
+                f"the log ends at position {head}", code="position_beyond_log"
+            )
         if asyncio.get_running_loop().time() > deadline:
             raise UnavailableError(
                 f"position {position} is not reflected here yet",

@@ -57,7 +57,7 @@ async def get_docs(_request: web.Request) -> web.Response:
     documented=False,
 )
 async def get_docs_asset(
-    _request: web.Request, asset: Literal["page.css", "page.js"]
+    _request: web.Request, asset: Literal["icon.svg", "page.css", "page.js"]
 ) -> web.Response:
     """Answer what the page refers to."""
     return _file(asset)

@@ -23,7 +23,7 @@ Schema = dict[str, Any]
 
 REFERENCE = "#/components/schemas/{model}"
 # What parse_body and its like refuse everywhere: PostgreSQL can't store it.
-NO_NUL = r"^[^\u0000]*$"
+NO_NUL = r"^[^\x00]*$"
 
 
 class Schemas:
