@@ -92,6 +92,9 @@ class Doorbell:
 
 async def wait_for(bell: asyncio.Event, timeout_s: float) -> None:
     """Wait for a ring, but not for longer than the given time; clear the bell."""
+    # Not asyncio.wait_for: on Python 3.11 it loses a cancellation that arrives
+    # together with the ring, and whoever waits would go on for ever.
     with contextlib.suppress(TimeoutError):
-        await asyncio.wait_for(bell.wait(), timeout_s)
+        async with asyncio.timeout(timeout_s):
+            await bell.wait()
     bell.clear()
