@@ -4,43 +4,83 @@ from collections.abc import Sequence
 
 from aiohttp import web
 
+from projections.agents.routes import routes as agent_reads
 from projections.connectors.routes import routes as connector_reads
+from projections.price_catalog.rendered import RENDERED_CATALOG, RenderedCatalog
+from projections.price_catalog.routes import routes as price_reads
 from projections.reading import READ_POOL
+from projections.sessions.routes import routes as session_reads
+from projections.tool_rules.routes import routes as tool_rule_reads
+from projections.users.routes import routes as user_reads
+from service.agents.routes import routes as agent_commands
 from service.auth.middleware import AUTHENTICATOR, THROTTLE, authenticate
 from service.auth.throttle import Throttle
+from service.connectors.grant_routes import routes as grant_commands
 from service.connectors.routes import routes as connector_commands
 from service.http.body import BODY_BYTES_MAX
-from service.http.dispatch import EVENT_LOG, KEY_RING
+from service.http.dispatch import EVENT_LOG, KEY_RING, VAULT
 from service.http.errors import report_errors
+from service.http.health import HEALTH, Health
+from service.http.health import routes as probes
 from service.http.observe import observe
 from service.http.openapi.document import ApiDocument
 from service.http.openapi.routes import API_DOCUMENT
 from service.http.openapi.routes import routes as api_documents
 from service.http.operation import Operation, add_operations
+from service.price_catalog.routes import routes as price_commands
 from service.resources import Resources
+from service.secrets.key_routes import routes as key_commands
+from service.secrets.routes import routes as secret_commands
+from service.sessions.routes import routes as session_commands
+from service.tool_rules.routes import routes as tool_rule_commands
+from service.users.routes import routes as user_commands
 
 
 def operations() -> list[Operation]:
     """Return every operation of the API, in the order of the documentation."""
     return [
         operation
-        for routes in (connector_commands, connector_reads, api_documents)
+        for routes in (
+            user_commands,
+            user_reads,
+            agent_commands,
+            agent_reads,
+            connector_commands,
+            grant_commands,
+            connector_reads,
+            tool_rule_commands,
+            tool_rule_reads,
+            secret_commands,
+            key_commands,
+            session_commands,
+            session_reads,
+            price_commands,
+            price_reads,
+            api_documents,
+            probes,
+        )
         for operation in routes.operations
     ]
 
 
-def create_app(resources: Resources) -> web.Application:
-    """Wire the operations to what a process holds open."""
+def create_app(resources: Resources, *, probes_only: bool = False) -> web.Application:
+    """Wire the operations to what a process holds open.
+
+    ``probes_only``: for a process without the API, which still answers probes.
+    """
     app = web.Application(
         middlewares=[observe, report_errors, authenticate],
         client_max_size=BODY_BYTES_MAX,
     )
     app[READ_POOL] = resources.pool
+    app[HEALTH] = Health(resources.pool)
+    app[RENDERED_CATALOG] = RenderedCatalog(resources.pool)
     app[EVENT_LOG] = resources.log
     app[KEY_RING] = resources.key_ring
+    app[VAULT] = resources.vault
     app[AUTHENTICATOR] = resources.authenticator
     app[THROTTLE] = Throttle()
-    served: Sequence[Operation] = operations()
+    served: Sequence[Operation] = probes.operations if probes_only else operations()
     app[API_DOCUMENT] = ApiDocument(
         [operation for operation in served if operation.documented]
     )

@@ -12,7 +12,7 @@ from aiohttp import web
 from projections.catalog import run_followers
 from service.app import create_app
 from service.config import Config
-from service.demo import load_demo
+from service.demo.load import load_demo
 from service.embedded_postgres import EmbeddedPostgres
 from service.http.health import HEALTH
 from service.resources import Resources, open_resources
@@ -36,7 +36,7 @@ async def serve(
     stop = _signals()
     async with AsyncExitStack() as stack:
         resources = await stack.enter_async_context(
-            open_resources(config, database_url)
+            open_resources(database_url, config.data_dir)
         )
         token_file = await create_first_admin(resources, config.data_dir)
         if config.only in (None, "followers"):
@@ -45,7 +45,7 @@ async def serve(
             )
         app, base_url = await stack.enter_async_context(_listening(config, resources))
         if config.demo:
-            await load_demo(resources, base_url, config.data_dir)
+            await load_demo(base_url, config.data_dir)
         _announce(base_url, token_file)
         status = await _until_stopped(stop, postgres)
         app[HEALTH].draining = True
