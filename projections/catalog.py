@@ -8,11 +8,22 @@ from typing import Final
 from projections.agents.projector import AgentsProjector
 from projections.connectors.projector import ConnectorsProjector
 from projections.follower import Follower
+from projections.price_catalog.projector import ProviderCatalogProjector
 from projections.projector import Projector
+from projections.sessions.projector import SessionsProjector
+from projections.tool_rules.projector import ToolRulesProjector
+from projections.users.projector import UsersProjector
 from service.database import service_conninfo
 from service.event_log.log import EventLog
 
-PROJECTORS: Final[tuple[Projector, ...]] = (AgentsProjector(), ConnectorsProjector())
+PROJECTORS: Final[tuple[Projector, ...]] = (
+    AgentsProjector(),
+    ConnectorsProjector(),
+    ProviderCatalogProjector(),
+    SessionsProjector(),
+    ToolRulesProjector(),
+    UsersProjector(),
+)
 
 
 def follower_conninfo(database_url: str) -> str:

@@ -7,15 +7,17 @@ from typing import Any
 
 from aiohttp import web
 from psycopg import AsyncConnection, IsolationLevel
+from psycopg.errors import UndefinedTable
 from psycopg_pool import AsyncConnectionPool
 
 from projections.position import wait_for_position
-from service.http.requests import min_position
+from service.errors import UnavailableError
+from service.http.requests import min_position as asked_position
 
 READ_POOL = web.AppKey("read_pool", AsyncConnectionPool[AsyncConnection[Any]])
 POSITION_HEADER = "X-Event-Position"
 REFLECTED = """
-    SELECT coalesce(min(position), 0) FROM read.position WHERE follower = ANY (%s)
+    SELECT min(position), count(*) FROM read.position WHERE follower = ANY (%s)
 """
 
 
@@ -37,10 +39,11 @@ async def reading(request: web.Request, *followers: str) -> AsyncIterator[Snapsh
 
     Waits, within a bound, until it reflects the caller's X-Min-Position.
 
-    :raises UnavailableError: when the followers don't get that far in time
+    :raises UnavailableError: when the followers don't get that far in time, or have
+        never run on this database
     """
     pool = request.config_dict[READ_POOL]
-    wanted = min_position(request)
+    wanted = asked_position(request)
     if wanted is not None:
         await wait_for_position(pool, list(followers), wanted)
     async with pool.connection() as db:
@@ -50,6 +53,38 @@ async def reading(request: web.Request, *followers: str) -> AsyncIterator[Snapsh
                 cursor = await db.execute(REFLECTED, [list(followers)], prepare=True)
                 row = await cursor.fetchone()
                 assert row is not None
+                if row[1] < len(followers):
+                    raise _not_built_yet()
                 yield Snapshot(db, row[0])
         finally:
             await db.set_isolation_level(None)
+
+
+@asynccontextmanager
+async def read_once(
+    request: web.Request, *followers: str, min_position: int | None = None
+) -> AsyncIterator[AsyncConnection[Any]]:
+    """Lend a connection for one statement, which is a snapshot by itself.
+
+    Saves the round trips of a transaction; the statement has to select the position
+    that it reflects. Waits for the later of X-Min-Position and ``min_position``.
+
+    :raises UnavailableError: as :func:`reading`
+    """
+    pool = request.config_dict[READ_POOL]
+    wanted = max(asked_position(request) or 0, min_position or 0)
+    if wanted:
+        await wait_for_position(pool, list(followers), wanted)
+    async with pool.connection() as db:
+        try:
+            yield db
+        except UndefinedTable:
+            raise _not_built_yet() from None
+
+
+def _not_built_yet() -> UnavailableError:
+    return UnavailableError(
+        "what this reads has not been built yet",
+        code="not_built_yet",
+        headers={"Retry-After": "1"},
+    )

@@ -12,6 +12,7 @@ from aiohttp.test_utils import TestClient, TestServer
 from psycopg.conninfo import make_conninfo
 
 from projections.catalog import run_followers
+from projections.position import wait_for_position
 from service.app import create_app
 from service.embedded_postgres import EmbeddedPostgres
 from service.migrate import migrate
@@ -63,9 +64,11 @@ async def resources(database_url: str, tmp_path: Path) -> AsyncIterator[Resource
 async def client(resources: Resources) -> AsyncIterator[TestClient]:
     """The whole service in this process: the API and every follower."""
     async with (
-        run_followers(resources.log, resources.database_url),
+        run_followers(resources.log, resources.database_url) as followers,
         TestClient(TestServer(create_app(resources))) as client,
     ):
+        names = [follower.name for follower in followers]
+        await wait_for_position(resources.pool, names, 0, timeout_s=30)
         yield client
         await asyncio.sleep(0)
 

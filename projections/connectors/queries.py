@@ -1,25 +1,101 @@
 """Questions about connectors."""
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 from uuid import UUID
 
 from psycopg import AsyncConnection
-from psycopg.rows import dict_row
+from psycopg.rows import class_row, dict_row
 
-from service.connectors.resource import ConnectorResource
+from service.connectors.resource import ConnectorResource, Grant, grant
 
-VISIBLE = """
+Scope = Literal["owned", "granted", "offered", "public"]
+
+CONNECTORS = """
     SELECT c.id, c.name, c.url, c.description, c.owner_id,
            CASE WHEN c.public_since IS NULL THEN 'private' ELSE 'public' END
                AS visibility,
            c.public_since, c.made_public_by, c.version, c.created_at, c.updated_at
       FROM read.connector c
+      LEFT JOIN LATERAL (
+           SELECT bool_or(g.state = 'granted') AS granted,
+                  bool_or(g.state <> 'granted') AS offered
+             FROM read.connector_grant g
+             JOIN read.agent_manager m
+               ON m.agent_id = g.agent_id AND m.user_id = %(user_id)s
+            WHERE g.connector_id = c.id
+           ) AS held ON true
      WHERE NOT c.is_retired
        AND (%(after)s::uuid IS NULL OR c.id > %(after)s)
-       AND (%(everything)s OR c.owner_id = %(user_id)s OR c.public_since IS NOT NULL)
+       AND (%(agent_id)s::uuid IS NULL
+            OR EXISTS (SELECT
+                         FROM read.connector_grant g
+                         LEFT JOIN read.agent_manager m
+                           ON m.agent_id = g.agent_id AND m.user_id = %(user_id)s
+                        WHERE g.connector_id = c.id AND g.agent_id = %(agent_id)s
+                          AND (%(everything)s OR c.owner_id = %(user_id)s
+                               OR m.user_id IS NOT NULL)))
+       AND CASE %(scope)s::text
+           WHEN 'owned' THEN c.owner_id = %(user_id)s
+           WHEN 'granted' THEN held.granted
+           WHEN 'offered' THEN held.offered
+           WHEN 'public' THEN c.public_since IS NOT NULL
+           ELSE %(everything)s
+                OR c.owner_id = %(user_id)s
+                OR c.public_since IS NOT NULL
+                OR held.granted OR held.offered
+           END
      ORDER BY c.id
      LIMIT %(limit)s
 """
+CONNECTOR = """
+    SELECT id, name, url, description, owner_id,
+           CASE WHEN public_since IS NULL THEN 'private' ELSE 'public' END
+               AS visibility,
+           public_since, made_public_by, version, created_at, updated_at
+      FROM read.connector
+     WHERE id = %s
+"""
+ACCESS = """
+    SELECT %(everything)s OR c.owner_id = %(user_id)s AS sees_grants,
+           c.is_retired,
+           c.public_since IS NOT NULL
+           OR EXISTS (SELECT
+                        FROM read.connector_grant g
+                        JOIN read.agent_manager m USING (agent_id)
+                       WHERE g.connector_id = c.id AND m.user_id = %(user_id)s)
+               AS is_shared_with_caller
+      FROM read.connector c
+     WHERE c.id = %(id)s
+"""
+GRANTS = """
+    SELECT agent_id, nullif(state, 'granted') AS offered_by
+      FROM read.connector_grant
+     WHERE connector_id = %s
+     ORDER BY agent_id
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """What a caller may see of a connector, as things are now."""
+
+    sees_grants: bool
+    is_retired: bool
+    is_shared_with_caller: bool
+
+    @property
+    def sees_now(self) -> bool:
+        return not self.is_retired and self.sees_past
+
+    @property
+    def sees_past(self) -> bool:
+        """Say whether the connector's history exists for the caller.
+
+        Grants end with the connector, so its past is then left to its owner and to
+        those who see everything.
+        """
+        return self.sees_grants or self.is_shared_with_caller
 
 
 async def visible_connectors(
@@ -27,18 +103,53 @@ async def visible_connectors(
     *,
     user_id: UUID,
     everything: bool,
+    scope: Scope | None,
+    agent_id: UUID | None,
     after: UUID | None,
     limit: int,
 ) -> list[ConnectorResource]:
-    """Return connectors that a user owns or that are public, by id."""
+    """Return connectors that a user can see, by id.
+
+    A scope is what the user has to do with a connector themself; ``granted`` and
+    ``offered`` go by the agents that they manage. An agent leaves those connectors
+    that are granted or offered to it, as far as the user sees these grants.
+    """
     async with db.cursor(row_factory=dict_row) as cursor:
         await cursor.execute(
-            VISIBLE,
+            CONNECTORS,
             {
                 "user_id": user_id,
                 "everything": everything,
+                "scope": scope,
+                "agent_id": agent_id,
                 "after": after,
                 "limit": limit,
             },
         )
         return await cursor.fetchall()  # type: ignore[return-value]
+
+
+async def access_to(
+    db: AsyncConnection[Any], connector_id: UUID, *, user_id: UUID, everything: bool
+) -> Access | None:
+    """Return what a user may see of a connector, None when there is none."""
+    async with db.cursor(row_factory=class_row(Access)) as cursor:
+        await cursor.execute(
+            ACCESS, {"id": connector_id, "user_id": user_id, "everything": everything}
+        )
+        return await cursor.fetchone()
+
+
+async def connector_by_id(
+    db: AsyncConnection[Any], connector_id: UUID
+) -> ConnectorResource:
+    async with db.cursor(row_factory=dict_row) as cursor:
+        await cursor.execute(CONNECTOR, [connector_id])
+        return await cursor.fetchone()  # type: ignore[return-value]
+
+
+async def grants_of_connector(
+    db: AsyncConnection[Any], connector_id: UUID
+) -> list[Grant]:
+    cursor = await db.execute(GRANTS, [connector_id])
+    return [grant(*row) for row in await cursor.fetchall()]

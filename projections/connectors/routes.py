@@ -1,30 +1,62 @@
-"""Connectors over HTTP: lists."""
+"""Connectors over HTTP: lists, and one of them, now or at another time."""
 
-from typing import Annotated, TypedDict
+from typing import Annotated, Any, TypedDict
 from uuid import UUID
 
 from aiohttp import web
+from psycopg import AsyncConnection
 from pydantic import Field
 
-from projections.connectors.queries import visible_connectors
-from projections.reading import reading
+from projections.agents.queries import managed_among
+from projections.connectors.queries import (
+    Scope,
+    access_to,
+    connector_by_id,
+    grants_of_connector,
+    visible_connectors,
+)
+from projections.moment import At, past
+from projections.reading import POSITION_HEADER, reading
 from service.auth.middleware import PRINCIPAL
-from service.connectors.resource import ConnectorResource
+from service.connectors.aggregate import Connector
+from service.connectors.resource import (
+    ConnectorResource,
+    Grant,
+    connector_resource,
+    grants_of,
+)
+from service.errors import NotFoundError
+from service.http.dispatch import EVENT_LOG
 from service.http.envelope import Answer
 from service.http.operation import Routes
 from service.http.requests import QueryModel
 
 routes = Routes("mcp")
 
+PAGE_SIZE_MAX = 100
+PAGE_SIZE = 25
+NO_SUCH_CONNECTOR = "no such connector"
+FOLLOWERS = ("connectors", "agents")
+
 
 class ConnectorListQuery(QueryModel):
-    limit: Annotated[int, Field(ge=1, le=100)] = 25
+    limit: Annotated[int, Field(ge=1, le=PAGE_SIZE_MAX)] = PAGE_SIZE
     after: UUID | None = None
+    scope: Scope | None = None
+    agent_id: UUID | None = None
+
+
+class ConnectorQuery(QueryModel):
+    at: At | None = None
 
 
 class ConnectorList(TypedDict):
     connectors: list[ConnectorResource]
     end_cursor: UUID | None
+
+
+class ConnectorWithGrants(ConnectorResource):
+    grants: list[Grant]
 
 
 @routes.get(
@@ -34,13 +66,21 @@ class ConnectorList(TypedDict):
     min_position=True,
 )
 async def get_connectors(request: web.Request, query: ConnectorListQuery) -> Answer:
-    """List the connectors that the caller can see, by id."""
+    """List the connectors that the caller can see, by id.
+
+    These are the caller's own, public ones, and those granted or offered to agents
+    that the caller manages; superusers and auditors see all. ``scope`` narrows the
+    list to one of these kinds, ``agent_id`` to what is granted or offered to one
+    agent. ``after`` is the ``end_cursor`` of the page before.
+    """
     principal = request[PRINCIPAL]
-    async with reading(request, "connectors") as snapshot:
+    async with reading(request, *FOLLOWERS) as snapshot:
         connectors = await visible_connectors(
             snapshot.db,
             user_id=principal.user_id,
             everything=principal.sees_everything,
+            scope=query.scope,
+            agent_id=query.agent_id,
             after=query.after,
             limit=query.limit + 1,
         )
@@ -53,3 +93,63 @@ async def get_connectors(request: web.Request, query: ConnectorListQuery) -> Ans
         ),
         headers=snapshot.headers,
     )
+
+
+@routes.get(
+    "/api/mcp/connectors/{id}",
+    answers={
+        200: "connector",
+        404: "no such connector, or none that the caller can see",
+    },
+    data=ConnectorWithGrants,
+    min_position=True,
+)
+async def get_connector(
+    request: web.Request,
+    id: UUID,  # noqa: A002
+    query: ConnectorQuery,
+) -> Answer:
+    """Get a connector, as it is or, with ``at``, as it was.
+
+    ``grants`` holds all grants and offers for its owner, superusers and auditors,
+    for others those of agents that they manage. What the caller may see is decided
+    as of now, also of the past; only the owner, superusers and auditors see that of
+    a retired connector.
+    """
+    principal = request[PRINCIPAL]
+    async with reading(request, *FOLLOWERS) as snapshot:
+        access = await access_to(
+            snapshot.db,
+            id,
+            user_id=principal.user_id,
+            everything=principal.sees_everything,
+        )
+        headers = snapshot.headers
+        if query.at is None:
+            if access is None or not access.sees_now:
+                raise NotFoundError(NO_SUCH_CONNECTOR)
+            connector = await connector_by_id(snapshot.db, id)
+            grants = await grants_of_connector(snapshot.db, id)
+        else:
+            log = request.config_dict[EVENT_LOG]
+            then = await past(snapshot.db, log.mapper, query.at)
+            was = await then.find(Connector, id)
+            if access is None or not access.sees_past or was is None or was.is_retired:
+                raise NotFoundError(NO_SUCH_CONNECTOR)
+            connector, grants = connector_resource(was), grants_of(was)
+            headers = {POSITION_HEADER: str(then.position)}
+        if not access.sees_grants:
+            grants = await _of_managed_agents(snapshot.db, principal.user_id, grants)
+    return Answer(
+        message="connector",
+        data=ConnectorWithGrants(**connector, grants=grants),
+        etag=connector["version"],
+        headers=headers,
+    )
+
+
+async def _of_managed_agents(
+    db: AsyncConnection[Any], user_id: UUID, grants: list[Grant]
+) -> list[Grant]:
+    managed = await managed_among(db, user_id, [each["agent_id"] for each in grants])
+    return [each for each in grants if each["agent_id"] in managed]

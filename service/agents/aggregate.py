@@ -5,6 +5,9 @@ from uuid import UUID
 from eventsourcing.domain import event
 
 from service.aggregate import LoggedAggregate
+from service.errors import ConflictError
+
+MANAGERS_MAX = 100
 
 
 class Agent(LoggedAggregate):
@@ -36,9 +39,16 @@ class Agent(LoggedAggregate):
         return str(user_id) in self.manager_ids
 
     def appoint_manager(self, user_id: UUID) -> bool:
-        """Add a manager and return whether that changed anything."""
+        """Add a manager and return whether that changed anything.
+
+        :raises ConflictError: the agent has ``MANAGERS_MAX`` of them
+        """
         if self.is_managed_by(user_id):
             return False
+        if len(self.manager_ids) >= MANAGERS_MAX:
+            raise ConflictError(
+                f"an agent has at most {MANAGERS_MAX} managers", code="limit_reached"
+            )
         self._manager_appointed(user_id=str(user_id))
         return True
 

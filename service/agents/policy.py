@@ -1,5 +1,7 @@
 """Who may do what with an agent."""
 
+from uuid import UUID
+
 from service.agents.aggregate import Agent
 from service.auth.principal import Principal
 
@@ -7,3 +9,18 @@ from service.auth.principal import Principal
 def fully_manages(principal: Principal, agent: Agent) -> bool:
     """Full agent management: a superuser, or a manager of that agent."""
     return principal.is_superuser or agent.is_managed_by(principal.user_id)
+
+
+def may_see_agent(principal: Principal, agent: Agent) -> bool:
+    """Say whether an agent exists for a caller."""
+    return principal.sees_everything or agent.is_managed_by(principal.user_id)
+
+
+def may_dismiss(principal: Principal, agent: Agent, user_id: UUID) -> bool:
+    """Say who may dismiss a manager: the last one only a superuser.
+
+    An agent without managers is still managed, by superusers; no manager should
+    bring that about, least of all by mistake.
+    """
+    is_last = agent.manager_ids == [str(user_id)]
+    return principal.is_superuser or (fully_manages(principal, agent) and not is_last)

@@ -6,10 +6,13 @@ from uuid import UUID
 from eventsourcing.domain import event
 
 from service.aggregate import LoggedAggregate
+from service.errors import ConflictError
 
 # Sides of a grant; it takes the consent of both.
 CONNECTOR_SIDE = "connector"
 AGENT_SIDE = "agent"
+# Of grants and offers together; each is looked at when visibility is decided.
+GRANTS_MAX = 1000
 
 
 class Connector(LoggedAggregate):
@@ -106,11 +109,18 @@ class Connector(LoggedAggregate):
         """Record a consent and return whether the grant is complete.
 
         An offer of the other side, or being public, counts as its consent.
+
+        :raises ConflictError: the connector has ``GRANTS_MAX`` grants and offers
         """
         agent = str(agent_id)
         if agent in self.granted_to:
             return True
         offered_by = self.offers.get(agent)
+        if offered_by is None and len(self.granted_to) + len(self.offers) >= GRANTS_MAX:
+            raise ConflictError(
+                f"a connector has at most {GRANTS_MAX} grants and offers",
+                code="limit_reached",
+            )
         connector_consents = (
             by_connector or self.is_public or offered_by == CONNECTOR_SIDE
         )

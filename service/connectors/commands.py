@@ -26,6 +26,18 @@ class MakeConnectorPublic:
     principal: Principal
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MakeConnectorPrivate:
+    connector_id: UUID
+    principal: Principal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetireConnector:
+    connector_id: UUID
+    principal: Principal
+
+
 async def register_connector(command: RegisterConnector, work: UnitOfWork) -> Connector:
     """Register a connector, owned by the caller and private."""
     connector = Connector(
@@ -48,13 +60,49 @@ async def make_connector_public(
     :raises NotFoundError: there is none, or none that the caller can see
     :raises ForbiddenError: the caller is neither its owner nor a superuser
     """
-    connector = await visible_connector(work, command.principal, command.connector_id)
-    if not may_share(command.principal, connector):
-        raise ForbiddenError("only its owner may share this connector")
-    work.match(connector)
+    connector = await _shareable_connector(work, command)
     changed = connector.make_public(by=command.principal.user_id, at=work.at)
     work.save(connector)
     return connector, changed
+
+
+async def make_connector_private(
+    command: MakeConnectorPrivate, work: UnitOfWork
+) -> tuple[Connector, bool]:
+    """Make a connector private and return it, and whether it was public before.
+
+    Grants that were made while it was public stay.
+
+    :raises NotFoundError: there is none, or none that the caller can see
+    :raises ForbiddenError: the caller is neither its owner nor a superuser
+    """
+    connector = await _shareable_connector(work, command)
+    changed = connector.make_private()
+    work.save(connector)
+    return connector, changed
+
+
+async def retire_connector(command: RetireConnector, work: UnitOfWork) -> Connector:
+    """End a connector for good; whoever held it holds it no more.
+
+    :raises NotFoundError: there is none, or none that the caller can see
+    :raises ForbiddenError: the caller is neither its owner nor a superuser
+    """
+    connector = await _shareable_connector(work, command)
+    connector.retire()
+    work.save(connector)
+    return connector
+
+
+async def _shareable_connector(
+    work: UnitOfWork,
+    command: MakeConnectorPublic | MakeConnectorPrivate | RetireConnector,
+) -> Connector:
+    connector = await visible_connector(work, command.principal, command.connector_id)
+    if not may_share(command.principal, connector):
+        raise ForbiddenError("only its owner decides over this connector")
+    work.match(connector)
+    return connector
 
 
 async def visible_connector(

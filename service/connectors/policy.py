@@ -1,5 +1,7 @@
 """Who may do what with a connector."""
 
+from service.agents.aggregate import Agent
+from service.agents.policy import fully_manages
 from service.auth.principal import Principal
 from service.connectors.aggregate import Connector
 
@@ -26,3 +28,8 @@ def may_see(
         or connector.is_public
         or manages_holder
     )
+
+
+def speaks_for_agent(principal: Principal, agent: Agent | None) -> bool:
+    """Say who decides over the agent's side of grants."""
+    return agent is not None and fully_manages(principal, agent)

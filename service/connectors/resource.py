@@ -4,7 +4,9 @@ from datetime import datetime
 from typing import Literal, TypedDict
 from uuid import UUID
 
-from service.connectors.aggregate import Connector
+from service.connectors.aggregate import AGENT_SIDE, CONNECTOR_SIDE, Connector
+
+Side = Literal["connector", "agent"]
 
 
 class ConnectorResource(TypedDict):
@@ -19,6 +21,24 @@ class ConnectorResource(TypedDict):
     version: int
     created_at: datetime
     updated_at: datetime
+
+
+class Grant(TypedDict):
+    """A grant to an agent, or an offer that awaits the consent of a side."""
+
+    agent_id: UUID
+    state: Literal["granted", "offered"]
+    awaiting: Side | None
+
+
+class GrantResource(TypedDict):
+    """Where a connector and an agent stand; ``version`` is the connector's."""
+
+    connector_id: UUID
+    agent_id: UUID
+    state: Literal["granted", "offered", "none"]
+    awaiting: Side | None
+    version: int
 
 
 def connector_resource(connector: Connector) -> ConnectorResource:
@@ -40,4 +60,41 @@ def connector_resource(connector: Connector) -> ConnectorResource:
         "version": connector.version,
         "created_at": connector.created_on,
         "updated_at": connector.modified_on,
+    }
+
+
+def grant(agent_id: UUID, offered_by: str | None) -> Grant:
+    """Present a grant, or an offer by one of the sides."""
+    awaiting: dict[str | None, Side] = {
+        CONNECTOR_SIDE: "agent",
+        AGENT_SIDE: "connector",
+    }
+    return {
+        "agent_id": agent_id,
+        "state": "offered" if offered_by else "granted",
+        "awaiting": awaiting.get(offered_by),
+    }
+
+
+def grants_of(connector: Connector) -> list[Grant]:
+    """Return the grants and offers of a connector, by agent id."""
+    offered_by: dict[str, str | None] = {
+        **dict.fromkeys(connector.granted_to),
+        **connector.offers,
+    }
+    return [grant(UUID(agent), offered_by[agent]) for agent in sorted(offered_by)]
+
+
+def grant_resource(connector: Connector, agent_id: UUID) -> GrantResource:
+    state: Literal["granted", "offered", "none"] = "none"
+    awaiting: Side | None = None
+    for each in grants_of(connector):
+        if each["agent_id"] == agent_id:
+            state, awaiting = each["state"], each["awaiting"]
+    return {
+        "connector_id": connector.id,
+        "agent_id": agent_id,
+        "state": state,
+        "awaiting": awaiting,
+        "version": connector.version,
     }

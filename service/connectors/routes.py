@@ -8,26 +8,32 @@ from pydantic import Field
 
 from service.connectors.aggregate import Connector
 from service.connectors.commands import (
+    MakeConnectorPrivate,
     MakeConnectorPublic,
     RegisterConnector,
+    RetireConnector,
+    make_connector_private,
     make_connector_public,
     register_connector,
+    retire_connector,
 )
 from service.connectors.resource import ConnectorResource, connector_resource
 from service.http.dispatch import dispatch
 from service.http.envelope import Answer
 from service.http.operation import Routes
-from service.http.requests import RequestModel
+from service.http.requests import RequestModel, Text
 
 routes = Routes("mcp")
 
-URL_PATTERN = r"^https?://[^\s/?#]+[^\s]*$"
+URL_PATTERN = r"^https?://[^\s\x00-\x20\x7f/?#]+[^\s\x00-\x20\x7f]*$"
+NO_SUCH_CONNECTOR = "no such connector, or none that the caller can see"
+NOT_OWNER = "the caller is neither its owner nor a superuser"
 
 
 class NewConnector(RequestModel):
-    name: Annotated[str, Field(min_length=1, max_length=128)]
+    name: Annotated[Text, Field(min_length=1, max_length=128)]
     url: Annotated[str, Field(max_length=2048, pattern=URL_PATTERN)]
-    description: Annotated[str, Field(max_length=2000)] = ""
+    description: Annotated[Text, Field(max_length=2000)] = ""
 
 
 @routes.post(
@@ -71,8 +77,8 @@ async def post_connector(request: web.Request, body: NewConnector) -> web.Respon
     answers={
         201: "connector made public",
         200: "connector was already public",
-        403: "the caller is neither its owner nor a superuser",
-        404: "no such connector, or none that the caller can see",
+        403: NOT_OWNER,
+        404: NO_SUCH_CONNECTOR,
     },
     data=ConnectorResource,
     if_match=True,
@@ -101,4 +107,64 @@ async def post_public_grant(request: web.Request, id: UUID) -> web.Response:  # 
             MakeConnectorPublic(connector_id=id, principal=principal), work
         ),
         present,
+    )
+
+
+@routes.delete(
+    "/api/mcp/connectors/{id}/grants/public",
+    answers={
+        200: "connector made private, or connector was already private",
+        403: NOT_OWNER,
+        404: NO_SUCH_CONNECTOR,
+    },
+    data=ConnectorResource,
+    if_match=True,
+)
+async def delete_public_grant(request: web.Request, id: UUID) -> web.Response:  # noqa: A002
+    """Make a connector private.
+
+    Grants that agents hold stay. Repeating the call is harmless.
+    """
+
+    def present(result: tuple[Connector, bool]) -> Answer:
+        connector, changed = result
+        return Answer(
+            message="connector made private"
+            if changed
+            else "connector was already private",
+            data=connector_resource(connector),
+            etag=connector.version,
+        )
+
+    return await dispatch(
+        request,
+        lambda work, principal: make_connector_private(
+            MakeConnectorPrivate(connector_id=id, principal=principal), work
+        ),
+        present,
+    )
+
+
+@routes.delete(
+    "/api/mcp/connectors/{id}",
+    answers={200: "connector retired", 403: NOT_OWNER, 404: NO_SUCH_CONNECTOR},
+    data=ConnectorResource,
+    if_match=True,
+)
+async def delete_connector(request: web.Request, id: UUID) -> web.Response:  # noqa: A002
+    """Retire a connector.
+
+    For good: no agent holds it any more, and it is found no more. Its history
+    stays.
+    """
+    return await dispatch(
+        request,
+        lambda work, principal: retire_connector(
+            RetireConnector(connector_id=id, principal=principal), work
+        ),
+        lambda connector: Answer(
+            message="connector retired",
+            data=connector_resource(connector),
+            etag=connector.version,
+        ),
     )

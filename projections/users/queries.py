@@ -1,0 +1,56 @@
+"""Questions about users and their tokens."""
+
+from typing import Any
+from uuid import UUID
+
+from psycopg import AsyncConnection
+from psycopg.rows import dict_row
+
+from service.users.resource import TokenResource, UserResource
+
+USERS = """
+    SELECT id, name, roles, version, created_at, updated_at
+      FROM read.user_account
+     WHERE %(after)s::text IS NULL OR name > %(after)s
+     ORDER BY name
+     LIMIT %(limit)s
+"""
+USER = """
+    SELECT id, name, roles, version, created_at, updated_at
+      FROM read.user_account
+     WHERE id = %s
+"""
+TOKENS = """
+    SELECT id, user_id, label, created_at, revoked_at
+      FROM read.user_token
+     WHERE user_id = %(user_id)s
+       AND (%(after)s::uuid IS NULL
+            OR issued < (SELECT issued FROM read.user_token WHERE id = %(after)s))
+     ORDER BY issued DESC
+     LIMIT %(limit)s
+"""
+
+
+async def users_by_name(
+    db: AsyncConnection[Any], *, after: str | None, limit: int
+) -> list[UserResource]:
+    async with db.cursor(row_factory=dict_row) as cursor:
+        await cursor.execute(USERS, {"after": after, "limit": limit})
+        return await cursor.fetchall()  # type: ignore[return-value]
+
+
+async def user_by_id(db: AsyncConnection[Any], user_id: UUID) -> UserResource | None:
+    async with db.cursor(row_factory=dict_row) as cursor:
+        await cursor.execute(USER, [user_id])
+        return await cursor.fetchone()  # type: ignore[return-value]
+
+
+async def tokens_of_user(
+    db: AsyncConnection[Any], user_id: UUID, *, after: UUID | None, limit: int
+) -> list[TokenResource]:
+    """Return what is known of a user's tokens, the latest first."""
+    async with db.cursor(row_factory=dict_row) as cursor:
+        await cursor.execute(
+            TOKENS, {"user_id": user_id, "after": after, "limit": limit}
+        )
+        return await cursor.fetchall()  # type: ignore[return-value]

@@ -1,0 +1,95 @@
+"""Writes to the users' read tables."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from psycopg import AsyncConnection
+from psycopg.rows import class_row
+from psycopg.types.json import Jsonb
+
+from projections.rows import columns
+
+
+@dataclass(slots=True, kw_only=True)
+class UserRow:
+    id: UUID
+    name: str
+    roles: list[str]
+    version: int
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(slots=True, kw_only=True)
+class TokenRow:
+    id: UUID
+    user_id: UUID
+    label: str
+    issued: int
+    created_at: datetime
+
+
+SELECT_USERS = """
+    SELECT id, name, roles, version, created_at, updated_at
+      FROM user_account
+     WHERE id = ANY (%s)
+"""
+# A list of lists is no array of arrays of different lengths; JSON carries it.
+UPSERT_USERS = """
+    INSERT INTO user_account (id, name, roles, version, created_at, updated_at)
+    SELECT given.id, given.name,
+           ARRAY(SELECT jsonb_array_elements_text(given.roles)),
+           given.version, given.created_at, given.updated_at
+      FROM unnest(
+           %(id)s::uuid[], %(name)s::text[], %(roles)s::jsonb[],
+           %(version)s::bigint[], %(created_at)s::timestamptz[],
+           %(updated_at)s::timestamptz[])
+           AS given (id, name, roles, version, created_at, updated_at)
+    ON CONFLICT (id) DO UPDATE
+       SET roles = excluded.roles,
+           version = excluded.version,
+           updated_at = excluded.updated_at
+"""
+INSERT_TOKENS = """
+    INSERT INTO user_token (id, user_id, label, issued, created_at)
+    SELECT *
+      FROM unnest(
+           %(id)s::uuid[], %(user_id)s::uuid[], %(label)s::text[],
+           %(issued)s::bigint[], %(created_at)s::timestamptz[])
+"""
+REVOKE_TOKENS = """
+    UPDATE user_token t
+       SET revoked_at = gone.revoked_at
+      FROM unnest(%s::uuid[], %s::timestamptz[]) AS gone (id, revoked_at)
+     WHERE t.id = gone.id
+"""
+
+
+async def select_users(
+    db: AsyncConnection[Any], ids: Iterable[UUID]
+) -> dict[UUID, UserRow]:
+    async with db.cursor(row_factory=class_row(UserRow)) as cursor:
+        await cursor.execute(SELECT_USERS, [list(ids)])
+        return {row.id: row for row in await cursor.fetchall()}
+
+
+async def upsert_users(db: AsyncConnection[Any], rows: list[UserRow]) -> None:
+    if rows:
+        given = columns(rows)
+        given["roles"] = [Jsonb(roles) for roles in given["roles"]]
+        await db.execute(UPSERT_USERS, given)
+
+
+async def insert_tokens(db: AsyncConnection[Any], rows: list[TokenRow]) -> None:
+    if rows:
+        await db.execute(INSERT_TOKENS, columns(rows))
+
+
+async def revoke_tokens(
+    db: AsyncConnection[Any], revoked: dict[UUID, datetime]
+) -> None:
+    if revoked:
+        await db.execute(REVOKE_TOKENS, [list(revoked), list(revoked.values())])

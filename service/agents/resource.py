@@ -1,0 +1,29 @@
+"""An agent as the API shows it."""
+
+from datetime import datetime
+from typing import TypedDict
+from uuid import UUID
+
+from service.agents.aggregate import Agent
+
+
+class AgentResource(TypedDict):
+    id: UUID
+    name: str
+    description: str
+    manager_ids: list[UUID]
+    version: int
+    created_at: datetime
+    updated_at: datetime
+
+
+def agent_resource(agent: Agent) -> AgentResource:
+    return {
+        "id": agent.id,
+        "name": agent.name,
+        "description": agent.description,
+        "manager_ids": [UUID(manager) for manager in agent.manager_ids],
+        "version": agent.version,
+        "created_at": agent.created_on,
+        "updated_at": agent.modified_on,
+    }

@@ -1,0 +1,134 @@
+"""The agent commands over HTTP."""
+
+from typing import Annotated
+from uuid import UUID
+
+from aiohttp import web
+from pydantic import Field
+
+from service.agents.aggregate import Agent
+from service.agents.commands import (
+    AppointManager,
+    DismissManager,
+    RegisterAgent,
+    appoint_manager,
+    dismiss_manager,
+    register_agent,
+)
+from service.agents.resource import AgentResource, agent_resource
+from service.http.dispatch import dispatch
+from service.http.envelope import Answer
+from service.http.operation import Routes
+from service.http.requests import RequestModel, Text
+
+routes = Routes("catalog")
+
+
+class NewAgent(RequestModel):
+    name: Annotated[Text, Field(min_length=1, max_length=128)]
+    description: Annotated[Text, Field(max_length=2000)] = ""
+
+
+@routes.post(
+    "/api/catalog/agents",
+    answers={201: "agent registered"},
+    data=AgentResource,
+    body_example={"name": "Triage", "description": "Sorts incoming issues"},
+)
+async def post_agent(request: web.Request, body: NewAgent) -> web.Response:
+    """Register an agent.
+
+    The caller becomes its first manager.
+    """
+
+    def present(agent: Agent) -> Answer:
+        return Answer(
+            status=201,
+            message="agent registered",
+            data=agent_resource(agent),
+            etag=agent.version,
+            headers={"Location": f"/api/catalog/agents/{agent.id}"},
+        )
+
+    return await dispatch(
+        request,
+        lambda work, principal: register_agent(
+            RegisterAgent(
+                name=body.name, description=body.description, principal=principal
+            ),
+            work,
+        ),
+        present,
+    )
+
+
+@routes.put(
+    "/api/catalog/agents/{agent_id}/managers/{user_id}",
+    answers={
+        200: "manager appointed, or user was already a manager",
+        403: "the caller doesn't manage this agent",
+        404: "no such agent, or none that the caller can see; or no such user",
+        409: "the agent has as many managers as it can have",
+    },
+    data=AgentResource,
+    if_match=True,
+)
+async def put_agent_manager(
+    request: web.Request, agent_id: UUID, user_id: UUID
+) -> web.Response:
+    """Appoint a manager of an agent.
+
+    Takes full management of the agent, and gives it.
+    """
+    return await dispatch(
+        request,
+        lambda work, principal: appoint_manager(
+            AppointManager(agent_id=agent_id, user_id=user_id, principal=principal),
+            work,
+        ),
+        lambda result: _agent_answer(
+            result,
+            changed="manager appointed",
+            unchanged="user was already a manager",
+        ),
+    )
+
+
+@routes.delete(
+    "/api/catalog/agents/{agent_id}/managers/{user_id}",
+    answers={
+        200: "manager dismissed, or user was not a manager",
+        403: "the caller doesn't manage this agent, or it is the last manager",
+        404: "no such agent, or none that the caller can see",
+    },
+    data=AgentResource,
+    if_match=True,
+)
+async def delete_agent_manager(
+    request: web.Request, agent_id: UUID, user_id: UUID
+) -> web.Response:
+    """Dismiss a manager of an agent.
+
+    Takes full management of the agent. Only a superuser dismisses the last manager.
+    """
+    return await dispatch(
+        request,
+        lambda work, principal: dismiss_manager(
+            DismissManager(agent_id=agent_id, user_id=user_id, principal=principal),
+            work,
+        ),
+        lambda result: _agent_answer(
+            result, changed="manager dismissed", unchanged="user was not a manager"
+        ),
+    )
+
+
+def _agent_answer(
+    result: tuple[Agent, bool], *, changed: str, unchanged: str
+) -> Answer:
+    agent, has_changed = result
+    return Answer(
+        message=changed if has_changed else unchanged,
+        data=agent_resource(agent),
+        etag=agent.version,
+    )

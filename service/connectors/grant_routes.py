@@ -1,0 +1,104 @@
+"""Grants of connectors to agents over HTTP."""
+
+from typing import Final
+from uuid import UUID
+
+from aiohttp import web
+
+from service.connectors.aggregate import Connector
+from service.connectors.grant_commands import (
+    GrantConnector,
+    Outcome,
+    RevokeGrant,
+    grant_connector,
+    revoke_grant,
+)
+from service.connectors.resource import GrantResource, grant_resource
+from service.http.dispatch import dispatch
+from service.http.envelope import Answer
+from service.http.operation import Routes
+
+routes = Routes("mcp")
+
+PATH: Final = "/api/mcp/connectors/{id}/grants/agents/{agent_id}"
+REFUSALS: Final = {
+    403: "the caller neither owns the connector nor manages the agent",
+    404: "no such connector, or none that the caller can see; or no such agent",
+}
+STATUS: Final = {
+    Outcome.GRANTED: 201,
+    Outcome.AWAITS_AGENT: 202,
+    Outcome.AWAITS_CONNECTOR: 202,
+}
+
+
+@routes.put(
+    PATH,
+    answers={
+        200: Outcome.ALREADY_GRANTED.value,
+        201: Outcome.GRANTED.value,
+        202: "grant offered; the other side has to accept it",
+        409: "the connector has as many grants and offers as it can have",
+        **REFUSALS,
+    },
+    data=GrantResource,
+    if_match=True,
+)
+async def put_agent_grant(
+    request: web.Request,
+    id: UUID,  # noqa: A002
+    agent_id: UUID,
+) -> web.Response:
+    """Grant a connector to an agent.
+
+    It takes two consents: the connector's, given by its owner, a superuser or by
+    being public, and the agent's, given by whoever fully manages it. A caller who
+    has both grants at once. A caller who has one makes an offer, which the same
+    call by the other side completes.
+    """
+    return await dispatch(
+        request,
+        lambda work, principal: grant_connector(
+            GrantConnector(connector_id=id, agent_id=agent_id, principal=principal),
+            work,
+        ),
+        lambda result: _grant_answer(*result, agent_id),
+    )
+
+
+@routes.delete(
+    PATH,
+    answers={
+        200: "grant revoked, offer of a grant withdrawn, or connector was not granted "
+        "to the agent",
+        **REFUSALS,
+    },
+    data=GrantResource,
+    if_match=True,
+)
+async def delete_agent_grant(
+    request: web.Request,
+    id: UUID,  # noqa: A002
+    agent_id: UUID,
+) -> web.Response:
+    """Revoke the grant of a connector to an agent, or an offer of one.
+
+    Either side may, without the other. From then on no rule for the connector
+    takes effect for that agent.
+    """
+    return await dispatch(
+        request,
+        lambda work, principal: revoke_grant(
+            RevokeGrant(connector_id=id, agent_id=agent_id, principal=principal), work
+        ),
+        lambda result: _grant_answer(*result, agent_id),
+    )
+
+
+def _grant_answer(connector: Connector, outcome: Outcome, agent_id: UUID) -> Answer:
+    return Answer(
+        status=STATUS.get(outcome, 200),
+        message=outcome.value,
+        data=grant_resource(connector, agent_id),
+        etag=connector.version,
+    )

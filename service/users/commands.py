@@ -1,0 +1,162 @@
+"""What can be done with users and tokens, and whether it may be."""
+
+from dataclasses import dataclass, field
+from typing import Final
+from uuid import UUID
+
+from service.auth.principal import Principal, Role
+from service.errors import ConflictError, ForbiddenError, NotFoundError
+from service.event_log.unit_of_work import UnitOfWork
+from service.users.aggregate import Token, User
+from service.users.policy import (
+    gives_up_power,
+    may_act_for,
+    may_administer_users,
+    may_see_user,
+)
+
+# The log's name for what happens without a caller.
+RESERVED_NAMES: Final = frozenset({"system"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreateUser:
+    name: str
+    roles: tuple[Role, ...] = ()
+    principal: Principal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GrantRole:
+    user_id: UUID
+    role: Role
+    principal: Principal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RevokeRole:
+    user_id: UUID
+    role: Role
+    principal: Principal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IssueToken:
+    """``token_id`` stands for the token, which no command ever holds."""
+
+    user_id: UUID
+    token_id: UUID = field(repr=False)
+    label: str
+    principal: Principal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RevokeToken:
+    user_id: UUID
+    token_id: UUID
+    principal: Principal
+
+
+async def create_user(command: CreateUser, work: UnitOfWork) -> User:
+    """Create a user whose name nobody has, or ever had.
+
+    :raises ForbiddenError: the caller is not a superuser
+    :raises ConflictError: the name is taken
+    """
+    _refuse_unless_administrator(command.principal)
+    known = await work.find(User, User.create_id(command.name))
+    if known is not None or command.name in RESERVED_NAMES:
+        raise ConflictError(f"the name {command.name} is taken", code="user_name_taken")
+    user = User(name=command.name)
+    for role in command.roles:
+        user.grant_role(role)
+    work.save(user)
+    return user
+
+
+async def grant_role(command: GrantRole, work: UnitOfWork) -> tuple[User, bool]:
+    """Give a role; return the user, and whether they didn't have it before.
+
+    :raises NotFoundError: there is no such user, or none that the caller can see
+    :raises ForbiddenError: the caller is not a superuser
+    """
+    user = await visible_user(work, command.principal, command.user_id)
+    _refuse_unless_administrator(command.principal)
+    work.match(user)
+    changed = user.grant_role(command.role)
+    work.save(user)
+    return user, changed
+
+
+async def revoke_role(command: RevokeRole, work: UnitOfWork) -> tuple[User, bool]:
+    """Take a role away; return the user, and whether they had it.
+
+    :raises NotFoundError: there is no such user, or none that the caller can see
+    :raises ForbiddenError: the caller is not a superuser
+    :raises ConflictError: a superuser would demote themself
+    """
+    user = await visible_user(work, command.principal, command.user_id)
+    _refuse_unless_administrator(command.principal)
+    if gives_up_power(command.principal, command.user_id, command.role):
+        raise ConflictError(
+            "only another superuser can take this role from you, so that there is "
+            "always one",
+            code="own_superuser_role",
+        )
+    work.match(user)
+    changed = user.revoke_role(command.role)
+    work.save(user)
+    return user, changed
+
+
+async def issue_token(command: IssueToken, work: UnitOfWork) -> Token:
+    """Make a token valid for a user.
+
+    :raises NotFoundError: there is no such user, or none that the caller can see
+    :raises ForbiddenError: the caller is neither that user nor a superuser
+    """
+    await visible_user(work, command.principal, command.user_id)
+    _refuse_unless_acting_for(command.principal, command.user_id)
+    token = Token(
+        id=command.token_id, user_id=str(command.user_id), label=command.label
+    )
+    work.save(token)
+    return token
+
+
+async def revoke_token(command: RevokeToken, work: UnitOfWork) -> tuple[Token, bool]:
+    """Make a token useless; return it, and whether it was of use before.
+
+    :raises NotFoundError: there is no such user or token, or none that the caller
+        can see
+    :raises ForbiddenError: the caller is neither that user nor a superuser
+    """
+    await visible_user(work, command.principal, command.user_id)
+    token = await work.find(Token, command.token_id)
+    if token is None or token.user_id != str(command.user_id):
+        raise NotFoundError("no such token")
+    _refuse_unless_acting_for(command.principal, command.user_id)
+    changed = token.revoke()
+    work.save(token)
+    return token, changed
+
+
+async def visible_user(work: UnitOfWork, principal: Principal, user_id: UUID) -> User:
+    """Load a user who exists for the caller.
+
+    :raises NotFoundError: the same for none and an invisible one
+    """
+    user = await work.find(User, user_id)
+    if user is None or not may_see_user(principal, user_id):
+        raise NotFoundError("no such user")
+    return user
+
+
+def _refuse_unless_administrator(principal: Principal) -> None:
+    if not may_administer_users(principal):
+        raise ForbiddenError("only a superuser manages users")
+
+
+def _refuse_unless_acting_for(principal: Principal, user_id: UUID) -> None:
+    if not may_act_for(principal, user_id):
+        raise ForbiddenError("these tokens are their user's and a superuser's affair")

@@ -1,0 +1,28 @@
+"""Who may do what with users and their tokens."""
+
+from uuid import UUID
+
+from service.auth.principal import Principal, Role
+
+
+def may_see_user(principal: Principal, user_id: UUID) -> bool:
+    """Say whether a user, and what is known of their tokens, exists for a caller."""
+    return principal.sees_everything or principal.user_id == user_id
+
+
+def may_administer_users(principal: Principal) -> bool:
+    return principal.is_superuser
+
+
+def may_act_for(principal: Principal, user_id: UUID) -> bool:
+    """Say who may issue and revoke a user's tokens."""
+    return principal.is_superuser or principal.user_id == user_id
+
+
+def gives_up_power(principal: Principal, user_id: UUID, role: Role) -> bool:
+    """Say whether a superuser takes that role from themself.
+
+    Refusing it is what keeps one superuser at all times: every other demotion has
+    a caller who stays one, and the append checks that they still are.
+    """
+    return role is Role.SUPERUSER and principal.user_id == user_id

@@ -1,0 +1,54 @@
+"""Users and tokens as the API shows them."""
+
+from datetime import datetime
+from typing import TypedDict
+from uuid import UUID
+
+from service.auth.principal import Role
+from service.users.aggregate import Token, User
+
+
+class UserResource(TypedDict):
+    id: UUID
+    name: str
+    roles: list[Role]
+    version: int
+    created_at: datetime
+    updated_at: datetime
+
+
+class TokenResource(TypedDict):
+    """What is known of a token; never the token."""
+
+    id: UUID
+    user_id: UUID
+    label: str
+    created_at: datetime
+    revoked_at: datetime | None
+
+
+class IssuedToken(TokenResource):
+    """The only answer that ever holds the token itself."""
+
+    token: str
+
+
+def user_resource(user: User) -> UserResource:
+    return {
+        "id": user.id,
+        "name": user.name,
+        "roles": [Role(role) for role in user.roles],
+        "version": user.version,
+        "created_at": user.created_on,
+        "updated_at": user.modified_on,
+    }
+
+
+def token_resource(token: Token) -> TokenResource:
+    return {
+        "id": token.id,
+        "user_id": UUID(token.user_id),
+        "label": token.label,
+        "created_at": token.created_on,
+        "revoked_at": token.modified_on if token.is_revoked else None,
+    }

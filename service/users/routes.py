@@ -1,0 +1,230 @@
+"""The user and token commands over HTTP."""
+
+from typing import Annotated
+from uuid import UUID
+
+from aiohttp import web
+from pydantic import Field
+
+from service.auth.principal import Role
+from service.auth.tokens import new_token
+from service.http.dispatch import KEY_RING, dispatch
+from service.http.envelope import Answer
+from service.http.operation import Routes
+from service.http.requests import RequestModel, Text
+from service.users.aggregate import Token, User, token_id
+from service.users.commands import (
+    CreateUser,
+    GrantRole,
+    IssueToken,
+    RevokeRole,
+    RevokeToken,
+    create_user,
+    grant_role,
+    issue_token,
+    revoke_role,
+    revoke_token,
+)
+from service.users.resource import (
+    IssuedToken,
+    TokenResource,
+    UserResource,
+    token_resource,
+    user_resource,
+)
+
+routes = Routes("users")
+
+NAME_PATTERN = r"^[a-z0-9][a-z0-9._-]{0,63}$"
+NO_SUCH_USER = "no such user, or none that the caller can see"
+NOT_SUPERUSER = "the caller is not a superuser"
+NOT_THEIRS = "the caller is neither that user nor a superuser"
+
+
+class NewUser(RequestModel):
+    name: Annotated[str, Field(pattern=NAME_PATTERN)]
+    roles: Annotated[tuple[Role, ...], Field(max_length=len(Role))] = ()
+
+
+class NewToken(RequestModel):
+    label: Annotated[Text, Field(min_length=1, max_length=128)]
+
+
+@routes.post(
+    "/api/users",
+    answers={201: "user created", 403: NOT_SUPERUSER, 409: "the name is taken"},
+    data=UserResource,
+    body_example={"name": "ada", "roles": ["auditor"]},
+)
+async def post_user(request: web.Request, body: NewUser) -> web.Response:
+    """Create a user.
+
+    For superusers. The name is the user's for good; a token for them is issued
+    separately.
+    """
+
+    def present(user: User) -> Answer:
+        return Answer(
+            status=201,
+            message="user created",
+            data=user_resource(user),
+            etag=user.version,
+            headers={"Location": f"/api/users/{user.id}"},
+        )
+
+    return await dispatch(
+        request,
+        lambda work, principal: create_user(
+            CreateUser(name=body.name, roles=body.roles, principal=principal),
+            work,
+        ),
+        present,
+    )
+
+
+@routes.put(
+    "/api/users/{user_id}/roles/{role}",
+    answers={
+        200: "role granted, or role was already granted",
+        403: NOT_SUPERUSER,
+        404: NO_SUCH_USER,
+    },
+    data=UserResource,
+    if_match=True,
+)
+async def put_user_role(
+    request: web.Request, user_id: UUID, role: Role
+) -> web.Response:
+    """Grant a role to a user.
+
+    For superusers. It counts from the user's next request on.
+    """
+    return await dispatch(
+        request,
+        lambda work, principal: grant_role(
+            GrantRole(user_id=user_id, role=role, principal=principal), work
+        ),
+        lambda result: _user_answer(
+            result, changed="role granted", unchanged="role was already granted"
+        ),
+    )
+
+
+@routes.delete(
+    "/api/users/{user_id}/roles/{role}",
+    answers={
+        200: "role revoked, or role was not granted",
+        403: NOT_SUPERUSER,
+        404: NO_SUCH_USER,
+        409: "superusers can't demote themselves",
+    },
+    data=UserResource,
+    if_match=True,
+)
+async def delete_user_role(
+    request: web.Request, user_id: UUID, role: Role
+) -> web.Response:
+    """Revoke a role of a user.
+
+    For superusers. Nobody can take the role superuser from themself, so there is
+    always one.
+    """
+    return await dispatch(
+        request,
+        lambda work, principal: revoke_role(
+            RevokeRole(user_id=user_id, role=role, principal=principal), work
+        ),
+        lambda result: _user_answer(
+            result, changed="role revoked", unchanged="role was not granted"
+        ),
+    )
+
+
+@routes.post(
+    "/api/users/{user_id}/tokens",
+    answers={201: "token issued", 403: NOT_THEIRS, 404: NO_SUCH_USER},
+    data=IssuedToken,
+    body_example={"label": "laptop"},
+    idempotent_key=False,
+)
+async def post_user_token(
+    request: web.Request, user_id: UUID, body: NewToken
+) -> web.Response:
+    """Issue a token.
+
+    For oneself, or for anyone as a superuser. The answer holds the token; nothing
+    keeps it, so it can't be shown again, and this operation takes no
+    Idempotency-Key.
+    """
+    token = new_token()
+    identifier = token_id(request.config_dict[KEY_RING].token_hash(token))
+
+    def present(issued: Token) -> Answer:
+        return Answer(
+            status=201,
+            message="token issued; it is shown only this once",
+            data=IssuedToken(**token_resource(issued), token=token),
+            headers={
+                "Cache-Control": "no-store",
+                "Location": f"/api/users/{user_id}/tokens/{issued.id}",
+            },
+        )
+
+    return await dispatch(
+        request,
+        lambda work, principal: issue_token(
+            IssueToken(
+                user_id=user_id,
+                token_id=identifier,
+                label=body.label,
+                principal=principal,
+            ),
+            work,
+        ),
+        present,
+    )
+
+
+@routes.delete(
+    "/api/users/{user_id}/tokens/{token_id}",
+    answers={
+        200: "token revoked, or token was already revoked",
+        403: NOT_THEIRS,
+        404: "no such user or token, or none that the caller can see",
+    },
+    data=TokenResource,
+)
+async def delete_user_token(
+    request: web.Request,
+    user_id: UUID,
+    token_id: UUID,
+) -> web.Response:
+    """Revoke a token.
+
+    One's own, or anyone's as a superuser. It is refused from the next request on,
+    also by requests under way that have not been committed.
+    """
+
+    def present(result: tuple[Token, bool]) -> Answer:
+        token, changed = result
+        return Answer(
+            message="token revoked" if changed else "token was already revoked",
+            data=token_resource(token),
+        )
+
+    return await dispatch(
+        request,
+        lambda work, principal: revoke_token(
+            RevokeToken(user_id=user_id, token_id=token_id, principal=principal), work
+        ),
+        present,
+    )
+
+
+def _user_answer(result: tuple[User, bool], *, changed: str, unchanged: str) -> Answer:
+    user, has_changed = result
+    return Answer(
+        message=changed if has_changed else unchanged,
+        data=user_resource(user),
+        etag=user.version,
+    )
