@@ -1,7 +1,13 @@
 """How this service connects to PostgreSQL."""
 
+import asyncio
+import contextlib
+import os
+import socket
+from collections.abc import Iterator
 from typing import Any
 
+import psycopg
 from psycopg import AsyncConnection
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg_pool import AsyncConnectionPool
@@ -52,3 +58,26 @@ def connection_pool(conninfo: str) -> AsyncConnectionPool[AsyncConnection[Any]]:
         check=AsyncConnectionPool.check_connection,
         open=False,
     )
+
+
+@contextlib.contextmanager
+def deadline(connection: AsyncConnection[Any], seconds: float) -> Iterator[None]:
+    """Break the connection unless the block ends in time.
+
+    What waits on it then fails with OperationalError, at once. A cancellation would
+    wait for the server to confirm, which a peer that is gone never does.
+    """
+    loop = asyncio.get_running_loop()
+    timer = loop.call_later(seconds, _sever, connection)
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def _sever(connection: AsyncConnection[Any]) -> None:
+    with (
+        contextlib.suppress(OSError, psycopg.Error),
+        socket.socket(fileno=os.dup(connection.fileno())) as twin,
+    ):
+        twin.shutdown(socket.SHUT_RDWR)

@@ -39,16 +39,28 @@ class Append:
     """One command's events, with the version of every aggregate that it read.
 
     Version 0 says that the aggregate did not exist. ``aggregates`` are the
-    written ones as they are after the events.
+    written ones as they are after the events. ``epoch`` is the log's at the time
+    when the reading began: a version of another epoch says nothing.
     """
 
     command_id: UUID
+    epoch: UUID
     metadata: str
     reads: Mapping[UUID, int]
     events: Sequence[StoredEvent]
     aggregates: Sequence[LoggedAggregate] = ()
     receipt: Receipt | None = None
     sealed: Sequence[SealedValue] = ()
+
+    @property
+    def size(self) -> int:
+        """The bytes that make a command large; the rest of it is bounded."""
+        answer = len(self.receipt.answer) if self.receipt else 0
+        return (
+            sum(len(event.state) for event in self.events)
+            + sum(len(value.sealed) for value in self.sealed)
+            + answer
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +93,6 @@ class OutcomeUnknownError(UnavailableError):
 
 
 class OverloadedError(UnavailableError):
-    """More commands wait than the queue may hold; nothing was appended."""
+    """More commands wait than can be kept waiting; nothing was appended."""
 
     code = "overloaded"

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -16,9 +17,10 @@ from service.event_log.append import (
 )
 
 APPEND = """
-    SELECT base_position, batch_recorded_at, conflicted, replayed,
+    SELECT log_epoch, base_position, batch_recorded_at, conflicted, replayed,
            replayed_requests, replayed_answers, replayed_positions
       FROM events.append(
+           %b::uuid,
            %b::int[], %b::uuid[], %b::bigint[],
            %b::int[], %b::uuid[], %b::bigint[], %b::text[], %b::bytea[],
            %b::uuid[], %b::text[],
@@ -26,18 +28,28 @@ APPEND = """
            %b::int[], %b::uuid[], %b::uuid[], %b::bytea[])
 """
 
+MICROSECOND = timedelta(microseconds=1)
+
 Outcome = Appended | VersionConflictError | AlreadyAnsweredError
 
 
 @dataclass(frozen=True, slots=True)
 class BatchResult:
+    """What became of a batch.
+
+    Its events stand at ``base_position < p <= last_position``, with nothing of
+    others between them. ``epoch`` is the log's; another than the commands' says
+    that all of them were refused.
+    """
+
+    epoch: UUID
     base_position: int
     last_position: int
     outcomes: Sequence[Outcome]
 
 
-def arguments(batch: Sequence[Append]) -> list[list[Any]]:
-    """Return the parallel arrays of ``events.append`` for some commands."""
+def arguments(epoch: UUID, batch: Sequence[Append]) -> list[Any]:
+    """Return the arguments of ``events.append`` for commands decided in an epoch."""
     reads: tuple[list[int], list[UUID], list[int]] = ([], [], [])
     events: tuple[list[Any], ...] = ([], [], [], [], [])
     receipts: tuple[list[Any], ...] = ([], [], [], [])
@@ -64,6 +76,7 @@ def arguments(batch: Sequence[Append]) -> list[list[Any]]:
             sealed[2].append(value.owner_id)
             sealed[3].append(value.sealed)
     return [
+        epoch,
         *reads,
         *events,
         [command.command_id for command in batch],
@@ -73,9 +86,13 @@ def arguments(batch: Sequence[Append]) -> list[list[Any]]:
     ]
 
 
-def outcomes(batch: Sequence[Append], row: TupleRow) -> BatchResult:
+def outcomes(epoch: UUID, batch: Sequence[Append], row: TupleRow) -> BatchResult:
     """Read the append function's answer: one outcome for each command, in order."""
-    base, recorded_at, conflicted, replayed, requests, answers, positions = row
+    log_epoch, base, recorded_at = row[:3]
+    conflicted, replayed, requests, answers, positions = row[3:]
+    if log_epoch != epoch:
+        refusals = [VersionConflictError() for _ in batch]
+        return BatchResult(log_epoch, base, base, refusals)
     conflicts = set(conflicted or ())
     replays = {
         number: Receipt(
@@ -97,7 +114,7 @@ def outcomes(batch: Sequence[Append], row: TupleRow) -> BatchResult:
             found.append(
                 Appended(
                     position=position if command.events else None,
-                    recorded_at=recorded_at,
+                    recorded_at=recorded_at + (number - 1) * MICROSECOND,
                 )
             )
-    return BatchResult(base, position, found)
+    return BatchResult(log_epoch, base, position, found)

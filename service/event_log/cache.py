@@ -32,6 +32,7 @@ class AggregateCache:
 
     def put(self, aggregate: LoggedAggregate) -> None:
         """Keep a committed aggregate unless a newer one is there."""
+        self._distrust(aggregate.id)
         known = self._aggregates.get(aggregate.id)
         if known is not None and known.version >= aggregate.version:
             return
@@ -45,6 +46,21 @@ class AggregateCache:
         known = self._aggregates.get(aggregate_id)
         if known is not None and known.version < version:
             del self._aggregates[aggregate_id]
+        self._distrust(aggregate_id)
+
+    def forget(self, aggregate_id: UUID, version: int) -> None:
+        """Forget an aggregate of a version that the log turned out not to be at."""
+        known = self._aggregates.get(aggregate_id)
+        if known is not None and known.version == version:
+            del self._aggregates[aggregate_id]
+        self._distrust(aggregate_id)
+
+    def clear(self) -> None:
+        """Forget everything, also what is being loaded."""
+        self._aggregates.clear()
+        self._moved_while_loading.update(self._loading)
+
+    def _distrust(self, aggregate_id: UUID) -> None:
         if aggregate_id in self._loading:
             self._moved_while_loading.add(aggregate_id)
 

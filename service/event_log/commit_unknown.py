@@ -10,13 +10,17 @@ from typing import Self
 import psycopg
 from psycopg import AsyncConnection
 
+from service.database import deadline
 from service.event_log.append import Append, Appended
 
-SETTLE_TIMEOUT_S = 10.0
+ASK_TIMEOUT_S = 2.0
+CONNECT_TIMEOUT_S = 2
 RECONNECT_S = 0.2
 
 logger = logging.getLogger(__name__)
 
+# A process is hidden from, and can't be ended by, any role but the one that logged in.
+AS_LOGIN_ROLE = "SET LOCAL ROLE NONE"
 BACKEND = """
     SELECT pid, backend_start FROM pg_stat_activity WHERE pid = pg_backend_pid()
 """
@@ -51,45 +55,56 @@ class Backend:
 
     @classmethod
     async def of(cls, connection: AsyncConnection) -> Self:
-        cursor = await connection.execute(BACKEND)
-        row = await cursor.fetchone()
+        async with connection.transaction():
+            await connection.execute(AS_LOGIN_ROLE)
+            cursor = await connection.execute(BACKEND)
+            row = await cursor.fetchone()
         assert row is not None
+        assert row[1] is not None, "another backend could be taken for this one"
         return cls(*row)
 
 
 async def settle(
-    conninfo: str, backend: Backend, batch: Sequence[Append]
+    conninfo: str, backend: Backend, batch: Sequence[Append], *, timeout_s: float
 ) -> list[Appended | None] | None:
     """Say for each command where it was appended, or None where it was not.
 
     Ends the old server process first: it could still be about to commit. Returns
     None when the database can't be asked in time.
     """
-    try:
-        async with asyncio.timeout(SETTLE_TIMEOUT_S):
-            while True:
-                try:
-                    return await _ask(conninfo, backend, batch)
-                except (psycopg.Error, OSError):
-                    await asyncio.sleep(RECONNECT_S)
-    except TimeoutError:
-        logger.exception("the outcome of a commit can't be settled")
-        return None
+    clock = asyncio.get_running_loop().time
+    give_up = clock() + timeout_s
+    while (left := give_up - clock()) > 0:
+        try:
+            return await _ask(conninfo, backend, batch, timeout_s=left)
+        except (psycopg.Error, OSError):
+            logger.warning("the outcome of a commit isn't known yet", exc_info=True)
+            await asyncio.sleep(RECONNECT_S)
+    logger.error("the outcome of a commit can't be settled")
+    return None
 
 
 async def _ask(
-    conninfo: str, backend: Backend, batch: Sequence[Append]
+    conninfo: str, backend: Backend, batch: Sequence[Append], *, timeout_s: float
 ) -> list[Appended | None]:
     async with await AsyncConnection.connect(
-        conninfo, autocommit=True, connect_timeout=2
+        conninfo, autocommit=True, connect_timeout=CONNECT_TIMEOUT_S
     ) as connection:
-        ended = await connection.execute(
+        with deadline(connection, min(timeout_s, ASK_TIMEOUT_S)):
+            await _end(connection, backend)
+        with deadline(connection, timeout_s):
+            return [await _find(connection, append) for append in batch]
+
+
+async def _end(connection: AsyncConnection, backend: Backend) -> None:
+    async with connection.transaction():
+        await connection.execute(AS_LOGIN_ROLE)
+        cursor = await connection.execute(
             TERMINATE, {"pid": backend.pid, "backend_start": backend.backend_start}
         )
-        for (gone,) in await ended.fetchall():
+        for (gone,) in await cursor.fetchall():
             if not gone:
                 raise psycopg.OperationalError("the old backend is still there")
-        return [await _find(connection, append) for append in batch]
 
 
 async def _find(connection: AsyncConnection, append: Append) -> Appended | None:

@@ -83,7 +83,11 @@ class Doorbell:
                     while True:
                         await self._notify_wanted.wait()
                         self._notify_wanted.clear()
-                        await connection.execute(f"NOTIFY {CHANNEL}")
+                        try:
+                            await connection.execute(f"NOTIFY {CHANNEL}")
+                        except BaseException:
+                            self._notify_wanted.set()
+                            raise
                         await asyncio.sleep(NOTIFY_INTERVAL_S)
             except (Error, OSError):
                 logger.warning("doorbell connection lost")

@@ -1,7 +1,9 @@
 """Run a command until it is durable, refused, or has lost too many races."""
 
+import asyncio
+import random
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import AsyncExitStack
+from contextlib import nullcontext
 from datetime import datetime
 from typing import TypeVar
 from uuid import UUID
@@ -11,7 +13,9 @@ from service.event_log.append import Appended, Receipt, VersionConflictError
 from service.event_log.log import EventLog
 from service.event_log.unit_of_work import UnitOfWork
 
-ATTEMPTS_MAX = 12
+ATTEMPTS_MAX = 20
+ATTEMPTS_AT_ONCE = 4
+BACKOFF_MAX_S = 0.05
 
 Result = TypeVar("Result")
 Decide = Callable[[UnitOfWork], Awaitable[Result]]
@@ -37,29 +41,64 @@ async def execute(
     :raises AlreadyAnsweredError: when the receipt's key has been used
     """
     contended: UUID | None = None
-    for _ in range(ATTEMPTS_MAX):
+    for attempt in range(ATTEMPTS_MAX):
         work = UnitOfWork(log, metadata=metadata, at=at, if_match=if_match)
-        async with AsyncExitStack() as stack:
-            if contended is not None:
-                await stack.enter_async_context(log.turn(contended))
-            try:
-                result = await decide(work)
-            except ServiceError:
-                if await log.moved(work.reads):
-                    continue
-                raise
-            kept = receipt(result) if receipt else None
-            if not work.changed and await log.moved(work.reads):
-                continue
-            if not work.changed and kept is None:
-                return result, None
-            try:
-                return result, await log.append(work.to_append(kept))
-            except VersionConflictError:
-                contended = next(iter(work.written), None)
-                await log.moved(work.reads)
+        try:
+            return await _attempt(log, decide, work, receipt, contended)
+        except _StaleError as stale:
+            contended = stale.contended or contended
+        if attempt > ATTEMPTS_AT_ONCE:
+            # Those who win belong to other processes.
+            await asyncio.sleep(random.uniform(0, BACKOFF_MAX_S))  # noqa: S311 # no secret
     raise ConflictError(
         "others changed the same thing again and again; try once more",
         code="too_many_conflicts",
         headers={"Retry-After": "1"},
     )
+
+
+class _StaleError(Exception):
+    """The decision rests on facts that have moved, so it has to be made again.
+
+    ``contended`` is the aggregate whose turn to wait for.
+    """
+
+    def __init__(self, contended: UUID | None = None) -> None:
+        super().__init__("facts have moved")
+        self.contended = contended
+
+
+async def _attempt(
+    log: EventLog,
+    decide: Decide[Result],
+    work: UnitOfWork,
+    receipt: Callable[[Result], Receipt] | None,
+    contended: UUID | None,
+) -> tuple[Result, Appended | None]:
+    async with log.turn(contended) if contended else nullcontext():
+        try:
+            result = await decide(work)
+        except ServiceError:
+            if await log.moved(work.reads):
+                raise _StaleError from None
+            raise
+        if not work.changed and await log.moved(work.reads):
+            raise _StaleError
+        kept = receipt(result) if receipt else None
+        if not work.changed and kept is None:
+            return result, None
+        wanted = next(filter(log.is_contended, work.written), None)
+        if contended is None and wanted is not None:
+            # Others queue for it: whoever doesn't would always be first.
+            raise _StaleError(wanted)
+        try:
+            return result, await log.append(work.to_append(kept))
+        except VersionConflictError:
+            moved = await log.moved(work.reads)
+            raise _StaleError(_worth_waiting_for(moved, work)) from None
+
+
+def _worth_waiting_for(moved: list[UUID], work: UnitOfWork) -> UUID | None:
+    """Choose whose turn to wait for: preferably something that is to be written."""
+    both = [aggregate_id for aggregate_id in work.written if aggregate_id in moved]
+    return next(iter(both or moved or work.written), None)

@@ -1,15 +1,18 @@
 """The event log as the rest of the service sees it."""
 
 import asyncio
-import contextlib
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+import logging
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 import psycopg
 from eventsourcing.domain import Snapshot
 from eventsourcing.persistence import StoredEvent
+from psycopg import AsyncConnection
 from psycopg_pool import AsyncConnectionPool
 
 from service.aggregate import LoggedAggregate
@@ -19,10 +22,15 @@ from service.event_log.batch import BatchResult
 from service.event_log.cache import AggregateCache
 from service.event_log.doorbell import Doorbell, wait_for
 from service.event_log.mapper import EventMapper, RecordedEvent
-from service.event_log.writer import Writer
+from service.event_log.receipts import keep_pruning
+from service.event_log.turns import Turns
+from service.event_log.writer import Observer, Patience, Writer
 
 CACHE_AGGREGATES_MAX = 20_000
 SNAPSHOT_INTERVAL = 100
+SNAPSHOTS_AT_ONCE_MAX = 4
+# Beyond this, looking at what others wrote costs more than loading it again.
+CATCH_UP_POSITIONS_MAX = 20_000
 TAIL_POLL_S = 1.0
 TAIL_REST_S = 0.01
 
@@ -35,12 +43,7 @@ class Head:
     epoch: UUID
 
 
-@dataclass(slots=True)
-class Turn:
-    """The queue of those who compete for one aggregate."""
-
-    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    users: int = 0
+logger = logging.getLogger(__name__)
 
 
 class EventLog:
@@ -50,38 +53,52 @@ class EventLog:
         self,
         conninfo: str,
         aggregates: Iterable[type[LoggedAggregate]],
-        pool: AsyncConnectionPool[Any],
+        pool: AsyncConnectionPool[AsyncConnection[Any]],
         *,
         cache_size_max: int = CACHE_AGGREGATES_MAX,
+        patience: Patience | None = None,
     ) -> None:
         self.mapper = EventMapper(aggregates)
         self.doorbell = Doorbell(conninfo)
         self.cache = AggregateCache(cache_size_max)
         self._pool = pool
-        self._writer = Writer(conninfo, self._committed)
+        self._writer = Writer(
+            conninfo,
+            Observer(on_commit=self._committed, on_epoch=self._restored),
+            patience,
+        )
         self._seen = 0
-        self._tail: asyncio.Task[None] | None = None
+        self._tasks: list[asyncio.Task[None]] = []
         self._snapshots: set[asyncio.Task[None]] = set()
-        self._turns: dict[UUID, Turn] = {}
+        self._turns = Turns()
 
     async def start(self) -> None:
-        self._seen = (await self.head()).position
+        head = await self.head()
+        self._seen = head.position
+        await self._writer.start(head.epoch)
         await self.doorbell.start()
-        await self._writer.start()
-        self._tail = asyncio.create_task(self._follow_others(), name="cache tail")
+        self._tasks = [
+            asyncio.create_task(self._follow_others(), name="cache tail"),
+            asyncio.create_task(keep_pruning(self._pool), name="receipt pruning"),
+        ]
 
     async def stop(self) -> None:
         """Commit what waits, then close the log's own connections."""
         await self._writer.stop()
-        if self._tail:
-            self._tail.cancel()
-            await asyncio.gather(self._tail, return_exceptions=True)
-        await asyncio.gather(*self._snapshots, return_exceptions=True)
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, *self._snapshots, return_exceptions=True)
         await self.doorbell.stop()
 
     @property
     def commands_waiting(self) -> int:
         return self._writer.queued
+
+    @property
+    def epoch(self) -> UUID:
+        """The log's epoch as far as this process knows; at most a second old."""
+        assert self._writer.epoch is not None, "the log has not been started"
+        return self._writer.epoch
 
     async def head(self) -> Head:
         async with self._pool.connection() as connection:
@@ -111,23 +128,23 @@ class EventLog:
             self._take_snapshot(aggregate)
         return aggregate
 
-    async def moved(self, reads: Mapping[UUID, int]) -> bool:
-        """Say whether any aggregate is past the version at which it was read.
+    async def moved(self, reads: Mapping[UUID, int]) -> list[UUID]:
+        """Return the aggregates that are not at the version at which they were read.
 
-        Those that are leave the cache.
+        They leave the cache.
         """
         if not reads:
-            return False
+            return []
         async with self._pool.connection() as connection:
             latest = await reader.latest_versions(connection, list(reads))
-        stale = {
-            aggregate_id: version
+        stale = [
+            aggregate_id
             for aggregate_id, version in reads.items()
             if latest.get(aggregate_id, 0) != version
-        }
+        ]
         for aggregate_id in stale:
-            self.cache.moved(aggregate_id, latest.get(aggregate_id, 0))
-        return bool(stale)
+            self.cache.forget(aggregate_id, reads[aggregate_id])
+        return stale
 
     async def read(
         self,
@@ -148,48 +165,65 @@ class EventLog:
                 topics=topics,
             )
 
-    @contextlib.asynccontextmanager
-    async def turn(self, aggregate_id: UUID) -> AsyncIterator[None]:
+    def turn(self, aggregate_id: UUID) -> AbstractAsyncContextManager[None]:
         """Queue up, in this process, for an aggregate that commands compete for."""
-        turn = self._turns.setdefault(aggregate_id, Turn())
-        turn.users += 1
-        try:
-            async with turn.lock:
-                yield
-        finally:
-            turn.users -= 1
-            if not turn.users:
-                del self._turns[aggregate_id]
+        return self._turns.turn(aggregate_id)
+
+    def is_contended(self, aggregate_id: UUID) -> bool:
+        """Say whether somebody has or awaits the turn of an aggregate."""
+        return self._turns.is_wanted(aggregate_id)
 
     def _committed(self, batch: Sequence[Append], result: BatchResult) -> None:
+        # Once the tail is past this batch, it would not notice that one of these
+        # aggregates has been moved on by another process.
+        is_latest = result.last_position > self._seen
         # A base other than what we have seen means that others wrote in between;
         # the tail looks at those events.
         if result.base_position == self._seen:
             self._seen = result.last_position
+        if result.last_position > result.base_position:
+            self.doorbell.ring()
         for append, outcome in zip(batch, result.outcomes, strict=True):
             if not isinstance(outcome, Appended):
                 continue
+            written = Counter(event.originator_id for event in append.events)
             for aggregate in append.aggregates:
-                self.cache.put(aggregate)
-                if aggregate.version % SNAPSHOT_INTERVAL == 0:
+                if is_latest:
+                    self.cache.put(aggregate)
+                before = aggregate.version - written[aggregate.id]
+                if aggregate.version // SNAPSHOT_INTERVAL > before // SNAPSHOT_INTERVAL:
                     self._take_snapshot(aggregate)
-        if result.last_position > result.base_position:
-            self.doorbell.ring()
+
+    def _restored(self, epoch: UUID) -> None:
+        """Begin anew on a log whose positions and versions may mean other events."""
+        logger.warning("the log has a new epoch", extra={"epoch": str(epoch)})
+        self._writer.epoch = epoch
+        self.cache.clear()
+        # The tail finds out where the log ends now.
+        self._seen = 0
 
     async def _follow_others(self) -> None:
         """Drop cached aggregates that other processes have moved."""
         with self.doorbell.bell() as bell:
             while True:
                 await wait_for(bell, TAIL_POLL_S)
-                with contextlib.suppress(psycopg.Error, OSError):
+                try:
                     await self._catch_up()
+                except (psycopg.Error, OSError):
+                    logger.warning("can't look at what other processes wrote")
                 await asyncio.sleep(TAIL_REST_S)
 
     async def _catch_up(self) -> None:
         async with self._pool.connection() as connection:
-            position, _ = await reader.head(connection)
+            position, epoch = await reader.head(connection)
+            if epoch != self.epoch:
+                self._restored(epoch)
             seen = self._seen
             if position <= seen:
+                return
+            if position - seen > CATCH_UP_POSITIONS_MAX:
+                self.cache.clear()
+                self._seen = position
                 return
             moved = await reader.moved_between(connection, seen, position)
         for aggregate_id, version in moved:
@@ -197,6 +231,8 @@ class EventLog:
         self._seen = max(self._seen, position)
 
     def _take_snapshot(self, aggregate: LoggedAggregate) -> None:
+        if len(self._snapshots) >= SNAPSHOTS_AT_ONCE_MAX:
+            return
         snapshot = Snapshot.take(aggregate)
         stored = self.mapper.to_stored_event(snapshot)
         task = asyncio.create_task(self._keep(stored, type(aggregate).class_version))
@@ -205,6 +241,8 @@ class EventLog:
 
     async def _keep(self, stored: StoredEvent, class_version: int) -> None:
         # Only a shortcut: without it the next load replays a little more.
-        with contextlib.suppress(psycopg.Error, OSError):
+        try:
             async with self._pool.connection() as connection:
                 await reader.keep_snapshot(connection, stored, class_version)
+        except (psycopg.Error, OSError):
+            logger.warning("can't keep a snapshot")

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from eventsourcing.domain import Snapshot
+from eventsourcing.domain import DomainEventProtocol, Snapshot
 from eventsourcing.persistence import Mapper, StoredEvent
 from eventsourcing.utils import get_topic, register_topic
 
@@ -15,7 +15,16 @@ from service.event_log.transcoder import OrjsonTranscoder
 
 
 class UnknownTopicError(Exception):
-    """The log holds an event of a type that this version doesn't know."""
+    """An event is of a type, or of a version of it, that this version doesn't know."""
+
+
+class UnreadableEventError(Exception):
+    """An event of the log can't be decoded."""
+
+    def __init__(self, position: int, topic: str) -> None:
+        super().__init__(f"can't read the event {topic!r} at position {position}")
+        self.position = position
+        self.topic = topic
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,18 +63,53 @@ class EventMapper(Mapper[UUID]):
     def __init__(self, aggregates: Iterable[type[LoggedAggregate]]) -> None:
         super().__init__(OrjsonTranscoder())
         self.event_types: dict[str, type[Any]] = {}
+        self._class_versions: dict[str, int] = {}
         for aggregate in aggregates:
+            self._class_versions[get_topic(aggregate)] = aggregate.class_version
             register_topic(get_topic(aggregate), aggregate)
             for topic, event_type in event_types(aggregate):
                 register_topic(topic, event_type)
                 self.event_types[topic] = event_type
-        self._readable = {*self.event_types, get_topic(Snapshot)}
+        self._readable: dict[str, type[Any]] = {
+            **self.event_types,
+            get_topic(Snapshot): Snapshot,
+        }
+
+    def class_version(self, aggregate_topic: str) -> int | None:
+        """Return the version of an aggregate's state; None for an unknown one."""
+        return self._class_versions.get(aggregate_topic)
+
+    def to_stored_event(self, domain_event: DomainEventProtocol[UUID]) -> StoredEvent:
+        """Encode one event.
+
+        :raises UnknownTopicError: for a type that could not be read back
+        """
+        topic = get_topic(type(domain_event))
+        if topic not in self._readable:
+            raise UnknownTopicError(f"{topic!r} belongs to no known aggregate")
+        return super().to_stored_event(domain_event)
 
     def to_domain_event(self, stored_event: StoredEvent) -> Any:
         """Decode and upcast one event.
 
-        :raises UnknownTopicError: for a topic outside the allow-list
+        :raises UnknownTopicError: for a topic outside the allow-list, or a version
+            that is newer than this code
         """
-        if stored_event.topic not in self._readable:
+        event_type = self._readable.get(stored_event.topic)
+        if event_type is None:
             raise UnknownTopicError(f"unknown event topic {stored_event.topic!r}")
-        return super().to_domain_event(stored_event)
+        state: dict[str, Any] = self.transcoder.decode(stored_event.state)
+        version = state.pop("class_version", 1)
+        known_version: int = getattr(event_type, "class_version", 1)
+        if version > known_version:
+            # The library would read it as if it were of the version that it knows.
+            raise UnknownTopicError(
+                f"{stored_event.topic!r} has version {version}, not {known_version}"
+            )
+        state["originator_id"] = stored_event.originator_id
+        state["originator_version"] = stored_event.originator_version
+        for older in range(version, known_version):
+            getattr(event_type, f"upcast_v{older}_v{older + 1}")(state)
+        event = object.__new__(event_type)
+        event.__dict__.update(state)
+        return event

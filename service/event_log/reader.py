@@ -10,7 +10,11 @@ from psycopg import AsyncConnection
 
 from service.aggregate import LoggedAggregate
 from service.event_log.append import Receipt
-from service.event_log.mapper import EventMapper, RecordedEvent
+from service.event_log.mapper import (
+    EventMapper,
+    RecordedEvent,
+    UnreadableEventError,
+)
 
 HEAD = "SELECT position, epoch FROM events.head"
 RECEIPT = "SELECT key, request, answer, position FROM events.receipt WHERE key = %b"
@@ -125,8 +129,10 @@ async def _from_snapshot(
     if row is None:
         return None
     snapshot = mapper.to_domain_event(_stored(row))
+    if mapper.class_version(snapshot.topic) != row[4]:
+        return None
     aggregate: LoggedAggregate = snapshot.mutate(None)
-    return aggregate if type(aggregate).class_version == row[4] else None
+    return aggregate
 
 
 async def latest_versions(
@@ -174,6 +180,10 @@ async def events(
     limit: int,
     topics: Sequence[str] | None = None,
 ) -> list[RecordedEvent]:
+    """Return events in the order of their positions, ``after < p <= upto``.
+
+    :raises UnreadableEventError: one of them can't be decoded
+    """
     cursor = await connection.execute(
         EVENTS,
         {
@@ -188,12 +198,19 @@ async def events(
             position=row[4],
             recorded_at=row[5],
             topic=row[2],
-            event=mapper.to_domain_event(_stored(row)),
+            event=_decoded(mapper, row),
             metadata=row[6],
             command_id=row[7],
         )
         for row in await cursor.fetchall()
     ]
+
+
+def _decoded(mapper: EventMapper, row: Sequence[Any]) -> Any:
+    try:
+        return mapper.to_domain_event(_stored(row))
+    except Exception as error:
+        raise UnreadableEventError(row[4], row[2]) from error
 
 
 async def keep_snapshot(

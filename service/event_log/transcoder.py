@@ -7,13 +7,19 @@ import orjson
 from eventsourcing.persistence import (
     DatetimeAsISO,
     DecimalAsStr,
+    JSONTranscoder,
     Transcoder,
     Transcoding,
-    TranscodingNotRegisteredError,
     UUIDAsHex,
 )
 
 _TAG = b'"_type_":'
+_TAG_KEYS = {"_type_", "_data_"}
+_OPTIONS = (
+    orjson.OPT_PASSTHROUGH_DATETIME
+    | orjson.OPT_PASSTHROUGH_DATACLASS
+    | orjson.OPT_PASSTHROUGH_SUBCLASS
+)
 
 
 class OrjsonTranscoder(Transcoder):
@@ -21,65 +27,91 @@ class OrjsonTranscoder(Transcoder):
 
     Values that JSON doesn't have are tagged objects
     ``{"_type_": name, "_data_": text}``; the only one in a usual event is its
-    timestamp.
+    timestamp. Whatever else there is goes through the library's own transcoder.
+
+    Tuples and UUIDs among JSON's own types come back as lists and text: events
+    don't carry them.
     """
 
     def __init__(self) -> None:
-        self._by_type: dict[type[Any], Transcoding] = {}
-        self._by_name: dict[str, Transcoding] = {}
-        for transcoding in (UUIDAsHex(), DecimalAsStr(), DatetimeAsISO()):
+        self._library = JSONTranscoder()
+        self._tags = 0
+        for transcoding in (
+            UUIDAsHex(),
+            DecimalAsStr(),
+            DatetimeAsISO(),
+            LookalikeAsPairs(),
+        ):
             self.register(transcoding)
 
     def register(self, transcoding: Transcoding) -> None:
         """Teach this transcoder a further type."""
-        self._by_type[transcoding.type] = transcoding
-        self._by_name[transcoding.name] = transcoding
+        self._library.register(transcoding)
 
     def encode(self, obj: Any) -> bytes:
         """Return compact JSON.
 
         :raises TranscodingNotRegisteredError: for a value of an unknown type
         """
+        self._tags = 0
         try:
-            return orjson.dumps(obj, default=self._tagged, option=_OPTIONS)
-        except orjson.JSONEncodeError as error:
-            raise TranscodingNotRegisteredError(str(error)) from error
+            data = orjson.dumps(obj, default=self._tagged, option=_OPTIONS)
+        except orjson.JSONEncodeError:
+            return self._library.encode(obj)
+        if data.count(_TAG) == self._tags:
+            return data
+        return orjson.dumps(_marked(obj), default=self._tagged, option=_OPTIONS)
 
     def decode(self, data: bytes) -> Any:
         """Return the value, with tagged objects turned back into their types."""
-        value = orjson.loads(data)
         tags = data.count(_TAG)
         if tags == 0:
-            return value
-        if tags == 1 and isinstance(value, dict):
-            timestamp = value.get("timestamp")
+            return orjson.loads(data)
+        if tags == 1:
+            value = orjson.loads(data)
+            timestamp = value.get("timestamp") if isinstance(value, dict) else None
             if isinstance(timestamp, dict) and timestamp.get("_type_") == _TIME.name:
                 value["timestamp"] = datetime.fromisoformat(timestamp["_data_"])
                 return value
-        return self._untagged(value)
+        return self._library.decode(data)
 
     def _tagged(self, value: Any) -> dict[str, Any]:
-        transcoding = self._by_type.get(type(value))
-        if transcoding is None:
-            raise TypeError(f"no transcoding for {type(value)}")
-        return {"_type_": transcoding.name, "_data_": transcoding.encode(value)}
+        self._tags += 1
+        if type(value) is datetime:
+            return {"_type_": _TIME.name, "_data_": _TIME.encode(value)}
+        if type(value) is _Lookalike:
+            return {"_type_": LookalikeAsPairs.name, "_data_": list(value.items())}
+        raise TypeError(f"{type(value)} is left to the library")
 
-    def _untagged(self, value: Any) -> Any:
-        if isinstance(value, list):
-            return [self._untagged(item) for item in value]
-        if not isinstance(value, dict):
-            return value
-        plain = {key: self._untagged(item) for key, item in value.items()}
-        if plain.keys() != {"_type_", "_data_"}:
-            return plain
-        try:
-            transcoding = self._by_name[plain["_type_"]]
-        except (KeyError, TypeError) as error:
-            raise TranscodingNotRegisteredError(
-                f"no transcoding named {plain['_type_']}"
-            ) from error
-        return transcoding.decode(plain["_data_"])
+
+class _Lookalike(dict[str, Any]):
+    """A plain object that happens to look like a tagged one."""
+
+
+class LookalikeAsPairs(Transcoding):
+    """Keeps what a caller sent from being read as one of our own tags.
+
+    Without it, ``{"_type_": "datetime_iso", "_data_": "no time"}`` inside a caller's
+    JSON would make an event that nobody can read.
+    """
+
+    type = _Lookalike
+    name = "plain_object"
+
+    def encode(self, obj: _Lookalike) -> list[Any]:
+        return list(obj.items())
+
+    def decode(self, data: list[Any]) -> dict[str, Any]:
+        return dict(data)
+
+
+def _marked(value: Any) -> Any:
+    if type(value) is list:
+        return [_marked(item) for item in value]
+    if type(value) is not dict:
+        return value
+    marked = {key: _marked(item) for key, item in value.items()}
+    return _Lookalike(marked) if marked.keys() == _TAG_KEYS else marked
 
 
 _TIME = DatetimeAsISO()
-_OPTIONS = orjson.OPT_PASSTHROUGH_DATETIME

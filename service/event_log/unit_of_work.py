@@ -38,6 +38,7 @@ class UnitOfWork:
         self._written: dict[UUID, LoggedAggregate] = {}
         self._loaded: dict[UUID, LoggedAggregate] = {}
         self._sealed: list[SealedValue] = []
+        self._epoch = log.epoch
         self.at = at
         self.reads: dict[UUID, int] = {}
         self.if_match_used = False
@@ -76,15 +77,21 @@ class UnitOfWork:
         for aggregate_id, version in facts.items():
             self.reads.setdefault(aggregate_id, version)
 
-    def match(self, aggregate: LoggedAggregate | None) -> None:
+    def match(
+        self, aggregate: LoggedAggregate | None, *, version: int | None = None
+    ) -> None:
         """Hold the caller's If-Match against an aggregate's version.
+
+        ``version`` stands in for it where a resource has a number of its own, which
+        not every event moves.
 
         :raises PreconditionFailedError: when it names another version
         """
         self.if_match_used = True
         if self._if_match is None:
             return
-        version = aggregate.version if aggregate else 0
+        if version is None:
+            version = aggregate.version if aggregate else 0
         if version != self._if_match:
             raise PreconditionFailedError(
                 f"the current version is {version}, not {self._if_match}",
@@ -106,8 +113,17 @@ class UnitOfWork:
         self._sealed.append(sealed)
 
     def to_append(self, receipt: Receipt | None) -> Append:
+        """Return what the log is asked to append.
+
+        :raises RuntimeError: an aggregate was saved and then changed again; in the
+            cache it would be ahead of the log for good
+        """
+        for aggregate in self._written.values():
+            if aggregate.pending_events:
+                raise RuntimeError(f"{aggregate!r} was changed after it was saved")
         return Append(
             command_id=uuid4(),
+            epoch=self._epoch,
             metadata=orjson.dumps(dict(self._metadata)).decode(),
             reads=self.reads,
             events=self._events,

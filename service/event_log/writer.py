@@ -2,14 +2,15 @@
 
 import asyncio
 import logging
-from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from uuid import UUID
 
 import psycopg
 from psycopg import AsyncConnection
+from psycopg.pq import TransactionStatus
 
+from service.database import deadline
 from service.errors import UnavailableError
 from service.event_log.append import (
     Append,
@@ -20,15 +21,20 @@ from service.event_log.append import (
 )
 from service.event_log.batch import APPEND, BatchResult, arguments, outcomes
 from service.event_log.commit_unknown import Backend, settle
+from service.event_log.queue import (
+    RETRY_LATER,
+    CommandQueue,
+    Waiting,
+    refuse_stale,
+)
 
-BATCH_COMMANDS_MAX = 256
-BATCH_BYTES_MAX = 4 * 1024 * 1024
-QUEUE_COMMANDS_MAX = 4096
-# A commit that takes longer than this counts as lost.
-COMMIT_TIMEOUT_S = 15.0
 RESUBMISSIONS_MAX = 3
 RECONNECT_S = 0.2
-RETRY_LATER = {"Retry-After": "1"}
+CONNECT_TIMEOUT_S = 2
+EXPIRY_INTERVAL_S = 0.5
+# SQLSTATE classes of a server that can't take anything just now.
+READ_ONLY = "25"
+UNABLE = frozenset({READ_ONLY, "40", "53", "55", "57"})
 UNKNOWN = (
     "the outcome isn't known; send the request again with the same Idempotency-Key, "
     "or look before you repeat it"
@@ -37,41 +43,64 @@ UNKNOWN = (
 logger = logging.getLogger(__name__)
 
 
-@dataclass(slots=True, eq=False)
-class Waiting:
-    """A command in the queue, and the future of whoever waits for it."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Patience:
+    """How long a command waits: for its turn, its commit, and news of a lost one.
 
-    append: Append
-    done: asyncio.Future[Appended]
-    submissions: int = 0
-    alone: bool = False
+    ``commit_s`` is longer than the server's own statement_timeout, so that only a
+    lost server is given up.
+    """
+
+    queue_s: float = 5.0
+    commit_s: float = 6.0
+    settle_s: float = 5.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observer:
+    """Whom the writer tells what it learns; neither may wait."""
+
+    on_commit: Callable[[Sequence[Append], BatchResult], None]
+    on_epoch: Callable[[UUID], None]
 
 
 class Writer:
-    """The one task of a process that appends to the log."""
+    """The one task of a process that appends to the log.
+
+    ``epoch`` is that of the log as far as this process knows; commands that were
+    decided in another one are refused as conflicts.
+    """
 
     def __init__(
-        self, conninfo: str, on_commit: Callable[[Sequence[Append], BatchResult], None]
+        self, conninfo: str, observer: Observer, patience: Patience | None = None
     ) -> None:
+        self.epoch: UUID | None = None
         self._conninfo = conninfo
-        self._on_commit = on_commit
-        self._queue: deque[Waiting] = deque()
-        self._wake = asyncio.Event()
+        self._observer = observer
+        self._patience = patience or Patience()
+        self._queue = CommandQueue()
         self._connection: AsyncConnection | None = None
         self._backend: Backend | None = None
-        self._task: asyncio.Task[None] | None = None
+        self._tasks: list[asyncio.Task[None]] = []
         self._stopping = False
 
-    async def start(self) -> None:
-        await self._connect()
-        self._task = asyncio.create_task(self._run(), name="event log writer")
+    async def start(self, epoch: UUID) -> None:
+        self.epoch = epoch
+        self._connection = await self._connect()
+        self._tasks = [
+            asyncio.create_task(self._run(), name="event log writer"),
+            asyncio.create_task(self._expire(), name="event log queue expiry"),
+        ]
 
     async def stop(self) -> None:
         """Commit what waits, then end."""
         self._stopping = True
-        self._wake.set()
-        if self._task:
-            await self._task
+        self._queue.wake()
+        if self._tasks:
+            run, expire = self._tasks
+            await run
+            expire.cancel()
+            await asyncio.gather(expire, return_exceptions=True)
         if self._connection:
             await self._connection.close()
 
@@ -84,187 +113,185 @@ class Writer:
 
         :raises VersionConflictError: an aggregate that it read has moved
         :raises AlreadyAnsweredError: its idempotency key has been used
-        :raises OverloadedError: the queue is full; nothing was appended
+        :raises OverloadedError: the queue is full, or too slow; nothing was appended
         :raises UnavailableError: the database is away; nothing was appended
         :raises OutcomeUnknownError: the connection was lost at the commit
         """
-        if self._stopping or len(self._queue) >= QUEUE_COMMANDS_MAX:
-            raise OverloadedError("too many commands are waiting", headers=RETRY_LATER)
-        waiting = Waiting(append, asyncio.get_running_loop().create_future())
-        self._queue.append(waiting)
-        self._wake.set()
+        if self._stopping:
+            raise OverloadedError("the service is stopping", headers=RETRY_LATER)
         # A caller who goes away doesn't take the command back.
-        return await asyncio.shield(waiting.done)
+        return await asyncio.shield(self._queue.put(append).done)
 
     async def _run(self) -> None:
-        while True:
+        while self._queue or not self._stopping:
             if not self._queue:
-                if self._stopping:
-                    return
-                self._wake.clear()
-                await self._wake.wait()
+                await self._queue.arrival()
                 continue
-            connection = self._connection
-            if connection is None or connection.closed:
-                try:
-                    connection = await self._connect()
-                except (psycopg.Error, OSError):
-                    logger.warning("the event log can't be reached")
-                    _fail(self._queue, _unavailable())
-                    self._queue.clear()
-                    await asyncio.sleep(RECONNECT_S)
-                    continue
-            batch, later = self._take()
+            connection = await self._connected()
+            if connection is None:
+                self._queue.fail_all(_unavailable)
+                await asyncio.sleep(RECONNECT_S)
+                continue
+            batch, later = self._queue.take()
             try:
                 await self._commit(connection, batch)
+                refuse_stale(batch, later)
             except Exception:
                 # Nobody else can answer those who wait, so this task goes on.
                 logger.exception("the event log's writer failed")
-                _fail(batch, OutcomeUnknownError(UNKNOWN, headers=RETRY_LATER))
-            self._queue.extendleft(reversed(_refuse_stale(batch, later)))
+                _fail(batch, _unknown)
 
-    def _take(self) -> tuple[list[Waiting], list[Waiting]]:
-        """Choose the commands of one commit, and those that have to wait for it.
-
-        A command that touches what an earlier one writes waits, for its version
-        check would be blind to a neighbour's insert. It goes before all that came
-        after it.
-        """
-        batch: list[Waiting] = []
-        later: list[Waiting] = []
-        written: set[Any] = set()
-        keys: set[bytes] = set()
-        size = 0
-        while self._queue and len(batch) + len(later) < BATCH_COMMANDS_MAX:
-            waiting = self._queue[0]
-            if waiting.alone and batch:
-                break
-            append = waiting.append
-            bytes_more = sum(len(event.state) for event in append.events)
-            if batch and size + bytes_more > BATCH_BYTES_MAX:
-                break
-            self._queue.popleft()
-            key = append.receipt.key if append.receipt else None
-            if not written.isdisjoint(append.reads) or key in keys:
-                later.append(waiting)
-            else:
-                batch.append(waiting)
-                size += bytes_more
-            written.update(event.originator_id for event in append.events)
-            if key is not None:
-                keys.add(key)
-            if waiting.alone:
-                break
-        return batch, later
+    async def _expire(self) -> None:
+        while True:
+            await asyncio.sleep(EXPIRY_INTERVAL_S)
+            self._queue.fail_older(
+                self._patience.queue_s,
+                lambda: OverloadedError(
+                    "the event log is too slow now", headers=RETRY_LATER
+                ),
+            )
 
     async def _commit(self, connection: AsyncConnection, batch: list[Waiting]) -> None:
+        epoch = self.epoch
+        assert epoch is not None
+        stale = [waiting for waiting in batch if waiting.append.epoch != epoch]
+        _fail(stale, VersionConflictError)
+        batch = [waiting for waiting in batch if waiting.append.epoch == epoch]
+        if not batch:
+            return
         commands = [waiting.append for waiting in batch]
         try:
-            async with asyncio.timeout(COMMIT_TIMEOUT_S):
+            with deadline(connection, self._patience.commit_s):
                 cursor = await connection.execute(
-                    APPEND, arguments(commands), prepare=True
+                    APPEND, arguments(epoch, commands), prepare=True
                 )
                 row = await cursor.fetchone()
-        except (psycopg.Error, OSError, TimeoutError) as error:
+        except Exception as error:  # noqa: BLE001 # a value that can't be sent may raise anything
             await self._recover(connection, batch, error)
             return
         assert row is not None
-        self._answer(batch, outcomes(commands, row))
+        result = outcomes(epoch, commands, row)
+        if result.epoch != epoch:
+            self._observer.on_epoch(result.epoch)
+        self._answer(batch, result)
 
     def _answer(self, batch: Sequence[Waiting], result: BatchResult) -> None:
-        self._on_commit([waiting.append for waiting in batch], result)
         for waiting, outcome in zip(batch, result.outcomes, strict=True):
-            if waiting.done.done():
-                continue
             if isinstance(outcome, Appended):
-                waiting.done.set_result(outcome)
+                if not waiting.done.done():
+                    waiting.done.set_result(outcome)
             else:
-                waiting.done.set_exception(outcome)
+                waiting.fail(outcome)
+        try:
+            self._observer.on_commit([waiting.append for waiting in batch], result)
+        except Exception:
+            # It is committed and answered, whatever goes wrong with a cache.
+            logger.exception("can't follow up a commit")
 
     async def _recover(
-        self,
-        connection: AsyncConnection,
-        batch: list[Waiting],
-        error: psycopg.Error | OSError,
+        self, connection: AsyncConnection, batch: list[Waiting], error: Exception
     ) -> None:
-        if isinstance(error, psycopg.Error) and not connection.closed:
-            # The server answered: it did not commit.
-            if isinstance(error, psycopg.OperationalError):
-                logger.warning("append refused", extra={"sqlstate": error.sqlstate})
-                _fail(batch, _unavailable())
-            elif len(batch) > 1:
-                # One of them can't be stored; the others go on without it.
-                for waiting in batch:
-                    waiting.alone = True
-                self._queue.extendleft(reversed(batch))
-            else:
-                _fail(batch, error)
+        if not _was_refused(connection, error):
+            logger.warning(
+                "connection lost at a commit; asking the log for its outcome"
+            )
+            self._connection = None
+            await connection.close()
+            await self._settle(batch)
             return
-        logger.warning("connection lost at a commit; asking the log for its outcome")
-        self._connection = None
-        await connection.close()
-        await self._settle(batch)
+        sqlstate = getattr(error, "sqlstate", None)
+        if sqlstate is not None and sqlstate[:2] in UNABLE:
+            logger.warning("append refused", extra={"sqlstate": sqlstate})
+            _fail(batch, _unavailable)
+            if sqlstate.startswith(READ_ONLY):
+                # The server became a standby; another one may answer by now.
+                await connection.close()
+        elif len(batch) == 1:
+            batch[0].fail(error)
+        else:
+            # One of them can't be stored; the others go on without it.
+            for waiting in batch:
+                waiting.company_max = len(batch) // 2
+            self._queue.put_back(batch)
 
     async def _settle(self, batch: list[Waiting]) -> None:
         """Learn what became of a batch whose reply was lost; never repeat blindly."""
         assert self._backend is not None
         settled = await settle(
-            self._conninfo, self._backend, [waiting.append for waiting in batch]
+            self._conninfo,
+            self._backend,
+            [waiting.append for waiting in batch],
+            timeout_s=self._patience.settle_s,
         )
         if settled is None:
-            _fail(
-                batch,
-                OutcomeUnknownError(UNKNOWN, headers=RETRY_LATER),
-            )
+            _fail(batch, _unknown)
             return
+        applied: list[tuple[Waiting, Appended]] = []
         again: list[Waiting] = []
         for waiting, appended in zip(batch, settled, strict=True):
             if appended is not None:
-                if not waiting.done.done():
-                    waiting.done.set_result(appended)
+                applied.append((waiting, appended))
             elif waiting.submissions >= RESUBMISSIONS_MAX:
-                _fail([waiting], _unavailable())
+                waiting.fail(_unavailable())
             else:
                 waiting.submissions += 1
                 again.append(waiting)
-        self._queue.extendleft(reversed(again))
+        self._queue.put_back(again)
+        if applied:
+            assert self.epoch is not None
+            last = max(appended.position or 0 for _, appended in applied)
+            # Where the batch began isn't known, and need not be.
+            result = BatchResult(self.epoch, -1, last, [found for _, found in applied])
+            self._answer([waiting for waiting, _ in applied], result)
+
+    async def _connected(self) -> AsyncConnection | None:
+        """Return the connection, made anew where needed; None when it can't be."""
+        if self._connection is None or self._connection.closed:
+            try:
+                self._connection = await self._connect()
+            except Exception:
+                logger.warning("the event log can't be reached", exc_info=True)
+                self._connection = None
+        return self._connection
 
     async def _connect(self) -> AsyncConnection:
         connection = await AsyncConnection.connect(
-            self._conninfo, autocommit=True, connect_timeout=5
+            self._conninfo, autocommit=True, connect_timeout=CONNECT_TIMEOUT_S
         )
-        self._backend = await Backend.of(connection)
-        self._connection = connection
+        try:
+            with deadline(connection, CONNECT_TIMEOUT_S):
+                self._backend = await Backend.of(connection)
+        except BaseException:
+            await connection.close()
+            raise
         return connection
 
 
-def _refuse_stale(batch: Sequence[Waiting], later: Sequence[Waiting]) -> list[Waiting]:
-    """Spare the waiting commands a round trip when their facts just moved."""
-    moved = {
-        aggregate.id: aggregate.version
-        for waiting in batch
-        if waiting.done.done()
-        and not waiting.done.cancelled()
-        and waiting.done.exception() is None
-        for aggregate in waiting.append.aggregates
-    }
-    fresh: list[Waiting] = []
-    for waiting in later:
-        if any(
-            version < moved.get(aggregate_id, 0)
-            for aggregate_id, version in waiting.append.reads.items()
-        ):
-            _fail([waiting], VersionConflictError())
-        else:
-            fresh.append(waiting)
-    return fresh
+def _was_refused(connection: AsyncConnection, error: Exception) -> bool:
+    """Say whether a failure proves that nothing was committed.
+
+    It does when the server has answered with an error and goes on, or when the
+    driver couldn't even send. A server that is shutting down (57P...) may have
+    committed before it said so.
+    """
+    if connection.closed or isinstance(error, OSError):
+        return False
+    if connection.info.transaction_status is not TransactionStatus.IDLE:
+        return False
+    sqlstate = getattr(error, "sqlstate", None) or ""
+    return not sqlstate.startswith(("08", "57P")) and not (
+        isinstance(error, psycopg.OperationalError) and not sqlstate
+    )
 
 
-def _fail(batch: Iterable[Waiting], error: BaseException) -> None:
+def _fail(batch: Iterable[Waiting], error: Callable[[], Exception]) -> None:
     for waiting in batch:
-        if not waiting.done.done():
-            waiting.done.set_exception(error)
+        waiting.fail(error())
 
 
 def _unavailable() -> UnavailableError:
     return UnavailableError("the event log can't be reached", headers=RETRY_LATER)
+
+
+def _unknown() -> OutcomeUnknownError:
+    return OutcomeUnknownError(UNKNOWN, headers=RETRY_LATER)

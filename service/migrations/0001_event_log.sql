@@ -23,6 +23,8 @@ BEGIN
     IF NOT pg_has_role(current_user, 'agent_runtime_service', 'MEMBER') THEN
         EXECUTE format('GRANT agent_runtime_service TO %I', current_user);
     END IF;
+EXCEPTION WHEN unique_violation OR internal_error THEN
+    NULL;  -- "tuple concurrently updated": as above
 END $$;
 
 CREATE SCHEMA events;
@@ -34,7 +36,8 @@ BEGIN
     -- A rebuild fills a schema of its own beside "read".
     EXECUTE format('GRANT CREATE ON DATABASE %I TO agent_runtime_service', current_database());
 END $$;
-ALTER DEFAULT PRIVILEGES FOR ROLE agent_runtime_service IN SCHEMA read
+-- Not only in schema "read": a rebuilt table was made in another one.
+ALTER DEFAULT PRIVILEGES FOR ROLE agent_runtime_service
     GRANT SELECT ON TABLES TO agent_runtime_reader;
 
 -- One row: the end of the log. Every append locks it, so positions are dense
@@ -63,7 +66,7 @@ CREATE TABLE events.stored_event (
 );
 CREATE UNIQUE INDEX stored_event_position ON events.stored_event (notification_id);
 COMMENT ON COLUMN events.stored_event.notification_id IS 'Position in the log: 1, 2, 3, ... without gaps.';
-COMMENT ON COLUMN events.stored_event.recorded_at IS 'Set under the lock; strictly ascending from command to command.';
+COMMENT ON COLUMN events.stored_event.recorded_at IS 'Set under the lock; the events of one command share it, the next command has a later one.';
 COMMENT ON COLUMN events.stored_event.metadata IS 'Who, by which token, in which request, from where.';
 
 -- Answers kept for Idempotency-Key, in the transaction of the events.
@@ -93,24 +96,28 @@ CREATE TRIGGER append_only
     BEFORE UPDATE OR DELETE OR TRUNCATE ON events.stored_event
     FOR EACH STATEMENT EXECUTE FUNCTION events.refuse_change();
 
-GRANT SELECT, INSERT ON events.stored_event TO agent_runtime_service;
-GRANT SELECT ON events.head TO agent_runtime_service;
-GRANT UPDATE (position, recorded_at) ON events.head TO agent_runtime_service;
-GRANT SELECT, INSERT, DELETE ON events.receipt TO agent_runtime_service;
+-- Events, the head and receipts are written by events.append alone.
+GRANT SELECT ON events.stored_event, events.head TO agent_runtime_service;
+GRANT SELECT, DELETE ON events.receipt TO agent_runtime_service;
 GRANT SELECT, INSERT, UPDATE, DELETE ON events.snapshot TO agent_runtime_service;
 GRANT SELECT ON events.stored_event, events.head TO agent_runtime_reader;
 
 -- Append the commands of one batch. Arrays that begin with the same word run in
 -- parallel; *_command says to which command (1, 2, ...) an element belongs.
 -- A command is refused when an aggregate that it read has moved, or when its
--- idempotency key has been used; its neighbours are not affected.
+-- idempotency key has been used; its neighbours are not affected. All are refused
+-- when the log is of another epoch than they were decided in: log_epoch tells.
+-- A command's recorded_at is batch_recorded_at plus a microsecond for each command
+-- before it in the batch.
 CREATE FUNCTION events.append(
+    expected_epoch   uuid,
     read_command     int[], read_id  uuid[], read_version  bigint[],
     event_command    int[], event_id uuid[], event_version bigint[],
     event_topic      text[], event_state bytea[],
     command_ids      uuid[], command_metadata text[],
     receipt_command  int[], receipt_key bytea[], receipt_request bytea[], receipt_answer bytea[],
     sealed_command   int[], sealed_ids uuid[], sealed_owner uuid[], sealed_bytes bytea[],
+    OUT log_epoch          uuid,
     OUT base_position      bigint,
     OUT batch_recorded_at  timestamptz,
     OUT conflicted         int[],
@@ -118,37 +125,49 @@ CREATE FUNCTION events.append(
     OUT replayed_requests  bytea[],
     OUT replayed_answers   bytea[],
     OUT replayed_positions bigint[]
-) LANGUAGE plpgsql AS $$
+) LANGUAGE plpgsql
+-- With the rights of the schema's owner, so that a role that may append can't write
+-- the log in any other way.
+SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
 DECLARE
+    microsecond CONSTANT interval := interval '1 microsecond';
     refused  int[] := '{}';
     appended bigint;
 BEGIN
-    SELECT h.position, greatest(clock_timestamp(), h.recorded_at + interval '1 microsecond')
-      INTO base_position, batch_recorded_at
+    SELECT h.epoch, h.position, greatest(clock_timestamp(), h.recorded_at + microsecond)
+      INTO log_epoch, base_position, batch_recorded_at
       FROM events.head h
        FOR UPDATE;
+    IF log_epoch <> expected_epoch THEN
+        RETURN;
+    END IF;
 
+    -- LATERAL with LIMIT 1 keeps these an index probe for each key and aggregate,
+    -- whatever the statistics say.
     IF cardinality(receipt_key) > 0 THEN
         SELECT array_agg(given.command), array_agg(kept.request),
                array_agg(kept.answer), array_agg(kept.position)
           INTO replayed, replayed_requests, replayed_answers, replayed_positions
           FROM unnest(receipt_command, receipt_key) AS given (command, key)
-          JOIN events.receipt kept ON kept.key = given.key;
+         CROSS JOIN LATERAL (
+               SELECT r.request, r.answer, r.position
+                 FROM events.receipt r
+                WHERE r.key = given.key
+                LIMIT 1) AS kept;
         refused := coalesce(replayed, refused);
     END IF;
 
-    -- LATERAL with LIMIT 1 keeps this an index probe for each aggregate,
-    -- whatever the statistics say.
     SELECT array_agg(DISTINCT given.command)
       INTO conflicted
       FROM unnest(read_command, read_id, read_version) AS given (command, id, version)
-     CROSS JOIN LATERAL (
+      LEFT JOIN LATERAL (
            SELECT e.originator_version
              FROM events.stored_event e
             WHERE e.originator_id = given.id
             ORDER BY e.originator_version DESC
-            LIMIT 1) AS latest
-     WHERE latest.originator_version <> given.version
+            LIMIT 1) AS latest ON true
+     WHERE coalesce(latest.originator_version, 0) <> given.version
        AND given.command <> ALL (refused);
     refused := refused || coalesce(conflicted, '{}');
 
@@ -157,7 +176,8 @@ BEGIN
            notification_id, recorded_at, command_id, metadata)
     SELECT given.id, given.version, given.topic, given.state,
            base_position + row_number() OVER (ORDER BY given.place),
-           batch_recorded_at, command_ids[given.command], command_metadata[given.command]::json
+           batch_recorded_at + (given.command - 1) * microsecond,
+           command_ids[given.command], command_metadata[given.command]::json
       FROM unnest(event_command, event_id, event_version, event_topic, event_state)
            WITH ORDINALITY AS given (command, id, version, topic, state, place)
      WHERE given.command <> ALL (refused);
@@ -165,7 +185,8 @@ BEGIN
 
     IF appended > 0 THEN
         UPDATE events.head
-           SET position = base_position + appended, recorded_at = batch_recorded_at;
+           SET position = base_position + appended,
+               recorded_at = batch_recorded_at + cardinality(command_ids) * microsecond;
     END IF;
 
     IF cardinality(sealed_ids) > 0 THEN
@@ -178,14 +199,16 @@ BEGIN
 
     IF cardinality(receipt_key) > 0 THEN
         INSERT INTO events.receipt (key, request, answer, position, recorded_at)
-        SELECT given.key, given.request, given.answer, last.position, batch_recorded_at
+        SELECT given.key, given.request, given.answer, base_position + last.place,
+               batch_recorded_at + (given.command - 1) * microsecond
           FROM unnest(receipt_command, receipt_key, receipt_request, receipt_answer)
                AS given (command, key, request, answer)
-          LEFT JOIN LATERAL (
-               SELECT max(e.notification_id) AS position
-                 FROM events.stored_event e
-                WHERE e.notification_id > base_position
-                  AND e.command_id = command_ids[given.command]) AS last ON true
+          LEFT JOIN (
+               SELECT counted.command, max(counted.place) AS place
+                 FROM (SELECT each.command, row_number() OVER (ORDER BY each.place) AS place
+                         FROM unnest(event_command) WITH ORDINALITY AS each (command, place)
+                        WHERE each.command <> ALL (refused)) AS counted
+                GROUP BY counted.command) AS last ON last.command = given.command
          WHERE given.command <> ALL (refused);
     END IF;
 END $$;

@@ -12,3 +12,9 @@ COMMENT ON COLUMN read.position.definition IS 'Hash of what the follower builds;
 COMMENT ON COLUMN read.position.reason IS 'Why the follower stopped at the event after this position.';
 GRANT SELECT, INSERT, UPDATE, DELETE ON read.position TO agent_runtime_service;
 GRANT SELECT ON read.position TO agent_runtime_reader;
+
+-- Holds nothing. A read locks it in share mode before it takes its snapshot, and the
+-- switch of a rebuild locks it alone: a snapshot from before the switch would see a
+-- table from after it without its rows.
+CREATE TABLE read.generation ();
+GRANT SELECT, UPDATE ON read.generation TO agent_runtime_service;

@@ -1,0 +1,155 @@
+"""The commands that wait for a commit."""
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from service.event_log.append import (
+    Append,
+    Appended,
+    OverloadedError,
+    VersionConflictError,
+)
+
+BATCH_COMMANDS_MAX = 256
+BATCH_BYTES_MAX = 4 * 1024 * 1024
+QUEUE_COMMANDS_MAX = 4096
+QUEUE_BYTES_MAX = 64 * 1024 * 1024
+RETRY_LATER = {"Retry-After": "1"}
+
+
+@dataclass(slots=True, eq=False)
+class Waiting:
+    """A command, and the future of whoever waits for it.
+
+    ``company_max`` is how many commands may share its commit, itself included: it
+    is halved when a commit fails for a reason that can lie in any of them.
+    """
+
+    append: Append
+    done: asyncio.Future[Appended]
+    size: int
+    since: float = field(default_factory=time.monotonic)
+    company_max: int = BATCH_COMMANDS_MAX
+    submissions: int = 0
+
+    def fail(self, error: Exception) -> None:
+        if not self.done.done():
+            self.done.set_exception(error)
+
+
+class CommandQueue:
+    """First come, first served, within bounds of number, bytes and time."""
+
+    def __init__(self) -> None:
+        self._waiting: deque[Waiting] = deque()
+        self._bytes = 0
+        self._arrival = asyncio.Event()
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def put(self, append: Append) -> Waiting:
+        """Add a command at the end.
+
+        :raises OverloadedError: when too many wait, or too large ones
+        """
+        size = append.size
+        if len(self._waiting) >= QUEUE_COMMANDS_MAX or (
+            self._waiting and self._bytes + size > QUEUE_BYTES_MAX
+        ):
+            raise OverloadedError("too many commands are waiting", headers=RETRY_LATER)
+        waiting = Waiting(append, asyncio.get_running_loop().create_future(), size)
+        self._waiting.append(waiting)
+        self._bytes += size
+        self._arrival.set()
+        return waiting
+
+    def put_back(self, batch: Sequence[Waiting]) -> None:
+        """Return commands to the front, in their order."""
+        self._waiting.extendleft(reversed(batch))
+        self._bytes += sum(waiting.size for waiting in batch)
+
+    def wake(self) -> None:
+        self._arrival.set()
+
+    async def arrival(self) -> None:
+        """Wait until a command comes, or for :meth:`wake`."""
+        self._arrival.clear()
+        if not self._waiting:
+            await self._arrival.wait()
+
+    def take(self) -> tuple[list[Waiting], list[Waiting]]:
+        """Choose the commands of one commit, and those that have to wait for it.
+
+        A command that touches what an earlier one writes waits, for its version
+        check would be blind to a neighbour's insert. It stays at the front of the
+        queue.
+        """
+        batch: list[Waiting] = []
+        later: list[Waiting] = []
+        written: set[Any] = set()
+        keys: set[bytes] = set()
+        size = 0
+        company_max = BATCH_COMMANDS_MAX
+        while self._waiting and len(batch) + len(later) < BATCH_COMMANDS_MAX:
+            waiting = self._waiting[0]
+            if waiting.done.done():
+                self._pop()
+                continue
+            company_max = min(company_max, waiting.company_max)
+            if batch and (
+                len(batch) >= company_max or size + waiting.size > BATCH_BYTES_MAX
+            ):
+                break
+            self._pop()
+            append = waiting.append
+            key = append.receipt.key if append.receipt else None
+            if not written.isdisjoint(append.reads) or key in keys:
+                later.append(waiting)
+            else:
+                batch.append(waiting)
+                size += waiting.size
+            written.update(event.originator_id for event in append.events)
+            if key is not None:
+                keys.add(key)
+        self.put_back(later)
+        return batch, later
+
+    def _pop(self) -> None:
+        self._bytes -= self._waiting.popleft().size
+
+    def fail_all(self, error: Callable[[], Exception]) -> None:
+        """Answer everyone who waits, and forget them."""
+        for waiting in self._waiting:
+            waiting.fail(error())
+        self._waiting.clear()
+        self._bytes = 0
+
+    def fail_older(self, age_s: float, error: Callable[[], Exception]) -> None:
+        """Answer those who have waited for too long; take() passes over them."""
+        limit = time.monotonic() - age_s
+        for waiting in self._waiting:
+            if waiting.since < limit:
+                waiting.fail(error())
+
+
+def refuse_stale(batch: Iterable[Waiting], later: Iterable[Waiting]) -> None:
+    """Spare waiting commands a round trip when their facts have just moved."""
+    moved = {
+        aggregate.id: aggregate.version
+        for waiting in batch
+        if waiting.done.done()
+        and not waiting.done.cancelled()
+        and waiting.done.exception() is None
+        for aggregate in waiting.append.aggregates
+    }
+    for waiting in later:
+        if any(
+            version < moved.get(aggregate_id, 0)
+            for aggregate_id, version in waiting.append.reads.items()
+        ):
+            waiting.fail(VersionConflictError())
