@@ -1,0 +1,102 @@
+"""Operation 5's answer as bytes."""
+
+import gzip
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from itertools import groupby
+from operator import attrgetter
+from typing import TypedDict
+from uuid import UUID
+
+from projections.price_catalog.queries import EffectivePrice, Span
+from service.http.envelope import Answer, render
+
+MESSAGE = "providers with effective pricing"
+GZIP_LEVEL = 6
+
+
+class ModelEntry(TypedDict):
+    """A model and the price that holds; null is unknown, 0 is free.
+
+    ``pricing_available``: both base prices are known.
+    """
+
+    model: str
+    pricing_available: bool
+    input_price_per_1m: Decimal | None
+    output_price_per_1m: Decimal | None
+    cache_creation_price_per_1m: Decimal | None
+    cache_read_price_per_1m: Decimal | None
+    currency: str
+    effective_from: datetime
+    effective_until: datetime | None
+    notes: str | None
+
+
+class ProviderEntry(TypedDict):
+    provider: str
+    display_name: str
+    provider_id: UUID
+    models: list[ModelEntry]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rendered:
+    """The answer for any moment of a span, as known at a place of the log."""
+
+    place: tuple[UUID, int]
+    span: Span
+    body: bytes
+    gzipped: bytes
+    etag: str
+    gzipped_etag: str
+
+
+def render_catalog(
+    prices: Sequence[EffectivePrice], *, place: tuple[UUID, int], span: Span
+) -> Rendered:
+    """Render, compress and hash; the prices come in the order of the answer."""
+    providers = [
+        _provider_entry(list(group))
+        for _, group in groupby(prices, key=attrgetter("provider_id"))
+    ]
+    body = render(Answer(message=MESSAGE, data=providers))
+    digest = hashlib.sha256(body).hexdigest()[:32]
+    return Rendered(
+        place=place,
+        span=span,
+        body=body,
+        # Without a time inside, every process compresses to the same bytes.
+        gzipped=gzip.compress(body, GZIP_LEVEL, mtime=0),
+        etag=f'"{digest}"',
+        gzipped_etag=f'"{digest}-gzip"',
+    )
+
+
+def _provider_entry(prices: Sequence[EffectivePrice]) -> ProviderEntry:
+    first = prices[0]
+    return {
+        "provider": first.provider,
+        "display_name": first.display_name,
+        "provider_id": first.provider_id,
+        "models": [_model_entry(each) for each in prices],
+    }
+
+
+def _model_entry(price: EffectivePrice) -> ModelEntry:
+    base = (price.input_price_per_1m, price.output_price_per_1m)
+    return {
+        "model": price.model,
+        "pricing_available": None not in base,
+        "input_price_per_1m": price.input_price_per_1m,
+        "output_price_per_1m": price.output_price_per_1m,
+        "cache_creation_price_per_1m": price.cache_creation_price_per_1m,
+        "cache_read_price_per_1m": price.cache_read_price_per_1m,
+        "currency": price.currency,
+        "effective_from": price.effective_from,
+        "effective_until": price.effective_until,
+        "notes": price.notes,
+    }

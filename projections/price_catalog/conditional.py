@@ -1,0 +1,65 @@
+"""HTTP caching: which representation, whether the caller has it, and for how long."""
+
+from datetime import datetime
+
+from aiohttp import web
+
+from projections.price_catalog.answer import Rendered
+
+MAX_AGE_S = 60
+# A cached answer must not be given to someone who waits for a later position.
+VARY = "Accept-Encoding, X-Min-Position"
+
+
+def respond_conditionally(
+    request: web.Request, rendered: Rendered, *, max_age_s: int, position: int
+) -> web.Response:
+    """Answer with the bytes, gzipped where accepted, or with 304."""
+    gzipped = accepts_gzip(request.headers.get("Accept-Encoding", ""))
+    headers = {
+        "ETag": rendered.gzipped_etag if gzipped else rendered.etag,
+        "Cache-Control": f"private, max-age={max_age_s}",
+        "Vary": VARY,
+        "X-Event-Position": str(position),
+    }
+    if names_one(
+        request.headers.get("If-None-Match", ""),
+        (rendered.etag, rendered.gzipped_etag),
+    ):
+        return web.Response(status=304, headers=headers)
+    if gzipped:
+        headers["Content-Encoding"] = "gzip"
+    return web.Response(
+        body=rendered.gzipped if gzipped else rendered.body,
+        headers=headers,
+        content_type="application/json",
+    )
+
+
+def max_age_s(now: datetime, boundary: datetime | None) -> int:
+    """Return how long an answer may be kept: never past a price's start or end."""
+    if boundary is None:
+        return MAX_AGE_S
+    return max(0, min(MAX_AGE_S, int((boundary - now).total_seconds())))
+
+
+def accepts_gzip(header: str) -> bool:
+    """Read an Accept-Encoding; only a named gzip counts, and not with q=0."""
+    for part in header.lower().split(","):
+        coding, _, parameter = part.partition(";")
+        if coding.strip() in {"gzip", "x-gzip"}:
+            return not _is_zero(parameter)
+    return False
+
+
+def names_one(header: str, etags: tuple[str, ...]) -> bool:
+    """Say whether If-None-Match names one of some ETags, by weak comparison."""
+    if not header:
+        return False
+    given = [each.strip().removeprefix("W/") for each in header.split(",")]
+    return given == ["*"] or any(etag in given for etag in etags)
+
+
+def _is_zero(parameter: str) -> bool:
+    name, _, value = parameter.partition("=")
+    return name.strip() == "q" and value.strip().rstrip("0") in {"", "0", "0."}

@@ -1,0 +1,93 @@
+"""Provider and price events to the price catalog's read tables."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from psycopg import AsyncConnection
+
+from projections.price_catalog.table import (
+    ModelRow,
+    ProviderRow,
+    insert_prices,
+    insert_providers,
+    move_change,
+    select_known_prices,
+    select_models,
+    supersede_prices,
+    upsert_models,
+)
+from projections.price_catalog.timeline import Timeline
+from projections.projector import Projector
+from service.event_log.mapper import RecordedEvent
+from service.price_catalog.aggregate import ModelPricing, Provider
+
+
+class ProviderCatalogProjector(Projector):
+    name = "provider_catalog"
+    events = (
+        Provider.Created,
+        ModelPricing.Created,
+        ModelPricing.PriceSet,
+        ModelPricing.PriceEnded,
+        ModelPricing.PriceCorrected,
+        ModelPricing.PriceAnnotated,
+    )
+
+    async def project(
+        self, db: AsyncConnection[Any], events: Sequence[RecordedEvent]
+    ) -> None:
+        await insert_providers(
+            db, [_provider(each) for each in events if _adds_provider(each)]
+        )
+        of_models = [each for each in events if not _adds_provider(each)]
+        models, timelines = await _load(db, of_models)
+        for recorded in of_models:
+            if isinstance(recorded.event, ModelPricing.Created):
+                models[recorded.aggregate_id] = _model(recorded)
+                timelines[recorded.aggregate_id] = Timeline(recorded.position)
+            else:
+                models[recorded.aggregate_id].version = recorded.version
+                timelines[recorded.aggregate_id].apply(recorded)
+        await upsert_models(db, models.values())
+        # First what is known no more: the constraint allows no overlap in between.
+        await supersede_prices(
+            db, [row for each in timelines.values() for row in each.superseded]
+        )
+        await insert_prices(
+            db, [row for each in timelines.values() for row in each.added]
+        )
+        await move_change(db, events[-1].position)
+
+
+async def _load(
+    db: AsyncConnection[Any], events: Sequence[RecordedEvent]
+) -> tuple[dict[UUID, ModelRow], dict[UUID, Timeline]]:
+    ids = list(dict.fromkeys(each.aggregate_id for each in events))
+    models = await select_models(db, ids)
+    timelines = {model.id: Timeline(model.number) for model in models.values()}
+    for row in await select_known_prices(db, ids):
+        timelines[row.model_id].remember(row)
+    return models, timelines
+
+
+def _adds_provider(recorded: RecordedEvent) -> bool:
+    return isinstance(recorded.event, Provider.Created)
+
+
+def _provider(recorded: RecordedEvent) -> ProviderRow:
+    return ProviderRow(
+        id=recorded.aggregate_id,
+        key=recorded.event.key,
+        display_name=recorded.event.display_name,
+    )
+
+
+def _model(recorded: RecordedEvent) -> ModelRow:
+    return ModelRow(
+        id=recorded.aggregate_id,
+        number=recorded.position,
+        provider_id=UUID(recorded.event.provider_id),
+        name=recorded.event.model,
+        version=recorded.version,
+    )

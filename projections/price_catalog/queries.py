@@ -1,0 +1,100 @@
+"""Questions about prices: what holds at a moment, as known at a position."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from psycopg import AsyncConnection
+
+STATE = """
+    SELECT p.epoch, p.position, c.position
+      FROM read.position p CROSS JOIN read.catalog_change c
+     WHERE p.follower = 'provider_catalog'
+"""
+# One statement, so that prices and span are of one snapshot. The order is that of
+# the code points, whatever the database's own collation.
+EFFECTIVE = """
+    WITH known AS (
+         SELECT *
+           FROM read.model_price p
+          WHERE p.known_from <= %(known)s
+            AND (p.known_until IS NULL OR %(known)s < p.known_until)),
+    span AS (
+         SELECT max(b.moment) FILTER (WHERE b.moment <= %(as_of)s) AS since,
+                min(b.moment) FILTER (WHERE b.moment > %(as_of)s) AS until
+           FROM known p
+          CROSS JOIN LATERAL (VALUES (p.effective_from), (p.effective_until))
+                AS b (moment))
+    SELECT span.since, span.until,
+           v.key, v.display_name, v.id, m.name,
+           p.input_price_per_1m, p.output_price_per_1m, p.cache_creation_price_per_1m,
+           p.cache_read_price_per_1m, p.currency, p.effective_from, p.effective_until,
+           p.notes
+      FROM span
+      LEFT JOIN (
+           known p
+           JOIN read.catalog_model m ON m.id = p.model_id
+           JOIN read.catalog_provider v ON v.id = m.provider_id)
+        ON p.effective_from <= %(as_of)s
+       AND (p.effective_until IS NULL OR %(as_of)s < p.effective_until)
+     ORDER BY v.display_name COLLATE "C", v.key COLLATE "C", m.name COLLATE "C"
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogState:
+    """How far the projection has come, and where it last changed anything."""
+
+    epoch: UUID
+    position: int
+    changed_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class EffectivePrice:
+    provider: str
+    display_name: str
+    provider_id: UUID
+    model: str
+    input_price_per_1m: Decimal | None
+    output_price_per_1m: Decimal | None
+    cache_creation_price_per_1m: Decimal | None
+    cache_read_price_per_1m: Decimal | None
+    currency: str
+    effective_from: datetime
+    effective_until: datetime | None
+    notes: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The time around a moment in which no price starts or ends; None is endless."""
+
+    since: datetime | None
+    until: datetime | None
+
+    def __contains__(self, moment: datetime) -> bool:
+        return (self.since is None or self.since <= moment) and (
+            self.until is None or moment < self.until
+        )
+
+
+async def catalog_state(db: AsyncConnection[Any]) -> CatalogState | None:
+    """Ask, by two single rows, whether anything has moved; None: never built."""
+    row = await (await db.execute(STATE, prepare=True)).fetchone()
+    return None if row is None else CatalogState(*row)
+
+
+async def effective_prices(
+    db: AsyncConnection[Any], *, as_of: datetime, known: int
+) -> tuple[list[EffectivePrice], Span]:
+    """Return every price that holds at a moment, in the order of the answer.
+
+    With it comes the longest time around the moment in which they are the same.
+    """
+    cursor = await db.execute(EFFECTIVE, {"as_of": as_of, "known": known})
+    rows = await cursor.fetchall()
+    span = Span(*rows[0][:2])
+    return [EffectivePrice(*row[2:]) for row in rows if row[2] is not None], span

@@ -1,0 +1,70 @@
+"""The provider catalog over HTTP."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from aiohttp import web
+
+from projections.moment import At, past
+from projections.price_catalog.answer import ProviderEntry
+from projections.price_catalog.conditional import max_age_s, respond_conditionally
+from projections.price_catalog.rendered import RENDERED_CATALOG
+from projections.reading import READ_POOL
+from service.http.dispatch import EVENT_LOG
+from service.http.operation import Routes
+from service.http.requests import Moment, QueryModel, min_position
+
+routes = Routes("llm-router")
+
+CLOCK: web.AppKey[Callable[[], datetime]] = web.AppKey("clock")
+
+
+class ProvidersQuery(QueryModel):
+    as_of: Moment | None = None
+    at: At | None = None
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+@routes.get(
+    "/api/llm-router/providers",
+    answers={
+        200: "providers with effective pricing",
+        304: "the caller has this answer already",
+    },
+    data=list[ProviderEntry],
+    min_position=True,
+)
+async def get_providers(
+    request: web.Request, query: ProvidersQuery
+) -> web.StreamResponse:
+    """List the providers and models that have a price right now.
+
+    A price counts from its `effective_from` to just before its `effective_until`.
+    `as_of` asks for another moment than now. `at`, a time or a position of the log,
+    asks what was known then: prices that were corrected later are as they were.
+    """
+    now = request.config_dict.get(CLOCK, _utc_now)()
+    catalog = request.config_dict[RENDERED_CATALOG]
+    wanted = min_position(request)
+    known = None
+    if query.at is not None:
+        known = await _position_of(request, query.at)
+        wanted = max(known, wanted or 0)
+    state = await catalog.state(min_position=wanted)
+    rendered = await catalog.answer(as_of=query.as_of or now, known=known, state=state)
+    boundary = rendered.span.until if query.as_of is None else None
+    return respond_conditionally(
+        request,
+        rendered,
+        max_age_s=max_age_s(now, boundary),
+        position=state.position,
+    )
+
+
+async def _position_of(request: web.Request, at: At) -> int:
+    mapper = request.config_dict[EVENT_LOG].mapper
+    async with request.config_dict[READ_POOL].connection() as db:
+        return (await past(db, mapper, at)).position

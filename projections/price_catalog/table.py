@@ -1,0 +1,159 @@
+"""Writes to the price catalog's read tables."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from psycopg import AsyncConnection
+from psycopg.rows import class_row
+
+from projections.rows import columns
+
+
+@dataclass(slots=True, kw_only=True)
+class ProviderRow:
+    id: UUID
+    key: str
+    display_name: str
+
+
+@dataclass(slots=True, kw_only=True)
+class ModelRow:
+    id: UUID
+    number: int
+    provider_id: UUID
+    name: str
+    version: int
+
+
+@dataclass(slots=True, kw_only=True)
+class PriceRow:
+    model_id: UUID
+    model_number: int
+    price_version: int
+    effective_from: datetime
+    effective_until: datetime | None
+    known_from: int
+    known_until: int | None = None
+    known_from_time: datetime
+    known_until_time: datetime | None = None
+    input_price_per_1m: Decimal | None
+    output_price_per_1m: Decimal | None
+    cache_creation_price_per_1m: Decimal | None
+    cache_read_price_per_1m: Decimal | None
+    currency: str
+    notes: str | None
+    source_name: str
+    source_version: str | None
+    source_sha256: str | None
+
+
+INSERT_PROVIDERS = """
+    INSERT INTO catalog_provider (id, key, display_name)
+    SELECT * FROM unnest(%(id)s::uuid[], %(key)s::text[], %(display_name)s::text[])
+"""
+SELECT_MODELS = """
+    SELECT id, number, provider_id, name, version
+      FROM catalog_model
+     WHERE id = ANY (%s)
+"""
+UPSERT_MODELS = """
+    INSERT INTO catalog_model (id, number, provider_id, name, version)
+    SELECT *
+      FROM unnest(
+           %(id)s::uuid[], %(number)s::bigint[], %(provider_id)s::uuid[],
+           %(name)s::text[], %(version)s::bigint[])
+    ON CONFLICT (id) DO UPDATE SET version = excluded.version
+"""
+SELECT_PRICES = """
+    SELECT model_id, model_number, price_version, effective_from, effective_until,
+           known_from, known_until, known_from_time, known_until_time,
+           input_price_per_1m, output_price_per_1m, cache_creation_price_per_1m,
+           cache_read_price_per_1m, currency, notes, source_name, source_version,
+           source_sha256
+      FROM model_price
+     WHERE model_id = ANY (%s) AND known_until IS NULL
+     ORDER BY model_id, effective_from
+"""
+SUPERSEDE_PRICES = """
+    UPDATE model_price p
+       SET known_until = gone.known_until, known_until_time = gone.known_until_time
+      FROM unnest(
+           %(model_id)s::uuid[], %(known_from)s::bigint[],
+           %(effective_from)s::timestamptz[], %(known_until)s::bigint[],
+           %(known_until_time)s::timestamptz[])
+           AS gone (model_id, known_from, effective_from, known_until,
+                    known_until_time)
+     WHERE p.model_id = gone.model_id
+       AND p.known_from = gone.known_from
+       AND p.effective_from = gone.effective_from
+"""
+INSERT_PRICES = """
+    INSERT INTO model_price (
+           model_id, model_number, price_version, effective_from, effective_until,
+           known_from, known_until, known_from_time, known_until_time,
+           input_price_per_1m, output_price_per_1m, cache_creation_price_per_1m,
+           cache_read_price_per_1m, currency, notes, source_name, source_version,
+           source_sha256)
+    SELECT *
+      FROM unnest(
+           %(model_id)s::uuid[], %(model_number)s::bigint[],
+           %(price_version)s::bigint[], %(effective_from)s::timestamptz[],
+           %(effective_until)s::timestamptz[], %(known_from)s::bigint[],
+           %(known_until)s::bigint[], %(known_from_time)s::timestamptz[],
+           %(known_until_time)s::timestamptz[], %(input_price_per_1m)s::numeric[],
+           %(output_price_per_1m)s::numeric[],
+           %(cache_creation_price_per_1m)s::numeric[],
+           %(cache_read_price_per_1m)s::numeric[], %(currency)s::text[],
+           %(notes)s::text[], %(source_name)s::text[], %(source_version)s::text[],
+           %(source_sha256)s::text[])
+"""
+MOVE = "UPDATE catalog_change SET position = %s"
+
+
+async def insert_providers(
+    db: AsyncConnection[Any], rows: Sequence[ProviderRow]
+) -> None:
+    if rows:
+        await db.execute(INSERT_PROVIDERS, columns(rows))
+
+
+async def select_models(
+    db: AsyncConnection[Any], ids: Sequence[UUID]
+) -> dict[UUID, ModelRow]:
+    async with db.cursor(row_factory=class_row(ModelRow)) as cursor:
+        await cursor.execute(SELECT_MODELS, [ids])
+        return {row.id: row for row in await cursor.fetchall()}
+
+
+async def upsert_models(db: AsyncConnection[Any], rows: Iterable[ModelRow]) -> None:
+    listed = list(rows)
+    if listed:
+        await db.execute(UPSERT_MODELS, columns(listed))
+
+
+async def select_known_prices(
+    db: AsyncConnection[Any], model_ids: Sequence[UUID]
+) -> list[PriceRow]:
+    """Return what is known now of some models, in the order of each one's time."""
+    async with db.cursor(row_factory=class_row(PriceRow)) as cursor:
+        await cursor.execute(SELECT_PRICES, [model_ids])
+        return await cursor.fetchall()
+
+
+async def supersede_prices(db: AsyncConnection[Any], rows: Sequence[PriceRow]) -> None:
+    if rows:
+        await db.execute(SUPERSEDE_PRICES, columns(rows))
+
+
+async def insert_prices(db: AsyncConnection[Any], rows: Sequence[PriceRow]) -> None:
+    if rows:
+        await db.execute(INSERT_PRICES, columns(rows))
+
+
+async def move_change(db: AsyncConnection[Any], position: int) -> None:
+    """Say up to which position the tables have last been changed."""
+    await db.execute(MOVE, [position])
