@@ -50,12 +50,16 @@ class Past:
     position: int
     _db: AsyncConnection[Any]
     _mapper: EventMapper
+    _is_now: bool = False
 
     async def find(self, kind: type[A], aggregate_id: UUID) -> A | None:
         """Replay an aggregate; None when it didn't exist yet.
 
         What it returns is the caller's own, and never saved.
         """
+        if self._is_now:
+            aggregate, _ = await reader.load(self._db, self._mapper, aggregate_id)
+            return aggregate if isinstance(aggregate, kind) else None
         version = await reader.version_at(self._db, aggregate_id, self.position)
         if version is None:
             return None
@@ -65,16 +69,19 @@ class Past:
         return aggregate if isinstance(aggregate, kind) else None
 
 
-async def past(db: AsyncConnection[Any], mapper: EventMapper, at: At) -> Past:
-    """Find the position that ``at`` names.
+async def past(db: AsyncConnection[Any], mapper: EventMapper, at: At | None) -> Past:
+    """Find the position that ``at`` names; None is the end of the log.
 
     A time means everything recorded up to and at it; one in the future is now.
+    Without ``at``, expects a snapshot of the database, which doesn't move.
 
     :raises MalformedRequestError: the log has not reached that position
     """
-    if not isinstance(at, int):
+    if isinstance(at, datetime):
         return Past(await reader.position_at(db, at), db, mapper)
     head, _ = await reader.head(db)
+    if at is None:
+        return Past(head, db, mapper, _is_now=True)
     if at > head:
         raise MalformedRequestError(
             f"the log ends at position {head}",

@@ -6,6 +6,7 @@ from service.agents.aggregate import Agent
 from service.aggregate import LoggedAggregate
 from service.connectors.aggregate import Connector
 from service.price_catalog.aggregate import ModelPricing, Provider
+from service.tool_rules.aggregate import ToolRules
 from service.users.aggregate import Token, User
 
 AGGREGATES: Final[tuple[type[LoggedAggregate], ...]] = (
@@ -14,5 +15,6 @@ AGGREGATES: Final[tuple[type[LoggedAggregate], ...]] = (
     ModelPricing,
     Provider,
     Token,
+    ToolRules,
     User,
 )

@@ -1,0 +1,56 @@
+"""Which of an agent's rules a caller may see."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from psycopg import AsyncConnection
+
+from projections.moment import Past
+from projections.tool_rules.queries import connectors_owned_and_held
+from service.agents.aggregate import Agent
+from service.agents.policy import fully_manages
+from service.auth.principal import Principal
+from service.errors import NotFoundError
+
+Rules = Mapping[str, Mapping[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The connectors whose rules are seen; None: all, also of unknown connectors."""
+
+    connector_ids: frozenset[UUID] | None
+
+    def includes(self, connector_id: UUID) -> bool:
+        return self.connector_ids is None or connector_id in self.connector_ids
+
+    def narrow(self, rules: Rules) -> Rules:
+        return {
+            connector: stances
+            for connector, stances in rules.items()
+            if self.includes(UUID(connector))
+        }
+
+
+async def scope_of(
+    principal: Principal, agent_id: UUID, *, now: Past, db: AsyncConnection[Any]
+) -> Scope:
+    """Decide by what the caller is now, also about the past.
+
+    All rules for superusers, auditors and managers of the agent. Otherwise those of
+    the caller's own connectors that the agent holds: the caller may replace them.
+
+    :raises NotFoundError: there is no such agent, or nothing of it to be seen
+    """
+    agent = await now.find(Agent, agent_id)
+    if agent is not None:
+        if principal.sees_everything or fully_manages(principal, agent):
+            return Scope(None)
+        held = await connectors_owned_and_held(
+            db, agent_id=agent_id, owner_id=principal.user_id
+        )
+        if held:
+            return Scope(frozenset(held))
+    raise NotFoundError("no such agent")

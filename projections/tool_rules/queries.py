@@ -1,0 +1,87 @@
+"""Questions about tool rules, and about what stands around them."""
+
+from collections.abc import Sequence
+from typing import Any, TypedDict
+from uuid import UUID
+
+from psycopg import AsyncConnection
+from psycopg.rows import dict_row
+
+from service.tool_rules.decision import Stance
+
+OWNED_AND_HELD = """
+    SELECT c.id
+      FROM read.connector c JOIN read.connector_grant g ON g.connector_id = c.id
+     WHERE g.agent_id = %s AND g.state = 'granted'
+       AND c.owner_id = %s AND NOT c.is_retired
+"""
+HELD = """
+    SELECT connector_id
+      FROM read.connector_grant
+     WHERE agent_id = %s AND state = 'granted' AND connector_id = ANY (%s)
+"""
+OF_CONNECTOR = """
+    SELECT agent_id, pattern AS tool_pattern, stance, position
+      FROM read.tool_rule
+     WHERE connector_id = %(connector_id)s
+       AND (%(agent_id)s::uuid IS NULL
+            OR (agent_id, pattern) > (%(agent_id)s::uuid, %(pattern)s::text))
+     ORDER BY agent_id, pattern
+     LIMIT %(limit)s
+"""
+OWNS = "SELECT owner_id = %s FROM read.connector WHERE id = %s AND NOT is_retired"
+
+
+class RuleOnConnector(TypedDict):
+    """One agent's rule, and the position of the event that last stated it."""
+
+    agent_id: UUID
+    tool_pattern: str
+    stance: Stance
+    position: int
+
+
+async def connectors_owned_and_held(
+    db: AsyncConnection[Any], *, agent_id: UUID, owner_id: UUID
+) -> set[UUID]:
+    """Return the connectors of one owner that an agent holds."""
+    cursor = await db.execute(OWNED_AND_HELD, [agent_id, owner_id])
+    return {row[0] for row in await cursor.fetchall()}
+
+
+async def connectors_held(
+    db: AsyncConnection[Any], *, agent_id: UUID, among: Sequence[UUID]
+) -> set[UUID]:
+    """Return those of some connectors that an agent holds."""
+    cursor = await db.execute(HELD, [agent_id, list(among)])
+    return {row[0] for row in await cursor.fetchall()}
+
+
+async def owns_connector(
+    db: AsyncConnection[Any], *, connector_id: UUID, user_id: UUID
+) -> bool | None:
+    """Say whether a user owns a connector; None when there is none."""
+    row = await (await db.execute(OWNS, [user_id, connector_id])).fetchone()
+    return row[0] if row else None
+
+
+async def rules_on_connector(
+    db: AsyncConnection[Any],
+    *,
+    connector_id: UUID,
+    after: tuple[UUID, str] | None,
+    limit: int,
+) -> list[RuleOnConnector]:
+    """Return agents' rules on a connector by agent, then by pattern."""
+    agent_id, pattern = after or (None, None)
+    async with db.cursor(row_factory=dict_row) as cursor:
+        await cursor.execute(
+            OF_CONNECTOR,
+            {
+                "connector_id": connector_id,
+                "agent_id": agent_id,
+                "pattern": pattern,
+                "limit": limit,
+            },
+        )
+        return await cursor.fetchall()  # type: ignore[return-value]

@@ -1,0 +1,193 @@
+"""Tool rules over HTTP: reading them, and explaining what they come to."""
+
+from typing import Annotated, TypedDict
+from uuid import UUID
+
+from aiohttp import web
+from pydantic import Field
+
+from projections.moment import At, past
+from projections.reading import reading
+from projections.tool_rules.access import scope_of
+from projections.tool_rules.explanation import Explanation, explain
+from projections.tool_rules.queries import (
+    RuleOnConnector,
+    connectors_held,
+    owns_connector,
+    rules_on_connector,
+)
+from service.auth.middleware import PRINCIPAL
+from service.errors import NotFoundError
+from service.http.dispatch import EVENT_LOG
+from service.http.envelope import Answer
+from service.http.operation import Routes
+from service.http.requests import QueryModel
+from service.tool_rules.aggregate import ToolRules
+from service.tool_rules.body import PATTERN_CHARACTERS, PATTERN_CHARACTERS_MAX
+from service.tool_rules.resource import (
+    ToolRuleResource,
+    ToolRuleWarning,
+    rule_resources,
+    warnings_about,
+)
+
+routes = Routes("mcp")
+
+TOOL_CHARACTERS_MAX = 256
+CURSOR_CHARACTERS_MAX = 37 + PATTERN_CHARACTERS_MAX
+CURSOR = rf"^[0-9a-f]{{8}}(-[0-9a-f]{{4}}){{3}}-[0-9a-f]{{12}}/{PATTERN_CHARACTERS}+$"
+NOT_SEEN = {404: "no such agent, or nothing of it that the caller can see"}
+
+
+class RulesQuery(QueryModel):
+    at: At | None = None
+
+
+class ExplainQuery(QueryModel):
+    connector_id: UUID
+    tool: Annotated[str, Field(min_length=1, max_length=TOOL_CHARACTERS_MAX)]
+    at: At | None = None
+
+
+class AgentRules(TypedDict):
+    """Rules as of a position; warnings are null for an earlier one than the last."""
+
+    agent_id: UUID
+    version: int
+    position: int
+    rules: list[ToolRuleResource]
+    warnings: list[ToolRuleWarning] | None
+
+
+class RulesOnConnectorQuery(QueryModel):
+    limit: Annotated[int, Field(ge=1, le=100)] = 25
+    after: Annotated[
+        str | None,
+        Field(pattern=CURSOR, max_length=CURSOR_CHARACTERS_MAX),
+    ] = None
+
+
+class RulesOnConnector(TypedDict):
+    rules: list[RuleOnConnector]
+    end_cursor: str | None
+
+
+@routes.get(
+    "/api/mcp/agents/{agent_id}/tools",
+    answers={200: "tool rules", **NOT_SEEN},
+    data=AgentRules,
+    min_position=True,
+)
+async def get_agent_tools(
+    request: web.Request, agent_id: UUID, query: RulesQuery
+) -> Answer:
+    """Read an agent's tool rules, now or at an earlier position or time.
+
+    All of them for full agent management, superusers and auditors; for others those
+    of connectors that they own and that the agent holds.
+    """
+    mapper = request.config_dict[EVENT_LOG].mapper
+    async with reading(request, "connectors") as snapshot:
+        now = await past(snapshot.db, mapper, None)
+        then = now if query.at is None else await past(snapshot.db, mapper, query.at)
+        scope = await scope_of(request[PRINCIPAL], agent_id, now=now, db=snapshot.db)
+        found = await then.find(ToolRules, ToolRules.create_id(str(agent_id)))
+        rules = scope.narrow(found.rules) if found else {}
+        named = {UUID(connector) for connector in rules}
+        held = await connectors_held(snapshot.db, agent_id=agent_id, among=[*named])
+    data: AgentRules = {
+        "agent_id": agent_id,
+        "version": found.version if found else 0,
+        "position": then.position,
+        "rules": rule_resources(rules),
+        "warnings": warnings_about(rules, named - held) if query.at is None else None,
+    }
+    return Answer(
+        message="tool rules", data=data, etag=data["version"], headers=snapshot.headers
+    )
+
+
+@routes.get(
+    "/api/mcp/agents/{agent_id}/tools/explain",
+    answers={200: "decision explained", **NOT_SEEN},
+    data=Explanation,
+    min_position=True,
+)
+async def get_tool_explanation(
+    request: web.Request, agent_id: UUID, query: ExplainQuery
+) -> Answer:
+    """Explain what an agent's rules say about a tool, now or at an earlier time.
+
+    Every rule of the connector is listed, with whether it matched and whether it
+    decided. An owner of a connector that the agent holds can ask about that one.
+    """
+    mapper = request.config_dict[EVENT_LOG].mapper
+    async with reading(request, "connectors") as snapshot:
+        now = await past(snapshot.db, mapper, None)
+        then = now if query.at is None else await past(snapshot.db, mapper, query.at)
+        scope = await scope_of(request[PRINCIPAL], agent_id, now=now, db=snapshot.db)
+        if not scope.includes(query.connector_id):
+            raise NotFoundError("no such connector")
+        explanation = await explain(
+            then,
+            agent_id=agent_id,
+            connector_id=query.connector_id,
+            tool=query.tool,
+        )
+    return Answer(
+        message="decision explained", data=explanation, headers=snapshot.headers
+    )
+
+
+@routes.get(
+    "/api/mcp/connectors/{id}/tools",
+    answers={
+        200: "rules on the connector",
+        404: "no such connector, or not one of the caller's",
+    },
+    data=RulesOnConnector,
+    min_position=True,
+)
+async def get_connector_tools(
+    request: web.Request,
+    id: UUID,  # noqa: A002
+    query: RulesOnConnectorQuery,
+) -> Answer:
+    """List what agents' rules say about a connector, by agent and pattern.
+
+    For its owner, superusers and auditors. ``after`` is the ``end_cursor`` of the
+    page before. A rule may stand on a connector that its
+    agent doesn't hold; it then allows nothing.
+    """
+    principal = request[PRINCIPAL]
+    async with reading(request, "connectors", "tool_rules") as snapshot:
+        owns = await owns_connector(
+            snapshot.db, connector_id=id, user_id=principal.user_id
+        )
+        if owns is None or not (owns or principal.sees_everything):
+            raise NotFoundError("no such connector")
+        rules = await rules_on_connector(
+            snapshot.db,
+            connector_id=id,
+            after=_place(query.after),
+            limit=query.limit + 1,
+        )
+    page = rules[: query.limit]
+    more = len(rules) > len(page)
+    return Answer(
+        message="rules on the connector",
+        data=RulesOnConnector(
+            rules=page,
+            end_cursor=f"{page[-1]['agent_id']}/{page[-1]['tool_pattern']}"
+            if more
+            else None,
+        ),
+        headers=snapshot.headers,
+    )
+
+
+def _place(cursor: str | None) -> tuple[UUID, str] | None:
+    if cursor is None:
+        return None
+    agent_id, _, pattern = cursor.partition("/")
+    return UUID(agent_id), pattern

@@ -1,0 +1,186 @@
+"""Replacing an agent's tool rules, and whether that may be done."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from service.agents.aggregate import Agent
+from service.agents.policy import fully_manages
+from service.auth.principal import Principal
+from service.connectors.aggregate import Connector
+from service.errors import (
+    ForbiddenError,
+    InvalidRequestError,
+    NotFoundError,
+    Problem,
+)
+from service.event_log.unit_of_work import UnitOfWork
+from service.tool_rules.aggregate import ToolRules
+from service.tool_rules.decision import Stance
+from service.tool_rules.policy import may_clear_rules, may_replace_rules
+
+RULES_PER_AGENT_MAX = 10_000
+
+Rules = Mapping[str, Mapping[str, str]]
+"""Connector id to tool pattern to stance, as in :class:`ToolRules`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolRule:
+    connector_id: UUID
+    tool_pattern: str
+    stance: Stance
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplaceToolRules:
+    """The complete rules of every connector that they name; none clears the agent.
+
+    No connector and pattern come with two stances.
+    """
+
+    agent_id: UUID
+    rules: Sequence[ToolRule]
+    principal: Principal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplacedToolRules:
+    """What became of the rules.
+
+    ``before`` and ``after`` are those of the connectors that the command named;
+    ``visible`` are all that the caller may see; ``not_granted`` are the named
+    connectors that the agent doesn't hold.
+    """
+
+    agent_id: UUID
+    version: int
+    before: Rules
+    after: Rules
+    visible: Rules
+    not_granted: Sequence[UUID]
+
+
+async def replace_tool_rules(
+    command: ReplaceToolRules, work: UnitOfWork
+) -> ReplacedToolRules:
+    """Replace the rules of every connector named, or of none.
+
+    :raises NotFoundError: there is no such agent; only a superuser is told
+    :raises ForbiddenError: the caller can't manage a named connector on this agent,
+        whether or not both exist
+    :raises InvalidRequestError: the caller could, but there is no such connector,
+        or the agent would have more rules than it may
+    """
+    agent = await work.find(Agent, command.agent_id)
+    connectors = {
+        rule.connector_id: await work.find(Connector, rule.connector_id)
+        for rule in command.rules
+    }
+    _authorize(command, agent, connectors)
+    _refuse_unknown(command, connectors)
+    found = await work.find(ToolRules, ToolRules.create_id(str(command.agent_id)))
+    work.match(found)
+    before = found.rules if found else {}
+    named = _by_connector(command.rules)
+    rules = found
+    if named:
+        rules = rules or ToolRules(agent_id=str(command.agent_id))
+        rules.replace(named)
+    elif rules:
+        rules.clear()
+    if rules:
+        _refuse_too_many(rules)
+        work.save(rules)
+    everything = rules.rules if rules else {}
+    return ReplacedToolRules(
+        agent_id=command.agent_id,
+        version=rules.version if rules else 0,
+        before=_only(before, named) if named else before,
+        after=_only(everything, named),
+        visible=(
+            everything
+            if agent and fully_manages(command.principal, agent)
+            else _only(everything, named)
+        ),
+        not_granted=[
+            connector_id
+            for connector_id, connector in connectors.items()
+            if connector and not connector.is_granted_to(command.agent_id)
+        ],
+    )
+
+
+def _authorize(
+    command: ReplaceToolRules,
+    agent: Agent | None,
+    connectors: Mapping[UUID, Connector | None],
+) -> None:
+    principal = command.principal
+    if agent is None and principal.is_superuser:
+        raise NotFoundError("no such agent")
+    if not command.rules:
+        if may_clear_rules(principal, agent):
+            return
+        raise ForbiddenError(
+            "an empty batch takes full management of the agent",
+            problems=[Problem("rules", "empty")],
+        )
+    refused = {
+        connector_id
+        for connector_id, connector in connectors.items()
+        if not may_replace_rules(principal, agent, connector)
+    }
+    if refused:
+        raise ForbiddenError(
+            "the caller can't manage a referenced connector on this agent",
+            problems=_naming(command, refused, "not manageable by the caller"),
+        )
+
+
+def _refuse_unknown(
+    command: ReplaceToolRules, connectors: Mapping[UUID, Connector | None]
+) -> None:
+    """Come after authorization: whoever isn't told gets the same refusal as ever."""
+    unknown = {
+        connector_id
+        for connector_id, connector in connectors.items()
+        if connector is None or connector.is_retired
+    }
+    if unknown:
+        raise InvalidRequestError(
+            "a referenced connector doesn't exist",
+            code="unknown_connector",
+            problems=_naming(command, unknown, "no such connector"),
+        )
+
+
+def _refuse_too_many(rules: ToolRules) -> None:
+    if sum(map(len, rules.rules.values())) > RULES_PER_AGENT_MAX:
+        raise InvalidRequestError(
+            f"an agent has at most {RULES_PER_AGENT_MAX} rules",
+            code="too_many_rules",
+            problems=[Problem("rules", "too many together with those that stay")],
+        )
+
+
+def _naming(
+    command: ReplaceToolRules, connector_ids: set[UUID], message: str
+) -> list[Problem]:
+    return [
+        Problem(f"rules[{number}].connector_id", message)
+        for number, rule in enumerate(command.rules)
+        if rule.connector_id in connector_ids
+    ]
+
+
+def _by_connector(rules: Sequence[ToolRule]) -> dict[str, dict[str, str]]:
+    by_connector: dict[str, dict[str, str]] = {}
+    for rule in rules:
+        stances = by_connector.setdefault(str(rule.connector_id), {})
+        stances[rule.tool_pattern] = rule.stance.value
+    return by_connector
+
+
+def _only(rules: Rules, connectors: Mapping[str, object]) -> Rules:
+    return {each: stances for each, stances in rules.items() if each in connectors}

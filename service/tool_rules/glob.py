@@ -1,0 +1,128 @@
+"""Tool patterns: globs over whole tool names, with only ``*`` and ``?``."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import Final
+
+ANY_RUN: Final = "*"
+ANY_ONE: Final = "?"
+GLOBS_KEPT_MAX = 1024
+
+
+class Globs:
+    """Some globs as one automaton: a bit for each place in each of them.
+
+    A place lies before, between or after the characters that a glob asks for. All
+    places that a name's beginning can lead to are kept in one integer, so that a
+    name costs a few operations for each of its characters, whatever the globs:
+    nothing is ever tried twice. ``steps`` counts the characters looked at, each at
+    a cost in proportion to ``places``.
+    """
+
+    def __init__(self, patterns: Sequence[str]) -> None:
+        fits: defaultdict[str, list[int]] = defaultdict(list)
+        starts: list[int] = []
+        ends: list[int] = []
+        loops: list[int] = []
+        absorbs: list[int] = []
+        place = 0
+        for pattern in patterns:
+            starts.append(place)
+            run_start, starred = place, False
+            for token in pattern:
+                if token == ANY_RUN:
+                    starred = True
+                    continue
+                if token != ANY_ONE:
+                    _end_run(run_start, place, loops, absorbs, starred=starred)
+                    run_start, starred = place + 1, False
+                fits[token].append(place)
+                place += 1
+            _end_run(run_start, place, loops, absorbs, starred=starred)
+            ends.append(place)
+            place += 1
+        self.places = place
+        self.steps = 0
+        self._number = {end: number for number, end in enumerate(ends)}
+        self._starts = _bits(starts, place)
+        self._ends = _bits(ends, place)
+        self._loops = _bits(loops, place)
+        self._absorbs = _bits(absorbs, place)
+        self._fits_any = _bits(fits.pop(ANY_ONE, ()), place)
+        self._fits = {
+            token: _bits(each, place) | self._fits_any for token, each in fits.items()
+        }
+
+    def matching(self, name: str) -> Iterator[int]:
+        """Yield the numbers of the globs that match all of a name, ascending."""
+        states = self._starts
+        for character in name:
+            states = self._step(states, self._fits.get(character, self._fits_any))
+            if not states:
+                return
+        yield from self._reached(states)
+
+    def covering(self, pattern: str) -> Iterator[int]:
+        """Yield the numbers of the globs that match every name that a glob matches.
+
+        The glob is read like a name in which ``?`` is a character that no glob asks
+        for, and ``*`` a run of such characters of any length. There are such, for a
+        name may have any character and a glob only some. So a run can only be taken
+        in where there is a ``*`` among wildcards, and there it always can.
+        """
+        states = self._starts
+        for token in pattern:
+            if token == ANY_RUN:
+                self.steps += 1
+                states &= self._absorbs
+            elif token == ANY_ONE:
+                states = self._step(states, self._fits_any)
+            else:
+                states = self._step(states, self._fits.get(token, self._fits_any))
+            if not states:
+                return
+        yield from self._reached(states)
+
+    def _step(self, states: int, fitting: int) -> int:
+        self.steps += 1
+        return ((states & fitting) << 1) | (states & self._loops)
+
+    def _reached(self, states: int) -> Iterator[int]:
+        states &= self._ends
+        while states:
+            lowest = states & -states
+            yield self._number[lowest.bit_length() - 1]
+            states ^= lowest
+
+
+@lru_cache(maxsize=GLOBS_KEPT_MAX)
+def _glob(pattern: str) -> Globs:
+    return Globs([pattern])
+
+
+def matches(pattern: str, name: str) -> bool:
+    """Say whether a glob matches all of a name, upper and lower case told apart."""
+    return any(True for _ in _glob(pattern).matching(name))
+
+
+def covers(pattern: str, other: str) -> bool:
+    """Say whether a glob matches every name that another one matches."""
+    return any(True for _ in _glob(pattern).covering(other))
+
+
+def _end_run(
+    start: int, end: int, loops: list[int], absorbs: list[int], *, starred: bool
+) -> None:
+    """Note a run of wildcards: ``*`` may stand anywhere in it, so say at its end."""
+    if starred:
+        loops.append(end)
+        absorbs.extend(range(start, end + 1))
+
+
+def _bits(places: Iterable[int], size: int) -> int:
+    # Setting bits of a large integer one by one would copy it each time.
+    octets = bytearray((size + 7) // 8)
+    for place in places:
+        octets[place >> 3] |= 1 << (place & 7)
+    return int.from_bytes(octets, "little")

@@ -1,0 +1,117 @@
+"""Tool rules, and warnings about them, as the API shows them."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Literal, TypedDict
+from uuid import UUID
+
+from service.tool_rules.decision import Stance
+from service.tool_rules.shadowing import Shadow, Work, shadows
+
+
+class ToolRuleResource(TypedDict):
+    connector_id: UUID
+    tool_pattern: str
+    stance: Stance
+
+
+class ShadowingRule(TypedDict):
+    tool_pattern: str
+    stance: Stance
+
+
+class ToolRuleWarning(TypedDict):
+    """Something that is probably not meant.
+
+    ``rule_shadowed``: the rule never decides, because ``shadowed_by`` is stronger
+    and matches every tool that it matches. ``connector_not_granted``: the agent
+    doesn't hold the connector, so every tool of it is denied.
+    ``shadowing_not_checked``: the connector's rules were too many and too
+    complicated to look at all of them.
+    """
+
+    code: Literal["rule_shadowed", "connector_not_granted", "shadowing_not_checked"]
+    message: str
+    connector_id: UUID
+    tool_pattern: str | None
+    stance: Stance | None
+    shadowed_by: ShadowingRule | None
+
+
+Rules = Mapping[str, Mapping[str, str]]
+
+
+def rule_resources(rules: Rules) -> list[ToolRuleResource]:
+    """List rules by connector id, then by pattern."""
+    return [
+        {
+            "connector_id": UUID(connector_id),
+            "tool_pattern": pattern,
+            "stance": Stance(stance),
+        }
+        for connector_id, stances in sorted(rules.items())
+        for pattern, stance in sorted(stances.items())
+    ]
+
+
+def rules_missing(rules: Rules, elsewhere: Rules) -> Rules:
+    """Return the rules that don't stand elsewhere with the same stance."""
+    return {
+        connector_id: {
+            pattern: stance
+            for pattern, stance in stances.items()
+            if elsewhere.get(connector_id, {}).get(pattern) != stance
+        }
+        for connector_id, stances in rules.items()
+    }
+
+
+def warnings_about(rules: Rules, not_granted: Iterable[UUID]) -> list[ToolRuleWarning]:
+    """List what is probably not meant, by connector id."""
+    missing = {str(connector_id) for connector_id in not_granted}
+    work = Work()
+    return [
+        warning
+        for connector_id, stances in sorted(rules.items())
+        for warning in _warnings(
+            UUID(connector_id), stances, work, granted=connector_id not in missing
+        )
+    ]
+
+
+def _warnings(
+    connector_id: UUID, stances: Mapping[str, str], work: Work, *, granted: bool
+) -> Iterator[ToolRuleWarning]:
+    if not granted:
+        yield {
+            "code": "connector_not_granted",
+            "message": "the agent doesn't hold this connector: all of it is denied",
+            "connector_id": connector_id,
+            "tool_pattern": None,
+            "stance": None,
+            "shadowed_by": None,
+        }
+    for found in shadows(stances, work):
+        if isinstance(found, Shadow):
+            yield {
+                "code": "rule_shadowed",
+                "message": (
+                    f"{found.by_stance} {found.by_pattern!r} matches every tool that "
+                    f"{found.stance} {found.tool_pattern!r} matches"
+                ),
+                "connector_id": connector_id,
+                "tool_pattern": found.tool_pattern,
+                "stance": found.stance,
+                "shadowed_by": {
+                    "tool_pattern": found.by_pattern,
+                    "stance": found.by_stance,
+                },
+            }
+        else:
+            yield {
+                "code": "shadowing_not_checked",
+                "message": f"{found.rules} rules were not compared with stronger ones",
+                "connector_id": connector_id,
+                "tool_pattern": None,
+                "stance": None,
+                "shadowed_by": None,
+            }

@@ -1,0 +1,110 @@
+"""Operation 1, the batch upsert of tool rules, over HTTP."""
+
+from typing import TypedDict
+from uuid import UUID
+
+from aiohttp import web
+
+from service.http.dispatch import dispatch
+from service.http.envelope import Answer
+from service.http.operation import Routes
+from service.tool_rules.body import BulkToolUpdate
+from service.tool_rules.commands import (
+    ReplacedToolRules,
+    ReplaceToolRules,
+    ToolRule,
+    replace_tool_rules,
+)
+from service.tool_rules.resource import (
+    ToolRuleResource,
+    ToolRuleWarning,
+    rule_resources,
+    rules_missing,
+    warnings_about,
+)
+
+routes = Routes("mcp")
+
+
+class ReplacedRules(TypedDict):
+    """The agent's rules now, and what the batch did to those that it named.
+
+    ``rules``: all of the agent's to full agent management, otherwise those of the
+    connectors named. Nothing added and nothing removed: nothing was recorded.
+    """
+
+    agent_id: UUID
+    version: int
+    rules: list[ToolRuleResource]
+    added: list[ToolRuleResource]
+    removed: list[ToolRuleResource]
+    unchanged: int
+    warnings: list[ToolRuleWarning]
+
+
+@routes.put(
+    "/api/mcp/agents/{agent_id}/tools",
+    answers={
+        200: "tool rules replaced",
+        403: "the caller can't manage a referenced connector on this agent",
+        404: "no such agent, told to superusers only",
+        422: "a rule isn't valid or contradicts another, or names no connector",
+    },
+    data=ReplacedRules,
+    if_match=True,
+    body_example={
+        "rules": [
+            {
+                "connector_id": "9b2d0b0a-4a53-4d0e-a5a8-0f6f3a9f1d11",
+                "tool_pattern": "issues.read_*",
+                "stance": "allow",
+            },
+            {
+                "connector_id": "9b2d0b0a-4a53-4d0e-a5a8-0f6f3a9f1d11",
+                "tool_pattern": "*delete*",
+                "stance": "ask",
+            },
+        ]
+    },
+)
+async def bulk_update_tools(
+    request: web.Request, agent_id: UUID, body: BulkToolUpdate
+) -> web.Response:
+    """Replace an agent's tool rules, connector by connector.
+
+    A batch is the complete rule list of every connector that it names; rules of
+    other connectors stay; an empty batch clears the agent. For each connector the
+    caller needs full management of the agent, or has to own the connector while the
+    agent holds it; for an empty batch only the first will do. All or nothing.
+
+    Deny beats ask beats allow; what no rule matches is denied.
+    """
+
+    def present(replaced: ReplacedToolRules) -> Answer:
+        added = rule_resources(rules_missing(replaced.after, replaced.before))
+        data: ReplacedRules = {
+            "agent_id": replaced.agent_id,
+            "version": replaced.version,
+            "rules": rule_resources(replaced.visible),
+            "added": added,
+            "removed": rule_resources(rules_missing(replaced.before, replaced.after)),
+            "unchanged": sum(map(len, replaced.after.values())) - len(added),
+            "warnings": warnings_about(replaced.after, replaced.not_granted),
+        }
+        return Answer(message="tool rules replaced", data=data, etag=replaced.version)
+
+    rules = [
+        ToolRule(
+            connector_id=rule.connector_id,
+            tool_pattern=rule.tool_pattern,
+            stance=rule.stance,
+        )
+        for rule in body.rules
+    ]
+    return await dispatch(
+        request,
+        lambda work, principal: replace_tool_rules(
+            ReplaceToolRules(agent_id=agent_id, rules=rules, principal=principal), work
+        ),
+        present,
+    )
