@@ -6,14 +6,18 @@ from service.agents.aggregate import Agent
 from service.aggregate import LoggedAggregate
 from service.connectors.aggregate import Connector
 from service.price_catalog.aggregate import ModelPricing, Provider
+from service.secrets.aggregate import Secret
+from service.sessions.aggregate import ChatSession
 from service.tool_rules.aggregate import ToolRules
 from service.users.aggregate import Token, User
 
 AGGREGATES: Final[tuple[type[LoggedAggregate], ...]] = (
     Agent,
+    ChatSession,
     Connector,
     ModelPricing,
     Provider,
+    Secret,
     Token,
     ToolRules,
     User,

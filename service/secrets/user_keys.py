@@ -11,6 +11,7 @@ from uuid import UUID, uuid4
 from psycopg.errors import ForeignKeyViolation
 from psycopg.rows import tuple_row
 
+from service.errors import ConflictError
 from service.secrets.canary import Pool, introduce_root_key
 from service.secrets.cipher import KEY_BYTES, Key, OpenError, UserKey, length_prefixed
 from service.secrets.key_ring import KeyRing
@@ -20,11 +21,13 @@ CACHED_FOR_S = 60.0
 REWRAP_BATCH_SIZE = 500
 
 
-class KeyDestroyedError(Exception):
+class KeyDestroyedError(ConflictError):
     """The user's key was destroyed: what it sealed is gone, for good."""
 
+    code = "key_destroyed"
+
     def __init__(self) -> None:
-        super().__init__("the key was destroyed")
+        super().__init__("this user's key was destroyed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +61,8 @@ class UserKeys:
         cached_for_s: float = CACHED_FOR_S,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        self.ring = ring
         self._pool = pool
-        self._ring = ring
         self._cached_max = cached_max
         self._cached_for_s = cached_for_s
         self._clock = clock
@@ -109,7 +112,7 @@ class UserKeys:
 
     async def rewrap(self, user_id: UUID) -> bool:
         """Rewrap one key under the primary root key; False if nothing was to do."""
-        primary_id = await introduce_root_key(self._pool, self._ring)
+        primary_id = await introduce_root_key(self._pool, self.ring)
         rows = await self._rows(
             """
             SELECT user_id, key_id, wrapped, root_key_id FROM events.user_key
@@ -133,7 +136,7 @@ class UserKeys:
         """
         after, rewrapped, failed = None, 0, list[UUID]()
         while True:
-            primary_id = await introduce_root_key(self._pool, self._ring)
+            primary_id = await introduce_root_key(self._pool, self.ring)
             rows = await self._rows(
                 """
                 SELECT user_id, key_id, wrapped, root_key_id FROM events.user_key
@@ -205,12 +208,12 @@ class UserKeys:
             await self._insert(user_id, key_id, material)
         except ForeignKeyViolation:
             # The first key under a root key that was promoted after the start.
-            await introduce_root_key(self._pool, self._ring)
+            await introduce_root_key(self._pool, self.ring)
             await self._insert(user_id, key_id, material)
 
     async def _insert(self, user_id: UUID, key_id: UUID, material: bytes) -> None:
         bound = _user_key_aad(user_id, key_id)
-        root_key_id, wrapped = await self._ring.wrap(material, bound)
+        root_key_id, wrapped = await self.ring.wrap(material, bound)
         async with self._pool.connection() as connection:
             await connection.execute(
                 """
@@ -231,7 +234,7 @@ class UserKeys:
                 failed.append(row.user_id)
                 continue
             bound = _user_key_aad(row.user_id, row.key_id)
-            root_key_id, wrapped = await self._ring.wrap(material, bound)
+            root_key_id, wrapped = await self.ring.wrap(material, bound)
             done.append((row.user_id, row.root_key_id, root_key_id, wrapped))
         async with self._pool.connection() as connection:
             # Compared with what was read: a key destroyed meanwhile stays destroyed.
@@ -250,7 +253,7 @@ class UserKeys:
 
     async def _unwrap(self, row: _Row) -> bytes:
         bound = _user_key_aad(row.user_id, row.key_id)
-        return await self._ring.unwrap(row.root_key_id, row.wrapped, bound)
+        return await self.ring.unwrap(row.root_key_id, row.wrapped, bound)
 
     async def _rows(self, query: LiteralString, values: Sequence[object]) -> list[_Row]:
         async with self._pool.connection() as connection:

@@ -31,6 +31,10 @@ class Vault:
         self._pool = pool
         self._user_keys = user_keys
 
+    def fingerprint(self, owner_id: UUID, value: str) -> str:
+        """Return 32 hex digits, the same for equal values of one owner only."""
+        return self._user_keys.ring.fingerprint(owner_id, value)
+
     async def seal_secret(self, value: str, binding: SecretBinding) -> bytes:
         """Return what belongs into ``events.sealed_value``, with the event."""
         user_key = await self._user_keys.get_or_create(binding.owner_id)

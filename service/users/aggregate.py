@@ -23,6 +23,11 @@ class User(LoggedAggregate):
         TOPIC = "user.role_revoked"
         role: str
 
+    class KeyDestroyed(LoggedAggregate.Event):
+        """Everything sealed for the user can't be opened any more, for good."""
+
+        TOPIC = "user.key_destroyed"
+
     TOPIC = "user"
 
     @staticmethod
@@ -33,6 +38,7 @@ class User(LoggedAggregate):
     def __init__(self, name: str) -> None:
         self.name = name
         self.roles: list[str] = []
+        self.key_is_destroyed = False
 
     def grant_role(self, role: str) -> bool:
         """Give a role and return whether that changed anything."""
@@ -55,6 +61,17 @@ class User(LoggedAggregate):
     @event(RoleRevoked)
     def _role_revoked(self, role: str) -> None:
         self.roles = [held for held in self.roles if held != role]
+
+    def destroy_key(self) -> bool:
+        """Give up the user's key for good and return whether they had it."""
+        if self.key_is_destroyed:
+            return False
+        self._key_destroyed()
+        return True
+
+    @event(KeyDestroyed)
+    def _key_destroyed(self) -> None:
+        self.key_is_destroyed = True
 
 
 class Token(LoggedAggregate):

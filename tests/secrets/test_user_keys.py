@@ -37,7 +37,7 @@ async def query(
 
 def uncached(keys: UserKeys) -> UserKeys:
     """Give the keys as another process sees them."""
-    return UserKeys(keys._pool, keys._ring)
+    return UserKeys(keys._pool, keys.ring)
 
 
 async def material(keys: UserKeys, user_id: UUID) -> bytes:

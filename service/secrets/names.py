@@ -1,0 +1,20 @@
+"""What a secret may be called."""
+
+import re
+from typing import Annotated, Final
+
+from pydantic import Field
+
+# 1 to 128 characters of one set, but neither "." nor "..": a URL can't end in those.
+NAME_PATTERN: Final = (
+    r"^(?:[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}"
+    r"|\.[A-Za-z0-9_-][A-Za-z0-9_.-]{0,126}"
+    r"|\.\.[A-Za-z0-9_.-]{1,126})$"
+)
+SecretName = Annotated[str, Field(pattern=NAME_PATTERN)]
+
+_NAME = re.compile(NAME_PATTERN)
+
+
+def is_secret_name(name: str) -> bool:
+    return _NAME.fullmatch(name) is not None

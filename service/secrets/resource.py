@@ -1,0 +1,37 @@
+"""A secret as the API shows it: everything but the value."""
+
+from datetime import datetime
+from typing import TypedDict
+from uuid import UUID
+
+from service.secrets.aggregate import Secret
+
+
+class SecretResource(TypedDict):
+    """``fingerprint`` is keyed: equal for equal values of one owner."""
+
+    name: str
+    version: int
+    fingerprint: str
+    updated_at: datetime
+    updated_by: UUID
+
+
+class SecretValue(TypedDict):
+    """The only answer that holds a value."""
+
+    name: str
+    version: int
+    value: str
+
+
+def secret_resource(secret: Secret) -> SecretResource:
+    """Show a secret whose last event set its value."""
+    return {
+        "name": secret.name,
+        "version": secret.value_version,
+        "fingerprint": secret.fingerprint,
+        "updated_at": secret.modified_on,
+        # Nobody else can.
+        "updated_by": UUID(secret.owner_id),
+    }

@@ -1,0 +1,239 @@
+"""The secret commands over HTTP, among them the one GET that appends."""
+
+from typing import Annotated, Final
+
+from aiohttp import web
+from pydantic import AfterValidator, Field, SecretStr
+
+from service.http.dispatch import VAULT, dispatch
+from service.http.envelope import Answer
+from service.http.operation import Routes
+from service.http.rate_limit import RateLimit
+from service.http.requests import QueryModel, RequestModel
+from service.secrets.aggregate import Secret
+from service.secrets.commands import (
+    CreateSecret,
+    DeleteSecret,
+    OverwriteSecret,
+    RestoreSecretVersion,
+    RevealedValue,
+    RevealSecret,
+    create_secret,
+    delete_secret,
+    overwrite_secret,
+    restore_secret_version,
+    reveal_secret,
+)
+from service.secrets.names import SecretName
+from service.secrets.resource import SecretResource, SecretValue, secret_resource
+
+routes = Routes("secrets")
+
+VALUE_BYTES_MAX: Final = 64 * 1024
+VERSION_MAX: Final = 2**53 - 1
+# A program that needs a value keeps it; who empties a vault is slowed down.
+REVEALS = RateLimit(burst=60, interval_s=1.0)
+NO_STORE: Final = {"Cache-Control": "no-store"}
+ABSENT: Final = "the caller has no such secret"
+NO_KEY: Final = "the caller's key was destroyed"
+
+
+def _at_most_64_kib(value: SecretStr) -> SecretStr:
+    if len(value.get_secret_value().encode()) > VALUE_BYTES_MAX:
+        raise ValueError(f"a value has at most {VALUE_BYTES_MAX} bytes of UTF-8")
+    return value
+
+
+Value = Annotated[
+    SecretStr,
+    Field(min_length=1, max_length=VALUE_BYTES_MAX),
+    AfterValidator(_at_most_64_kib),
+]
+
+
+class NewSecret(RequestModel):
+    name: SecretName
+    value: Value
+
+
+class NewValue(RequestModel):
+    value: Value
+
+
+class RevealQuery(QueryModel):
+    version: Annotated[int, Field(ge=1, le=VERSION_MAX)] | None = None
+
+
+@routes.post(
+    "/api/secrets",
+    answers={
+        201: "secret created",
+        409: "the caller has a secret of that name, or no key any more",
+    },
+    data=SecretResource,
+    body_example={"name": "TRACKER_TOKEN", "value": "correct horse battery staple"},
+)
+async def post_secret(request: web.Request, body: NewSecret) -> web.Response:
+    """Create a secret.
+
+    It belongs to the caller; nobody else can name it, whatever their roles. No
+    answer but that of the reveal ever holds the value. A name that was deleted can
+    be used again, and its versions are numbered on.
+    """
+    vault = request.config_dict[VAULT]
+
+    def present(secret: Secret) -> Answer:
+        return _written(
+            secret,
+            "secret created",
+            status=201,
+            headers={"Location": f"/api/secrets/{secret.name}"},
+        )
+
+    return await dispatch(
+        request,
+        lambda work, principal: create_secret(
+            CreateSecret(name=body.name, value=body.value, principal=principal),
+            work,
+            vault,
+        ),
+        present,
+    )
+
+
+@routes.put(
+    "/api/secrets/{name}",
+    answers={200: "secret overwritten", 404: ABSENT, 409: NO_KEY},
+    data=SecretResource,
+    body_example={"value": "correct horse battery staple"},
+    if_match=True,
+)
+async def put_secret(request: web.Request, name: str, body: NewValue) -> web.Response:
+    """Overwrite the value of a secret.
+
+    Of one that the caller has; none is ever created. The ten last values are kept,
+    older ones are destroyed. Each call makes a version, also with an equal value.
+    The fingerprint is keyed: it tells whether two values of one owner are equal,
+    and nothing else about them.
+    """
+    vault = request.config_dict[VAULT]
+    return await dispatch(
+        request,
+        lambda work, principal: overwrite_secret(
+            OverwriteSecret(name=name, value=body.value, principal=principal),
+            work,
+            vault,
+        ),
+        lambda secret: _written(secret, "secret overwritten"),
+    )
+
+
+@routes.post(
+    "/api/secrets/{name}/versions/{version}/restore",
+    answers={
+        200: "secret restored",
+        404: "the caller has no such secret, or it no such version",
+        409: "that version's value was destroyed, or the caller's key",
+    },
+    data=SecretResource,
+    if_match=True,
+)
+async def post_secret_restore(
+    request: web.Request,
+    name: str,
+    version: Annotated[int, Field(ge=1, le=VERSION_MAX)],
+) -> web.Response:
+    """Restore an earlier value of a secret.
+
+    History stays: the value becomes that of a new version.
+    """
+    vault = request.config_dict[VAULT]
+    return await dispatch(
+        request,
+        lambda work, principal: restore_secret_version(
+            RestoreSecretVersion(name=name, version=version, principal=principal),
+            work,
+            vault,
+        ),
+        lambda secret: _written(secret, "secret restored"),
+    )
+
+
+@routes.delete(
+    "/api/secrets/{name}",
+    answers={200: "secret deleted", 404: ABSENT},
+    if_match=True,
+)
+async def delete_secret_by_name(request: web.Request, name: str) -> web.Response:
+    """Delete a secret.
+
+    All of its values are destroyed; that there was one, and when, stays on record.
+    """
+    return await dispatch(
+        request,
+        lambda work, principal: delete_secret(
+            DeleteSecret(name=name, principal=principal), work
+        ),
+        lambda _: Answer(message="secret deleted", headers=NO_STORE),
+    )
+
+
+@routes.get(
+    "/api/secrets/{name}/value",
+    answers={
+        200: "secret revealed",
+        404: "the caller has no such secret, or it no such version",
+        409: "that version's value was destroyed, or the caller's key",
+    },
+    data=SecretValue,
+    rate_limit=REVEALS,
+)
+async def get_secret_value(
+    request: web.Request, name: str, query: RevealQuery
+) -> web.Response:
+    """Reveal the value of a secret.
+
+    To its owner only. That it was revealed is on record before the value is sent:
+    this GET appends an event, so it isn't a read and stands with the commands.
+    ``version`` asks for an earlier value.
+    """
+    vault = request.config_dict[VAULT]
+
+    def present(revealed: RevealedValue) -> Answer:
+        is_current = revealed.version == revealed.secret.value_version
+        return Answer(
+            message="secret revealed",
+            data=SecretValue(
+                name=revealed.secret.name,
+                version=revealed.version,
+                value=revealed.value.get_secret_value(),
+            ),
+            etag=revealed.version if is_current else None,
+            headers=NO_STORE,
+        )
+
+    return await dispatch(
+        request,
+        lambda work, principal: reveal_secret(
+            RevealSecret(name=name, version=query.version, principal=principal),
+            work,
+            vault,
+        ),
+        present,
+    )
+
+
+def _written(
+    secret: Secret,
+    message: str,
+    *,
+    status: int = 200,
+    headers: dict[str, str] | None = None,
+) -> Answer:
+    return Answer(
+        status=status,
+        message=message,
+        data=secret_resource(secret),
+        etag=secret.value_version,
+        headers={**NO_STORE, **(headers or {})},
+    )

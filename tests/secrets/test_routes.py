@@ -1,0 +1,327 @@
+"""Operation 3 and the other secret commands over HTTP."""
+
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from service.resources import Resources
+from service.secrets.aggregate import VERSIONS_KEPT, Secret
+from tests.callers import Caller, Callers, Reply
+
+VALUE_BYTES_MAX = 65_536
+TOKEN = {"name": "TRACKER_TOKEN", "value": "swordfish"}
+PATH = "/api/secrets/TRACKER_TOKEN"
+FIELDS = {"name", "version", "fingerprint", "updated_at", "updated_by"}
+
+
+@pytest.fixture
+async def ada(callers: Callers) -> Caller:
+    caller = await callers.user("ada")
+    created = await caller.post("/api/secrets", TOKEN)
+    assert (created.status, created.message) == (201, "secret created")
+    return caller
+
+
+async def value_of(caller: Caller, path: str = PATH, query: str = "") -> Any:
+    reply = await caller.get(f"{path}/value{query}")
+    return reply.data["value"] if reply.status == 200 else reply.status
+
+
+def without_request_id(reply: Reply) -> bytes:
+    return reply.body.replace(reply.data["request_id"].encode(), b"")
+
+
+async def test_a_created_secret_is_described_and_never_shown(callers: Callers) -> None:
+    ada = await callers.user("ada")
+    created = await ada.post("/api/secrets", TOKEN)
+    assert created.status == 201
+    assert created.data.keys() == FIELDS
+    assert created.data["version"] == 1
+    assert created.headers["Location"] == PATH
+    assert created.headers["ETag"] == '"1"'
+    assert created.headers["Cache-Control"] == "no-store"
+    assert b"swordfish" not in created.body
+
+
+async def test_overwriting_answers_what_the_contract_says(ada: Caller) -> None:
+    reply = await ada.put(PATH, {"value": "tarpon"})
+    assert (reply.status, reply.message) == (200, "secret overwritten")
+    assert reply.data.keys() == FIELDS
+    assert reply.data["name"] == "TRACKER_TOKEN"
+    assert reply.data["version"] == 2
+    assert reply.data["updated_by"] == str(ada.user_id)
+    assert reply.headers["ETag"] == '"2"'
+    assert reply.headers["Cache-Control"] == "no-store"
+    assert "X-Event-Position" in reply.headers
+    assert b"tarpon" not in reply.body
+    assert await value_of(ada) == "tarpon"
+
+
+async def test_an_equal_value_makes_a_version_with_the_same_fingerprint(
+    ada: Caller,
+) -> None:
+    other = await ada.put(PATH, {"value": "tarpon"})
+    first, second = [await ada.put(PATH, {"value": "swordfish"}) for _ in range(2)]
+    assert (first.data["version"], second.data["version"]) == (3, 4)
+    assert first.data["fingerprint"] == second.data["fingerprint"]
+    assert first.data["fingerprint"] != other.data["fingerprint"]
+
+
+async def test_equal_values_of_two_owners_can_not_be_recognised(
+    ada: Caller, callers: Callers
+) -> None:
+    bob = await callers.user("bob")
+    adas = await ada.put(PATH, {"value": "swordfish"})
+    bobs = await bob.post("/api/secrets", TOKEN)
+    assert adas.data["fingerprint"] != bobs.data["fingerprint"]
+
+
+@pytest.mark.parametrize("roles", [(), ("superuser",), ("auditor",), ("runtime",)])
+@pytest.mark.parametrize(
+    ("method", "suffix", "body"),
+    [
+        ("PUT", "", {"value": "tarpon"}),
+        ("DELETE", "", None),
+        ("GET", "/value", None),
+        ("GET", "/value?version=1", None),
+        ("POST", "/versions/1/restore", None),
+    ],
+)
+async def test_someone_elses_secret_is_one_that_does_not_exist(
+    ada: Caller,
+    callers: Callers,
+    method: str,
+    suffix: str,
+    body: Any,
+    roles: tuple[str, ...],
+) -> None:
+    bob = await callers.user("bob", *roles)
+    hidden = await bob.call(method, PATH + suffix, body)
+    missing = await bob.call(method, "/api/secrets/missing" + suffix, body)
+    assert hidden.status == missing.status == 404
+    assert without_request_id(hidden) == without_request_id(missing)
+    assert hidden.message == "no such secret"
+    assert hidden.headers.keys() == missing.headers.keys()
+    assert await value_of(ada) == "swordfish"
+
+
+async def test_overwriting_never_creates(callers: Callers) -> None:
+    ada = await callers.user("ada")
+    reply = await ada.put(PATH, {"value": "tarpon"})
+    assert (reply.status, reply.code) == (404, "not_found")
+    assert "X-Event-Position" not in reply.headers
+    assert (await ada.post("/api/secrets", TOKEN)).data["version"] == 1
+
+
+@pytest.mark.parametrize(
+    "name", ["no%20such", "a%2Fb", "x" * 129, "%C3%A4", "%ED%A0%80", "%FF"]
+)
+async def test_a_name_that_no_secret_can_have_is_not_found(
+    ada: Caller, name: str
+) -> None:
+    reply = await ada.put(f"/api/secrets/{name}", {"value": "tarpon"})
+    assert reply.status == 404
+
+
+async def test_if_match_names_the_version_of_the_value(ada: Caller) -> None:
+    stale = await ada.put(PATH, {"value": "tarpon"}, If_Match='"7"')
+    assert (stale.status, stale.code) == (412, "precondition_failed")
+    assert stale.headers["ETag"] == '"1"'
+    assert "X-Event-Position" not in stale.headers
+    # Being revealed must not make anyone's If-Match stale.
+    assert await value_of(ada) == "swordfish"
+    fresh = await ada.put(PATH, {"value": "tarpon"}, If_Match='"1"')
+    assert (fresh.status, fresh.headers["ETag"]) == (200, '"2"')
+    again = await ada.put(PATH, {"value": "marlin"}, If_Match='"1"')
+    assert again.status == 412
+    assert await value_of(ada) == "tarpon"
+
+
+@pytest.mark.parametrize("if_match", ['"1"', '"9"'])
+async def test_if_match_of_a_missing_secret_is_still_not_found(
+    ada: Caller, if_match: str
+) -> None:
+    reply = await ada.put(
+        "/api/secrets/missing", {"value": "tarpon"}, If_Match=if_match
+    )
+    assert reply.status == 404
+
+
+async def test_a_replayed_overwrite_makes_no_second_version(ada: Caller) -> None:
+    sent = {"Idempotency_Key": "one"}
+    first = await ada.put(PATH, {"value": "tarpon"}, **sent)
+    again = await ada.put(PATH, {"value": "tarpon"}, **sent)
+    assert again.data == first.data
+    assert again.headers["Idempotent-Replayed"] == "true"
+    assert again.headers["Cache-Control"] == "no-store"
+    other = await ada.put(PATH, {"value": "marlin"}, **sent)
+    assert (other.status, other.code) == (422, "idempotency_key_reused")
+    assert await value_of(ada) == "tarpon"
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "path"),
+    [
+        ({"value": ""}, 422, "value"),
+        ({"value": 12345678901}, 422, "value"),
+        ({"value": None}, 422, "value"),
+        ({"value": ["tarpon-12345"]}, 422, "value"),
+        ({"value": {"tarpon-12345": 1}}, 422, "value"),
+        ({"value": "tarpon-12345", "extra": "tarpon-12345"}, 422, "extra"),
+        ({}, 422, "value"),
+        (["tarpon-12345"], 422, ""),
+        (b'{"value": "tarpon-12345"', 400, None),
+        (b'{"value": "tarpon-12345\xff"}', 400, None),
+        (b'{"value": "tarpon-12345\\ud800"}', 400, None),
+        (b'{"value": "tarpon-12345", "value": "tarpon-12345"}', 400, "value"),
+    ],
+)
+async def test_a_refused_body_is_never_echoed(
+    ada: Caller, body: Any, status: int, path: str | None
+) -> None:
+    reply = await ada.put(PATH, body)
+    assert reply.status == status
+    if path is not None:
+        assert [each["path"] for each in reply.data["errors"]] == [path]
+    assert b"tarpon-12345" not in reply.body
+    assert b"12345678901" not in reply.body
+    assert await value_of(ada) == "swordfish"
+
+
+@pytest.mark.parametrize(
+    ("value", "status"),
+    [
+        ("x", 200),
+        ("x" * VALUE_BYTES_MAX, 200),
+        ("x" * (VALUE_BYTES_MAX + 1), 422),
+        ("ü" * (VALUE_BYTES_MAX // 2), 200),
+        ("ü" * (VALUE_BYTES_MAX // 2) + "x", 422),
+        ("\U0001f511" * (VALUE_BYTES_MAX // 4), 200),
+        (" \t\n", 200),
+    ],
+)
+async def test_a_value_has_1_to_65536_bytes_and_is_kept_as_it_is(
+    ada: Caller, value: str, status: int
+) -> None:
+    reply = await ada.put(PATH, {"value": value})
+    assert reply.status == status
+    assert await value_of(ada) == (value if status == 200 else "swordfish")
+
+
+@pytest.mark.parametrize("name", ["a", "." + "x" * 127, "...", "A_b.c-9", "..a", "-"])
+async def test_names_that_can_be_used(callers: Callers, name: str) -> None:
+    ada = await callers.user("ada")
+    assert (await ada.post("/api/secrets", {**TOKEN, "name": name})).status == 201
+    assert await value_of(ada, f"/api/secrets/{name}") == "swordfish"
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "x" * 129, "a b", "a/b", "ä", "a\n"])
+async def test_names_that_can_not_be_used(callers: Callers, name: str) -> None:
+    ada = await callers.user("ada")
+    reply = await ada.post("/api/secrets", {**TOKEN, "name": name})
+    assert reply.status == 422
+    assert [each["path"] for each in reply.data["errors"]] == ["name"]
+
+
+async def test_a_name_is_taken_once_for_each_owner(
+    ada: Caller, callers: Callers
+) -> None:
+    again = await ada.post("/api/secrets", {**TOKEN, "value": "tarpon"})
+    assert (again.status, again.code) == (409, "secret_exists")
+    assert await value_of(ada) == "swordfish"
+    bob = await callers.user("bob")
+    assert (await bob.post("/api/secrets", TOKEN)).status == 201
+
+
+async def test_revealing_is_on_record_and_not_to_be_stored(
+    ada: Caller, resources: Resources
+) -> None:
+    reply = await ada.get(f"{PATH}/value")
+    assert reply.data == {"name": "TRACKER_TOKEN", "version": 1, "value": "swordfish"}
+    assert reply.headers["Cache-Control"] == "no-store"
+    assert reply.headers["ETag"] == '"1"'
+    position = reply.position
+    (event,) = await resources.log.read(after=position - 1, upto=position, limit=9)
+    assert isinstance(event.event, Secret.Revealed)
+    assert event.event.version == 1
+    assert event.metadata["actor"] == str(ada.user_id)
+
+
+async def test_an_earlier_version_is_revealed_by_its_number(ada: Caller) -> None:
+    await ada.put(PATH, {"value": "tarpon"})
+    assert await value_of(ada, query="?version=1") == "swordfish"
+    assert await value_of(ada, query="?version=2") == "tarpon"
+    assert await value_of(ada, query="?version=3") == 404
+    for bad in ("0", "-1", "x", "1&version=2", "1e0"):
+        assert await value_of(ada, query=f"?version={bad}") == 400
+
+
+async def test_revealing_too_often_is_put_off(ada: Caller) -> None:
+    statuses = [(await ada.get(f"{PATH}/value")).status for _ in range(60)]
+    assert set(statuses) == {200}
+    reply = await ada.get(f"{PATH}/value")
+    assert (reply.status, reply.code) == (429, "rate_limited")
+    assert int(reply.headers["Retry-After"]) >= 1
+    assert "X-Event-Position" not in reply.headers
+    assert (await ada.put(PATH, {"value": "tarpon"})).status == 200
+
+
+async def test_restoring_makes_a_new_version_of_the_old_value(ada: Caller) -> None:
+    first = await ada.put(PATH, {"value": "swordfish"})
+    await ada.put(PATH, {"value": "tarpon"})
+    reply = await ada.post(f"{PATH}/versions/1/restore")
+    assert (reply.status, reply.message) == (200, "secret restored")
+    assert reply.data.keys() == FIELDS
+    assert reply.data["version"] == 4
+    assert reply.data["fingerprint"] == first.data["fingerprint"]
+    assert await value_of(ada) == "swordfish"
+    assert await value_of(ada, query="?version=3") == "tarpon"
+
+
+async def test_restoring_honours_if_match_and_needs_a_version(ada: Caller) -> None:
+    await ada.put(PATH, {"value": "tarpon"})
+    stale = await ada.post(f"{PATH}/versions/1/restore", If_Match='"1"')
+    assert (stale.status, stale.headers["ETag"]) == (412, '"2"')
+    missing = await ada.post(f"{PATH}/versions/9/restore")
+    assert (missing.status, missing.code) == (404, "no_such_version")
+    assert (await ada.post(f"{PATH}/versions/0/restore")).status == 400
+    assert await value_of(ada) == "tarpon"
+
+
+async def test_only_the_last_versions_can_be_opened(ada: Caller) -> None:
+    for number in range(VERSIONS_KEPT):
+        await ada.put(PATH, {"value": f"tarpon {number}"})
+    gone = await ada.get(f"{PATH}/value?version=1")
+    assert (gone.status, gone.code) == (409, "value_destroyed")
+    assert (await ada.post(f"{PATH}/versions/1/restore")).code == "value_destroyed"
+    assert await value_of(ada, query="?version=2") == "tarpon 0"
+
+
+async def test_a_deleted_secret_is_gone_and_its_name_counts_on(ada: Caller) -> None:
+    assert (await ada.delete(PATH, If_Match='"2"')).status == 412
+    deleted = await ada.delete(PATH, If_Match='"1"')
+    assert (deleted.status, deleted.message) == (200, "secret deleted")
+    assert deleted.data is None
+    assert (await ada.delete(PATH)).status == 404
+    assert (await ada.put(PATH, {"value": "tarpon"})).status == 404
+    assert await value_of(ada) == 404
+    again = await ada.post("/api/secrets", {**TOKEN, "value": "tarpon"})
+    assert (again.status, again.data["version"]) == (201, 2)
+    assert await value_of(ada) == "tarpon"
+    assert (await ada.get(f"{PATH}/value?version=1")).code == "value_destroyed"
+
+
+async def test_every_operation_needs_a_token(callers: Callers) -> None:
+    anyone = callers.anonymous()
+    for method, path in [
+        ("POST", "/api/secrets"),
+        ("PUT", PATH),
+        ("DELETE", PATH),
+        ("GET", f"{PATH}/value"),
+        ("POST", f"{PATH}/versions/1/restore"),
+        ("DELETE", f"/api/users/{UUID(int=1)}/key"),
+    ]:
+        reply = await anyone.call(method, path, {"value": "tarpon"})
+        assert reply.status == 401, path
+        assert reply.headers["WWW-Authenticate"].startswith("Bearer")
