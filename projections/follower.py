@@ -12,17 +12,21 @@ from psycopg import AsyncConnection
 from projections.position import FollowerStatus
 from projections.projector import Projector
 from projections.rebuild import create_tables, rebuild
+from service.database import deadline
 from service.event_log import reader
 from service.event_log.doorbell import wait_for
 from service.event_log.log import EventLog
-from service.event_log.mapper import RecordedEvent
+from service.event_log.mapper import RecordedEvent, UnreadableEventError
 
 BATCH_EVENTS_MAX = 1000
 SCAN_POSITIONS_MAX = 50_000
+STEP_TIMEOUT_S = 120.0
 POLL_S = 0.5
 STANDBY_S = 1.0
 RECONNECT_S = 0.5
 STOPPED_RETRY_S = 30.0
+# SQLSTATE classes of a server that can't do anything just now.
+UNABLE = frozenset({"08", "25", "40", "53", "55", "57"})
 
 LOCK = "SELECT pg_try_advisory_lock(hashtextextended(%s, 0))"
 PLACE = """
@@ -33,34 +37,55 @@ BEGIN_PLACE = """
     VALUES (%s, 0, %s, %s)
 """
 # Locking first keeps the order of locks the same as in a rebuild's switch.
-LOCK_PLACE = "SELECT position FROM read.position WHERE follower = %s FOR UPDATE"
-MOVE = """
-    UPDATE read.position
-       SET position = %s, reason = NULL, moved_at = now()
-     WHERE follower = %s AND position = %s
+LOCK_PLACE = """
+    SELECT position, epoch, definition FROM read.position
+     WHERE follower = %s
+       FOR UPDATE
 """
-STOP = "UPDATE read.position SET reason = %s WHERE follower = %s"
+MOVE = """
+    UPDATE read.position SET position = %s, reason = NULL, moved_at = now()
+     WHERE follower = %s
+"""
+STOP = """
+    UPDATE read.position SET reason = %s WHERE follower = %s AND position = %s
+"""
 
 logger = logging.getLogger(__name__)
 
 
 class ReplacedError(Exception):
-    """Another instance has moved this follower's position."""
+    """Another instance has taken this follower's place, or the log is another."""
+
+
+class LogTooShortError(Exception):
+    """The log ends before an event that has been applied, in the same epoch.
+
+    It was restored without a new epoch, so nobody can say which of the applied
+    events it still has.
+    """
 
 
 class Follower:
     """Keeps one projector's tables up to the log.
 
-    One instance of each follower is active at a time, by an advisory lock; the
-    position is compared when it moves, so that one that was paused and replaced
-    can't write any more.
+    One instance of each follower is active at a time, by an advisory lock; its
+    place is compared when it moves, so that one that was paused and replaced can't
+    write any more.
     """
 
-    def __init__(self, projector: Projector, log: EventLog, conninfo: str) -> None:
+    def __init__(
+        self,
+        projector: Projector,
+        log: EventLog,
+        conninfo: str,
+        *,
+        stopped_retry_s: float = STOPPED_RETRY_S,
+    ) -> None:
         self.status = FollowerStatus(projector.name)
         self._projector = projector
         self._log = log
         self._conninfo = conninfo
+        self._stopped_retry_s = stopped_retry_s
         self._batch_max = BATCH_EVENTS_MAX
 
     async def run(self) -> None:
@@ -68,17 +93,21 @@ class Follower:
         while True:
             try:
                 await self._lead()
-            except (psycopg.OperationalError, OSError, ReplacedError):
-                logger.warning("follower interrupted", extra={"follower": self.name})
-                await asyncio.sleep(RECONNECT_S)
             except Exception as error:
-                # Never past an event that can't be applied; other followers go on.
-                logger.exception("follower stopped", extra={"follower": self.name})
-                self.status.state = "stopped"
-                self.status.reason = f"{type(error).__name__} after {self._place()}"
-                self.status.report()
-                await self._tell_why()
-                await asyncio.sleep(STOPPED_RETRY_S)
+                if _will_pass(error):
+                    logger.warning(
+                        "follower interrupted",
+                        extra={"follower": self.name},
+                        exc_info=error,
+                    )
+                    if self.status.state != "stopped":
+                        self.status.state = "interrupted"
+                    await asyncio.sleep(RECONNECT_S)
+                else:
+                    # Never past an event that can't be applied; other followers go on.
+                    logger.exception("follower stopped", extra={"follower": self.name})
+                    await self._stop(error)
+                    await asyncio.sleep(self._stopped_retry_s)
 
     @property
     def name(self) -> str:
@@ -89,14 +118,17 @@ class Follower:
             self._conninfo, autocommit=True, connect_timeout=5
         ) as db:
             while not await self._locked(db):
-                self.status.state = "standby"
+                self.status.state, self.status.reason = "standby", None
+                self.status.report()
                 await asyncio.sleep(STANDBY_S)
             epoch = await self._take_place(db)
             await db.execute("SET search_path = read")
-            self.status.state = "following"
+            self._batch_max = BATCH_EVENTS_MAX
             with self._log.doorbell.bell() as bell:
                 while True:
-                    if not await self._step(db, epoch):
+                    with deadline(db, STEP_TIMEOUT_S):
+                        moved = await self._step(db, epoch)
+                    if not moved:
                         await wait_for(bell, POLL_S)
 
     async def _locked(self, db: AsyncConnection[Any]) -> bool:
@@ -108,31 +140,55 @@ class Follower:
         """Find the place to go on from; make or rebuild the tables where needed."""
         _, epoch = await reader.head(db)
         place = await (await db.execute(PLACE, [self.name])).fetchone()
+        self.status.position = place[0] if place else 0
         if place is None:
+            is_ours = await self._began(db, epoch)
+        else:
+            is_ours = place[1:] == (epoch, self._projector.definition)
+        if not is_ours:
+            self.status.state = "rebuilding"
+            self.status.position = await rebuild(db, self._log.mapper, self._projector)
+        return epoch
+
+    async def _began(self, db: AsyncConnection[Any], epoch: UUID) -> bool:
+        """Create empty tables; False when there are some without a place."""
+        try:
             async with db.transaction():
                 await create_tables(db, self._projector, "read")
                 await db.execute(
                     BEGIN_PLACE, [self.name, epoch, self._projector.definition]
                 )
-            self.status.position = 0
-            return epoch
-        self.status.position = place[0]
-        if place[1:] != (epoch, self._projector.definition):
-            self.status.state = "rebuilding"
-            self.status.position = await rebuild(db, self._log.mapper, self._projector)
-        return epoch
+        except psycopg.errors.DuplicateTable:
+            return False
+        return True
 
     async def _step(self, db: AsyncConnection[Any], epoch: UUID) -> bool:
         """Apply one batch and return whether there was anything to scan."""
         position = self.status.position
         head, current_epoch = await reader.head(db)
         if current_epoch != epoch:
-            raise ReplacedError
+            raise ReplacedError("the log has a new epoch")
+        if head < position:
+            raise LogTooShortError(f"the log ends at {head}")
         self.status.head = head
+        if head > position:
+            upto = min(head, position + SCAN_POSITIONS_MAX)
+            reached = await self._apply_some(db, epoch, position, upto)
+            if reached is None:
+                # Again, one by one, up to the very event that can't be applied.
+                self._batch_max = 1
+                return True
+            self.status.position = reached
+            self._batch_max = min(self._batch_max * 2, BATCH_EVENTS_MAX)
+        self.status.state, self.status.reason = "following", None
         self.status.report()
-        if head <= position:
-            return False
-        upto = min(head, position + SCAN_POSITIONS_MAX)
+        return head > position
+
+    async def _apply_some(
+        self, db: AsyncConnection[Any], epoch: UUID, position: int, upto: int
+    ) -> int | None:
+        """Apply a batch and return how far it went; None to try a smaller one."""
+        events: Sequence[RecordedEvent] = ()
         try:
             events = await reader.events(
                 db,
@@ -144,42 +200,67 @@ class Follower:
             )
             if len(events) == self._batch_max:
                 upto = events[-1].position
-            await self._apply(db, events, position, upto)
-        except (psycopg.OperationalError, OSError, ReplacedError):
-            raise
-        except Exception:
-            if self._batch_max == 1:
-                self._batch_max = BATCH_EVENTS_MAX
+            await self._apply(db, epoch, events, position, upto)
+        except Exception as error:
+            if _will_pass(error):
                 raise
-            # One by one, up to the very event that can't be applied.
-            self._batch_max = 1
-            return True
-        self.status.position = upto
-        return True
+            if self._batch_max > 1:
+                return None
+            raise error if not events else UnappliedEventError(events[0]) from error
+        return upto
 
     async def _apply(
         self,
         db: AsyncConnection[Any],
+        epoch: UUID,
         events: Sequence[RecordedEvent],
         position: int,
         upto: int,
     ) -> None:
+        ours = (position, epoch, self._projector.definition)
         async with db.transaction():
             place = await (await db.execute(LOCK_PLACE, [self.name])).fetchone()
-            if place is None or place[0] != position:
-                raise ReplacedError
+            if place != ours:
+                raise ReplacedError("the place is another instance's")
             if events:
                 await self._projector.project(db, events)
-            await db.execute(MOVE, [upto, self.name, position])
+            await db.execute(MOVE, [upto, self.name])
 
-    def _place(self) -> str:
-        return f"position {self.status.position}"
-
-    async def _tell_why(self) -> None:
+    async def _stop(self, error: Exception) -> None:
+        self.status.state = "stopped"
+        self.status.reason = _reason(error)
+        self.status.report()
         try:
             async with await AsyncConnection.connect(
                 self._conninfo, autocommit=True, connect_timeout=5
             ) as db:
-                await db.execute(STOP, [self.status.reason, self.name])
+                await db.execute(
+                    STOP, [self.status.reason, self.name, self.status.position]
+                )
         except (psycopg.Error, OSError):
             logger.warning("can't record why", extra={"follower": self.name})
+
+
+class UnappliedEventError(Exception):
+    """A projector can't apply an event."""
+
+    def __init__(self, recorded: RecordedEvent) -> None:
+        super().__init__(
+            f"the event {recorded.topic!r} at position {recorded.position}"
+        )
+
+
+def _reason(error: Exception) -> str:
+    """Say what and where; never a value, which could be anybody's."""
+    if isinstance(error, UnappliedEventError):
+        return f"can't apply {error}: {type(error.__cause__).__name__}"
+    if isinstance(error, UnreadableEventError | LogTooShortError):
+        return f"{error}: {type(error.__cause__ or error).__name__}"
+    return type(error).__name__
+
+
+def _will_pass(error: Exception) -> bool:
+    """Tell a lost connection, or a database that can't just now, from a fault."""
+    if isinstance(error, psycopg.OperationalError):
+        return error.sqlstate is None or error.sqlstate[:2] in UNABLE
+    return isinstance(error, OSError | ReplacedError)

@@ -11,9 +11,12 @@ from psycopg_pool import AsyncConnectionPool
 from service.errors import PreconditionFailedError, UnavailableError
 
 WAIT_TIMEOUT_S = 2.0
-WAIT_STEP_S = 0.01
+WAIT_STEP_S = 0.005
+WAIT_STEP_MAX_S = 0.1
 
-State = Literal["starting", "following", "standby", "rebuilding", "stopped"]
+State = Literal[
+    "starting", "following", "standby", "rebuilding", "interrupted", "stopped"
+]
 
 POSITION = Gauge(
     "agent_runtime_follower_position", "Last position applied.", ["follower"]
@@ -65,6 +68,7 @@ async def wait_for_position(
     :raises UnavailableError: when that takes longer than the time given
     """
     deadline = asyncio.get_running_loop().time() + timeout_s
+    step_s = WAIT_STEP_S
     wanted = {"names": followers, "followers": len(followers)}
     while True:
         async with pool.connection() as db:
@@ -83,4 +87,5 @@ async def wait_for_position(
                 code="position_not_reached",
                 headers={"Retry-After": "1"},
             )
-        await asyncio.sleep(WAIT_STEP_S)
+        await asyncio.sleep(step_s)
+        step_s = min(step_s * 1.5, WAIT_STEP_MAX_S)

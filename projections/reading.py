@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from aiohttp import web
-from psycopg import AsyncConnection, IsolationLevel
+from psycopg import AsyncConnection
 from psycopg.errors import UndefinedTable
 from psycopg_pool import AsyncConnectionPool
 
@@ -16,8 +16,17 @@ from service.http.requests import min_position as asked_position
 
 READ_POOL = web.AppKey("read_pool", AsyncConnectionPool[AsyncConnection[Any]])
 POSITION_HEADER = "X-Event-Position"
+# LOCK TABLE takes no snapshot, so the snapshot comes after the lock: a rebuild can't
+# switch tables behind it.
+BEGIN = """
+    BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
+    LOCK TABLE read.generation IN ACCESS SHARE MODE
+"""
+# Tables that were built from the log of another epoch reflect nothing of this one.
 REFLECTED = """
-    SELECT min(position), count(*) FROM read.position WHERE follower = ANY (%s)
+    SELECT min(CASE WHEN p.epoch = h.epoch THEN p.position ELSE 0 END), count(*)
+      FROM read.position p, events.head h
+     WHERE p.follower = ANY (%s)
 """
 
 
@@ -47,17 +56,16 @@ async def reading(request: web.Request, *followers: str) -> AsyncIterator[Snapsh
     if wanted is not None:
         await wait_for_position(pool, list(followers), wanted)
     async with pool.connection() as db:
-        await db.set_isolation_level(IsolationLevel.REPEATABLE_READ)
+        await db.execute(BEGIN)
         try:
-            async with db.transaction():
-                cursor = await db.execute(REFLECTED, [list(followers)], prepare=True)
-                row = await cursor.fetchone()
-                assert row is not None
-                if row[1] < len(followers):
-                    raise _not_built_yet()
-                yield Snapshot(db, row[0])
+            cursor = await db.execute(REFLECTED, [list(followers)], prepare=True)
+            row = await cursor.fetchone()
+            assert row is not None
+            if row[1] < len(followers):
+                raise _not_built_yet()
+            yield Snapshot(db, row[0])
         finally:
-            await db.set_isolation_level(None)
+            await db.rollback()
 
 
 @asynccontextmanager

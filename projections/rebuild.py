@@ -1,11 +1,14 @@
 """Fill a projector's tables anew beside the live ones, compare, and switch."""
 
+import asyncio
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from psycopg import AsyncConnection
+from psycopg.errors import LockNotAvailable
+from psycopg.rows import TupleRow
 from psycopg.sql import SQL, Identifier
 
 from projections.projector import Projector
@@ -28,9 +31,17 @@ LIVE_TABLE = """
       FROM pg_attribute a
      WHERE a.attrelid = to_regclass(%s) AND a.attnum > 0 AND NOT a.attisdropped
 """
-LOCK_PLACE = """
-    SELECT position, definition FROM read.position WHERE follower = %s FOR UPDATE
+WAIT_ALONE = "SELECT pg_advisory_lock(hashtextextended(%s, 0))"
+LEAVE = "SELECT pg_advisory_unlock(hashtextextended(%s, 0))"
+LIVE_PLACE = "SELECT position, epoch, definition FROM read.position WHERE follower = %s"
+LOCK_LIVE_PLACE = f"{LIVE_PLACE} FOR UPDATE"
+# Waits for the reads under way, and keeps new ones waiting, so it is given up soon.
+SWITCH_ALONE = """
+    SET LOCAL lock_timeout = '500ms';
+    LOCK TABLE read.generation IN ACCESS EXCLUSIVE MODE
 """
+SWITCH_RETRY_S = 0.2
+SWITCH_ATTEMPTS_MAX = 100
 PLACE = """
     INSERT INTO read.position (follower, position, epoch, definition)
     SELECT %s, %s, epoch, %s FROM events.head
@@ -69,26 +80,66 @@ async def rebuild(
     """Rebuild one projection and return the position that it reflects.
 
     Readers see the old tables until the switch, and the new ones after it. The
-    live follower may run all the while. Differences between both generations are
-    logged: none are expected unless the projector's meaning changed.
+    live follower may run all the while; another rebuild of the same projection
+    waits. Differences between both generations are logged: none are expected
+    unless the projector's meaning changed.
+
+    :raises psycopg.errors.LockNotAvailable: reads never paused long enough for the
+        switch; the old tables stay
     """
-    schema = f"rebuild_{projector.name}"
-    identifier = Identifier(schema)
-    await db.execute(SQL("DROP SCHEMA IF EXISTS {} CASCADE").format(identifier))
-    await db.execute(SQL("CREATE SCHEMA {}").format(identifier))
+    alone = [f"agent-runtime rebuild {projector.name}"]
+    await db.execute(WAIT_ALONE, alone)
+    try:
+        return await _rebuild_alone(db, mapper, projector, progress)
+    finally:
+        # A lost connection has left already.
+        if not db.closed:
+            await db.execute(LEAVE, alone)
+
+
+async def _rebuild_alone(
+    db: AsyncConnection[Any],
+    mapper: EventMapper,
+    projector: Projector,
+    progress: Progress | None,
+) -> int:
+    schema = Identifier(f"rebuild_{projector.name}")
+    await db.execute(SQL("DROP SCHEMA IF EXISTS {} CASCADE").format(schema))
+    await db.execute(SQL("CREATE SCHEMA {}").format(schema))
     async with db.transaction():
-        await create_tables(db, projector, schema)
-    position = 0
+        await create_tables(db, projector, f"rebuild_{projector.name}")
+    position = attempts = 0
     while True:
-        head, _ = await reader.head(db)
+        live = await (await db.execute(LIVE_PLACE, [projector.name])).fetchone()
+        target, _ = await _target(db, projector, live)
         if progress:
-            progress(position, head)
-        if head - position <= SWITCH_LAG_MAX:
-            break
-        async with db.transaction():
-            position = await _fill(db, mapper, projector, position, head)
-    async with db.transaction():
-        return await _switch(db, mapper, projector, position)
+            progress(position, target)
+        if target - position > SWITCH_LAG_MAX:
+            async with db.transaction():
+                position = await _fill(db, mapper, projector, position, target)
+            continue
+        try:
+            async with db.transaction():
+                return await _switch(db, mapper, projector, position)
+        except LockNotAvailable:
+            attempts += 1
+            if attempts == SWITCH_ATTEMPTS_MAX:
+                raise
+            await asyncio.sleep(SWITCH_RETRY_S)
+
+
+async def _target(
+    db: AsyncConnection[Any], projector: Projector, live: TupleRow | None
+) -> tuple[int, bool]:
+    """Return where to stop, and whether the live tables mean the same there.
+
+    With the same definition, and on the same log, both generations stop at the same
+    event, so that they can be compared; otherwise the new one goes to the log's end.
+    """
+    head, epoch = await reader.head(db)
+    if live is not None and live[1:] == (epoch, projector.definition):
+        return live[0], True
+    return head, False
 
 
 async def _fill(
@@ -123,25 +174,25 @@ async def _switch(
     projector: Projector,
     position: int,
 ) -> int:
-    place = await (await db.execute(LOCK_PLACE, [projector.name])).fetchone()
-    # With the same definition both generations stop at the same event, so that
-    # they can be compared; a new definition goes to the end of the log.
-    same = place is not None and place[1] == projector.definition
-    target = place[0] if place and same else (await reader.head(db))[0]
+    live = await (await db.execute(LOCK_LIVE_PLACE, [projector.name])).fetchone()
+    target, comparable = await _target(db, projector, live)
     while position < target:
         position = await _fill(db, mapper, projector, position, target)
     schema = f"rebuild_{projector.name}"
     tables = [row[0] for row in await (await db.execute(TABLES, [schema])).fetchall()]
-    for table in tables:
-        if same and position == target:
+    if comparable:
+        for table in tables:
             await _compare(db, schema, table)
+    await db.execute(SWITCH_ALONE)
+    for table in tables:
         await db.execute(
             SQL("DROP TABLE IF EXISTS read.{} CASCADE").format(Identifier(table))
         )
         await db.execute(
             SQL("ALTER TABLE {} SET SCHEMA read").format(Identifier(schema, table))
         )
-    await db.execute(SQL("DROP SCHEMA {} CASCADE").format(Identifier(schema)))
+    # Fails, and with it the switch, if there is anything but tables in it.
+    await db.execute(SQL("DROP SCHEMA {}").format(Identifier(schema)))
     await db.execute(PLACE, [projector.name, position, projector.definition])
     return position
 
