@@ -1,0 +1,1 @@
+"""Demo data, made through the service's own API as any client would."""

@@ -1,0 +1,98 @@
+"""Fill an empty service: prices, people, agents, connectors, rules, chats."""
+
+import logging
+import secrets
+from datetime import UTC, datetime
+from pathlib import Path
+
+from aiohttp import ClientSession
+
+from service.demo.api import Api
+from service.demo.chats import record_chats
+from service.demo.prices import import_real_prices
+from service.users.bootstrap import TOKEN_FILE
+
+logger = logging.getLogger(__name__)
+
+CONNECTORS = (
+    ("Issue tracker", "https://tracker.demo.example/mcp", "Read and file issues."),
+    ("Calendar", "https://calendar.demo.example/mcp", "Read and plan appointments."),
+    ("Payments", "https://payments.demo.example/mcp", "Look up and send payments."),
+)
+
+
+async def load_demo(base_url: str, data_dir: Path) -> bool:
+    """Load the demo unless there are agents already; return whether it was loaded.
+
+    Prices are real; people, agents and chats are invented.
+
+    :raises DemoError: when the API refuses a step
+    """
+    token = (data_dir / TOKEN_FILE).read_text(encoding="ascii").strip()
+    async with ClientSession() as http:
+        admin = Api(http, base_url, token)
+        if (await admin.get("/api/catalog/agents?limit=1"))["agents"]:
+            return False
+        await import_real_prices(admin)
+        ada = await admin.as_new_user("ada")
+        ben = await admin.as_new_user("ben")
+        runtime = await admin.as_new_user("runtime", "runtime")
+        await admin.as_new_user("olga", "auditor")
+        triage, clerk = await _agents_and_rules(ada, ben)
+        await ada.post(
+            "/api/secrets",
+            {"name": "TRACKER_TOKEN", "value": secrets.token_urlsafe(24)},
+        )
+        chats = await record_chats(runtime, [triage, clerk], now=datetime.now(UTC))
+    logger.info("demo data loaded", extra={"chats": chats})
+    return True
+
+
+async def _agents_and_rules(ada: Api, ben: Api) -> tuple[str, str]:
+    """Let two people share connectors with two agents and set their rules."""
+    triage = (await ben.post("/api/catalog/agents", {"name": "Support triage"}))["id"]
+    clerk = (await ada.post("/api/catalog/agents", {"name": "Invoice clerk"}))["id"]
+    tracker, calendar, payments = [
+        (
+            await ada.post(
+                "/api/mcp/connectors",
+                {"name": name, "url": url, "description": description},
+            )
+        )["id"]
+        for name, url, description in CONNECTORS
+    ]
+    await ada.post(f"/api/mcp/connectors/{calendar}/grants/public")
+    # The tracker's owner offers it, the agent's manager accepts: two consents.
+    await ada.put(f"/api/mcp/connectors/{tracker}/grants/agents/{triage}")
+    await ben.put(f"/api/mcp/connectors/{tracker}/grants/agents/{triage}")
+    await ben.put(f"/api/mcp/connectors/{calendar}/grants/agents/{triage}")
+    await ada.put(f"/api/mcp/connectors/{payments}/grants/agents/{clerk}")
+    await ben.put(
+        f"/api/mcp/agents/{triage}/tools",
+        {
+            "rules": [
+                _rule(tracker, "issues.read_*", "allow"),
+                _rule(tracker, "issues.create", "ask"),
+                _rule(tracker, "issues.delete*", "deny"),
+                _rule(calendar, "*", "allow"),
+            ]
+        },
+    )
+    await ada.put(
+        f"/api/mcp/agents/{clerk}/tools",
+        {
+            "rules": [
+                _rule(payments, "payments.find", "allow"),
+                _rule(payments, "payments.send", "ask"),
+            ]
+        },
+    )
+    return triage, clerk
+
+
+def _rule(connector_id: str, tool_pattern: str, stance: str) -> dict[str, str]:
+    return {
+        "connector_id": connector_id,
+        "tool_pattern": tool_pattern,
+        "stance": stance,
+    }
