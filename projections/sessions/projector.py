@@ -1,0 +1,89 @@
+"""Session events to the sessions' read tables."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from psycopg import AsyncConnection
+
+from projections.projector import Projector
+from projections.sessions.table import (
+    OpenedRow,
+    TurnRow,
+    insert_opened,
+    insert_turns,
+    summarize,
+)
+from service.event_log.mapper import RecordedEvent
+from service.sessions.aggregate import ChatSession
+
+
+class SessionsProjector(Projector):
+    name = "sessions"
+    events = (ChatSession.Created, ChatSession.TurnRecorded, ChatSession.Ended)
+
+    async def project(
+        self, db: AsyncConnection[Any], events: Sequence[RecordedEvent]
+    ) -> None:
+        opened: list[OpenedRow] = []
+        turns: list[TurnRow] = []
+        ended: dict[UUID, datetime | None] = {}
+        for recorded in events:
+            event = recorded.event
+            ended.setdefault(recorded.aggregate_id, None)
+            match event:
+                case ChatSession.Created():
+                    opened.append(_opened(recorded))
+                case ChatSession.TurnRecorded():
+                    turns.append(_turn(recorded))
+                case ChatSession.Ended():
+                    ended[recorded.aggregate_id] = datetime.fromisoformat(
+                        event.ended_at
+                    )
+        if opened:
+            await insert_opened(db, opened)
+        if turns:
+            await insert_turns(db, turns)
+        await summarize(db, ended)
+
+
+def _opened(recorded: RecordedEvent) -> OpenedRow:
+    event = recorded.event
+    return OpenedRow(
+        id=recorded.aggregate_id,
+        session_id=event.session_id,
+        agent_id=UUID(event.agent_id),
+        user_id=UUID(event.user_id),
+        opened_at=datetime.fromisoformat(event.started_at),
+        opened_position=recorded.position,
+    )
+
+
+def _turn(recorded: RecordedEvent) -> TurnRow:
+    event = recorded.event
+    return TurnRow(
+        session=recorded.aggregate_id,
+        version=recorded.version,
+        turn_id=event.turn_id,
+        trace_id=event.trace_id,
+        started_at=datetime.fromisoformat(event.started_at),
+        ended_at=datetime.fromisoformat(event.ended_at),
+        latency_us=event.latency_us,
+        provider=event.provider,
+        model=event.model,
+        prompt_tokens=event.prompt_tokens,
+        completion_tokens=event.completion_tokens,
+        cache_read_tokens=event.cache_read_tokens,
+        cache_creation_tokens=event.cache_creation_tokens,
+        cost=Decimal(event.cost) if event.cost is not None else None,
+        currency=event.currency,
+        price_id=event.price_id,
+        is_error=event.is_error,
+        input_truncated=event.input_truncated,
+        output_truncated=event.output_truncated,
+        sealed_error=event.sealed_error,
+        sealed_input=event.sealed_input,
+        sealed_output=event.sealed_output,
+    )

@@ -1,0 +1,186 @@
+"""Writes to the sessions' read tables."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from psycopg import AsyncConnection
+
+from projections.rows import columns
+
+
+@dataclass(slots=True, kw_only=True)
+class OpenedRow:
+    id: UUID
+    session_id: str
+    agent_id: UUID
+    user_id: UUID
+    opened_at: datetime
+    opened_position: int
+
+
+@dataclass(slots=True, kw_only=True)
+class TurnRow:
+    session: UUID
+    version: int
+    turn_id: str
+    trace_id: str | None
+    started_at: datetime
+    ended_at: datetime
+    latency_us: int
+    provider: str | None
+    model: str | None
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    cache_read_tokens: int | None
+    cache_creation_tokens: int | None
+    cost: Decimal | None
+    currency: str | None
+    price_id: str | None
+    is_error: bool
+    input_truncated: bool
+    output_truncated: bool
+    sealed_error: str | None
+    sealed_input: str | None
+    sealed_output: str | None
+
+
+INSERT_OPENED = """
+    INSERT INTO session (
+           id, session_id, agent_id, user_id, opened_at, opened_position,
+           started_at, last_active_at, has_error, facts, figures)
+    SELECT id, session_id, agent_id, user_id, opened_at, opened_position,
+           opened_at, opened_at, false, '', ''
+      FROM unnest(
+           %(id)s::uuid[], %(session_id)s::text[], %(agent_id)s::uuid[],
+           %(user_id)s::uuid[], %(opened_at)s::timestamptz[],
+           %(opened_position)s::bigint[])
+           AS opened (id, session_id, agent_id, user_id, opened_at, opened_position)
+"""
+INSERT_TURNS = """
+    INSERT INTO session_turn (
+           session, version, turn_id, trace_id, started_at, ended_at, latency_us,
+           provider, model, prompt_tokens, completion_tokens, cache_read_tokens,
+           cache_creation_tokens, cost, currency, price_id, is_error,
+           input_truncated, output_truncated,
+           sealed_error, sealed_input, sealed_output)
+    SELECT *
+      FROM unnest(
+           %(session)s::uuid[], %(version)s::bigint[], %(turn_id)s::text[],
+           %(trace_id)s::text[], %(started_at)s::timestamptz[],
+           %(ended_at)s::timestamptz[], %(latency_us)s::bigint[],
+           %(provider)s::text[], %(model)s::text[], %(prompt_tokens)s::bigint[],
+           %(completion_tokens)s::bigint[], %(cache_read_tokens)s::bigint[],
+           %(cache_creation_tokens)s::bigint[], %(cost)s::numeric[],
+           %(currency)s::text[], %(price_id)s::text[], %(is_error)s::boolean[],
+           %(input_truncated)s::boolean[], %(output_truncated)s::boolean[],
+           %(sealed_error)s::text[], %(sealed_input)s::text[],
+           %(sealed_output)s::text[])
+"""
+# What a row says follows from the set of its turns alone, so their order of
+# arrival can't matter.
+SUMMARIZE = """
+    WITH touched AS (
+         SELECT * FROM unnest(%(id)s::uuid[], %(ended_at)s::timestamptz[])
+             AS given (id, ended_at)
+    ), summary AS (
+         SELECT t.session AS id,
+                count(*) AS traces,
+                count(*) FILTER (WHERE t.is_error) AS errors,
+                min(t.started_at) AS started_at,
+                max(t.ended_at) AS ended_at,
+                sum(t.prompt_tokens)::bigint AS prompt_tokens,
+                sum(t.completion_tokens)::bigint AS completion_tokens,
+                sum(t.cache_read_tokens)::bigint AS cache_read_tokens,
+                sum(t.cache_creation_tokens)::bigint AS cache_creation_tokens,
+                count(*) FILTER (
+                    WHERE t.cost IS NULL AND coalesce(t.prompt_tokens, 0)
+                        + coalesce(t.completion_tokens, 0) > 0) AS unpriced,
+                min(t.currency) AS currency,
+                min(t.currency) IS DISTINCT FROM max(t.currency) AS mixed,
+                trim_scale(sum(t.cost)) AS cost,
+                percentile_cont(ARRAY[0.5, 0.99])
+                    WITHIN GROUP (ORDER BY t.latency_us / 1000.0::float8) AS latency_ms,
+                (array_agg(t.version ORDER BY t.started_at, t.turn_id)
+                    FILTER (WHERE t.sealed_input IS NOT NULL))[1] AS first_input,
+                (array_agg(t.version ORDER BY t.started_at DESC, t.turn_id DESC)
+                    FILTER (WHERE t.sealed_output IS NOT NULL))[1] AS last_output
+           FROM session_turn t
+          WHERE t.session = ANY (%(id)s::uuid[])
+          GROUP BY t.session
+    ), whole AS (
+         SELECT s.id, s.session_id, s.agent_id, s.user_id,
+                coalesce(touched.ended_at, s.ended_at) AS ended_at,
+                least(s.opened_at, t.started_at) AS started_at,
+                greatest(s.opened_at, touched.ended_at, s.ended_at, t.ended_at)
+                    AS last_active_at,
+                coalesce(t.traces, 0) AS traces, coalesce(t.errors, 0) AS errors,
+                t.prompt_tokens, t.completion_tokens,
+                t.cache_read_tokens, t.cache_creation_tokens,
+                CASE WHEN t.unpriced = 0 AND NOT t.mixed THEN t.cost END AS cost,
+                CASE WHEN t.unpriced = 0 AND NOT t.mixed THEN t.currency END
+                    AS currency,
+                coalesce(t.unpriced, 0) AS unpriced,
+                t.latency_ms, t.first_input, t.last_output
+           FROM touched
+           JOIN session s USING (id)
+           LEFT JOIN summary t USING (id)
+    )
+    UPDATE session s
+       SET ended_at = w.ended_at,
+           started_at = w.started_at,
+           last_active_at = w.last_active_at,
+           has_error = w.errors > 0,
+           first_input_version = w.first_input,
+           last_output_version = w.last_output,
+           facts = json_build_object(
+               'id', w.id,
+               'session_id', w.session_id,
+               'agent_id', w.agent_id,
+               'user_id', w.user_id,
+               'start_time', to_char(w.started_at AT TIME ZONE 'UTC', %(utc)s),
+               'end_time', to_char(w.last_active_at AT TIME ZONE 'UTC', %(utc)s),
+               'duration_ms', floor(
+                   extract(epoch FROM w.last_active_at - w.started_at) * 1000
+               )::bigint,
+               'has_ended', w.ended_at IS NOT NULL)::text,
+           figures = json_build_object(
+               'cost_summary', json_build_object(
+                   'total', json_build_object('cost', w.cost, 'currency', w.currency),
+                   'traces_without_price', w.unpriced),
+               'token_usage', json_build_object(
+                   'total', coalesce(w.prompt_tokens + w.completion_tokens,
+                                     w.prompt_tokens, w.completion_tokens),
+                   'prompt', w.prompt_tokens,
+                   'completion', w.completion_tokens,
+                   'cache_read', w.cache_read_tokens,
+                   'cache_creation', w.cache_creation_tokens),
+               'num_traces', w.traces,
+               'num_traces_with_error', w.errors,
+               'trace_latency_ms_p50', w.latency_ms[1],
+               'trace_latency_ms_p99', w.latency_ms[2])::text
+      FROM whole w
+     WHERE s.id = w.id
+"""
+UTC = 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'
+
+
+async def insert_opened(db: AsyncConnection[Any], rows: Iterable[OpenedRow]) -> None:
+    await db.execute(INSERT_OPENED, columns(rows))
+
+
+async def insert_turns(db: AsyncConnection[Any], rows: Sequence[TurnRow]) -> None:
+    await db.execute(INSERT_TURNS, columns(rows))
+
+
+async def summarize(
+    db: AsyncConnection[Any], ended: Mapping[UUID, datetime | None]
+) -> None:
+    """Bring the rows of some sessions up to their turns and, where given, ends."""
+    await db.execute(
+        SUMMARIZE,
+        {"id": list(ended), "ended_at": list(ended.values()), "utc": UTC},
+    )

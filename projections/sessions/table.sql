@@ -1,0 +1,64 @@
+CREATE TABLE session (
+    id                  uuid        PRIMARY KEY,
+    session_id          text        COLLATE "C" NOT NULL,
+    agent_id            uuid        NOT NULL,
+    user_id             uuid        NOT NULL,
+    opened_at           timestamptz NOT NULL,
+    opened_position     bigint      NOT NULL,
+    ended_at            timestamptz,
+    started_at          timestamptz NOT NULL,
+    last_active_at      timestamptz NOT NULL,
+    has_error           boolean     NOT NULL,
+    first_input_version bigint,
+    last_output_version bigint,
+    facts               text        NOT NULL,
+    figures             text        NOT NULL
+) WITH (fillfactor = 85);
+COMMENT ON COLUMN session.opened_at IS 'As the start was reported; a turn may have been earlier.';
+COMMENT ON COLUMN session.opened_position IS 'Where the log first names the session: a cursor shows none that are newer.';
+COMMENT ON COLUMN session.last_active_at IS 'The latest of start, end, and the ends of turns.';
+COMMENT ON COLUMN session.first_input_version IS 'The turn that the first input stands in; its text is sealed.';
+COMMENT ON COLUMN session.facts IS 'Rendered JSON: ids and times.';
+COMMENT ON COLUMN session.figures IS 'Rendered JSON: tokens, cost, traces and latencies.';
+
+-- Each list is walked in its order from one of these, newest first.
+CREATE INDEX session_newest ON session (started_at, id);
+CREATE INDEX session_of_agent ON session (agent_id, started_at, id);
+CREATE INDEX session_of_user ON session (user_id, started_at, id);
+CREATE INDEX session_with_error ON session (started_at, id) WHERE has_error;
+CREATE INDEX session_of_agent_with_error ON session (agent_id, started_at, id) WHERE has_error;
+CREATE INDEX session_id_prefix ON session (session_id);
+-- Finds the sessions that were under way at a moment.
+CREATE INDEX session_activity ON session USING gist (tstzrange(started_at, last_active_at, '[]'));
+
+CREATE TABLE session_turn (
+    session          uuid        NOT NULL,
+    version          bigint      NOT NULL,
+    turn_id          text        COLLATE "C" NOT NULL,
+    trace_id         text,
+    started_at       timestamptz NOT NULL,
+    ended_at         timestamptz NOT NULL,
+    latency_us       bigint      NOT NULL,
+    provider         text,
+    model            text,
+    prompt_tokens         bigint,
+    completion_tokens     bigint,
+    cache_read_tokens     bigint,
+    cache_creation_tokens bigint,
+    cost             numeric,
+    currency         text        COLLATE "C",
+    price_id         text,
+    is_error         boolean     NOT NULL,
+    input_truncated  boolean     NOT NULL,
+    output_truncated boolean     NOT NULL,
+    sealed_error     text,
+    sealed_input     text,
+    sealed_output    text,
+    PRIMARY KEY (session, version)
+);
+COMMENT ON COLUMN session_turn.version IS 'Version of the event in its aggregate; the texts are bound to it.';
+-- Ciphertext doesn't compress.
+ALTER TABLE session_turn
+    ALTER COLUMN sealed_error SET STORAGE EXTERNAL,
+    ALTER COLUMN sealed_input SET STORAGE EXTERNAL,
+    ALTER COLUMN sealed_output SET STORAGE EXTERNAL;

@@ -1,0 +1,174 @@
+"""A chat session: whose it is, which turns it has had, and whether it is over."""
+
+import base64
+import hashlib
+from datetime import datetime
+from uuid import UUID
+
+from eventsourcing.domain import event
+
+from service.aggregate import LoggedAggregate
+from service.identifiers import named_id
+from service.sessions.turn import Cost, SealedTexts, Turn
+
+TURNS_MAX = 10_000
+# 12 base64url characters of each turn's id: two of 10,000 turns share them with a
+# probability of one in 10**14.
+KEY_BYTES = 9
+
+
+class ChatSession(LoggedAggregate):
+    """Turns between a user and an agent under an id that no other session has.
+
+    The texts of a turn stand in its event, sealed with the user's key. The state
+    holds only what decisions need: which turns are known.
+    """
+
+    class Created(LoggedAggregate.Created):
+        TOPIC = "session.started"
+        session_id: str
+        agent_id: str
+        user_id: str
+        started_at: str
+
+    class TurnRecorded(LoggedAggregate.Event):
+        """A turn; amounts are decimals as text, times ISO 8601 in UTC.
+
+        Texts are sealed (AEV1, purpose ``text``), bound to the user, this
+        aggregate's id, this event's version and the field's name. ``cost`` is null
+        when the price was unknown. Agent and user are the session's, repeated for
+        those who read single events.
+        """
+
+        TOPIC = "session.turn_recorded"
+        agent_id: str
+        user_id: str
+        turn_id: str
+        trace_id: str | None
+        started_at: str
+        ended_at: str
+        latency_us: int
+        provider: str | None
+        model: str | None
+        prompt_tokens: int | None
+        completion_tokens: int | None
+        cache_read_tokens: int | None
+        cache_creation_tokens: int | None
+        cost: str | None
+        currency: str | None
+        price_id: str | None
+        is_error: bool
+        sealed_error: str | None
+        sealed_input: str | None
+        input_truncated: bool
+        sealed_output: str | None
+        output_truncated: bool
+
+    class Ended(LoggedAggregate.Event):
+        TOPIC = "session.ended"
+        ended_at: str
+
+    TOPIC = "session"
+
+    @staticmethod
+    def create_id(session_id: str) -> UUID:
+        return named_id("session", session_id)
+
+    @event(Created)
+    def __init__(
+        self, session_id: str, agent_id: str, user_id: str, started_at: str
+    ) -> None:
+        self.session_id = session_id
+        self.agent_id = agent_id
+        self.user_id = user_id
+        self.started_at = started_at
+        self.ended_at: str | None = None
+        self.turns = 0
+        # A space and then the key, for each turn.
+        self.turn_keys = ""
+
+    def has_turn(self, turn_id: str) -> bool:
+        return _key(turn_id) in self.turn_keys
+
+    @property
+    def is_full(self) -> bool:
+        return self.turns >= TURNS_MAX
+
+    def record_turn(self, turn: Turn, texts: SealedTexts, cost: Cost | None) -> bool:
+        """Add a turn and return whether it is new.
+
+        A turn that is known stays as it was first reported. Turns come late and
+        in any order, also after the end.
+        """
+        if self.has_turn(turn.turn_id):
+            return False
+        self._turn_recorded(
+            agent_id=self.agent_id,
+            user_id=self.user_id,
+            turn_id=turn.turn_id,
+            trace_id=turn.trace_id,
+            started_at=turn.started_at.isoformat(),
+            ended_at=turn.ended_at.isoformat(),
+            latency_us=turn.latency_us,
+            provider=turn.provider,
+            model=turn.model,
+            prompt_tokens=turn.tokens.prompt,
+            completion_tokens=turn.tokens.completion,
+            cache_read_tokens=turn.tokens.cache_read,
+            cache_creation_tokens=turn.tokens.cache_creation,
+            cost=format(cost.amount, "f") if cost else None,
+            currency=cost.currency if cost else None,
+            price_id=cost.price_id if cost else None,
+            is_error=turn.is_error,
+            sealed_error=texts.error,
+            sealed_input=texts.input,
+            input_truncated=texts.input_truncated,
+            sealed_output=texts.output,
+            output_truncated=texts.output_truncated,
+        )
+        return True
+
+    @event(TurnRecorded)
+    def _turn_recorded(
+        self,
+        agent_id: str,
+        user_id: str,
+        turn_id: str,
+        trace_id: str | None,
+        started_at: str,
+        ended_at: str,
+        latency_us: int,
+        provider: str | None,
+        model: str | None,
+        prompt_tokens: int | None,
+        completion_tokens: int | None,
+        cache_read_tokens: int | None,
+        cache_creation_tokens: int | None,
+        cost: str | None,
+        currency: str | None,
+        price_id: str | None,
+        is_error: bool,  # noqa: FBT001  # an event's field
+        sealed_error: str | None,
+        sealed_input: str | None,
+        input_truncated: bool,  # noqa: FBT001  # an event's field
+        sealed_output: str | None,
+        output_truncated: bool,  # noqa: FBT001  # an event's field
+    ) -> None:
+        self.turns += 1
+        self.turn_keys += _key(turn_id)
+
+    def end(self, *, at: datetime) -> bool:
+        """End the session and return whether it was running."""
+        if self.ended_at is not None:
+            return False
+        self._ended(ended_at=at.isoformat())
+        return True
+
+    @event(Ended)
+    def _ended(self, ended_at: str) -> None:
+        self.ended_at = ended_at
+
+
+def _key(turn_id: str) -> str:
+    digest = hashlib.blake2b(turn_id.encode(), digest_size=KEY_BYTES).digest()
+    return " " + base64.urlsafe_b64encode(digest).decode()

@@ -1,0 +1,182 @@
+"""What can be done with a session, and whether it may be."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from service.agents.aggregate import Agent
+from service.auth.principal import Principal
+from service.errors import (
+    ConflictError,
+    ForbiddenError,
+    InvalidRequestError,
+    NotFoundError,
+    Problem,
+)
+from service.event_log.unit_of_work import UnitOfWork
+from service.secrets.vault import Vault
+from service.sessions.aggregate import TURNS_MAX, ChatSession
+from service.sessions.cost import cost_of
+from service.sessions.policy import may_record, may_see, records_for_anyone
+from service.sessions.sealing import sealed_texts
+from service.sessions.turn import CLOCK_AHEAD_MAX, Turn, faults
+from service.users.aggregate import User
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartSession:
+    """``user_id`` None means the caller, ``started_at`` None means now."""
+
+    session_id: str
+    agent_id: UUID
+    user_id: UUID | None = None
+    started_at: datetime | None = None
+    principal: Principal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordTurns:
+    session_id: str
+    turns: Sequence[Turn]
+    principal: Principal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndSession:
+    session_id: str
+    ended_at: datetime | None = None
+    principal: Principal
+
+
+async def start_session(
+    command: StartSession, work: UnitOfWork
+) -> tuple[ChatSession, bool]:
+    """Start a session and return it, and whether it is new.
+
+    Starting it again for the same agent and user changes nothing.
+
+    :raises ForbiddenError: the caller may not record for this agent and user; the
+        same for an agent that doesn't exist
+    :raises InvalidRequestError: no such agent or user, to a caller who may record
+        for any; or a start in the future
+    :raises ConflictError: the id belongs to a session of another agent or user
+    """
+    user_id = command.user_id or command.principal.user_id
+    await _authorize_start(work, command, user_id)
+    started_at = command.started_at or work.at
+    if started_at > work.at + CLOCK_AHEAD_MAX:
+        raise _invalid("started_at", "lies in the future")
+    session_id = ChatSession.create_id(command.session_id)
+    session = await work.find(ChatSession, session_id)
+    if session is not None:
+        if (session.agent_id, session.user_id) != (str(command.agent_id), str(user_id)):
+            raise ConflictError(
+                "this session id is taken by another agent or user",
+                code="session_id_taken",
+            )
+        return session, False
+    session = ChatSession(
+        session_id=command.session_id,
+        agent_id=str(command.agent_id),
+        user_id=str(user_id),
+        started_at=started_at.isoformat(),
+    )
+    work.save(session)
+    return session, True
+
+
+async def record_turns(
+    command: RecordTurns, work: UnitOfWork, vault: Vault
+) -> tuple[ChatSession, list[bool]]:
+    """Record turns, all or none, and say of each whether it was new.
+
+    A turn that is known changes nothing, whatever else is reported of it. Turns
+    are taken in any order and also after the end, for reports come late. When the
+    user's key was destroyed, a turn is recorded without its texts.
+
+    :raises NotFoundError: no such session, or none that the caller can see
+    :raises ForbiddenError: the caller may not record in this session
+    :raises InvalidRequestError: a turn that can't be, such as one from the future
+    :raises ConflictError: the session has all the turns that it can have
+    """
+    session = await _recordable(work, command.principal, command.session_id)
+    known = []
+    for turn in command.turns:
+        problems = faults(turn, now=work.at)
+        if problems:
+            raise InvalidRequestError("this turn can't be", problems=problems)
+        if session.has_turn(turn.turn_id):
+            known.append(False)
+            continue
+        if session.is_full:
+            raise ConflictError(
+                f"a session has at most {TURNS_MAX} turns", code="session_full"
+            )
+        texts = await sealed_texts(turn.texts, session, vault)
+        known.append(session.record_turn(turn, texts, await cost_of(turn, work)))
+    work.save(session)
+    return session, known
+
+
+async def end_session(
+    command: EndSession, work: UnitOfWork
+) -> tuple[ChatSession, bool]:
+    """End a session and return it, and whether it was running.
+
+    :raises NotFoundError: no such session, or none that the caller can see
+    :raises ForbiddenError: the caller may not record in this session
+    :raises InvalidRequestError: an end before the start, or in the future
+    """
+    session = await _recordable(work, command.principal, command.session_id)
+    ended_at = command.ended_at or max(
+        work.at, datetime.fromisoformat(session.started_at)
+    )
+    if ended_at < datetime.fromisoformat(session.started_at):
+        raise _invalid("ended_at", "lies before the session's start")
+    if ended_at > work.at + CLOCK_AHEAD_MAX:
+        raise _invalid("ended_at", "lies in the future")
+    changed = session.end(at=ended_at)
+    work.save(session)
+    return session, changed
+
+
+async def _authorize_start(
+    work: UnitOfWork, command: StartSession, user_id: UUID
+) -> None:
+    agent = await work.find(Agent, command.agent_id)
+    if records_for_anyone(command.principal):
+        if agent is None:
+            raise _invalid("agent_id", "no such agent")
+        named_another = user_id != command.principal.user_id
+        if named_another and await work.find(User, user_id) is None:
+            raise _invalid("user_id", "no such user")
+    elif agent is None or not may_record(command.principal, agent, user_id):
+        raise ForbiddenError(
+            "only a manager of the agent records sessions, and only their own"
+        )
+
+
+async def _recordable(
+    work: UnitOfWork, principal: Principal, session_id: str
+) -> ChatSession:
+    session = await work.find(ChatSession, ChatSession.create_id(session_id))
+    if session is None:
+        raise NotFoundError("no such session")
+    if records_for_anyone(principal):
+        return session
+    agent = await work.load(Agent, UUID(session.agent_id))
+    manages_agent = agent.is_managed_by(principal.user_id)
+    if not may_see(principal, session, manages_agent=manages_agent):
+        raise NotFoundError("no such session")
+    if not may_record(principal, agent, UUID(session.user_id)):
+        raise ForbiddenError(
+            "only a manager of the agent records sessions, and only their own"
+        )
+    return session
+
+
+def _invalid(path: str, message: str) -> InvalidRequestError:
+    return InvalidRequestError(
+        "the body is not valid", problems=[Problem(path, message)]
+    )

@@ -1,0 +1,26 @@
+"""Ids that clients give to sessions and turns."""
+
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+ID_CHARACTERS_MAX = 128
+# No control characters, no blanks at the ends: trace stores strip those.
+ID_PATTERN = (
+    r"^[^\x00-\x20\x7f-\xa0]([^\x00-\x1f\x7f-\x9f]{0,126}[^\x00-\x20\x7f-\xa0])?$"
+)
+# Each would be another path.
+RESERVED = frozenset({"list", ".", ".."})
+
+ClientId = Annotated[
+    str, Field(min_length=1, max_length=ID_CHARACTERS_MAX, pattern=ID_PATTERN)
+]
+
+
+def _not_reserved(text: str) -> str:
+    if text in RESERVED:
+        raise ValueError("this id is reserved")
+    return text
+
+
+SessionId = Annotated[ClientId, AfterValidator(_not_reserved)]
