@@ -65,18 +65,37 @@ async def read_bytes(request: web.Request) -> bytes:
     :raises UnsupportedMediaTypeError: when it is compressed
     :raises TooLargeError: beyond ``BODY_BYTES_MAX``, as soon as that is known
     """
+    await _ask_for_body(request, BODY_BYTES_MAX)
+    try:
+        return await request.read()
+    except web.HTTPRequestEntityTooLarge:
+        _refuse_large(BODY_BYTES_MAX)
+
+
+async def read_upload(request: web.Request, bytes_max: int) -> bytes:
+    """Return a body that may be larger than others, within a bound of its own.
+
+    Raises what :func:`read_bytes` does. An operation that takes one must take no
+    Idempotency-Key, for which the body would be read again.
+    """
+    await _ask_for_body(request, bytes_max)
+    body = bytearray()
+    async for chunk in request.content.iter_any():
+        body += chunk
+        if len(body) > bytes_max:
+            _refuse_large(bytes_max)
+    return bytes(body)
+
+
+async def _ask_for_body(request: web.Request, bytes_max: int) -> None:
     if request.headers.get("Content-Encoding", "identity").lower() != "identity":
         raise UnsupportedMediaTypeError("the body must not be compressed")
-    if (request.content_length or 0) > BODY_BYTES_MAX:
-        _refuse_large()
+    if (request.content_length or 0) > bytes_max:
+        _refuse_large(bytes_max)
     if "Expect" in request.headers and not request.content.is_eof():
         await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         # Only what follows is the answer: aiohttp would think it has begun.
         request.writer.output_size = 0
-    try:
-        return await request.read()
-    except web.HTTPRequestEntityTooLarge:
-        _refuse_large()
 
 
 async def continue_when_read(request: web.Request) -> None:
@@ -95,8 +114,8 @@ async def refuse_body(request: web.Request) -> None:
         )
 
 
-def _refuse_large() -> NoReturn:
-    raise TooLargeError(f"a body has at most {BODY_BYTES_MAX} bytes") from None
+def _refuse_large(bytes_max: int) -> NoReturn:
+    raise TooLargeError(f"a body has at most {bytes_max} bytes") from None
 
 
 def _refuse_malformed(body: bytes) -> None:

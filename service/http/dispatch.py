@@ -60,7 +60,7 @@ async def dispatch(
         result, appended = await execute(
             log,
             attempt.decide,
-            metadata=_metadata(request),
+            metadata=request_metadata(request),
             at=datetime.now(UTC),
             if_match=given_match,
             receipt=receipt if key else None,
@@ -99,7 +99,8 @@ class _Attempt(Generic[Result]):
         return result
 
 
-def _metadata(request: web.Request) -> dict[str, str]:
+def request_metadata(request: web.Request) -> dict[str, str]:
+    """Return what the log keeps beside an event: who caused it, in which request."""
     principal = request[PRINCIPAL]
     metadata = {
         "actor": str(principal.user_id),
