@@ -9,6 +9,7 @@ from projections.connectors.routes import routes as connector_reads
 from projections.price_catalog.rendered import RENDERED_CATALOG, RenderedCatalog
 from projections.price_catalog.routes import routes as price_reads
 from projections.reading import READ_POOL
+from projections.secrets.routes import routes as secret_reads
 from projections.sessions.routes import routes as session_reads
 from projections.tool_rules.routes import routes as tool_rule_reads
 from projections.users.routes import routes as user_reads
@@ -22,6 +23,7 @@ from service.http.dispatch import EVENT_LOG, KEY_RING, VAULT
 from service.http.errors import report_errors
 from service.http.health import HEALTH, Health
 from service.http.health import routes as probes
+from service.http.log_epoch import name_log_epoch
 from service.http.observe import observe
 from service.http.openapi.document import ApiDocument
 from service.http.openapi.routes import API_DOCUMENT
@@ -51,6 +53,7 @@ def operations() -> list[Operation]:
             tool_rule_commands,
             tool_rule_reads,
             secret_commands,
+            secret_reads,
             key_commands,
             session_commands,
             session_reads,
@@ -69,7 +72,7 @@ def create_app(resources: Resources, *, probes_only: bool = False) -> web.Applic
     ``probes_only``: for a process without the API, which still answers probes.
     """
     app = web.Application(
-        middlewares=[observe, report_errors, authenticate],
+        middlewares=[observe, report_errors, authenticate, name_log_epoch],
         client_max_size=BODY_BYTES_MAX,
     )
     app[READ_POOL] = resources.pool

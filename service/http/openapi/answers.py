@@ -17,6 +17,11 @@ HEADERS: Final[dict[str, dict[str, Any]]] = {
         "command that changed nothing has none.",
         "schema": {"type": "string", "pattern": "^[0-9]+$"},
     },
+    "LogEpoch": {
+        "description": "The log that X-Event-Position counts in; another one after a "
+        "restore.",
+        "schema": {"type": "string", "format": "uuid"},
+    },
     "ETag": {
         "description": "The version of what is answered, for If-Match or "
         "If-None-Match.",
@@ -89,7 +94,7 @@ REFUSALS: Final = {
     403: "The caller may not do this.",
     404: "There is no such thing, or none that the caller can see.",
     409: "It clashes with what is there, or others changed the same thing again and "
-    "again.",
+    "again; or X-Log-Epoch names another log.",
     412: "If-Match names another version than the current one, or X-Min-Position a "
     "position that the log hasn't reached.",
     413: "The body is too large.",
@@ -144,6 +149,8 @@ def _shared(operation: Operation) -> set[int]:
         statuses |= {404}
     if operation.method != "GET":
         statuses |= {403, 409}
+    if operation.min_position:
+        statuses |= {409}
     if operation.idempotent_key:
         statuses |= {422}
     if operation.if_match or operation.min_position:
@@ -220,7 +227,7 @@ def _refusal(status: int, words: str, shown: Any) -> Schema:
 def _headers_of(operation: Operation, status: int) -> dict[str, Schema]:
     names = ["RequestId"]
     if operation.method != "GET" or operation.min_position:
-        names += ["EventPosition"]
+        names += ["EventPosition", "LogEpoch"]
     if _has_version(operation):
         names += ["ETag"]
     if operation.method == "POST" and status == HTTPStatus.CREATED:
@@ -253,6 +260,7 @@ def _sentence(words: str) -> str:
 _HEADER_NAMES: Final = {
     "RequestId": "X-Request-Id",
     "EventPosition": "X-Event-Position",
+    "LogEpoch": "X-Log-Epoch",
     "ETag": "ETag",
     "Location": "Location",
     "IdempotentReplayed": "Idempotent-Replayed",

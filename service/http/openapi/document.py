@@ -36,7 +36,8 @@ service first starts.
 
 **Read what you wrote.** A command answers with `X-Event-Position`, its place in the
 log. Lists are built from the log a moment later; send the position back as
-`X-Min-Position` to wait for it.
+`X-Min-Position` to wait for it, with the answer's `X-Log-Epoch` if you kept it for
+long: a log that was restored counts anew.
 
 **Change safely.** `If-Match` makes a change depend on the version that you saw
 (`ETag`), and `Idempotency-Key` makes it safe to repeat.

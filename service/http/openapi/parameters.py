@@ -53,6 +53,14 @@ HEADERS: Final[dict[str, dict[str, Any]]] = {
         "schema": {"type": "integer", "minimum": 0, "maximum": POSITION_MAX},
         "example": 42,
     },
+    "LogEpoch": {
+        "name": "X-Log-Epoch",
+        "in": "header",
+        "description": "The X-Log-Epoch of the answer that X-Min-Position is from: "
+        "refused with 409 when the log has been restored since, so that the position "
+        "means something else.",
+        "schema": {"type": "string", "format": "uuid"},
+    },
 }
 
 
@@ -113,7 +121,7 @@ def _headers(operation: Operation) -> list[str]:
     if operation.if_match:
         names += ["IfMatch"]
     if operation.min_position:
-        names += ["MinPosition"]
+        names += ["MinPosition", "LogEpoch"]
     if operation.method != "GET":
         names += ["TraceParent"]
     return names
