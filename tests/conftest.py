@@ -4,6 +4,7 @@ import asyncio
 import itertools
 import tempfile
 from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
@@ -42,15 +43,22 @@ def template(postgres: str) -> str:
     return TEMPLATE
 
 
-@pytest.fixture
-def database_url(postgres: str, template: str) -> Iterator[str]:
-    """The URL of a migrated, empty database of this test alone."""
+@contextmanager
+def fresh_database(postgres: str, template: str) -> Iterator[str]:
+    """The URL of a migrated, empty database, for as long as it is needed."""
     name = f"test_{next(_numbers)}"
     with psycopg.connect(postgres, autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
     yield make_conninfo(postgres, dbname=name)
     with psycopg.connect(postgres, autocommit=True) as connection:
         connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture
+def database_url(postgres: str, template: str) -> Iterator[str]:
+    """The URL of a migrated, empty database of this test alone."""
+    with fresh_database(postgres, template) as url:
+        yield url
 
 
 @pytest.fixture

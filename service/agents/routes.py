@@ -19,14 +19,14 @@ from service.agents.resource import AgentResource, agent_resource
 from service.http.dispatch import dispatch
 from service.http.envelope import Answer
 from service.http.operation import Routes
-from service.http.requests import RequestModel, Text
+from service.http.requests import RequestModel
 
 routes = Routes("catalog")
 
 
 class NewAgent(RequestModel):
-    name: Annotated[Text, Field(min_length=1, max_length=128)]
-    description: Annotated[Text, Field(max_length=2000)] = ""
+    name: Annotated[str, Field(min_length=1, max_length=128)]
+    description: Annotated[str, Field(max_length=2000)] = ""
 
 
 @routes.post(

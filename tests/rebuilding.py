@@ -1,0 +1,42 @@
+"""Whether a projection says the same when it is built again from the log."""
+
+import re
+
+from psycopg import AsyncConnection
+from psycopg.sql import SQL, Identifier
+
+from projections.catalog import PROJECTORS, follower_conninfo
+from projections.position import wait_for_position
+from projections.rebuild import rebuild
+from service.resources import Resources
+
+TABLE = re.compile(r"^CREATE TABLE (\w+)", re.MULTILINE)
+
+
+async def tables(resources: Resources, name: str) -> dict[str, list[str]]:
+    """Every row of a projection's tables as text, once it reflects the whole log."""
+    projector = next(each for each in PROJECTORS if each.name == name)
+    head = await resources.log.head()
+    await wait_for_position(resources.pool, [name], head.position, timeout_s=10)
+    found = {}
+    async with resources.pool.connection() as db:
+        for table in TABLE.findall(projector.table_sql):
+            cursor = await db.execute(
+                SQL("SELECT t::text FROM read.{} t ORDER BY 1").format(
+                    Identifier(table)
+                )
+            )
+            found[table] = [row[0] for row in await cursor.fetchall()]
+    return found
+
+
+async def expect_rebuild_equals_live(resources: Resources, name: str) -> None:
+    """Rebuild a projection and expect every row of it again, byte for byte."""
+    live = await tables(resources, name)
+    assert all(live.values()), "a comparison of empty tables proves nothing"
+    projector = next(each for each in PROJECTORS if each.name == name)
+    async with await AsyncConnection.connect(
+        follower_conninfo(resources.database_url), autocommit=True
+    ) as db:
+        await rebuild(db, resources.log.mapper, projector)
+    assert await tables(resources, name) == live
