@@ -1,0 +1,69 @@
+"""Operations of the tests' own, beside the service's."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+import pytest
+import pytest_asyncio
+from aiohttp import web
+from aiohttp.test_utils import TestClient, TestServer
+
+from service.app import create_app
+from service.http.envelope import Answer
+from service.http.operation import Routes, add_operations
+from service.http.rate_limit import RateLimit
+from service.resources import Resources, open_resources
+from tests.callers import Caller, Callers
+from tests.conftest import fresh_database
+
+routes = Routes("test")
+
+SECRET = "SELECT 'a secret of the failed statement'"
+COSTLY = RateLimit(burst=2, interval_s=60)
+
+
+@routes.get("/test/broken", answers={200: "never"})
+async def get_broken(_request: web.Request) -> Answer:
+    raise RuntimeError(SECRET)
+
+
+@routes.get("/test/costly", answers={200: "yours"}, rate_limit=COSTLY)
+async def get_costly(_request: web.Request) -> Answer:
+    return Answer(message="yours")
+
+
+@routes.get("/test/cached", answers={200: "cached"}, public=True)
+async def get_cached(_request: web.Request) -> Answer:
+    return Answer(message="cached", headers={"Cache-Control": "max-age=60"})
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """A service for the many cases of one module, which all refuse: ``ada`` calls."""
+
+    resources: Resources
+    callers: Callers
+    ada: Caller
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def shared(
+    postgres: str, template: str, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Shared]:
+    """A running service; its tests are marked ``asyncio(loop_scope="module")``."""
+    with fresh_database(postgres, template) as url:
+        async with (
+            open_resources(url, tmp_path_factory.mktemp("shared")) as resources,
+            TestClient(TestServer(create_app(resources))) as client,
+        ):
+            callers = Callers(resources, client)
+            yield Shared(resources, callers, await callers.user("ada"))
+
+
+@pytest.fixture
+async def edge(resources: Resources) -> AsyncIterator[Callers]:
+    """Callers of the service with this file's operations, without followers."""
+    app = create_app(resources)
+    add_operations(app, routes.operations)
+    async with TestClient(TestServer(app)) as client:
+        yield Callers(resources, client)

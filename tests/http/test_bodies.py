@@ -1,0 +1,199 @@
+"""What a body must be, and that nothing of a refused one is applied."""
+
+import gzip
+import io
+from collections.abc import AsyncIterator
+from typing import Any
+from uuid import uuid4
+
+import orjson
+import pytest
+
+from service.http.body import BODY_BYTES_MAX, JSON_DEPTH_MAX
+from tests.http.conftest import Shared
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+CONNECTORS = "/api/mcp/connectors"
+TRACKER = {"name": "Issue tracker", "url": "https://tracker.example/mcp"}
+QUOTED = "Ztrictly-confidential"
+
+
+def nested(levels: int) -> bytes:
+    return b'{"name":' + b"[" * (levels - 1) + b"]" * (levels - 1) + b"}"
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "code"),
+    [
+        (b"", 400, "not_json"),
+        (b"{", 400, "not_json"),
+        (b'{"name": "a",}', 400, "not_json"),
+        (b"{'name': 'a'}", 400, "not_json"),
+        (b'{"name": NaN}', 400, "not_json"),
+        (b'{"name": "\xff"}', 400, "not_json"),
+        (b'{"name": "\\ud800"}', 400, "not_json"),
+        (b'\xef\xbb\xbf{"name": "a"}', 400, "not_json"),
+        ('{"name": "a"}'.encode("utf-16"), 400, "not_json"),
+        (b'{"name": "a"} {}', 400, "not_json"),
+        (nested(JSON_DEPTH_MAX), 422, "invalid_request"),
+        (nested(JSON_DEPTH_MAX + 1), 400, "json_too_deep"),
+        (nested(100_000), 400, "json_too_deep"),
+        (b'{"name":"a","name":"b","url":"https://a.example"}', 400, "duplicate_key"),
+        (
+            b'{"name":"a","n\\u0061me":"b","url":"https://a.example"}',
+            400,
+            "duplicate_key",
+        ),
+        (b'{"name":"a","name":1,"url":"https://a.example"}', 400, "duplicate_key"),
+        (b'{"name":"a","x":{"y":1,"y":2}}', 400, "duplicate_key"),
+        (b'{"name":"a\\u0000b","url":"https://a.example"}', 422, None),
+        (b'{"name":"a","url":"https://a.example","\\u0000":1}', 422, None),
+        (b"null", 422, "invalid_request"),
+        (b"[]", 422, "invalid_request"),
+        (b'"name"', 422, "invalid_request"),
+        (b"{}", 422, "invalid_request"),
+        (b'{"name": 5, "url": "https://a.example"}', 422, "invalid_request"),
+        (b'{"name": true, "url": "https://a.example"}', 422, "invalid_request"),
+        (b'{"name": null, "url": "https://a.example"}', 422, "invalid_request"),
+        (b'{"name": ["a"], "url": "https://a.example"}', 422, "invalid_request"),
+        (b'{"name": "a", "url": "https://a.example", "x": 1}', 422, "invalid_request"),
+    ],
+)
+async def test_a_body_that_is_not_right_is_refused_and_changes_nothing(
+    shared: Shared, body: bytes, status: int, code: str | None
+) -> None:
+    before = await shared.resources.log.head()
+
+    reply = await shared.ada.post(CONNECTORS, body)
+
+    assert reply.status == status
+    assert code is None or reply.code == code
+    assert await shared.resources.log.head() == before
+
+
+async def test_every_fault_is_named_with_its_place(shared: Shared) -> None:
+    rules = [
+        {"connector_id": str(uuid4()), "tool_pattern": "a", "stance": "allow"},
+        {"connector_id": "no", "tool_pattern": "", "stance": "maybe", "extra": 1},
+    ]
+
+    reply = await shared.ada.put(f"/api/mcp/agents/{uuid4()}/tools", {"rules": rules})
+
+    assert reply.status == 422
+    assert {error["path"] for error in reply.data["errors"]} == {
+        "rules[1].connector_id",
+        "rules[1].tool_pattern",
+        "rules[1].stance",
+        "rules[1].extra",
+    }
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        {"connector_id": QUOTED},
+        {"connector_id": f"{uuid4()}{QUOTED}"},
+        {"tool_pattern": QUOTED + "\n"},
+        {"tool_pattern": QUOTED * 300},
+        {"stance": QUOTED},
+        {"stance": [QUOTED]},
+        {"unknown": QUOTED},
+    ],
+)
+async def test_a_refusal_never_quotes_a_value(
+    shared: Shared, rule: dict[str, Any]
+) -> None:
+    good = {"connector_id": str(uuid4()), "tool_pattern": "a", "stance": "allow"}
+
+    reply = await shared.ada.put(
+        f"/api/mcp/agents/{uuid4()}/tools", {"rules": [{**good, **rule}]}
+    )
+
+    assert reply.status == 422
+    assert b"Zt" not in reply.body
+
+
+async def test_what_a_refusal_says_is_bounded(shared: Shared) -> None:
+    unknown = {f"{number}" + "x" * 5_000: 1 for number in range(150)}
+
+    reply = await shared.ada.post(CONNECTORS, {**TRACKER, **unknown})
+
+    assert reply.status == 422
+    assert len(reply.data["errors"]) == 100
+    assert len(reply.body) < 30_000
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    [
+        "text/plain",
+        "application/x-www-form-urlencoded",
+        "application/json; charset=iso-8859-1",
+        "application/json-patch+json",
+        "",
+    ],
+)
+async def test_another_type_of_body_is_refused(
+    shared: Shared, content_type: str
+) -> None:
+    reply = await shared.ada.post(CONNECTORS, TRACKER, Content_Type=content_type)
+
+    assert (reply.status, reply.code) == (415, "unsupported_media_type")
+
+
+async def test_json_may_name_its_charset(shared: Shared) -> None:
+    reply = await shared.ada.post(
+        CONNECTORS, TRACKER, Content_Type="application/json; charset=UTF-8"
+    )
+
+    assert reply.status == 201
+
+
+async def test_a_compressed_body_is_refused(shared: Shared) -> None:
+    reply = await shared.ada.post(
+        CONNECTORS, gzip.compress(orjson.dumps(TRACKER)), Content_Encoding="gzip"
+    )
+
+    assert (reply.status, reply.code) == (415, "unsupported_media_type")
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+async def test_a_body_over_the_limit_is_refused(shared: Shared, chunked: bool) -> None:  # noqa: FBT001
+    body = b" " * (BODY_BYTES_MAX + 1)
+
+    async def chunks() -> AsyncIterator[bytes]:
+        for start in range(0, len(body), 64 * 1024):
+            yield body[start : start + 64 * 1024]
+
+    response = await shared.ada.client.post(
+        CONNECTORS,
+        data=chunks() if chunked else io.BytesIO(body),
+        headers={
+            "Authorization": f"Bearer {shared.ada.token}",
+            "Content-Type": "application/json",
+        },
+    )
+
+    assert ("Transfer-Encoding" in response.request_info.headers) == chunked
+    assert response.status == 413
+    assert (await response.json())["data"]["code"] == "too_large"
+
+
+async def test_a_body_of_just_the_limit_is_read(shared: Shared) -> None:
+    body = orjson.dumps(TRACKER)
+
+    reply = await shared.ada.post(
+        CONNECTORS, body + b" " * (BODY_BYTES_MAX - len(body))
+    )
+
+    assert reply.status == 201
+
+
+@pytest.mark.parametrize(("body", "status"), [(b"{}", 404), (b'{"a":1}', 400)])
+async def test_an_operation_without_body_takes_none(
+    shared: Shared, body: bytes, status: int
+) -> None:
+    reply = await shared.ada.post(f"{CONNECTORS}/{uuid4()}/grants/public", body)
+
+    assert reply.status == status

@@ -1,0 +1,112 @@
+"""What nobody asked for: a bug, and a database that is away."""
+
+import io
+import logging
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, contextmanager
+from pathlib import Path
+
+import orjson
+import pytest
+from aiohttp.test_utils import TestClient, TestServer
+
+from service.app import create_app
+from service.embedded_postgres import EmbeddedPostgres
+from service.logs import JsonFormatter
+from service.migrate import migrate
+from service.resources import open_resources
+from tests.callers import Callers
+from tests.http.conftest import SECRET
+
+TRACKER = {"name": "Issue tracker", "url": "https://tracker.example/mcp"}
+
+
+@contextmanager
+def log_lines() -> Iterator[io.StringIO]:
+    """Everything that is logged meanwhile, as the service writes it."""
+    stream = io.StringIO()
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(JsonFormatter())
+    # The service runs without aiohttp's own; its test server doesn't.
+    handler.addFilter(lambda record: record.name != "aiohttp.access")
+    root = logging.getLogger()
+    root.addHandler(handler)
+    before = root.level
+    root.setLevel(logging.INFO)
+    try:
+        yield stream
+    finally:
+        root.removeHandler(handler)
+        root.setLevel(before)
+
+
+async def test_a_bug_says_nothing_to_the_caller_and_no_value_to_the_log(
+    edge: Callers,
+) -> None:
+    ada = await edge.user("ada")
+    with log_lines() as written:
+        reply = await ada.get("/test/broken", X_Request_Id="of-the-bug")
+
+    assert (reply.status, reply.message) == (500, "internal error")
+    assert reply.data == {
+        "code": "internal_error",
+        "errors": [],
+        "request_id": "of-the-bug",
+    }
+    lines = [orjson.loads(line) for line in written.getvalue().splitlines()]
+    [fault] = [line for line in lines if line["level"] == "error"]
+    assert (fault["error"], fault["message"]) == ("RuntimeError", "unexpected error")
+    assert fault["request_id"] == "of-the-bug"
+    assert any(place.endswith("get_broken") for place in fault["at"])
+    assert SECRET not in written.getvalue()
+    assert str(ada.token) not in written.getvalue()
+
+
+async def test_a_request_line_names_the_template_and_never_what_was_sent(
+    edge: Callers,
+) -> None:
+    ada = await edge.user("ada")
+    with log_lines() as written:
+        await ada.post("/api/mcp/connectors/private-name/grants/public?token=abc")
+
+    lines = [orjson.loads(line) for line in written.getvalue().splitlines()]
+    [line] = [line for line in lines if line["logger"] == "agent_runtime.request"]
+    assert line["route"] == "/api/mcp/connectors/{id}/grants/public"
+    assert (line["method"], line["status"]) == ("POST", 400)
+    assert "private-name" not in written.getvalue()
+    assert "abc" not in written.getvalue()
+
+
+@pytest.fixture
+async def cut_off(tmp_path: Path) -> AsyncIterator[tuple[Callers, EmbeddedPostgres]]:
+    """The service on a PostgreSQL of this test alone, which can go away."""
+    async with AsyncExitStack() as stack:
+        postgres = stack.enter_context(EmbeddedPostgres.start(tmp_path / "postgres"))
+        migrate(postgres.url)
+        resources = await stack.enter_async_context(
+            open_resources(postgres.url, tmp_path)
+        )
+        client = await stack.enter_async_context(
+            TestClient(TestServer(create_app(resources)))
+        )
+        yield Callers(resources, client), postgres
+
+
+async def test_without_the_database_callers_are_told_to_come_back(
+    cut_off: tuple[Callers, EmbeddedPostgres],
+) -> None:
+    callers, postgres = cut_off
+    ada = await callers.user("ada")
+    postgres.stop()
+
+    with log_lines() as written:
+        replies = [
+            await ada.get("/api/mcp/connectors"),
+            await ada.post("/api/mcp/connectors", TRACKER),
+            await ada.post("/api/mcp/connectors", TRACKER, Idempotency_Key="a"),
+        ]
+
+    assert {reply.status for reply in replies} == {503}
+    assert all(int(reply.headers["Retry-After"]) >= 1 for reply in replies)
+    assert all(b"psycopg" not in reply.body.lower() for reply in replies)
+    assert "SELECT" not in written.getvalue()
