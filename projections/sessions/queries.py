@@ -21,8 +21,9 @@ from projections.sessions.cursor import Cursor
 FOLLOWERS = ("sessions", "agents")
 
 POSITION = SQL("""
-    (SELECT coalesce(min(position), 0) FROM read.position
-      WHERE follower IN ('sessions', 'agents'))
+    (SELECT coalesce(min(CASE WHEN p.epoch = h.epoch THEN p.position ELSE 0 END), 0)
+       FROM read.position p, events.head h
+      WHERE p.follower IN ('sessions', 'agents'))
 """)
 PAGE = SQL("""
     WITH managed AS MATERIALIZED (

@@ -256,7 +256,7 @@ async def test_a_position_is_waited_for_or_refused(recorder: Recorder) -> None:
 
     assert shown.position >= started.position
     assert len(shown.data["sessions"]) == 1
-    assert (ahead.status, ahead.code) == (503, "position_not_reached")
+    assert (ahead.status, ahead.code) == (412, "position_beyond_log")
 
 
 async def test_a_list_counts_the_agents_of_its_page(
