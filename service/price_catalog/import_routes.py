@@ -1,0 +1,128 @@
+"""Importing price lists over HTTP."""
+
+import asyncio
+from typing import Annotated
+
+from aiohttp import web
+from pydantic import Field
+
+from service.auth.middleware import AUTHENTICATOR, PRINCIPAL
+from service.errors import UnsupportedMediaTypeError
+from service.event_log.unit_of_work import UnitOfWork
+from service.http.body import read_upload
+from service.http.dispatch import POSITION_HEADER, request_metadata
+from service.http.envelope import Answer
+from service.http.operation import Routes
+from service.http.requests import Moment, QueryModel
+from service.price_catalog.import_prices import LogAndPool, import_prices
+from service.price_catalog.import_resource import (
+    ImportReportResource,
+    import_report_resource,
+)
+from service.price_catalog.importers.genai_prices import import_genai_prices
+from service.price_catalog.importers.litellm import (
+    DOCUMENT_BYTES_MAX,
+    import_litellm,
+)
+from service.price_catalog.importers.price_rows import Import
+from service.price_catalog.policy import refuse_unless_may_price
+
+routes = Routes("llm-router")
+
+IMPORT_RESOURCES: web.AppKey[LogAndPool] = web.AppKey("import_resources")
+ANSWERS = {
+    200: "prices imported, or with dry_run: what an import would change",
+    403: "the caller is no superuser",
+}
+
+
+class ImportQuery(QueryModel):
+    dry_run: bool = False
+    confirm: Annotated[str | None, Field(max_length=8000)] = None
+    undated_since: Moment | None = None
+
+    @property
+    def confirmed(self) -> list[str]:
+        return (self.confirm or "").split(",")
+
+
+class LiteLLMImportQuery(ImportQuery):
+    version: Annotated[str | None, Field(min_length=1, max_length=100)] = None
+
+
+@routes.post(
+    "/api/llm-router/prices/imports/genai-prices",
+    answers={**ANSWERS, 503: "the package genai-prices isn't installed"},
+    data=ImportReportResource,
+    idempotent_key=False,
+)
+async def post_genai_prices_import(request: web.Request, query: ImportQuery) -> Answer:
+    """Import the prices of the installed package genai-prices.
+
+    With `dry_run` nothing is changed; the answer is the same. A second import
+    changes nothing. Some changes are held back until `confirm` names their model as
+    `provider/model`, comma-separated, or is `all`: more than five times up or down,
+    to 0, of the past, of a price from another list or that was ended. A price set
+    by hand is never overwritten, and a model that the list no longer has is only
+    reported. A price that the list doesn't date counts from `undated_since`, by
+    default from now.
+    """
+    refuse_unless_may_price(request[PRINCIPAL])
+    return await _import(request, query, await asyncio.to_thread(import_genai_prices))
+
+
+@routes.post(
+    "/api/llm-router/prices/imports/litellm",
+    answers={
+        **ANSWERS,
+        413: f"the file has more than {DOCUMENT_BYTES_MAX} bytes",
+        415: "the body is not uncompressed application/json",
+        422: "the body is not a LiteLLM price file",
+    },
+    data=ImportReportResource,
+    idempotent_key=False,
+    raw_body=("application/json",),
+)
+async def post_litellm_import(
+    request: web.Request, query: LiteLLMImportQuery
+) -> Answer:
+    """Import a LiteLLM price file.
+
+    The body is a `model_prices_and_context_window.json` of up to 32 MiB, as it is.
+    It carries no version: `version` says which release or commit it is of. The rest
+    is as for the import of genai-prices.
+    """
+    refuse_unless_may_price(request[PRINCIPAL])
+    if request.content_type != "application/json":
+        raise UnsupportedMediaTypeError("the body must be application/json")
+    document = await read_upload(request, DOCUMENT_BYTES_MAX)
+    listed = await asyncio.to_thread(import_litellm, document, version=query.version)
+    return await _import(request, query, listed)
+
+
+async def _import(request: web.Request, query: ImportQuery, listed: Import) -> Answer:
+    async def authorize(work: UnitOfWork) -> None:
+        # An import takes a while: every batch asks anew who is calling.
+        principal = await request.config_dict[AUTHENTICATOR].authenticate(
+            request.headers.get("Authorization")
+        )
+        refuse_unless_may_price(principal)
+        work.relied_on(principal.facts)
+
+    report = await import_prices(
+        request.config_dict[IMPORT_RESOURCES],
+        listed,
+        dry_run=query.dry_run,
+        confirm=query.confirmed,
+        undated_since=query.undated_since,
+        metadata=request_metadata(request),
+        authorize=authorize,
+    )
+    headers = {}
+    if report.position is not None:
+        headers[POSITION_HEADER] = str(report.position)
+    return Answer(
+        message="prices compared" if query.dry_run else "prices imported",
+        data=import_report_resource(report),
+        headers=headers,
+    )
