@@ -15,6 +15,7 @@ from psycopg.conninfo import make_conninfo
 from projections.catalog import run_followers
 from projections.position import wait_for_position
 from service.app import create_app
+from service.database import SERVICE_ROLE
 from service.embedded_postgres import EmbeddedPostgres
 from service.migrate import migrate
 from service.resources import Resources, open_resources
@@ -49,6 +50,8 @@ def fresh_database(postgres: str, template: str) -> Iterator[str]:
     name = f"test_{next(_numbers)}"
     with psycopg.connect(postgres, autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
+        # The one right that a migration gives and a clone doesn't inherit.
+        connection.execute(f"GRANT CREATE ON DATABASE {name} TO {SERVICE_ROLE}")
     yield make_conninfo(postgres, dbname=name)
     with psycopg.connect(postgres, autocommit=True) as connection:
         connection.execute(f"DROP DATABASE {name} WITH (FORCE)")

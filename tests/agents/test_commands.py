@@ -1,0 +1,156 @@
+"""What can be done with an agent."""
+
+from uuid import UUID, uuid4
+
+import pytest
+
+from service.agents.aggregate import MANAGERS_MAX, Agent
+from service.agents.commands import (
+    AppointManager,
+    DismissManager,
+    RegisterAgent,
+    appoint_manager,
+    dismiss_manager,
+    register_agent,
+)
+from service.auth.principal import Principal, Role
+from service.errors import (
+    ConflictError,
+    ForbiddenError,
+    NotFoundError,
+    PreconditionFailedError,
+)
+from service.users.aggregate import User
+from tests.scenario import Scenario, principal
+
+ADA, BOB, EVE = principal("ada"), principal("bob"), principal("eve")
+ROOT = principal("root", Role.SUPERUSER)
+AUDITOR = principal("auditor", Role.AUDITOR)
+
+
+def agent_of(*managers: Principal) -> Agent:
+    agent = Agent(name="Triage", description="", manager_id=str(managers[0].user_id))
+    for manager in managers[1:]:
+        agent.appoint_manager(manager.user_id)
+    return agent
+
+
+def appoint(agent_id: UUID, user: Principal, by: Principal) -> AppointManager:
+    return AppointManager(agent_id=agent_id, user_id=user.user_id, principal=by)
+
+
+def dismiss(agent_id: UUID, user: Principal, by: Principal) -> DismissManager:
+    return DismissManager(agent_id=agent_id, user_id=user.user_id, principal=by)
+
+
+async def test_who_registers_an_agent_manages_it(scenario: Scenario) -> None:
+    command = RegisterAgent(name="Triage", description="Sorts", principal=ADA)
+    await scenario.when(register_agent, command)
+    await scenario.then(("agent.registered", ADA))
+    assert scenario.result.manager_ids == [str(ADA.user_id)]
+
+
+@pytest.mark.parametrize("caller", [ADA, ROOT])
+async def test_a_manager_is_appointed(scenario: Scenario, caller: Principal) -> None:
+    agent = agent_of(ADA)
+    await scenario.given(agent, User(name="bob"))
+    await scenario.when(appoint_manager, appoint(agent.id, BOB, caller))
+    await scenario.then(("agent.manager_appointed", caller))
+    assert scenario.result[0].is_managed_by(BOB.user_id)
+
+
+async def test_appointing_a_manager_again_does_nothing(scenario: Scenario) -> None:
+    agent = agent_of(ADA, BOB)
+    await scenario.given(agent, User(name="bob"))
+    await scenario.when(appoint_manager, appoint(agent.id, BOB, ADA))
+    await scenario.then()
+    assert scenario.result[1] is False
+
+
+async def test_nobody_is_not_appointed(scenario: Scenario) -> None:
+    agent = agent_of(ADA)
+    await scenario.given(agent)
+    await scenario.when(appoint_manager, appoint(agent.id, BOB, ADA))
+    await scenario.then_refused(NotFoundError)
+
+
+async def test_an_auditor_appoints_nobody(scenario: Scenario) -> None:
+    agent = agent_of(ADA)
+    await scenario.given(agent, User(name="bob"))
+    await scenario.when(appoint_manager, appoint(agent.id, BOB, AUDITOR))
+    await scenario.then_refused(ForbiddenError)
+
+
+async def test_a_stranger_and_a_missing_agent_are_refused_alike(
+    scenario: Scenario,
+) -> None:
+    agent = agent_of(ADA)
+    await scenario.given(agent, User(name="eve"))
+    for agent_id in (agent.id, uuid4()):
+        await scenario.when(appoint_manager, appoint(agent_id, EVE, EVE))
+        await scenario.then_refused(NotFoundError)
+        await scenario.when(dismiss_manager, dismiss(agent_id, ADA, EVE))
+        await scenario.then_refused(NotFoundError)
+
+
+async def test_no_more_managers_than_an_agent_can_have(scenario: Scenario) -> None:
+    agent = agent_of(ADA)
+    for _ in range(MANAGERS_MAX - 1):
+        agent.appoint_manager(uuid4())
+    await scenario.given(agent, User(name="bob"))
+    await scenario.when(appoint_manager, appoint(agent.id, BOB, ADA))
+    await scenario.then_refused(ConflictError)
+
+
+async def test_a_manager_is_dismissed(scenario: Scenario) -> None:
+    agent = agent_of(ADA, BOB)
+    await scenario.given(agent)
+    await scenario.when(dismiss_manager, dismiss(agent.id, BOB, ADA))
+    await scenario.then(("agent.manager_dismissed", ADA))
+
+
+async def test_a_manager_dismisses_themself_while_another_stays(
+    scenario: Scenario,
+) -> None:
+    agent = agent_of(ADA, BOB)
+    await scenario.given(agent)
+    await scenario.when(dismiss_manager, dismiss(agent.id, ADA, ADA))
+    await scenario.then(("agent.manager_dismissed", ADA))
+
+
+async def test_the_last_manager_is_dismissed_only_by_a_superuser(
+    scenario: Scenario,
+) -> None:
+    agent = agent_of(ADA)
+    await scenario.given(agent)
+    await scenario.when(dismiss_manager, dismiss(agent.id, ADA, ADA))
+    await scenario.then_refused(ForbiddenError)
+    await scenario.when(dismiss_manager, dismiss(agent.id, ADA, ROOT))
+    await scenario.then(("agent.manager_dismissed", ROOT))
+
+
+async def test_dismissing_who_is_no_manager_does_nothing(scenario: Scenario) -> None:
+    agent = agent_of(ADA)
+    await scenario.given(agent)
+    await scenario.when(dismiss_manager, dismiss(agent.id, BOB, ADA))
+    await scenario.then()
+    assert scenario.result[1] is False
+
+
+async def test_an_auditor_dismisses_nobody(scenario: Scenario) -> None:
+    agent = agent_of(ADA, BOB)
+    await scenario.given(agent)
+    await scenario.when(dismiss_manager, dismiss(agent.id, BOB, AUDITOR))
+    await scenario.then_refused(ForbiddenError)
+
+
+async def test_managers_that_changed_meanwhile_are_left_alone(
+    scenario: Scenario,
+) -> None:
+    agent = agent_of(ADA, BOB)
+    await scenario.given(agent)
+    command = dismiss(agent.id, BOB, ADA)
+    await scenario.when(dismiss_manager, command, if_match=1)
+    await scenario.then_refused(PreconditionFailedError)
+    await scenario.when(dismiss_manager, command, if_match=2)
+    await scenario.then(("agent.manager_dismissed", ADA))
