@@ -6,6 +6,7 @@ from aiohttp import web
 
 from projections.agents.routes import routes as agent_reads
 from projections.connectors.routes import routes as connector_reads
+from projections.price_catalog.history_routes import routes as price_history
 from projections.price_catalog.rendered import RENDERED_CATALOG, RenderedCatalog
 from projections.price_catalog.routes import routes as price_reads
 from projections.reading import READ_POOL
@@ -29,6 +30,8 @@ from service.http.openapi.document import ApiDocument
 from service.http.openapi.routes import API_DOCUMENT
 from service.http.openapi.routes import routes as api_documents
 from service.http.operation import Operation, add_operations
+from service.price_catalog.import_routes import IMPORT_RESOURCES
+from service.price_catalog.import_routes import routes as price_imports
 from service.price_catalog.routes import routes as price_commands
 from service.resources import Resources
 from service.secrets.key_routes import routes as key_commands
@@ -58,7 +61,9 @@ def operations() -> list[Operation]:
             session_commands,
             session_reads,
             price_commands,
+            price_imports,
             price_reads,
+            price_history,
             api_documents,
             probes,
         )
@@ -76,6 +81,7 @@ def create_app(resources: Resources, *, probes_only: bool = False) -> web.Applic
         client_max_size=BODY_BYTES_MAX,
     )
     app[READ_POOL] = resources.pool
+    app[IMPORT_RESOURCES] = resources
     app[HEALTH] = Health(resources.pool)
     app[RENDERED_CATALOG] = RenderedCatalog(resources.pool)
     app[EVENT_LOG] = resources.log

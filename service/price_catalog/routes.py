@@ -1,5 +1,7 @@
 """The price catalog's commands over HTTP."""
 
+from http.client import CREATED
+from urllib.parse import urlencode
 from uuid import UUID
 
 from aiohttp import web
@@ -54,6 +56,7 @@ async def post_provider(request: web.Request, body: NewProvider) -> web.Response
             message="provider added" if is_new else "provider was already added",
             data=provider_resource(provider),
             etag=provider.version,
+            headers={"Location": "/api/llm-router/providers"} if is_new else {},
         )
 
     return await dispatch(
@@ -201,9 +204,15 @@ async def post_price_correction(
 def _answer(
     outcome: Outcome, changed: str, unchanged: str, *, created: bool = False
 ) -> Answer:
+    pricing = outcome.pricing
+    status = CREATED if created and outcome.changed else 200
+    query = urlencode({"provider": pricing.provider_key, "model": pricing.model})
     return Answer(
-        status=201 if created and outcome.changed else 200,
+        status=status,
         message=changed if outcome.changed else unchanged,
-        data=priced_model_resource(outcome.pricing, outcome.period),
-        etag=outcome.pricing.version,
+        data=priced_model_resource(pricing, outcome.period),
+        etag=pricing.version,
+        headers=(
+            {"Location": f"/api/llm-router/prices?{query}"} if status == CREATED else {}
+        ),
     )
