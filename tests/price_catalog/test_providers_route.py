@@ -24,11 +24,6 @@ ENTRY_FIELDS = [
 ]
 
 
-@pytest.fixture
-async def root(callers: Callers) -> Caller:
-    return await callers.user("root", "superuser")
-
-
 async def add(root: Caller, key: str = "acme", display_name: str = "Acme") -> Reply:
     return await root.post(PROVIDERS, {"key": key, "display_name": display_name})
 
