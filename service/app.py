@@ -12,6 +12,8 @@ from projections.price_catalog.routes import routes as price_reads
 from projections.reading import READ_POOL
 from projections.secrets.routes import routes as secret_reads
 from projections.sessions.routes import routes as session_reads
+from projections.sessions.trace_store import TRACES, Traces
+from projections.sessions.turn_routes import routes as turn_reads
 from projections.tool_rules.routes import routes as tool_rule_reads
 from projections.users.routes import routes as user_reads
 from service.agents.routes import routes as agent_commands
@@ -60,6 +62,7 @@ def operations() -> list[Operation]:
             key_commands,
             session_commands,
             session_reads,
+            turn_reads,
             price_commands,
             price_imports,
             price_reads,
@@ -87,6 +90,7 @@ def create_app(resources: Resources, *, probes_only: bool = False) -> web.Applic
     app[EVENT_LOG] = resources.log
     app[KEY_RING] = resources.key_ring
     app[VAULT] = resources.vault
+    app[TRACES] = Traces()
     app[AUTHENTICATOR] = resources.authenticator
     app[THROTTLE] = Throttle()
     served: Sequence[Operation] = probes.operations if probes_only else operations()

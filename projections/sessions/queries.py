@@ -16,6 +16,7 @@ from psycopg.rows import class_row
 from psycopg.sql import SQL, Composed
 
 from projections.sessions.cursor import Cursor
+from projections.sessions.trace_store import SessionKey
 
 # Whose tables these questions read; POSITION is the least of theirs.
 FOLLOWERS = ("sessions", "agents")
@@ -24,6 +25,18 @@ POSITION = SQL("""
     (SELECT coalesce(min(CASE WHEN p.epoch = h.epoch THEN p.position ELSE 0 END), 0)
        FROM read.position p, events.head h
       WHERE p.follower IN ('sessions', 'agents'))
+""")
+COLUMNS = SQL("""
+    s.id, s.session_id, s.agent_id, s.user_id, s.started_at,
+    s.ended_at IS NOT NULL AS has_ended, s.last_active_at, s.facts, s.figures,
+    i.version AS input_version, i.sealed_input, i.input_truncated,
+    o.version AS output_version, o.sealed_output, o.output_truncated
+""")
+TEXTS = SQL("""
+    LEFT JOIN read.session_turn i
+      ON i.session = s.id AND i.version = s.first_input_version
+    LEFT JOIN read.session_turn o
+      ON o.session = s.id AND o.version = s.last_output_version
 """)
 PAGE = SQL("""
     WITH managed AS MATERIALIZED (
@@ -39,19 +52,12 @@ PAGE = SQL("""
          OFFSET %(offset)s LIMIT %(limit)s
     )
     SELECT {position} AS position, s.id IS NULL AS is_empty,
-           s.id, s.session_id, s.agent_id, s.user_id, s.started_at,
-           s.ended_at IS NOT NULL AS has_ended, s.last_active_at,
-           s.facts, s.figures,
-           i.version AS input_version, i.sealed_input, i.input_truncated,
-           o.version AS output_version, o.sealed_output, o.output_truncated
+           {columns}
       FROM (SELECT) AS always
       LEFT JOIN (
            page
            JOIN read.session s ON s.id = page.id
-           LEFT JOIN read.session_turn i
-             ON i.session = s.id AND i.version = s.first_input_version
-           LEFT JOIN read.session_turn o
-             ON o.session = s.id AND o.version = s.last_output_version
+           {texts}
       ) ON true
      ORDER BY s.started_at DESC, s.id DESC
 """)
@@ -124,13 +130,8 @@ class Asked:
 
 @dataclass(slots=True, kw_only=True)
 class SessionRow:
-    """A session as the list shows it; texts are sealed.
+    """A session as the list shows it; texts are sealed."""
 
-    Without any session in the page there is one empty row, for the position.
-    """
-
-    position: int
-    is_empty: bool
     id: UUID
     session_id: str
     agent_id: UUID
@@ -147,12 +148,30 @@ class SessionRow:
     sealed_output: str | None
     output_truncated: bool | None
 
+    @property
+    def key(self) -> SessionKey:
+        """Name the session to a trace store."""
+        return SessionKey(
+            session_id=self.session_id,
+            agent_id=self.agent_id,
+            has_ended=self.has_ended,
+            last_active_at=self.last_active_at,
+        )
+
+
+@dataclass(slots=True, kw_only=True)
+class PageRow(SessionRow):
+    """A session of a page; without any there is one empty row, for the position."""
+
+    position: int
+    is_empty: bool
+
 
 async def session_page(
     db: AsyncConnection[Any], asked: Asked
-) -> tuple[list[SessionRow], int]:
+) -> tuple[list[PageRow], int]:
     """Return up to ``limit`` sessions, newest first, and the position they reflect."""
-    async with db.cursor(row_factory=class_row(SessionRow)) as cursor:
+    async with db.cursor(row_factory=class_row(PageRow)) as cursor:
         # A plan made for these very values: a rare prefix and a common one, or a
         # caller with three sessions and one with a million, are different questions.
         await cursor.execute(
@@ -174,6 +193,8 @@ def page_statement(asked: Asked) -> Composed:
         found.append(IS_VISIBLE)
     return PAGE.format(
         position=POSITION,
+        columns=COLUMNS,
+        texts=TEXTS,
         recent=recent.format(conditions=conditions, newest=NEWEST),
         earlier=EARLIER.format(
             before=BEFORE_WINDOW,

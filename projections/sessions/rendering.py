@@ -2,38 +2,15 @@
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Any
 from uuid import UUID
 
-import orjson
-
 from projections.sessions.queries import SessionRow
+from projections.sessions.resource import TraceStoreSays
+from projections.sessions.texts import ShownText
 from projections.sessions.trace_store import Enrichment, Enrichments
 from service.http.envelope import to_json
-
-TraceStoreSays = Literal["not_configured", "found", "unknown_session", "unavailable"]
-
-LIST_TEXT_CHARACTERS_MAX = 4096
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShownText:
-    """A text, or None where there is none, or none any more."""
-
-    text: str | None = None
-    truncated: bool = False
-
-
-def shown_in_list(text: str | None, *, truncated: bool) -> ShownText:
-    """Cut a text for the list; the session alone shows it in full."""
-    if text is None:
-        return ShownText()
-    return ShownText(
-        text=text[:LIST_TEXT_CHARACTERS_MAX],
-        truncated=truncated or len(text) > LIST_TEXT_CHARACTERS_MAX,
-    )
 
 
 def rendered(
@@ -41,7 +18,7 @@ def rendered(
     first_input: ShownText,
     last_output: ShownText,
     enrichments: Enrichments | None,
-) -> orjson.Fragment:
+) -> bytes:
     """Join what the read table holds rendered with what is known only now."""
     enrichment = enrichments.get(row.session_id) if enrichments else None
     figures = row.figures if enrichment is None else merged(row.figures, enrichment)
@@ -56,15 +33,13 @@ def rendered(
         ),
         "trace_store": said(enrichments, row.session_id),
     }
-    return orjson.Fragment(
-        b"".join(
-            (
-                row.facts[:-1].encode(),
-                b",",
-                figures[1:-1].encode(),
-                b",",
-                to_json(now)[1:],
-            )
+    return b"".join(
+        (
+            row.facts[:-1].encode(),
+            b",",
+            figures[1:-1].encode(),
+            b",",
+            to_json(now)[1:],
         )
     )
 

@@ -1,29 +1,20 @@
 """Operation 4 over HTTP: the list of sessions."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any, TypedDict
-from uuid import UUID
+from typing import TypedDict
 
+import orjson
 from aiohttp import web
 
 from projections.reading import POSITION_HEADER, read_once
 from projections.sessions.cursor import Cursor
 from projections.sessions.parameters import SessionListQuery
 from projections.sessions.queries import FOLLOWERS, Asked, SessionRow, session_page
-from projections.sessions.rendering import (
-    ShownText,
-    TraceStoreSays,
-    agents,
-    rendered,
-    shown_in_list,
-)
-from projections.sessions.texts import TextOpener
-from projections.sessions.trace_store import (
-    DEADLINE_S,
-    SessionKey,
-    TraceStore,
-    enrichments,
-)
+from projections.sessions.rendering import agents, rendered
+from projections.sessions.resource import Session
+from projections.sessions.texts import TextOpener, first_and_last
+from projections.sessions.trace_store import TRACES
 from service.auth.middleware import PRINCIPAL
 from service.auth.principal import Principal
 from service.http.dispatch import VAULT
@@ -31,51 +22,6 @@ from service.http.envelope import Answer
 from service.http.operation import Routes
 
 routes = Routes("observability")
-
-TRACE_STORE: web.AppKey[TraceStore] = web.AppKey("trace_store")
-TRACE_STORE_DEADLINE_S = web.AppKey("trace_store_deadline_s", float)
-
-
-class TotalCost(TypedDict):
-    cost: float | None
-    currency: str | None
-
-
-class CostSummary(TypedDict):
-    total: TotalCost
-    traces_without_price: int
-
-
-class TokenUsage(TypedDict):
-    total: int | None
-    prompt: int | None
-    completion: int | None
-    cache_read: int | None
-    cache_creation: int | None
-
-
-class Session(TypedDict):
-    id: UUID
-    session_id: str
-    agent_id: UUID
-    user_id: UUID
-    start_time: datetime
-    end_time: datetime
-    duration_ms: int
-    has_ended: bool
-    cost_summary: CostSummary
-    token_usage: TokenUsage
-    num_traces: int
-    num_traces_with_error: int | None
-    trace_latency_ms_p50: float | None
-    trace_latency_ms_p99: float | None
-    first_input: str | None
-    first_input_truncated: bool
-    last_output: str | None
-    last_output_truncated: bool
-    session_annotations: list[dict[str, Any]]
-    session_annotation_summaries: list[dict[str, Any]]
-    trace_store: TraceStoreSays
 
 
 class Pagination(TypedDict):
@@ -114,19 +60,17 @@ async def get_session_list(request: web.Request, query: SessionListQuery) -> Ans
     async with read_once(request, *FOLLOWERS, min_position=query.min_position) as db:
         found, position = await session_page(db, asked)
     rows = found[: query.limit]
-    store = request.config_dict.get(TRACE_STORE)
-    enriched = await enrichments(
-        store,
-        [_key(row) for row in rows],
-        deadline_s=request.config_dict.get(TRACE_STORE_DEADLINE_S, DEADLINE_S),
-    )
+    enriched = await request.config_dict[TRACES].of([row.key for row in rows])
     opener = TextOpener(request.config_dict[VAULT])
     successful, total = agents(rows, enriched)
     return Answer(
         message="sessions in the window",
         data={
             "sessions": [
-                rendered(row, *await _texts(row, opener), enriched) for row in rows
+                orjson.Fragment(
+                    rendered(row, *await first_and_last(row, opener), enriched)
+                )
+                for row in rows
             ],
             "pagination": {
                 "has_next_page": len(found) > query.limit,
@@ -156,16 +100,7 @@ def _asked(query: SessionListQuery, principal: Principal) -> Asked:
     )
 
 
-def _key(row: SessionRow) -> SessionKey:
-    return SessionKey(
-        session_id=row.session_id,
-        agent_id=row.agent_id,
-        has_ended=row.has_ended,
-        last_active_at=row.last_active_at,
-    )
-
-
-def _end_cursor(rows: list[SessionRow], position: int, asked: Asked) -> str | None:
+def _end_cursor(rows: Sequence[SessionRow], position: int, asked: Asked) -> str | None:
     if not rows:
         return None
     last = rows[-1]
@@ -176,24 +111,3 @@ def _end_cursor(rows: list[SessionRow], position: int, asked: Asked) -> str | No
         window_start=asked.window_start,
     )
     return cursor.to_text()
-
-
-async def _texts(row: SessionRow, opener: TextOpener) -> tuple[ShownText, ShownText]:
-    first_input = await opener.open(
-        row.sealed_input,
-        user_id=row.user_id,
-        session=row.id,
-        version=row.input_version,
-        field="input",
-    )
-    last_output = await opener.open(
-        row.sealed_output,
-        user_id=row.user_id,
-        session=row.id,
-        version=row.output_version,
-        field="output",
-    )
-    return (
-        shown_in_list(first_input, truncated=bool(row.input_truncated)),
-        shown_in_list(last_output, truncated=bool(row.output_truncated)),
-    )

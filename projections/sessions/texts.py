@@ -1,11 +1,33 @@
 """Open the texts of sessions for somebody who may read them."""
 
+from dataclasses import dataclass
 from uuid import UUID
 
+from projections.sessions.queries import SessionRow
 from service.secrets.cipher import OpenError
 from service.secrets.user_keys import KeyDestroyedError
 from service.secrets.vault import Vault
 from service.sessions.sealing import text_binding
+
+LIST_TEXT_CHARACTERS_MAX = 4096
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownText:
+    """A text, or None where there is none, or none any more."""
+
+    text: str | None = None
+    truncated: bool = False
+
+
+def shown_in_list(text: str | None, *, truncated: bool) -> ShownText:
+    """Cut a text for the list; the session alone shows it in full."""
+    if text is None:
+        return ShownText()
+    return ShownText(
+        text=text[:LIST_TEXT_CHARACTERS_MAX],
+        truncated=truncated or len(text) > LIST_TEXT_CHARACTERS_MAX,
+    )
 
 
 class TextOpener:
@@ -37,3 +59,27 @@ class TextOpener:
         except OpenError:
             return None
         return None
+
+
+async def first_and_last(
+    row: SessionRow, opener: TextOpener
+) -> tuple[ShownText, ShownText]:
+    """Open a session's first input and last output."""
+    first_input = await opener.open(
+        row.sealed_input,
+        user_id=row.user_id,
+        session=row.id,
+        version=row.input_version,
+        field="input",
+    )
+    last_output = await opener.open(
+        row.sealed_output,
+        user_id=row.user_id,
+        session=row.id,
+        version=row.output_version,
+        field="output",
+    )
+    return (
+        shown_in_list(first_input, truncated=bool(row.input_truncated)),
+        shown_in_list(last_output, truncated=bool(row.output_truncated)),
+    )

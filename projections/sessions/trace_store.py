@@ -13,6 +13,8 @@ from decimal import Decimal
 from typing import Any, Protocol
 from uuid import UUID
 
+from aiohttp import web
+
 DEADLINE_S = 2.0
 
 logger = logging.getLogger(__name__)
@@ -68,23 +70,28 @@ class TraceStore(Protocol):
         """
 
 
-async def enrichments(
-    store: TraceStore | None,
-    sessions: Sequence[SessionKey],
-    *,
-    deadline_s: float = DEADLINE_S,
-) -> Enrichments | None:
-    """Ask the store about a page's sessions; None when there is no store."""
-    if store is None:
-        return None
-    if not sessions:
+@dataclass(frozen=True, slots=True)
+class Traces:
+    """The trace store of this service, if it has one, and how long a page waits."""
+
+    store: TraceStore | None = None
+    deadline_s: float = DEADLINE_S
+
+    async def of(self, sessions: Sequence[SessionKey]) -> Enrichments | None:
+        """Ask about the sessions of a page, in time; None when there is no store."""
+        if self.store is None:
+            return None
+        if not sessions:
+            return {}
+        try:
+            async with asyncio.timeout(self.deadline_s):
+                return await self.store.fetch(sessions, deadline_s=self.deadline_s)
+        except TimeoutError:
+            logger.warning("the trace store was too slow for a page")
+        except Exception:
+            # Whatever is wrong with it must not be wrong with the page.
+            logger.exception("the trace store failed")
         return {}
-    try:
-        async with asyncio.timeout(deadline_s):
-            return await store.fetch(sessions, deadline_s=deadline_s)
-    except TimeoutError:
-        logger.warning("the trace store was too slow for a page")
-    except Exception:
-        # Whatever is wrong with it must not be wrong with the page.
-        logger.exception("the trace store failed")
-    return {}
+
+
+TRACES = web.AppKey("traces", Traces)

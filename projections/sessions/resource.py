@@ -1,0 +1,74 @@
+"""A session and its turns as the API shows them."""
+
+from datetime import datetime
+from typing import Any, Literal, TypedDict
+from uuid import UUID
+
+TraceStoreSays = Literal["not_configured", "found", "unknown_session", "unavailable"]
+
+
+class TotalCost(TypedDict):
+    cost: float | None
+    currency: str | None
+
+
+class CostSummary(TypedDict):
+    total: TotalCost
+    traces_without_price: int
+
+
+class TokenUsage(TypedDict):
+    total: int | None
+    prompt: int | None
+    completion: int | None
+    cache_read: int | None
+    cache_creation: int | None
+
+
+class Session(TypedDict):
+    id: UUID
+    session_id: str
+    agent_id: UUID
+    user_id: UUID
+    start_time: datetime
+    end_time: datetime
+    duration_ms: int
+    has_ended: bool
+    cost_summary: CostSummary
+    token_usage: TokenUsage
+    num_traces: int
+    num_traces_with_error: int | None
+    trace_latency_ms_p50: float | None
+    trace_latency_ms_p99: float | None
+    first_input: str | None
+    first_input_truncated: bool
+    last_output: str | None
+    last_output_truncated: bool
+    session_annotations: list[dict[str, Any]]
+    session_annotation_summaries: list[dict[str, Any]]
+    trace_store: TraceStoreSays
+
+
+class ShownTurn(TypedDict):
+    turn_id: str
+    trace_id: str | None
+    start_time: datetime
+    end_time: datetime
+    latency_ms: float
+    provider: str | None
+    model: str | None
+    token_usage: TokenUsage
+    cost: float | None
+    currency: str | None
+    price_id: str | None
+    is_error: bool
+    error: str | None
+    input: str | None
+    input_truncated: bool
+    output: str | None
+    output_truncated: bool
+
+
+class SessionWithTurns(Session):
+    turns: list[ShownTurn]
+    has_more_turns: bool

@@ -1,0 +1,121 @@
+"""One session with its turns over HTTP."""
+
+from datetime import UTC
+from typing import Annotated, Any
+
+import orjson
+from aiohttp import web
+from pydantic import Field
+
+from projections.reading import reading
+from projections.sessions.queries import FOLLOWERS, SessionRow
+from projections.sessions.rendering import rendered
+from projections.sessions.resource import SessionWithTurns, ShownTurn
+from projections.sessions.texts import TextOpener, first_and_last
+from projections.sessions.trace_store import TRACES
+from projections.sessions.turn_queries import TurnRow, session_turns, visible_session
+from service.auth.middleware import PRINCIPAL
+from service.errors import NotFoundError
+from service.http.dispatch import VAULT
+from service.http.envelope import Answer, to_json
+from service.http.operation import Routes
+from service.http.requests import QueryModel
+from service.sessions.aggregate import TURNS_MAX, ChatSession
+from service.sessions.ids import SessionId
+
+routes = Routes("observability")
+
+PAGE_SIZE_DEFAULT = 25
+PAGE_SIZE_MAX = 100
+
+
+class SessionQuery(QueryModel):
+    """Which of the session's turns."""
+
+    limit: Annotated[int, Field(ge=1, le=PAGE_SIZE_MAX)] = PAGE_SIZE_DEFAULT
+    offset: Annotated[int, Field(ge=0, le=TURNS_MAX)] = 0
+
+
+@routes.get(
+    "/api/observability/session/{session_id}",
+    answers={200: "session", 404: "no such session, or none that the caller can see"},
+    data=SessionWithTurns,
+    min_position=True,
+)
+async def get_session(
+    request: web.Request, session_id: SessionId, query: SessionQuery
+) -> Answer:
+    """Get a session with its turns.
+
+    The session is shown as in the list, its turns from the earliest start on, with
+    their texts in full. Texts are null once their user was erased.
+    """
+    principal = request[PRINCIPAL]
+    async with reading(request, *FOLLOWERS) as snapshot:
+        row = await visible_session(
+            snapshot.db,
+            ChatSession.create_id(session_id),
+            caller=principal.user_id,
+            everything=principal.sees_everything,
+        )
+        if row is None:
+            raise NotFoundError("no such session")
+        found = await session_turns(
+            snapshot.db, row.id, offset=query.offset, limit=query.limit + 1
+        )
+    opener = TextOpener(request.config_dict[VAULT])
+    enriched = await request.config_dict[TRACES].of([row.key])
+    session = rendered(row, *await first_and_last(row, opener), enriched)
+    turns = {
+        "turns": [await _shown(turn, row, opener) for turn in found[: query.limit]],
+        "has_more_turns": len(found) > query.limit,
+    }
+    return Answer(
+        message="session",
+        data=orjson.Fragment(session[:-1] + b"," + to_json(turns)[1:]),
+        headers=snapshot.headers,
+    )
+
+
+async def _shown(turn: TurnRow, row: SessionRow, opener: TextOpener) -> ShownTurn:
+    async def text(sealed: str | None, field: str) -> str | None:
+        return await opener.open(
+            sealed,
+            user_id=row.user_id,
+            session=row.id,
+            version=turn.version,
+            field=field,
+        )
+
+    cost: Any = turn.cost
+    return {
+        "turn_id": turn.turn_id,
+        "trace_id": turn.trace_id,
+        "start_time": turn.started_at.astimezone(UTC),
+        "end_time": turn.ended_at.astimezone(UTC),
+        "latency_ms": turn.latency_us / 1000,
+        "provider": turn.provider,
+        "model": turn.model,
+        "token_usage": {
+            "total": _total(turn.prompt_tokens, turn.completion_tokens),
+            "prompt": turn.prompt_tokens,
+            "completion": turn.completion_tokens,
+            "cache_read": turn.cache_read_tokens,
+            "cache_creation": turn.cache_creation_tokens,
+        },
+        "cost": cost,
+        "currency": turn.currency,
+        "price_id": turn.price_id,
+        "is_error": turn.is_error,
+        "error": await text(turn.sealed_error, "error"),
+        "input": await text(turn.sealed_input, "input"),
+        "input_truncated": turn.input_truncated,
+        "output": await text(turn.sealed_output, "output"),
+        "output_truncated": turn.output_truncated,
+    }
+
+
+def _total(prompt: int | None, completion: int | None) -> int | None:
+    if prompt is None and completion is None:
+        return None
+    return (prompt or 0) + (completion or 0)
