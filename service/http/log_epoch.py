@@ -7,6 +7,7 @@ from aiohttp.typedefs import Handler
 
 from service.errors import ConflictError, MalformedRequestError, Problem
 from service.http.dispatch import EVENT_LOG, POSITION_HEADER
+from service.http.operation import operation_of
 
 EPOCH_HEADER = "X-Log-Epoch"
 
@@ -20,7 +21,8 @@ async def name_log_epoch(request: web.Request, handler: Handler) -> web.StreamRe
     """
     log = request.config_dict[EVENT_LOG]
     asked = request.headers.get(EPOCH_HEADER)
-    if asked is not None and _parsed(asked) != log.epoch:
+    # A path or method that doesn't exist says so first.
+    if asked is not None and operation_of(request) and _parsed(asked) != log.epoch:
         raise ConflictError(
             "the log has been restored; positions of earlier answers are void",
             code="log_epoch_changed",
