@@ -7,9 +7,11 @@ from typing import Final
 
 from projections.agents.projector import AgentsProjector
 from projections.connectors.projector import ConnectorsProjector
+from projections.destruction.projector import DestructionProjector
 from projections.follower import Follower
 from projections.price_catalog.projector import ProviderCatalogProjector
 from projections.projector import Projector
+from projections.secrets.projector import SecretsProjector
 from projections.sessions.projector import SessionsProjector
 from projections.tool_rules.projector import ToolRulesProjector
 from projections.users.projector import UsersProjector
@@ -19,7 +21,9 @@ from service.event_log.log import EventLog
 PROJECTORS: Final[tuple[Projector, ...]] = (
     AgentsProjector(),
     ConnectorsProjector(),
+    DestructionProjector(),
     ProviderCatalogProjector(),
+    SecretsProjector(),
     SessionsProjector(),
     ToolRulesProjector(),
     UsersProjector(),

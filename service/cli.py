@@ -9,9 +9,11 @@ from contextlib import contextmanager
 from typing import Any
 
 from service import __version__
-from service.config import Config, ConfigError, variable_of
+from service.config import NO_OPTION, Config, ConfigError, variable_of
 from service.embedded_postgres import EmbeddedPostgres
 from service.embedded_postgres.errors import DataFolderInUseError, EmbeddedPostgresError
+from service.errors import ServiceError
+from service.hardening import forbid_dumps
 from service.logs import configure_logs
 
 EXIT_CONFIG = 78
@@ -31,7 +33,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     run: Callable[[Config, argparse.Namespace], int] = options.run
     try:
         return run(config, options)
-    except EmbeddedPostgresError as error:
+    except ConfigError as error:
+        print(f"agent-runtime: {error}", file=sys.stderr)
+        return EXIT_CONFIG
+    except (EmbeddedPostgresError, ServiceError) as error:
         print(f"agent-runtime: {error}", file=sys.stderr)
         return EXIT_FAILED
 
@@ -71,7 +76,27 @@ def build_parser() -> argparse.ArgumentParser:
     )
     issue.add_argument("user", help="the user's name")
     issue.set_defaults(run=_token_issue)
+    keys = commands.add_parser("keys", help="keys that secrets are sealed under")
+    _add_keys_commands(keys, settings)
     return parser
+
+
+def _add_keys_commands(
+    keys: argparse.ArgumentParser, settings: argparse.ArgumentParser
+) -> None:
+    commands = keys.add_subparsers(required=True, metavar="COMMAND")
+    rotate = commands.add_parser(
+        "rotate",
+        parents=[settings],
+        help="put everything under a new root key, while the service runs",
+        description="Put everything under a new root key, while the service runs. "
+        "Stopped half-way, it goes on when it is started again.",
+    )
+    rotate.set_defaults(run=_keys_rotate)
+    status = commands.add_parser(
+        "status", parents=[settings], help="say what is sealed under what"
+    )
+    status.set_defaults(run=_keys_status)
 
 
 def _settings() -> argparse.ArgumentParser:
@@ -79,6 +104,8 @@ def _settings() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(add_help=False)
     group = parser.add_argument_group("settings")
     for name, field in Config.model_fields.items():
+        if name in NO_OPTION:
+            continue
         option = "--" + name.replace("_", "-")
         words = f"{field.description} [{variable_of(name)}]"
         if field.default not in (None, False):
@@ -124,6 +151,7 @@ def _run(work: Coroutine[Any, Any, int]) -> int:
 
 
 def _serve(config: Config, _options: argparse.Namespace) -> int:
+    forbid_dumps()
     with _database(config) as (url, postgres):
         from service.migrate import migrate
         from service.serve import serve
@@ -153,3 +181,19 @@ def _token_issue(config: Config, options: argparse.Namespace) -> int:
         from service.administration import issue_token
 
         return _run(issue_token(config, url, options.user))
+
+
+def _keys_rotate(config: Config, _options: argparse.Namespace) -> int:
+    forbid_dumps()
+    with _database_in_use(config) as url:
+        from service.administration import rotate_keys
+
+        return _run(rotate_keys(config, url))
+
+
+def _keys_status(config: Config, _options: argparse.Namespace) -> int:
+    forbid_dumps()
+    with _database_in_use(config) as url:
+        from service.administration import show_keys
+
+        return _run(show_keys(config, url))

@@ -7,17 +7,20 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 ENVIRONMENT_PREFIX = "AGENT_RUNTIME_"
+# Everyone on a machine can read a process's options.
+NO_OPTION = frozenset({"root_keys"})
 
 
 class ConfigError(Exception):
-    """A setting is missing or malformed; the message names every one."""
+    """A setting, or what it points to, can't be used; the message says which."""
 
 
 class Config(BaseModel):
     """The settings of ``agent-runtime``.
 
     Each is an option of the command line (``data_dir``: ``--data-dir``) and a
-    variable of the environment (``AGENT_RUNTIME_DATA_DIR``); the option wins.
+    variable of the environment (``AGENT_RUNTIME_DATA_DIR``); the option wins. Those
+    in ``NO_OPTION`` are variables only.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
@@ -39,6 +42,22 @@ class Config(BaseModel):
             description="PostgreSQL to use; without it an embedded one runs "
             "in the data folder.",
         ),
+    ] = None
+    root_keys: Annotated[
+        str | None,
+        Field(repr=False, description="Root keys, as ID:BASE64, the primary first."),
+    ] = None
+    root_keys_file: Annotated[
+        Path | None,
+        Field(
+            description="File of root keys, as ID:BASE64, the primary first; without "
+            "it, or the variable AGENT_RUNTIME_ROOT_KEYS, or a program, they are in "
+            "the data folder."
+        ),
+    ] = None
+    root_keys_program: Annotated[
+        str | None,
+        Field(description="Command that wraps and unwraps keys, for example by a KMS."),
     ] = None
     kafka: Annotated[
         str | None,

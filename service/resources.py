@@ -13,11 +13,12 @@ from service.aggregates import AGGREGATES
 from service.auth.authenticate import Authenticator
 from service.database import connection_pool, service_conninfo
 from service.event_log.log import EventLog
-from service.secrets.key_ring import KeyRing
+from service.secrets.canary import verify_canary
+from service.secrets.eviction import evicting
+from service.secrets.key_ring import KEY_RING_FILE, KeyRing
+from service.secrets.root_key import RootKeys
 from service.secrets.user_keys import UserKeys
 from service.secrets.vault import Vault
-
-KEY_RING_FILE = "keys.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,25 +33,34 @@ class Resources:
 
 
 @asynccontextmanager
-async def open_resources(database_url: str, data_dir: Path) -> AsyncIterator[Resources]:
+async def open_resources(
+    database_url: str, data_dir: Path, *, root: RootKeys | None = None
+) -> AsyncIterator[Resources]:
     """Open everything, and close it in the opposite order.
 
-    Expects a migrated database.
+    Expects a migrated database. ``root`` are root keys from outside the data folder.
+
+    :raises KeyRingError: the key ring is damaged, or open to others
+    :raises WrongRootKeyError: a root key that this database needs is missing
+    :raises WrongPurposeKeysError: the key ring belongs to another database
     """
-    key_ring = KeyRing.load_or_create(data_dir / KEY_RING_FILE)
+    key_ring = KeyRing.load_or_create(data_dir / KEY_RING_FILE, root=root)
     conninfo = service_conninfo(database_url)
     async with connection_pool(conninfo) as pool:
+        await verify_canary(pool, key_ring)
+        user_keys = UserKeys(pool, key_ring)
         log = EventLog(conninfo, AGGREGATES, pool)
         await log.start()
         try:
-            yield Resources(
-                database_url=database_url,
-                conninfo=conninfo,
-                pool=pool,
-                log=log,
-                key_ring=key_ring,
-                vault=Vault(pool, UserKeys(pool, key_ring)),
-                authenticator=Authenticator(log, key_ring.token_hash),
-            )
+            async with evicting(conninfo, user_keys):
+                yield Resources(
+                    database_url=database_url,
+                    conninfo=conninfo,
+                    pool=pool,
+                    log=log,
+                    key_ring=key_ring,
+                    vault=Vault(pool, user_keys),
+                    authenticator=Authenticator(log, key_ring.token_hash),
+                )
         finally:
             await log.stop()

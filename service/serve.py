@@ -16,6 +16,7 @@ from service.demo.load import load_demo
 from service.embedded_postgres import EmbeddedPostgres
 from service.http.health import HEALTH
 from service.resources import Resources, open_resources
+from service.secrets.sources import outside_root_keys
 from service.users.bootstrap import create_first_admin
 
 # How long requests under way may take after SIGTERM.
@@ -36,7 +37,11 @@ async def serve(
     stop = _signals()
     async with AsyncExitStack() as stack:
         resources = await stack.enter_async_context(
-            open_resources(database_url, config.data_dir)
+            open_resources(
+                database_url,
+                config.data_dir,
+                root=await outside_root_keys(config),
+            )
         )
         token_file = await create_first_admin(resources, config.data_dir)
         if config.only in (None, "followers"):

@@ -7,12 +7,15 @@ from typing import Final
 
 import psycopg
 from aiohttp import web
+from prometheus_client import Counter
 from psycopg_pool import PoolTimeout
 
 from service import errors
 from service.errors import Problem, ServiceError, UnavailableError
 from service.http.envelope import Answer, respond
 from service.http.observe import REQUEST_ID
+from service.secrets.cipher import OpenError
+from service.secrets.root_key import RootKeyUnavailableError, WrongRootKeyError
 
 STATUS: Final[dict[type[ServiceError], int]] = {
     errors.MalformedRequestError: 400,
@@ -32,6 +35,10 @@ HTTP_CODES: Final = {
     405: "method_not_allowed",
     413: "too_large",
 }
+UNREADABLE = Counter(
+    "agent_runtime_unreadable_values_total",
+    "Sealed values that could not be opened: damaged, moved, or without root key.",
+)
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 logger = logging.getLogger(__name__)
@@ -45,17 +52,21 @@ async def report_errors(request: web.Request, handler: Handler) -> web.StreamRes
     except ServiceError as error:
         return _refusal(request, error)
     except (psycopg.OperationalError, PoolTimeout):
-        logger.warning("the database can't be reached", exc_info=True)
+        logger.warning(
+            "the database can't be reached", exc_info=True, extra=_named(request)
+        )
         return _refusal(
             request,
             UnavailableError(
                 "the database can't be reached", headers={"Retry-After": "1"}
             ),
         )
+    except (WrongRootKeyError, OpenError) as error:
+        return _unreadable(request, error)
     except web.HTTPException as error:
         return _http_error(request, error)
     except Exception:
-        logger.exception("unexpected error")
+        logger.exception("unexpected error", extra=_named(request))
         return _envelope(request, 500, "internal error", "internal_error")
 
 
@@ -74,6 +85,16 @@ def _refusal(request: web.Request, error: ServiceError) -> web.Response:
     return response
 
 
+def _unreadable(
+    request: web.Request, error: WrongRootKeyError | OpenError
+) -> web.Response:
+    logger.error("a sealed value can't be opened", exc_info=error)
+    UNREADABLE.inc()
+    if isinstance(error, WrongRootKeyError):
+        return _refusal(request, RootKeyUnavailableError(str(error)))
+    return _envelope(request, 500, "this value can't be opened", "unreadable_value")
+
+
 def _http_error(request: web.Request, error: web.HTTPException) -> web.StreamResponse:
     if error.status < HTTPStatus.BAD_REQUEST:
         raise error
@@ -82,6 +103,10 @@ def _http_error(request: web.Request, error: web.HTTPException) -> web.StreamRes
     if "Allow" in error.headers:
         response.headers["Allow"] = error.headers["Allow"]
     return response
+
+
+def _named(request: web.Request) -> dict[str, str]:
+    return {"request_id": request.get(REQUEST_ID, "")}
 
 
 def _envelope(

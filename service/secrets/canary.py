@@ -13,6 +13,7 @@ from psycopg.errors import ForeignKeyViolation
 from psycopg.rows import tuple_row
 from psycopg_pool import AsyncConnectionPool
 
+from service.config import ConfigError
 from service.secrets.cipher import OpenError
 from service.secrets.key_ring import KeyRing
 from service.secrets.root_key import WrongRootKeyError
@@ -22,7 +23,7 @@ Pool = AsyncConnectionPool[AsyncConnection[Any]]
 _CANARY_AAD = b"root key canary"
 
 
-class WrongPurposeKeysError(Exception):
+class WrongPurposeKeysError(ConfigError):
     """The ring's purpose keys are not those that this database was set up with."""
 
     def __init__(self) -> None:

@@ -13,7 +13,7 @@ from service.secrets.aggregate import Secret
 from service.secrets.cipher import SecretBinding
 from service.secrets.names import is_secret_name
 from service.secrets.user_keys import KeyDestroyedError
-from service.secrets.vault import Vault
+from service.secrets.vault import ValueDestroyedError, Vault
 from service.users.aggregate import User
 
 
@@ -199,9 +199,7 @@ async def _open(
         raise NotFoundError("no such version", code="no_such_version")
     sealed_id = secret.sealed_id_of(version)
     if sealed_id is None:
-        raise ConflictError(
-            f"the value of version {version} was destroyed", code="value_destroyed"
-        )
+        raise ValueDestroyedError
     return await vault.open_secret(sealed_id, _binding(principal, secret.name, version))
 
 

@@ -31,6 +31,7 @@ from service.secrets.root_key import (
     read_private,
 )
 
+KEY_RING_FILE = "keys.json"
 FORMAT = "agent-runtime key ring 1"
 PURPOSES = ("token_hash", "fingerprint")
 FINGERPRINT_BYTES = 16
@@ -61,7 +62,9 @@ class KeyRing:
 
     @classmethod
     def load(cls, path: Path, *, root: RootKeys | None = None) -> Self:
-        """Read a ring; FileNotFoundError or KeyRingError if there is none to use."""
+        """Read a ring; KeyRingError if there is none, or none to use."""
+        if not path.exists():
+            raise KeyRingError(f"there is no key ring {path}")
         return cls(path, root=root)
 
     @classmethod
@@ -118,19 +121,25 @@ class KeyRing:
         checks = (self._mac(name, b"purpose check") for name in PURPOSES)
         return hashlib.sha256(b"".join(checks)).digest()
 
-    def add_root_key(self) -> str:
-        """Put a new root key into the file, to unwrap only, and return its id."""
+    @property
+    def makes_root_keys(self) -> bool:
+        """Whether the primary root key is the file's own, and not from outside."""
+        return self._root is None
+
+    @property
+    def file_key_ids(self) -> frozenset[str]:
+        return self._file_keys.key_ids
+
+    def replace_primary(self) -> str:
+        """Make a new root key of the file the one that wraps, and return its id.
+
+        In one step, so that a root key of the file that isn't primary is an old one.
+        """
         key_id, key = new_root_key()
         with self._editing() as content:
             root_keys = {**content.root_keys, key_id: key}
-            self._replace(replace(content, root_keys=root_keys))
+            self._replace(replace(content, root_keys=root_keys, primary_id=key_id))
         return key_id
-
-    def promote_root_key(self, key_id: str) -> None:
-        """Make a root key of the file the one that wraps."""
-        with self._editing() as content:
-            _require(content, key_id)
-            self._replace(replace(content, primary_id=key_id))
 
     def remove_root_key(self, key_id: str) -> None:
         """Take a root key out of the file, for good; never the primary one.
@@ -138,7 +147,8 @@ class KeyRing:
         Only after ``retire_root_key`` has proved that nothing needs it.
         """
         with self._editing() as content:
-            _require(content, key_id)
+            if key_id not in content.root_keys:
+                raise KeyRingError(f"there is no root key {key_id}")
             if key_id == content.primary_id and self._root is None:
                 raise KeyRingError(f"root key {key_id} is the primary one")
             left = {
@@ -189,11 +199,6 @@ def _new_content(*, with_root_key: bool) -> _Content:
         root_keys={key_id: key} if with_root_key else {},
         purpose_keys={name: Key(os.urandom(KEY_BYTES)) for name in PURPOSES},
     )
-
-
-def _require(content: _Content, key_id: str) -> None:
-    if key_id not in content.root_keys:
-        raise KeyRingError(f"there is no root key {key_id}")
 
 
 def _file_state(path: Path) -> tuple[int, int, int]:

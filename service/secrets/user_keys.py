@@ -14,7 +14,9 @@ from psycopg.rows import tuple_row
 from service.errors import ConflictError
 from service.secrets.canary import Pool, introduce_root_key
 from service.secrets.cipher import KEY_BYTES, Key, OpenError, UserKey, length_prefixed
+from service.secrets.destruction import destroy_keys
 from service.secrets.key_ring import KeyRing
+from service.secrets.root_key import WrongRootKeyError
 
 CACHED_MAX = 10_000
 CACHED_FOR_S = 60.0
@@ -86,29 +88,20 @@ class UserKeys:
         return user_key
 
     async def destroy(self, user_id: UUID) -> bool:
-        """Destroy the key, also one that was never made; False if it was already.
-
-        The wrapped key stays in the table's dead rows until they are vacuumed, and
-        in the write-ahead log and backups for as long as those are kept.
-        """
-        async with self._pool.connection() as connection:
-            cursor = await connection.execute(
-                """
-                INSERT INTO events.user_key AS kept (user_id, key_id, destroyed_at)
-                VALUES (%s, %s, now())
-                ON CONFLICT (user_id) DO UPDATE
-                   SET wrapped = NULL, root_key_id = NULL, destroyed_at = now()
-                 WHERE kept.destroyed_at IS NULL
-                """,
-                (user_id, uuid4()),
-            )
+        """Destroy the key and what it sealed; False if it was destroyed already."""
+        async with self._pool.connection() as connection, connection.transaction():
+            alive = await destroy_keys(connection, [user_id])
         self.forget(user_id)
-        return cursor.rowcount == 1
+        return alive == 1
 
     def forget(self, user_id: UUID) -> None:
         """Drop the key from the cache of this process."""
         self._times_forgotten += 1
         self._cache.pop(user_id, None)
+
+    def forget_all(self) -> None:
+        self._times_forgotten += 1
+        self._cache.clear()
 
     async def rewrap(self, user_id: UUID) -> bool:
         """Rewrap one key under the primary root key; False if nothing was to do."""
@@ -166,7 +159,9 @@ class UserKeys:
             )
             return dict(await cursor.fetchall())
 
-    async def _find(self, user_id: UUID) -> UserKey | None:
+    async def _find(
+        self, user_id: UUID, *, may_be_outdated: bool = True
+    ) -> UserKey | None:
         cached = self._cached(user_id)
         if cached is not None:
             return cached
@@ -182,7 +177,14 @@ class UserKeys:
             return None
         if rows[0].wrapped is None:
             raise KeyDestroyedError
-        user_key = UserKey(rows[0].key_id, Key(await self._unwrap(rows[0])))
+        try:
+            material = await self._unwrap(rows[0])
+        except WrongRootKeyError:
+            # Perhaps rewrapped, and its old root key removed, since it was read.
+            if not may_be_outdated:
+                raise
+            return await self._find(user_id, may_be_outdated=False)
+        user_key = UserKey(rows[0].key_id, Key(material))
         # A key that was destroyed while it was read must not be cached.
         if times_forgotten == self._times_forgotten:
             self._remember(user_id, user_key)

@@ -1,14 +1,12 @@
 """Seal and open with the key of the user: the secrets' only door to their values."""
 
-from collections.abc import Awaitable, Callable, Collection, Sequence
-from datetime import timedelta
 from uuid import UUID
 
 from psycopg.rows import tuple_row
 
+from service.errors import ConflictError
 from service.secrets.canary import Pool
 from service.secrets.cipher import (
-    OpenError,
     SecretBinding,
     TextBinding,
     open_sealed,
@@ -18,10 +16,14 @@ from service.secrets.cipher import (
 )
 from service.secrets.user_keys import KeyDestroyedError, UserKeys
 
-ORPHAN_AGE = timedelta(hours=1)
-ORPHAN_BATCH_SIZE = 500
 
-WhichAreReferred = Callable[[Sequence[UUID]], Awaitable[Collection[UUID]]]
+class ValueDestroyedError(ConflictError):
+    """The value was given up, or lost; the key of its owner is still there."""
+
+    code = "value_destroyed"
+
+    def __init__(self) -> None:
+        super().__init__("this value was destroyed")
 
 
 class Vault:
@@ -41,7 +43,7 @@ class Vault:
         return seal(_encode(value), user_key=user_key, binding=binding)
 
     async def open_secret(self, sealed_id: UUID, binding: SecretBinding) -> str:
-        """Read and open one stored value; OpenError too when it was deleted."""
+        """Read and open one stored value; ValueDestroyedError when there is none."""
         async with self._pool.connection() as connection:
             cursor = connection.cursor(row_factory=tuple_row)
             await cursor.execute(
@@ -60,7 +62,7 @@ class Vault:
             self._user_keys.forget(binding.owner_id)
             raise KeyDestroyedError
         if sealed is None:
-            raise OpenError
+            raise ValueDestroyedError
         user_key = await self._user_keys.get(binding.owner_id)
         return _decode(open_sealed(sealed, user_key=user_key, binding=binding))
 
@@ -76,65 +78,9 @@ class Vault:
         )
         return _decode(opened)
 
-    async def destroy_secrets(self, sealed_ids: Sequence[UUID]) -> int:
-        """Delete stored values with their data keys; return how many there were."""
-        async with self._pool.connection() as connection:
-            cursor = await connection.execute(
-                "DELETE FROM events.sealed_value WHERE sealed_id = ANY(%s)",
-                (list(sealed_ids),),
-            )
-        return cursor.rowcount
-
     async def destroy_user(self, user_id: UUID) -> bool:
-        """Destroy a user's key and stored values; False if the key was already.
-
-        The key goes first: whatever happens then, nothing can be opened.
-        """
-        was_alive = await self._user_keys.destroy(user_id)
-        async with self._pool.connection() as connection:
-            await connection.execute(
-                "DELETE FROM events.sealed_value WHERE owner_id = %s", (user_id,)
-            )
-        return was_alive
-
-    async def collect_orphans(
-        self,
-        which_are_referred: WhichAreReferred,
-        *,
-        older_than: timedelta = ORPHAN_AGE,
-        batch_size: int = ORPHAN_BATCH_SIZE,
-    ) -> int:
-        """Delete stored values that no aggregate refers to; return how many.
-
-        An orphan is left when a process ends between the event that gives up a
-        value and its destruction. ``which_are_referred`` gets up to ``batch_size``
-        ids and returns those that are still needed; values younger than
-        ``older_than`` are not asked about.
-        """
-        after, collected = None, 0
-        while sealed_ids := await self._stored_after(after, older_than, batch_size):
-            referred = set(await which_are_referred(sealed_ids))
-            orphans = [one for one in sealed_ids if one not in referred]
-            if orphans:
-                collected += await self.destroy_secrets(orphans)
-            after = sealed_ids[-1]
-        return collected
-
-    async def _stored_after(
-        self, after: UUID | None, older_than: timedelta, batch_size: int
-    ) -> list[UUID]:
-        async with self._pool.connection() as connection:
-            cursor = connection.cursor(row_factory=tuple_row)
-            await cursor.execute(
-                """
-                SELECT sealed_id FROM events.sealed_value
-                 WHERE (%s::uuid IS NULL OR sealed_id > %s)
-                   AND created_at < now() - %s
-                 ORDER BY sealed_id LIMIT %s
-                """,
-                (after, after, older_than, batch_size),
-            )
-            return [row[0] for row in await cursor.fetchall()]
+        """Destroy a user's key and stored values; False if the key was already."""
+        return await self._user_keys.destroy(user_id)
 
 
 def _encode(text: str) -> bytes:

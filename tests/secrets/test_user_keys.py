@@ -141,8 +141,7 @@ async def test_rewrapping_stopped_half_way_goes_on_and_frees_the_old_root_key(
     users = [UUID(int=number) for number in range(12)]
     before = {user: (await keys.get_or_create(user)).key.expose() for user in users}
     await keys.destroy(users.pop())
-    old_id, new_id = ring.primary_id, ring.add_root_key()
-    ring.promote_root_key(new_id)
+    old_id, new_id = ring.primary_id, ring.replace_primary()
 
     async for progress in keys.rewrap_all(batch_size=4):
         assert (progress.rewrapped, progress.failed) == (4, ())
@@ -167,8 +166,7 @@ async def test_one_key_is_rewrapped(keys: UserKeys, ring: KeyRing) -> None:
     before = (await keys.get_or_create(ADA)).key.expose()
     await keys.get_or_create(BOB)
     assert not await keys.rewrap(ADA)
-    old_id, new_id = ring.primary_id, ring.add_root_key()
-    ring.promote_root_key(new_id)
+    old_id, new_id = ring.primary_id, ring.replace_primary()
     assert await keys.rewrap(ADA)
     assert not await keys.rewrap(ADA)
     assert not await keys.rewrap(EVE)
@@ -183,7 +181,7 @@ async def test_a_key_that_does_not_open_is_named_and_the_others_are_rewrapped(
         await keys.get_or_create(user_id)
     damage = "UPDATE events.user_key SET wrapped = 'x' WHERE user_id = %s"
     await query(pool, damage, (BOB,))
-    ring.promote_root_key(ring.add_root_key())
+    ring.replace_primary()
     (progress,) = [progress async for progress in keys.rewrap_all()]
     assert (progress.rewrapped, progress.failed) == (2, (BOB,))
     with pytest.raises(OpenError):
@@ -195,7 +193,7 @@ async def test_a_key_destroyed_while_it_is_rewrapped_stays_destroyed(
 ) -> None:
     await keys.get_or_create(ADA)
     await keys.get_or_create(BOB)
-    ring.promote_root_key(ring.add_root_key())
+    ring.replace_primary()
 
     async def destroyed_meanwhile(key_id: str, blob: bytes, aad: bytes) -> bytes:
         await keys.destroy(ADA)
@@ -213,7 +211,7 @@ async def test_a_root_key_promoted_meanwhile_wraps_the_next_new_key(
     await keys.get_or_create(ADA)
     old_id = ring.primary_id
     rotating = KeyRing.load(ring._path)
-    rotating.promote_root_key(new_id := rotating.add_root_key())
+    new_id = rotating.replace_primary()
     await keys.get_or_create(BOB)
     assert await keys.count_by_root_key() == {old_id: 1, new_id: 1}
 
@@ -223,7 +221,7 @@ async def test_a_key_under_an_unknown_root_key_names_it(
 ) -> None:
     await keys.get_or_create(ADA)
     old_id = ring.primary_id
-    ring.promote_root_key(ring.add_root_key())
+    ring.replace_primary()
     ring.remove_root_key(old_id)
     with pytest.raises(WrongRootKeyError, match=old_id):
         await uncached(keys).get(ADA)

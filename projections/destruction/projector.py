@@ -1,0 +1,39 @@
+"""Events that give up values or keys to the deletion of what was sealed."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from psycopg import AsyncConnection
+
+from projections.projector import Projector
+from service.event_log.mapper import RecordedEvent
+from service.secrets.aggregate import Secret
+from service.secrets.destruction import destroy_keys, destroy_values
+from service.users.aggregate import User
+
+
+class DestructionProjector(Projector):
+    """Destroys what the log has given up, in order, missing nothing after a crash.
+
+    Sealed ids are never used again and keys never made again, so that starting over
+    from the first event does no harm.
+    """
+
+    name = "destruction"
+    events = (Secret.VersionsDestroyed, Secret.Deleted, User.KeyDestroyed)
+
+    async def project(
+        self, db: AsyncConnection[Any], events: Sequence[RecordedEvent]
+    ) -> None:
+        sealed_ids: list[UUID] = []
+        user_ids: list[UUID] = []
+        for recorded in events:
+            match recorded.event:
+                case Secret.VersionsDestroyed() | Secret.Deleted() as event:
+                    sealed_ids += map(UUID, event.sealed_ids)
+                case User.KeyDestroyed():
+                    user_ids.append(recorded.aggregate_id)
+        await destroy_values(db, sealed_ids)
+        if user_ids:
+            await destroy_keys(db, sorted(set(user_ids)))

@@ -1,0 +1,1 @@
+-- This follower keeps no table: what it does is done to what is sealed.

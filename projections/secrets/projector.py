@@ -1,0 +1,104 @@
+"""Secret events to the secrets' read tables."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from psycopg import AsyncConnection
+
+from projections.projector import Projector
+from projections.secrets.table import (
+    SecretRow,
+    VersionRow,
+    destroy_versions_of,
+    select_kept_versions,
+    select_secrets,
+    upsert_secrets,
+)
+from service.event_log.mapper import RecordedEvent
+from service.secrets.aggregate import Secret
+from service.users.aggregate import User
+
+Versions = dict[tuple[UUID, int], VersionRow]
+
+
+class SecretsProjector(Projector):
+    name = "secrets"
+    events = (
+        Secret.Created,
+        Secret.CreatedAgain,
+        Secret.Overwritten,
+        Secret.Restored,
+        Secret.VersionsDestroyed,
+        Secret.Deleted,
+        User.KeyDestroyed,
+    )
+
+    async def project(
+        self, db: AsyncConnection[Any], events: Sequence[RecordedEvent]
+    ) -> None:
+        of_secrets = [
+            each for each in events if not isinstance(each.event, User.KeyDestroyed)
+        ]
+        ids = {each.aggregate_id for each in of_secrets}
+        secrets = await select_secrets(db, ids)
+        versions = await select_kept_versions(db, ids)
+        for recorded in of_secrets:
+            _fold_secret(secrets, recorded)
+            _fold_versions(versions, recorded, secrets[recorded.aggregate_id].version)
+        await upsert_secrets(db, secrets.values(), versions.values())
+        # No value is set after its owner's key was destroyed, so this comes last.
+        keys_destroyed: dict[UUID, datetime] = {
+            each.aggregate_id: each.event.timestamp
+            for each in events
+            if isinstance(each.event, User.KeyDestroyed)
+        }
+        await destroy_versions_of(db, keys_destroyed)
+
+
+def _fold_secret(secrets: dict[UUID, SecretRow], recorded: RecordedEvent) -> None:
+    match recorded.event:
+        case Secret.Created() as event:
+            secrets[recorded.aggregate_id] = SecretRow(
+                id=recorded.aggregate_id,
+                owner_id=UUID(event.owner_id),
+                name=event.name,
+                version=1,
+                created_at=event.timestamp,
+            )
+        case Secret.CreatedAgain() as event:
+            secret = secrets[recorded.aggregate_id]
+            secret.version = event.version
+            secret.created_at = event.timestamp
+            secret.is_deleted = False
+        case Secret.Overwritten() | Secret.Restored() as event:
+            secrets[recorded.aggregate_id].version = event.version
+        case Secret.Deleted():
+            secrets[recorded.aggregate_id].is_deleted = True
+
+
+def _fold_versions(versions: Versions, recorded: RecordedEvent, current: int) -> None:
+    secret_id = recorded.aggregate_id
+    match recorded.event:
+        case (
+            Secret.Created()
+            | Secret.CreatedAgain()
+            | Secret.Overwritten()
+            | Secret.Restored() as event
+        ):
+            versions[secret_id, current] = VersionRow(
+                secret_id=secret_id,
+                version=current,
+                fingerprint=event.fingerprint,
+                restored_version=getattr(event, "restored_version", None),
+                created_at=event.timestamp,
+                created_by=UUID(recorded.metadata["actor"]),
+            )
+        case Secret.VersionsDestroyed() as event:
+            for version in event.versions:
+                versions[secret_id, version].destroyed_at = event.timestamp
+        case Secret.Deleted() as event:
+            for row in versions.values():
+                if row.secret_id == secret_id and row.destroyed_at is None:
+                    row.destroyed_at = event.timestamp

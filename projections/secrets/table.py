@@ -1,0 +1,113 @@
+"""Writes to the secrets' read tables."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from psycopg import AsyncConnection
+from psycopg.rows import class_row
+
+from projections.rows import columns
+
+
+@dataclass(slots=True, kw_only=True)
+class SecretRow:
+    id: UUID
+    owner_id: UUID
+    name: str
+    version: int
+    created_at: datetime
+    is_deleted: bool = False
+
+
+@dataclass(slots=True, kw_only=True)
+class VersionRow:
+    secret_id: UUID
+    version: int
+    fingerprint: str
+    restored_version: int | None = None
+    created_at: datetime
+    created_by: UUID
+    destroyed_at: datetime | None = None
+
+
+SELECT = """
+    SELECT id, owner_id, name, version, created_at, is_deleted
+      FROM secret
+     WHERE id = ANY (%s)
+"""
+SELECT_KEPT_VERSIONS = """
+    SELECT secret_id, version, fingerprint, restored_version,
+           created_at, created_by, destroyed_at
+      FROM secret_version
+     WHERE secret_id = ANY (%s) AND destroyed_at IS NULL
+"""
+UPSERT = """
+    INSERT INTO secret (id, owner_id, name, version, created_at, is_deleted)
+    SELECT *
+      FROM unnest(
+           %(id)s::uuid[], %(owner_id)s::uuid[], %(name)s::text[],
+           %(version)s::bigint[], %(created_at)s::timestamptz[],
+           %(is_deleted)s::boolean[])
+    ON CONFLICT (id) DO UPDATE
+       SET version = excluded.version,
+           created_at = excluded.created_at,
+           is_deleted = excluded.is_deleted
+"""
+UPSERT_VERSIONS = """
+    INSERT INTO secret_version (
+           secret_id, version, fingerprint, restored_version,
+           created_at, created_by, destroyed_at)
+    SELECT *
+      FROM unnest(
+           %(secret_id)s::uuid[], %(version)s::bigint[], %(fingerprint)s::text[],
+           %(restored_version)s::bigint[], %(created_at)s::timestamptz[],
+           %(created_by)s::uuid[], %(destroyed_at)s::timestamptz[])
+    ON CONFLICT (secret_id, version) DO UPDATE
+       SET destroyed_at = excluded.destroyed_at
+"""
+DESTROY_VERSIONS_OF = """
+    UPDATE secret_version v
+       SET destroyed_at = given.destroyed_at
+      FROM unnest(%s::uuid[], %s::timestamptz[]) AS given (owner_id, destroyed_at)
+      JOIN secret s ON s.owner_id = given.owner_id
+     WHERE v.secret_id = s.id AND v.destroyed_at IS NULL
+"""
+
+
+async def select_secrets(
+    db: AsyncConnection[Any], ids: Collection[UUID]
+) -> dict[UUID, SecretRow]:
+    async with db.cursor(row_factory=class_row(SecretRow)) as cursor:
+        await cursor.execute(SELECT, [list(ids)])
+        return {row.id: row for row in await cursor.fetchall()}
+
+
+async def select_kept_versions(
+    db: AsyncConnection[Any], secret_ids: Collection[UUID]
+) -> dict[tuple[UUID, int], VersionRow]:
+    """Return versions whose values can be opened, a few of each secret."""
+    async with db.cursor(row_factory=class_row(VersionRow)) as cursor:
+        await cursor.execute(SELECT_KEPT_VERSIONS, [list(secret_ids)])
+        return {(row.secret_id, row.version): row for row in await cursor.fetchall()}
+
+
+async def upsert_secrets(
+    db: AsyncConnection[Any],
+    secrets: Collection[SecretRow],
+    versions: Collection[VersionRow],
+) -> None:
+    if secrets:
+        await db.execute(UPSERT, columns(secrets))
+    if versions:
+        await db.execute(UPSERT_VERSIONS, columns(versions))
+
+
+async def destroy_versions_of(
+    db: AsyncConnection[Any], owners: dict[UUID, datetime]
+) -> None:
+    """Mark all that is left of some owners' values as destroyed."""
+    if owners:
+        await db.execute(DESTROY_VERSIONS_OF, [list(owners), list(owners.values())])
