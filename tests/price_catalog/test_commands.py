@@ -169,11 +169,10 @@ async def test_there_must_be_such_a_model_and_price(
         (correct_price, CORRECT),
     ],
 )
-@pytest.mark.parametrize("role", [None, Role.AUDITOR, Role.RUNTIME])
 async def test_only_a_superuser_changes_the_catalog(
-    scenario: Scenario, handler: Any, command: Any, role: Role | None
+    scenario: Scenario, handler: Any, command: Any
 ) -> None:
-    caller = principal("ada", *([role] if role else []))
+    caller = principal("ada", Role.AUDITOR, Role.RUNTIME)
     await scenario.when(handler, replace(command, principal=caller))
     await scenario.then_refused(ForbiddenError)
 
