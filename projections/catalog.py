@@ -14,6 +14,7 @@ from projections.projector import Projector
 from projections.secrets.projector import SecretsProjector
 from projections.sessions.projector import SessionsProjector
 from projections.tool_rules.projector import ToolRulesProjector
+from projections.usage.projector import UsageProjector
 from projections.users.projector import UsersProjector
 from service.database import service_conninfo
 from service.event_log.log import EventLog
@@ -26,6 +27,7 @@ PROJECTORS: Final[tuple[Projector, ...]] = (
     SecretsProjector(),
     SessionsProjector(),
     ToolRulesProjector(),
+    UsageProjector(),
     UsersProjector(),
 )
 

@@ -15,6 +15,7 @@ from projections.sessions.routes import routes as session_reads
 from projections.sessions.trace_store import TRACES, Traces
 from projections.sessions.turn_routes import routes as turn_reads
 from projections.tool_rules.routes import routes as tool_rule_reads
+from projections.usage.routes import routes as usage_reads
 from projections.users.routes import routes as user_reads
 from service.agents.routes import routes as agent_commands
 from service.auth.middleware import AUTHENTICATOR, THROTTLE, authenticate
@@ -63,6 +64,7 @@ def operations() -> list[Operation]:
             session_commands,
             session_reads,
             turn_reads,
+            usage_reads,
             price_commands,
             price_imports,
             price_reads,

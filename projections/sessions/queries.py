@@ -30,13 +30,15 @@ COLUMNS = SQL("""
     s.id, s.session_id, s.agent_id, s.user_id, s.started_at,
     s.ended_at IS NOT NULL AS has_ended, s.last_active_at, s.facts, s.figures,
     i.version AS input_version, i.sealed_input, i.input_truncated,
-    o.version AS output_version, o.sealed_output, o.output_truncated
+    o.version AS output_version, o.sealed_output, o.output_truncated,
+    k.destroyed_at IS NOT NULL AS is_erased
 """)
 TEXTS = SQL("""
     LEFT JOIN read.session_turn i
       ON i.session = s.id AND i.version = s.first_input_version
     LEFT JOIN read.session_turn o
       ON o.session = s.id AND o.version = s.last_output_version
+    LEFT JOIN events.user_key k ON k.user_id = s.user_id
 """)
 PAGE = SQL("""
     WITH managed AS MATERIALIZED (
@@ -130,7 +132,10 @@ class Asked:
 
 @dataclass(slots=True, kw_only=True)
 class SessionRow:
-    """A session as the list shows it; texts are sealed."""
+    """A session as the list shows it; texts are sealed.
+
+    ``is_erased``: the key of its user is destroyed, whatever a cache still holds.
+    """
 
     id: UUID
     session_id: str
@@ -147,6 +152,7 @@ class SessionRow:
     output_version: int | None
     sealed_output: str | None
     output_truncated: bool | None
+    is_erased: bool
 
     @property
     def key(self) -> SessionKey:

@@ -13,7 +13,7 @@ from projections.sessions.parameters import SessionListQuery
 from projections.sessions.queries import FOLLOWERS, Asked, SessionRow, session_page
 from projections.sessions.rendering import agents, rendered
 from projections.sessions.resource import Session
-from projections.sessions.texts import TextOpener, first_and_last
+from projections.sessions.texts import first_and_last
 from projections.sessions.trace_store import TRACES
 from service.auth.middleware import PRINCIPAL
 from service.auth.principal import Principal
@@ -61,14 +61,14 @@ async def get_session_list(request: web.Request, query: SessionListQuery) -> Ans
         found, position = await session_page(db, asked)
     rows = found[: query.limit]
     enriched = await request.config_dict[TRACES].of([row.key for row in rows])
-    opener = TextOpener(request.config_dict[VAULT])
+    vault = request.config_dict[VAULT]
     successful, total = agents(rows, enriched)
     return Answer(
         message="sessions in the window",
         data={
             "sessions": [
                 orjson.Fragment(
-                    rendered(row, *await first_and_last(row, opener), enriched)
+                    rendered(row, *await first_and_last(vault, row), enriched)
                 )
                 for row in rows
             ],

@@ -1,7 +1,6 @@
 """Open the texts of sessions for somebody who may read them."""
 
 from dataclasses import dataclass
-from uuid import UUID
 
 from projections.sessions.queries import SessionRow
 from service.secrets.cipher import OpenError
@@ -30,54 +29,39 @@ def shown_in_list(text: str | None, *, truncated: bool) -> ShownText:
     )
 
 
+@dataclass(frozen=True, slots=True)
 class TextOpener:
-    """Opens the texts of one answer; asks only once for a key that is gone."""
+    """Opens the texts of one session."""
 
-    def __init__(self, vault: Vault) -> None:
-        self._vault = vault
-        self._destroyed: set[UUID] = set()
+    vault: Vault
+    session: SessionRow
 
     async def open(
-        self,
-        sealed: str | None,
-        *,
-        user_id: UUID,
-        session: UUID,
-        version: int | None,
-        field: str,
+        self, sealed: str | None, *, version: int | None, field: str
     ) -> str | None:
         """Return a text; None for none, a damaged one, or a key that is destroyed."""
-        if sealed is None or version is None or user_id in self._destroyed:
+        if sealed is None or version is None or self.session.is_erased:
             return None
         binding = text_binding(
-            user_id=user_id, session=session, version=version, field=field
+            user_id=self.session.user_id,
+            session=self.session.id,
+            version=version,
+            field=field,
         )
         try:
-            return await self._vault.open_text(sealed, binding)
-        except KeyDestroyedError:
-            self._destroyed.add(user_id)
-        except OpenError:
+            return await self.vault.open_text(sealed, binding)
+        except (KeyDestroyedError, OpenError):
             return None
-        return None
 
 
-async def first_and_last(
-    row: SessionRow, opener: TextOpener
-) -> tuple[ShownText, ShownText]:
-    """Open a session's first input and last output."""
+async def first_and_last(vault: Vault, row: SessionRow) -> tuple[ShownText, ShownText]:
+    """Open a session's first input and last output, as the list shows them."""
+    opener = TextOpener(vault, row)
     first_input = await opener.open(
-        row.sealed_input,
-        user_id=row.user_id,
-        session=row.id,
-        version=row.input_version,
-        field="input",
+        row.sealed_input, version=row.input_version, field="input"
     )
     last_output = await opener.open(
-        row.sealed_output,
-        user_id=row.user_id,
-        session=row.id,
-        version=row.output_version,
-        field="output",
+        row.sealed_output, version=row.output_version, field="output"
     )
     return (
         shown_in_list(first_input, truncated=bool(row.input_truncated)),

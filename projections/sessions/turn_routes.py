@@ -8,7 +8,7 @@ from aiohttp import web
 from pydantic import Field
 
 from projections.reading import reading
-from projections.sessions.queries import FOLLOWERS, SessionRow
+from projections.sessions.queries import FOLLOWERS
 from projections.sessions.rendering import rendered
 from projections.sessions.resource import SessionWithTurns, ShownTurn
 from projections.sessions.texts import TextOpener, first_and_last
@@ -63,11 +63,13 @@ async def get_session(
         found = await session_turns(
             snapshot.db, row.id, offset=query.offset, limit=query.limit + 1
         )
-    opener = TextOpener(request.config_dict[VAULT])
+    vault = request.config_dict[VAULT]
     enriched = await request.config_dict[TRACES].of([row.key])
-    session = rendered(row, *await first_and_last(row, opener), enriched)
+    session = rendered(row, *await first_and_last(vault, row), enriched)
     turns = {
-        "turns": [await _shown(turn, row, opener) for turn in found[: query.limit]],
+        "turns": [
+            await _shown(turn, TextOpener(vault, row)) for turn in found[: query.limit]
+        ],
         "has_more_turns": len(found) > query.limit,
     }
     return Answer(
@@ -77,15 +79,9 @@ async def get_session(
     )
 
 
-async def _shown(turn: TurnRow, row: SessionRow, opener: TextOpener) -> ShownTurn:
+async def _shown(turn: TurnRow, opener: TextOpener) -> ShownTurn:
     async def text(sealed: str | None, field: str) -> str | None:
-        return await opener.open(
-            sealed,
-            user_id=row.user_id,
-            session=row.id,
-            version=turn.version,
-            field=field,
-        )
+        return await opener.open(sealed, version=turn.version, field=field)
 
     cost: Any = turn.cost
     return {

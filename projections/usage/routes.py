@@ -1,0 +1,196 @@
+"""Usage over HTTP."""
+
+from datetime import UTC, date, datetime, timedelta
+from typing import Annotated, Any, Self, TypedDict, get_args
+from uuid import UUID
+
+from aiohttp import web
+from pydantic import (
+    BeforeValidator,
+    Field,
+    PlainValidator,
+    WithJsonSchema,
+    model_validator,
+)
+
+from projections.reading import reading
+from projections.usage.queries import FOLLOWERS, Group, UsageOfGroup, usage_by
+from service.auth.middleware import PRINCIPAL
+from service.http.envelope import Answer
+from service.http.operation import Routes
+from service.http.requests import QueryModel
+from service.sessions.ids import ClientId
+
+routes = Routes("usage")
+
+PAGE_SIZE_DEFAULT = 100
+PAGE_SIZE_MAX = 1000
+OFFSET_MAX = 10**9
+DAYS_DEFAULT = 30
+GROUPS: tuple[Group, ...] = get_args(Group)
+
+
+def _groups(text: str) -> list[Group]:
+    names = set(text.split(","))
+    if not names.issubset(GROUPS):
+        raise ValueError(f"takes some of {', '.join(GROUPS)}, separated by commas")
+    return [group for group in GROUPS if group in names]
+
+
+def _written_as_iso(text: str) -> str:
+    # pydantic would also read a bare number, as seconds since 1970.
+    if text.isdigit():
+        raise ValueError("not an ISO 8601 date")
+    return text
+
+
+Groups = Annotated[
+    list[Group],
+    PlainValidator(_groups),
+    WithJsonSchema(
+        {
+            "type": "string",
+            "pattern": f"^({'|'.join(GROUPS)})(,({'|'.join(GROUPS)}))*$",
+        }
+    ),
+]
+Day = Annotated[date, BeforeValidator(_written_as_iso)]
+
+
+class UsageQuery(QueryModel):
+    """Which usage, and by what it is summed up.
+
+    Days are in UTC, both included; by default the last 30. `group_by` is `day`,
+    `agent`, `user`, `provider` or `model`, or several with commas; by default `day`.
+    """
+
+    from_day: Day | None = None
+    until_day: Day | None = None
+    group_by: Groups | None = None
+    agent_id: UUID | None = None
+    user_id: UUID | None = None
+    provider: ClientId | None = None
+    model: ClientId | None = None
+    limit: Annotated[int, Field(ge=1, le=PAGE_SIZE_MAX)] = PAGE_SIZE_DEFAULT
+    offset: Annotated[int, Field(ge=0, le=OFFSET_MAX)] = 0
+
+    @model_validator(mode="after")
+    def _days_are_in_order(self) -> Self:
+        if self.from_day and self.until_day and self.until_day < self.from_day:
+            raise ValueError("until_day must not be before from_day")
+        return self
+
+    def days(self, today: date) -> tuple[date, date]:
+        """Return the first and the last day."""
+        until_day = self.until_day or max(today, self.from_day or today)
+        if self.from_day is not None:
+            return self.from_day, until_day
+        days_back = min(DAYS_DEFAULT - 1, until_day.toordinal() - 1)
+        return until_day - timedelta(days=days_back), until_day
+
+
+class TokenSums(TypedDict):
+    total: int | None
+    prompt: int | None
+    completion: int | None
+    cache_read: int | None
+    cache_creation: int | None
+
+
+class CurrencyCost(TypedDict):
+    currency: str
+    cost: float
+
+
+class Usage(TypedDict):
+    day: date | None
+    agent_id: UUID | None
+    user_id: UUID | None
+    provider: str | None
+    model: str | None
+    turns: int
+    turns_with_error: int
+    turns_without_price: int
+    token_usage: TokenSums
+    cost: float | None
+    currency: str | None
+    known_costs: list[CurrencyCost]
+
+
+class UsagePage(TypedDict):
+    usage: list[Usage]
+    from_day: date
+    until_day: date
+    has_next_page: bool
+
+
+@routes.get("/api/usage", answers={200: "usage"}, data=UsagePage, min_position=True)
+async def get_usage(request: web.Request, query: UsageQuery) -> Answer:
+    """Sum up tokens and cost by day, agent, user, provider or model.
+
+    Of agents that the caller manages and the caller's own; all of it for superusers
+    and auditors. `cost` is null when it isn't known in full: a turn without a price,
+    or several currencies; `known_costs` holds what is known.
+    """
+    principal = request[PRINCIPAL]
+    from_day, until_day = query.days(datetime.now(UTC).date())
+    async with reading(request, *FOLLOWERS) as snapshot:
+        found = await usage_by(
+            snapshot.db,
+            query.group_by or ["day"],
+            {
+                "caller": principal.user_id,
+                "everything": principal.sees_everything,
+                "from_day": from_day,
+                "until_day": until_day,
+                "agent_id": query.agent_id,
+                "user_id": query.user_id,
+                "provider": query.provider,
+                "model": query.model,
+                "offset": query.offset,
+                "limit": query.limit + 1,
+            },
+        )
+    return Answer(
+        message="usage",
+        data={
+            "usage": [_shown(each) for each in found[: query.limit]],
+            "from_day": from_day,
+            "until_day": until_day,
+            "has_next_page": len(found) > query.limit,
+        },
+        headers=snapshot.headers,
+    )
+
+
+def _shown(group: UsageOfGroup) -> Usage:
+    known: list[Any] = [
+        {"currency": currency, "cost": cost}
+        for currency, cost in zip(group.currencies, group.costs, strict=True)
+    ]
+    is_complete = len(known) == 1 and not group.turns_without_price
+    prompt, completion = group.prompt_tokens, group.completion_tokens
+    return {
+        "day": group.day,
+        "agent_id": group.agent_id,
+        "user_id": group.user_id,
+        "provider": group.provider,
+        "model": group.model,
+        "turns": group.turns,
+        "turns_with_error": group.turns_with_error,
+        "turns_without_price": group.turns_without_price,
+        "token_usage": {
+            "total": (
+                None
+                if prompt is None and completion is None
+                else (prompt or 0) + (completion or 0)
+            ),
+            "prompt": prompt,
+            "completion": completion,
+            "cache_read": group.cache_read_tokens,
+            "cache_creation": group.cache_creation_tokens,
+        },
+        "cost": known[0]["cost"] if is_complete else None,
+        "currency": known[0]["currency"] if is_complete else None,
+        "known_costs": known,
+    }
