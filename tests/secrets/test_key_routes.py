@@ -1,0 +1,104 @@
+"""Destroying a user's key over HTTP."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from service.resources import Resources, open_resources
+from service.secrets.cipher import TextBinding
+from service.secrets.user_keys import KeyDestroyedError
+from tests.callers import Caller, Callers
+
+PATH = "/api/secrets/TOKEN"
+
+
+@pytest.fixture
+async def ada(callers: Callers) -> Caller:
+    caller = await callers.user("ada")
+    await caller.post("/api/secrets", {"name": "TOKEN", "value": "swordfish"})
+    return caller
+
+
+@pytest.fixture
+async def other_process(
+    resources: Resources, tmp_path: Path
+) -> AsyncIterator[Resources]:
+    async with open_resources(resources.database_url, tmp_path) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("by", ["themself", "superuser"])
+async def test_everything_of_that_user_becomes_unreadable(
+    ada: Caller, callers: Callers, by: str
+) -> None:
+    bob = await callers.user("bob", *([by] if by == "superuser" else []))
+    await bob.post("/api/secrets", {"name": "TOKEN", "value": "tarpon"})
+    destroyer = bob if by == "superuser" else ada
+    reply = await destroyer.delete(f"/api/users/{ada.user_id}/key")
+    assert (reply.status, reply.message) == (200, "key destroyed")
+    assert reply.data == {"user_id": str(ada.user_id)}
+    for refused in (
+        await ada.get(f"{PATH}/value"),
+        await ada.put(PATH, {"value": "tarpon"}),
+        await ada.post(f"{PATH}/versions/1/restore"),
+        await ada.post("/api/secrets", {"name": "OTHER", "value": "tarpon"}),
+    ):
+        assert (refused.status, refused.code) == (409, "key_destroyed")
+    assert (await bob.get(f"{PATH}/value")).data["value"] == "tarpon"
+
+
+async def test_what_was_there_stays_on_record(ada: Caller) -> None:
+    destroyed = await ada.delete(f"/api/users/{ada.user_id}/key")
+    waited = {"X_Min_Position": destroyed.headers["X-Event-Position"]}
+    reply = await ada.get(PATH, **waited)
+    (version,) = reply.data["versions"]
+    assert version["destroyed_at"] is not None
+    listed = await ada.get("/api/secrets", **waited)
+    assert [each["name"] for each in listed.data["secrets"]] == ["TOKEN"]
+    assert (await ada.delete(PATH)).status == 200
+
+
+async def test_doing_it_twice_says_so_and_appends_nothing(ada: Caller) -> None:
+    path = f"/api/users/{ada.user_id}/key"
+    await ada.delete(path)
+    again = await ada.delete(path)
+    assert (again.status, again.message) == (200, "key was already destroyed")
+    assert "X-Event-Position" not in again.headers
+
+
+async def test_others_may_not_and_learn_nothing(ada: Caller, callers: Callers) -> None:
+    bob = await callers.user("bob", "runtime")
+    eve = await callers.user("eve", "auditor")
+    path = f"/api/users/{ada.user_id}/key"
+    hidden, missing = (
+        await bob.delete(path),
+        await bob.delete(f"/api/users/{uuid4()}/key"),
+    )
+    assert hidden.status == missing.status == 404
+    assert (hidden.message, hidden.code) == (missing.message, missing.code)
+    assert (await eve.delete(path)).status == 403
+    assert (await ada.get(f"{PATH}/value")).data["value"] == "swordfish"
+
+
+async def test_another_process_forgets_the_key_too(
+    ada: Caller, other_process: Resources
+) -> None:
+    assert ada.user_id is not None
+    binding = TextBinding(
+        owner_id=ada.user_id, session_id=uuid4(), turn=1, field="input"
+    )
+    sealed = await other_process.vault.seal_text("swordfish", binding)
+    assert await other_process.vault.open_text(sealed, binding) == "swordfish"
+    await ada.delete(f"/api/users/{ada.user_id}/key")
+    async with asyncio.timeout(10):
+        while True:
+            try:
+                await other_process.vault.open_text(sealed, binding)
+            except KeyDestroyedError:
+                break
+            await asyncio.sleep(0.01)
+    with pytest.raises(KeyDestroyedError):
+        await other_process.vault.seal_text("tarpon", binding)
