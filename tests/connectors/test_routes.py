@@ -1,5 +1,9 @@
 """Operation 2 and the other connector commands over HTTP."""
 
+from typing import Any
+
+import pytest
+
 from tests.callers import Callers
 
 TRACKER = {"name": "Issue tracker", "url": "https://tracker.example/mcp"}
@@ -43,3 +47,62 @@ async def test_list_waits_for_the_position_it_is_asked_for(callers: Callers) -> 
 
     assert listed.data == {"connectors": [made.data], "end_cursor": None}
     assert listed.position >= made.position
+
+
+@pytest.mark.parametrize(
+    ("body", "path"),
+    [
+        ({"url": TRACKER["url"]}, "name"),
+        ({**TRACKER, "name": ""}, "name"),
+        ({**TRACKER, "name": "x" * 129}, "name"),
+        ({**TRACKER, "url": "tracker.example"}, "url"),
+        ({**TRACKER, "url": "ftp://tracker.example"}, "url"),
+        ({**TRACKER, "url": "https:///mcp"}, "url"),
+        ({**TRACKER, "url": "https://tracker.example/a b"}, "url"),
+        ({**TRACKER, "url": "https://x/" + "y" * 2048}, "url"),
+        ({**TRACKER, "description": "x" * 2001}, "description"),
+        ({**TRACKER, "owner_id": "x"}, "owner_id"),
+    ],
+)
+async def test_a_connector_that_breaks_a_rule_is_not_registered(
+    callers: Callers, body: Any, path: str
+) -> None:
+    ada = await callers.user("ada")
+
+    reply = await ada.post("/api/mcp/connectors", body)
+
+    assert (reply.status, reply.code) == (422, "invalid_request")
+    assert [each["path"] for each in reply.data["errors"]] == [path]
+
+
+async def test_who_sees_a_public_connector_may_not_decide_over_it(
+    callers: Callers,
+) -> None:
+    ada, bob = await callers.user("ada"), await callers.user("bob")
+    root = await callers.user("root", "superuser")
+    connector = (await ada.post("/api/mcp/connectors", TRACKER)).data
+    path = f"/api/mcp/connectors/{connector['id']}"
+    await root.post(f"{path}/grants/public")
+
+    for reply in (
+        await bob.post(f"{path}/grants/public"),
+        await bob.delete(f"{path}/grants/public"),
+        await bob.delete(path),
+    ):
+        assert (reply.status, reply.code) == (403, "forbidden")
+
+
+async def test_a_stale_if_match_is_refused_and_a_malformed_one_too(
+    callers: Callers,
+) -> None:
+    ada = await callers.user("ada")
+    connector = (await ada.post("/api/mcp/connectors", TRACKER)).data
+    path = f"/api/mcp/connectors/{connector['id']}/grants/public"
+
+    stale = await ada.post(path, If_Match='"7"')
+    malformed = await ada.post(path, If_Match="*")
+
+    assert (stale.status, stale.code) == (412, "precondition_failed")
+    assert stale.headers["ETag"] == '"1"'
+    assert malformed.status == 400
+    assert (await ada.post(path, If_Match='"1"')).status == 201
