@@ -54,7 +54,8 @@ class TokenList(TypedDict):
 async def get_me(request: web.Request) -> Answer:
     """Say who is calling.
 
-    Read from the log, so it is never behind.
+    Read from the log, not from a read table: a role counts here as soon as it does
+    anywhere.
     """
     principal = request[PRINCIPAL]
     user = await request.config_dict[EVENT_LOG].load(principal.user_id)
