@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from io import BytesIO
 from typing import Any
 from uuid import UUID
 
@@ -49,9 +50,9 @@ class Caller:
         sent = {name.replace("_", "-"): value for name, value in headers.items()}
         if self.token is not None:
             sent.setdefault("Authorization", f"Bearer {self.token}")
-        body = None
+        body: BytesIO | None = None
         if json is not None:
-            body = json if isinstance(json, bytes) else orjson.dumps(json)
+            body = BytesIO(json if isinstance(json, bytes) else orjson.dumps(json))
             sent.setdefault("Content-Type", "application/json")
         response = await self.client.request(method, path, data=body, headers=sent)
         raw = await response.read()

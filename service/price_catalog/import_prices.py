@@ -163,7 +163,9 @@ def _outcome(
     is_confirmed = CONFIRM_ALL in confirmed or key in confirmed
     if not found.changes:
         fate, reasons = Fate.UNCHANGED, ()
-    elif HeldBecause.MANUAL_PRICE in reasons or (reasons and not is_confirmed):
+    elif HeldBecause.MANUAL_PRICE in reasons:
+        fate, reasons = Fate.HELD, (HeldBecause.MANUAL_PRICE,)
+    elif reasons and not is_confirmed:
         fate = Fate.HELD
     else:
         fate, reasons = Fate.ADDED if is_new else Fate.CHANGED, ()
