@@ -1,0 +1,141 @@
+"""How PostgreSQL finds a page: along an index, touching little more than the page."""
+
+from collections.abc import AsyncIterator, Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+from psycopg import AsyncConnection
+from psycopg.sql import SQL
+
+from projections.sessions.cursor import Cursor
+from projections.sessions.queries import Asked, page_parameters, page_statement
+from tests.sessions.projected import read_tables
+
+# Enough that reading all of them would be the dearer plan.
+SESSIONS = 20_000
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+LIMIT = 26
+MANAGER, USER, STRANGER = UUID(int=1), UUID(int=1000 + 7), UUID(int=2)
+AGENT = UUID(int=5)
+MANAGED = 10
+# One a minute, each as long as 20; 100 agents, 500 users, an error in each 50th.
+FILL = """
+    INSERT INTO session (
+           id, session_id, agent_id, user_id, opened_at, opened_position,
+           started_at, last_active_at, has_error, facts, figures)
+    SELECT md5(n::text)::uuid, 'chat-' || n,
+           lpad(to_hex(n %% 100), 32, '0')::uuid,
+           lpad(to_hex(1000 + n %% 500), 32, '0')::uuid,
+           at, n, at, at + interval '20 minutes', n %% 50 = 0, '{}', '{}'
+      FROM generate_series(1, %(sessions)s) AS n
+     CROSS JOIN LATERAL (
+           SELECT %(noon)s::timestamptz - n * interval '1 minute' AS at) AS moment
+"""
+MANAGE = """
+    INSERT INTO agent_manager (agent_id, user_id)
+    SELECT lpad(to_hex(n), 32, '0')::uuid, %s FROM generate_series(0, %s) AS n
+"""
+
+
+@pytest.fixture
+async def db(database_url: str) -> AsyncIterator[AsyncConnection[Any]]:
+    async with read_tables(database_url) as db:
+        await db.execute(FILL, {"sessions": SESSIONS, "noon": NOON})
+        await db.execute(MANAGE, [MANAGER, MANAGED - 1])
+        await db.execute("ANALYZE session")
+        yield db
+
+
+def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield plan
+    for part in plan.get("Plans", ()):
+        yield from nodes(part)
+
+
+async def explained(db: AsyncConnection[Any], asked: Asked) -> list[dict[str, Any]]:
+    cursor = await db.execute(
+        SQL("EXPLAIN (ANALYZE, FORMAT JSON) ") + page_statement(asked),
+        page_parameters(asked),
+        prepare=False,
+    )
+    row = await cursor.fetchone()
+    assert row is not None
+    return list(nodes(row[0][0]["Plan"]))
+
+
+def asked(**words: Any) -> Asked:
+    return Asked(
+        **{
+            "caller": MANAGER,
+            "everything": True,
+            "window_start": NOON - timedelta(days=7),
+            "limit": LIMIT,
+            **words,
+        }
+    )
+
+
+def behind(ago: timedelta) -> Cursor:
+    return Cursor(
+        started_at=NOON - ago,
+        id=UUID(int=0),
+        position=SESSIONS,
+        window_start=NOON - timedelta(days=7),
+    )
+
+
+@pytest.mark.parametrize(
+    ("question", "index"),
+    [
+        (asked(), "session_newest"),
+        (asked(after=behind(timedelta(days=3))), "session_newest"),
+        (asked(end_time=NOON - timedelta(days=3)), "session_newest"),
+        (asked(has_error=False), "session_newest"),
+        (asked(has_error=True), "session_with_error"),
+        (asked(agent_id=AGENT), "session_of_agent"),
+        (
+            asked(agent_id=UUID(int=50), has_error=True),
+            "session_of_agent_with_error",
+        ),
+        (asked(user_id=USER), "session_of_user"),
+        (asked(session_id_prefix="chat-1234"), "session_id_prefix"),
+        (asked(session_id_prefix="chat-"), "session_newest"),
+        (asked(everything=False), "session_of_agent"),
+        (asked(everything=False, caller=USER), "session_of_user"),
+        (asked(everything=False, caller=STRANGER), "session_of_user"),
+        # Nothing started since, but some were still under way.
+        (asked(window_start=NOON + timedelta(minutes=5)), "session_activity"),
+        (asked(window_start=NOON - timedelta(minutes=2)), "session_activity"),
+        (
+            asked(everything=False, window_start=NOON + timedelta(minutes=5)),
+            "session_activity",
+        ),
+        # The last page of a cursor.
+        (asked(after=behind(timedelta(days=7))), "session_activity"),
+    ],
+)
+async def test_a_page_is_found_along_an_index(
+    db: AsyncConnection[Any], question: Asked, index: str
+) -> None:
+    plan = await explained(db, question)
+
+    used = {node.get("Index Name") for node in plan if node["Actual Loops"]}
+    assert index in used
+    read_whole = [node for node in plan if node["Node Type"] == "Seq Scan"]
+    assert "session" not in {node["Relation Name"] for node in read_whole}
+    # Each managed agent may have a page of its own; nothing else is read or sorted.
+    reach = LIMIT * MANAGED if not question.everything else 5 * LIMIT
+    for node in plan:
+        dropped = node.get("Rows Removed by Filter", 0)
+        assert (node["Actual Rows"] + dropped) * node["Actual Loops"] <= reach
+
+
+async def test_the_rest_is_not_looked_for_when_the_page_is_full(
+    db: AsyncConnection[Any],
+) -> None:
+    plan = await explained(db, asked())
+
+    [rest] = [node for node in plan if node.get("Index Name") == "session_activity"]
+    assert rest["Actual Loops"] == 0
