@@ -77,8 +77,8 @@ async def settle(
     while (left := give_up - clock()) > 0:
         try:
             return await _ask(conninfo, backend, batch, timeout_s=left)
-        except (psycopg.Error, OSError):
-            logger.warning("the outcome of a commit isn't known yet", exc_info=True)
+        except (psycopg.Error, OSError) as error:
+            logger.warning("the outcome of a commit isn't known yet: %s", error)
             await asyncio.sleep(RECONNECT_S)
     logger.error("the outcome of a commit can't be settled")
     return None

@@ -11,6 +11,7 @@ from psycopg_pool import AsyncConnectionPool
 
 KEPT_FOR = timedelta(hours=24)
 PRUNE_EVERY_S = 3600.0
+RETRY_S = 60.0
 # A long delete would hold back vacuum, and flood a standby.
 PRUNE_ROWS_MAX = 1000
 PRUNE = """
@@ -30,9 +31,11 @@ async def keep_pruning(pool: AsyncConnectionPool[AsyncConnection[Any]]) -> None:
     while True:
         try:
             await prune(pool)
-        except (psycopg.Error, OSError):
-            logger.warning("can't prune the kept answers", exc_info=True)
-        await asyncio.sleep(PRUNE_EVERY_S)
+        except (psycopg.Error, OSError) as error:
+            logger.warning("can't prune the kept answers: %s", error)
+            await asyncio.sleep(RETRY_S)
+        else:
+            await asyncio.sleep(PRUNE_EVERY_S)
 
 
 async def prune(

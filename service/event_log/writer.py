@@ -10,7 +10,7 @@ import psycopg
 from psycopg import AsyncConnection
 from psycopg.pq import TransactionStatus
 
-from service.database import deadline
+from service.database import deadline, is_alive
 from service.errors import UnavailableError
 from service.event_log.append import (
     Append,
@@ -246,11 +246,14 @@ class Writer:
 
     async def _connected(self) -> AsyncConnection | None:
         """Return the connection, made anew where needed; None when it can't be."""
-        if self._connection is None or self._connection.closed:
+        if self._connection is not None and not is_alive(self._connection):
+            await self._connection.close()
+            self._connection = None
+        if self._connection is None:
             try:
                 self._connection = await self._connect()
-            except Exception:
-                logger.warning("the event log can't be reached", exc_info=True)
+            except Exception as error:  # noqa: BLE001 # those who wait are told
+                logger.warning("the event log can't be reached: %s", error)
                 self._connection = None
         return self._connection
 

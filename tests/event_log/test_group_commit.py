@@ -1,0 +1,331 @@
+"""Many commands in one commit, each for itself."""
+
+import asyncio
+from uuid import uuid4
+
+import psycopg
+import pytest
+from psycopg import AsyncConnection
+
+from service.errors import NotFoundError
+from service.event_log import queue
+from service.event_log.append import (
+    Append,
+    OverloadedError,
+    VersionConflictError,
+)
+from service.event_log.log import EventLog
+from service.event_log.unit_of_work import UnitOfWork
+from tests.event_log.ledger import Ledger, Stranger
+from tests.event_log.logs import (
+    AT,
+    METADATA,
+    decided,
+    enter,
+    entering,
+    entries,
+    expect_sound,
+    new_ledger,
+    open_ledger,
+    open_log,
+    run,
+)
+
+
+async def test_positions_are_dense_and_answers_name_them(log: EventLog) -> None:
+    appended = await asyncio.gather(*(log.append(new_ledger(log)) for _ in range(300)))
+
+    assert [each.position for each in appended] == list(range(1, 301))
+    recorded = await log.read(after=0, upto=300, limit=1000)
+    assert [each.recorded_at for each in recorded] == [
+        each.recorded_at for each in appended
+    ]
+
+
+async def test_a_conflict_harms_no_neighbour(log: EventLog) -> None:
+    ledger_id = await open_ledger(log, "busy")
+    stale = await decided(log, entering(ledger_id, "too late"))
+    await enter(log, ledger_id, "first")
+
+    before, conflict, after = await asyncio.gather(
+        log.append(new_ledger(log)),
+        log.append(stale),
+        log.append(new_ledger(log)),
+        return_exceptions=True,
+    )
+
+    assert isinstance(conflict, VersionConflictError)
+    assert before.position == 3
+    assert after.position == 4
+    assert await entries(log, ledger_id) == ["first"]
+
+
+async def test_what_was_only_read_is_checked_too(log: EventLog) -> None:
+    fact_id = await open_ledger(log, "fact")
+    written_id = await open_ledger(log, "written")
+
+    async def decide(work: UnitOfWork) -> None:
+        await work.load(Ledger, fact_id)
+        ledger = await work.load(Ledger, written_id)
+        ledger.enter(note="on an old fact")
+        work.save(ledger)
+
+    append = await decided(log, decide)
+    await enter(log, fact_id, "moved")
+
+    with pytest.raises(VersionConflictError):
+        await log.append(append)
+
+
+async def test_what_was_found_missing_must_still_be_missing(log: EventLog) -> None:
+    written_id = await open_ledger(log, "written")
+
+    async def decide(work: UnitOfWork) -> None:
+        assert await work.find(Ledger, Ledger.create_id("name")) is None
+        ledger = await work.load(Ledger, written_id)
+        ledger.enter(note="the name is free")
+        work.save(ledger)
+
+    append = await decided(log, decide)
+    await open_ledger(log, "name")
+
+    with pytest.raises(VersionConflictError):
+        await log.append(append)
+
+
+async def test_an_aggregate_that_the_log_never_had_is_a_conflict(
+    log: EventLog,
+) -> None:
+    """As after a restore: the cache knows what the log has lost."""
+
+    async def decide(work: UnitOfWork) -> None:
+        work.relied_on({uuid4(): 5})
+        work.save(Ledger(name="new"))
+
+    with pytest.raises(VersionConflictError):
+        await log.append(await decided(log, decide))
+
+
+async def test_two_commands_of_one_batch_on_one_aggregate_both_count(
+    log: EventLog,
+) -> None:
+    ledger_id = await open_ledger(log, "shared")
+
+    await asyncio.gather(*(enter(log, ledger_id, f"{n}") for n in range(20)))
+
+    assert sorted(await entries(log, ledger_id), key=int) == [str(n) for n in range(20)]
+
+
+async def test_the_second_of_two_equal_births_in_one_batch_is_refused(
+    log: EventLog,
+) -> None:
+    outcomes = await asyncio.gather(
+        log.append(new_ledger(log, "one name")),
+        log.append(new_ledger(log, "one name")),
+        return_exceptions=True,
+    )
+
+    assert [type(outcome).__name__ for outcome in outcomes] == [
+        "Appended",
+        "VersionConflictError",
+    ]
+
+
+async def test_sixty_four_clients_of_one_aggregate_all_succeed(log: EventLog) -> None:
+    ledger_id = await open_ledger(log, "hot")
+
+    async def client(number: int) -> None:
+        for turn in range(5):
+            await enter(log, ledger_id, f"{number}/{turn}")
+
+    await asyncio.gather(*(client(number) for number in range(64)))
+
+    found = await entries(log, ledger_id)
+    assert len(found) == len(set(found)) == 320
+    for number in range(64):
+        own = [note for note in found if note.startswith(f"{number}/")]
+        assert own == [f"{number}/{turn}" for turn in range(5)]
+
+
+async def test_commands_that_share_a_fact_are_decided_again_when_it_moves(
+    log: EventLog,
+) -> None:
+    fact_id = await open_ledger(log, "fact")
+
+    async def decide_on_fact(work: UnitOfWork) -> int:
+        fact = await work.load(Ledger, fact_id)
+        work.save(Ledger(name=uuid4().hex))
+        return fact.version
+
+    await asyncio.gather(
+        *(run(log, decide_on_fact) for _ in range(50)),
+        *(enter(log, fact_id, f"{n}") for n in range(10)),
+    )
+
+    assert (await log.head()).position == 1 + 50 + 10
+
+
+async def test_a_command_that_cant_be_stored_fails_alone(log: EventLog) -> None:
+    good = [new_ledger(log) for _ in range(40)]
+    bad = new_ledger(log)
+    bad = Append(
+        command_id=bad.command_id,
+        epoch=bad.epoch,
+        metadata="not json",
+        reads=bad.reads,
+        events=bad.events,
+    )
+
+    outcomes = await asyncio.gather(
+        *(log.append(each) for each in [*good[:17], bad, *good[17:]]),
+        return_exceptions=True,
+    )
+
+    assert isinstance(outcomes.pop(17), psycopg.DataError)
+    assert sorted(each.position for each in outcomes) == list(range(1, 41))
+
+
+@pytest.mark.parametrize("metadata", ['{"a":"\x00"}', "\ud800", '{"open":'])
+async def test_a_command_that_cant_even_be_sent_fails_alone(
+    log: EventLog, metadata: str
+) -> None:
+    fine, bad = new_ledger(log), new_ledger(log)
+    bad = Append(
+        command_id=bad.command_id,
+        epoch=bad.epoch,
+        metadata=metadata,
+        reads=bad.reads,
+        events=bad.events,
+    )
+
+    outcomes = await asyncio.gather(
+        log.append(fine), log.append(bad), return_exceptions=True
+    )
+
+    assert outcomes[0].position == 1
+    assert isinstance(outcomes[1], psycopg.DataError | UnicodeEncodeError)
+    assert (await log.append(new_ledger(log))).position == 2
+
+
+async def test_a_command_larger_than_a_batch_goes_alone(log: EventLog) -> None:
+    ledger_id = await open_ledger(log, "large")
+    note = "x" * (queue.BATCH_BYTES_MAX + 1)
+
+    await asyncio.gather(
+        enter(log, ledger_id, note), *(log.append(new_ledger(log)) for _ in range(5))
+    )
+
+    assert await entries(log, ledger_id) == [note]
+    assert (await log.head()).position == 7
+
+
+async def test_a_command_of_thousands_of_events_is_one_step(log: EventLog) -> None:
+    ledger_id = await open_ledger(log, "long")
+
+    _, appended = await run(log, entering(ledger_id, *map(str, range(5000))))
+
+    assert appended is not None
+    assert appended.position == 5001
+    recorded = await log.read(after=1, upto=5001, limit=10_000)
+    assert {each.recorded_at for each in recorded} == {appended.recorded_at}
+
+
+async def test_a_caller_who_goes_away_doesnt_take_the_command_back(
+    log: EventLog,
+) -> None:
+    waiting = asyncio.create_task(log.append(new_ledger(log, "left alone")))
+    await asyncio.sleep(0)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+
+    # Queued behind it, so it is there by now.
+    await log.append(new_ledger(log))
+
+    assert await log.load(Ledger.create_id("left alone")) is not None
+
+
+async def test_stopping_commits_what_waits(
+    database_url: str, owner: AsyncConnection
+) -> None:
+    async with open_log(database_url) as log:
+        waiting = [asyncio.create_task(log.append(new_ledger(log))) for _ in range(400)]
+        await asyncio.sleep(0)
+
+    assert {(await each).position for each in waiting} == set(range(1, 401))
+    assert await expect_sound(owner) == 400
+
+
+async def test_a_full_queue_refuses_and_appends_nothing(
+    log: EventLog, owner: AsyncConnection
+) -> None:
+    async with owner.transaction():
+        # The writer has to wait for its turn at the end of the log.
+        await owner.execute("SELECT FROM events.head FOR UPDATE")
+        first = asyncio.create_task(log.append(new_ledger(log)))
+        await asyncio.sleep(0.05)
+        waiting = [
+            asyncio.create_task(log.append(new_ledger(log)))
+            for _ in range(queue.QUEUE_COMMANDS_MAX)
+        ]
+        await asyncio.sleep(0)
+
+        with pytest.raises(OverloadedError) as refused:
+            await log.append(new_ledger(log))
+
+    assert refused.value.headers == {"Retry-After": "1"}
+    await asyncio.gather(first, *waiting)
+    assert (await log.head()).position == queue.QUEUE_COMMANDS_MAX + 1
+
+
+async def test_a_queue_of_large_commands_is_full_sooner(
+    log: EventLog, owner: AsyncConnection
+) -> None:
+    ledger_id = await open_ledger(log, "large")
+    note = "x" * (queue.QUEUE_BYTES_MAX // 4)
+    large = await decided(log, entering(ledger_id, note))
+    async with owner.transaction():
+        await owner.execute("SELECT FROM events.head FOR UPDATE")
+        tasks = [asyncio.create_task(log.append(large)) for _ in range(12)]
+        await asyncio.sleep(0.05)
+        refused = [task for task in tasks if task.done() and task.exception()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    assert refused
+    assert all(isinstance(task.exception(), OverloadedError) for task in refused)
+
+
+async def test_an_event_of_an_unknown_type_never_reaches_the_log(
+    log: EventLog,
+) -> None:
+    work = UnitOfWork(log, metadata=METADATA, at=AT)
+
+    with pytest.raises(Exception, match="belongs to no known aggregate"):
+        work.save(Stranger())
+
+
+async def test_an_aggregate_changed_after_it_was_saved_is_refused(
+    log: EventLog,
+) -> None:
+    """In the cache it would be ahead of the log for good."""
+
+    async def decide(work: UnitOfWork) -> None:
+        ledger = Ledger(name="careless")
+        work.save(ledger)
+        ledger.enter(note="never saved")
+
+    with pytest.raises(RuntimeError, match="changed after it was saved"):
+        await run(log, decide)
+
+
+async def test_a_refusal_leaves_no_trace(log: EventLog) -> None:
+    async def decide(work: UnitOfWork) -> None:
+        work.save(Ledger(name="half"))
+        await work.load(Ledger, uuid4())
+
+    with pytest.raises(NotFoundError):
+        await run(log, decide)
+
+    assert (await log.head()).position == 0
