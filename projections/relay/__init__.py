@@ -1,0 +1,1 @@
+"""The relay: the log, copied to Kafka in order and exactly once."""

@@ -1,0 +1,1 @@
+"""Kafka as the relay sees it: the only package that imports aiokafka."""

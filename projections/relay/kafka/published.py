@@ -1,0 +1,179 @@
+"""What a topic holds, and whether it is still the topic that this log wrote."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final, Self
+
+import orjson
+
+from projections.relay.kafka.errors import (
+    ForeignTopicError,
+    LogBehindTopicError,
+    LogEpochChangedError,
+    TopicCutError,
+)
+from projections.relay.kafka.settings import LogIdentity
+
+# CloudEvents' extension "sequence" is compared as text, hence the padding.
+POSITION_HEADER: Final = "ce_sequence"
+POSITION_DIGITS: Final = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PositionRecord:
+    """Travels in the transaction of the events: up to where the log is published.
+
+    The tails are the last position on each partition. They are what tells a
+    recreated or cut event topic from one on which nothing was published.
+    """
+
+    log_id: str
+    log_epoch: str
+    relay_id: str
+    position: int
+    tails: Mapping[int, int]
+    at: datetime
+
+    @classmethod
+    def now(cls, log: LogIdentity, position: int, tails: Mapping[int, int]) -> Self:
+        return cls(
+            log_id=log.log_id,
+            log_epoch=log.log_epoch,
+            relay_id=log.relay_id,
+            position=position,
+            tails=tails,
+            at=datetime.now(UTC),
+        )
+
+    @property
+    def key(self) -> bytes:
+        return self.log_id.encode()
+
+    @property
+    def value(self) -> bytes:
+        fields = {
+            "position": self.position,
+            "log_epoch": self.log_epoch,
+            "relay_id": self.relay_id,
+            "at": self.at,
+            "tails": self.tails,
+        }
+        return orjson.dumps(fields, option=orjson.OPT_NON_STR_KEYS)
+
+    @classmethod
+    def parse(cls, key: bytes | None, value: bytes | None) -> Self:
+        try:
+            fields = orjson.loads(value or b"")
+            return cls(
+                log_id=(key or b"").decode(),
+                log_epoch=fields["log_epoch"],
+                relay_id=fields["relay_id"],
+                position=fields["position"],
+                tails={int(p): tail for p, tail in fields["tails"].items()},
+                at=datetime.fromisoformat(fields["at"]),
+            )
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise ForeignTopicError(
+                "the position topic's last record is not one of a relay"
+            ) from error
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionEnds:
+    """Committed offsets of a partition, and the position of its last record."""
+
+    partition: int
+    start: int
+    end: int
+    tail: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicContents:
+    record: PositionRecord | None
+    partitions: Sequence[PartitionEnds]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Published:
+    """Everything up to `position` is on the topic; `tails` may reach beyond it."""
+
+    position: int
+    tails: Mapping[int, int]
+
+    def require_log_head(self, head: int) -> None:
+        """Refuse a log that ends before its topic does.
+
+        Read the head after the publisher's start: until then another relay may
+        publish beyond it.
+        """
+        reached = max(self.position, *self.tails.values(), 0)
+        if reached > head:
+            raise LogBehindTopicError(
+                f"the topic holds position {reached}, but the log ends at {head}:"
+                " was it restored from an older backup?"
+            )
+
+
+def recognise(
+    contents: TopicContents, log: LogIdentity, *, remembered: int
+) -> Published:
+    """Tell what was published, or refuse a topic that isn't what it should be.
+
+    `remembered` is the published position as the relay noted it elsewhere: the
+    only witness when the event topic and the position topic were both recreated.
+    """
+    if contents.record is None:
+        return _recognise_unused(contents, remembered)
+    _require_same_log(contents.record, log)
+    if contents.record.position < remembered:
+        raise TopicCutError(
+            f"the topic was published up to position {remembered},"
+            f" but says {contents.record.position}"
+        )
+    tails = {
+        ends.partition: tail
+        for ends in contents.partitions
+        if (tail := _recognise_tail(ends, contents.record)) is not None
+    }
+    return Published(position=contents.record.position, tails=tails)
+
+
+def encode_position(position: int) -> bytes:
+    return str(position).zfill(POSITION_DIGITS).encode()
+
+
+def _recognise_unused(contents: TopicContents, remembered: int) -> Published:
+    if any(ends.tail is not None for ends in contents.partitions):
+        raise TopicCutError("the topic holds events, but its position topic is empty")
+    if remembered:
+        raise TopicCutError(
+            f"the topic was published up to position {remembered}, but is empty"
+        )
+    return Published(position=0, tails={})
+
+
+def _require_same_log(record: PositionRecord, log: LogIdentity) -> None:
+    if record.log_id != log.log_id:
+        raise ForeignTopicError(
+            f"the topic belongs to log {record.log_id}, not to {log.log_id}"
+        )
+    if record.log_epoch != log.log_epoch:
+        raise LogEpochChangedError(
+            f"the topic was written in epoch {record.log_epoch} of the log,"
+            f" which is now in epoch {log.log_epoch}"
+        )
+
+
+def _recognise_tail(ends: PartitionEnds, record: PositionRecord) -> int | None:
+    recorded = record.tails.get(ends.partition)
+    if recorded is None or (ends.tail is not None and ends.tail >= recorded):
+        return ends.tail
+    # Retention takes the oldest records and moves the start; a new topic's is 0.
+    if ends.tail is None and ends.start > 0:
+        return recorded
+    raise TopicCutError(
+        f"partition {ends.partition} should end with position {recorded},"
+        f" but ends with {ends.tail or 'nothing'}: was the topic cut or recreated?"
+    )

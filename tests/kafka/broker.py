@@ -1,0 +1,187 @@
+"""A real Kafka broker on loopback, started from its published jars."""
+
+import asyncio
+import contextlib
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient
+
+READY_TIMEOUT_S = 60.0
+STOP_TIMEOUT_S = 10.0
+
+# The quoted class path is expanded by the JVM; a shell's expansion isn't one.
+JVM = [
+    "java",
+    "-Xms64m",
+    "-Xmx256m",
+    "-XX:+UseSerialGC",
+    "-XX:TieredStopAtLevel=1",
+    "-Djava.awt.headless=true",
+    "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+]
+
+# One of everything, and a cleaner whose buffer fits the small heap: its default
+# of 128 MiB would take half of it. A killed broker is let in again only when its
+# old session has expired, by default after nine seconds.
+PROPERTIES = """\
+process.roles=broker,controller
+node.id=1
+controller.quorum.voters=1@127.0.0.1:{controller_port}
+listeners=PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller_port}
+advertised.listeners=PLAINTEXT://127.0.0.1:{port}
+listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT
+controller.listener.names=CONTROLLER
+inter.broker.listener.name=PLAINTEXT
+log.dirs={folder}/data
+offsets.topic.replication.factor=1
+offsets.topic.num.partitions=1
+transaction.state.log.replication.factor=1
+transaction.state.log.min.isr=1
+transaction.state.log.num.partitions=1
+share.coordinator.state.topic.replication.factor=1
+share.coordinator.state.topic.min.isr=1
+group.initial.rebalance.delay.ms=0
+auto.create.topics.enable=false
+log.cleaner.dedupe.buffer.size=2097152
+num.network.threads=1
+num.io.threads=2
+background.threads=2
+transaction.abort.timed.out.transaction.cleanup.interval.ms=1000
+broker.session.timeout.ms=1500
+broker.heartbeat.interval.ms=300
+"""
+
+
+class Broker:
+    """One broker process; ports and data stay the same over kill and restart."""
+
+    def __init__(self, libs: Path, folder: Path) -> None:
+        self._libs = libs
+        self._folder = folder
+        self._properties = folder / "server.properties"
+        port, controller_port = free_ports(2)
+        self.bootstrap = f"127.0.0.1:{port}"
+        self._properties.write_text(
+            PROPERTIES.format(port=port, controller_port=controller_port, folder=folder)
+        )
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def format(self) -> None:
+        storage = "kafka.tools.StorageTool"
+        cluster_id = self._run(storage, "random-uuid").split()[-1]
+        self._run(storage, "format", "-t", cluster_id, "-c", str(self._properties))
+
+    def start(self) -> None:
+        self._launch()
+        self._wait_until_ready()
+
+    async def start_aside(self) -> None:
+        """Start without holding up the event loop.
+
+        Launched on this thread all the same: the kernel would kill the broker when
+        the thread that launched it ends.
+        """
+        self._launch()
+        await asyncio.to_thread(self._wait_until_ready)
+
+    def stop(self) -> None:
+        """End the broker as an operator would; killed if that takes too long."""
+        self.resume()
+        self._end(signal.SIGTERM)
+
+    def kill(self) -> None:
+        self._end(signal.SIGKILL)
+
+    def pause(self) -> None:
+        """Freeze the broker: its sockets stay open and nothing answers."""
+        self._signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        self._signal(signal.SIGCONT)
+
+    def revive(self) -> None:
+        """Mend whatever a test did."""
+        self.resume()
+        if self._process is None:
+            self.start()
+
+    @contextlib.contextmanager
+    def paused(self) -> Iterator[None]:
+        self.pause()
+        try:
+            yield
+        finally:
+            self.resume()
+
+    def _launch(self) -> None:
+        with (self._folder / "broker.log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [*dying_with_us(), *self._java("kafka.Kafka"), str(self._properties)],
+                stdout=log,
+                stderr=log,
+            )
+
+    def _signal(self, number: signal.Signals) -> None:
+        if self._process is not None:
+            self._process.send_signal(number)
+
+    def _end(self, number: signal.Signals) -> None:
+        if self._process is None:
+            return
+        self._process.send_signal(number)
+        try:
+            self._process.wait(STOP_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._process = None
+
+    def _wait_until_ready(self) -> None:
+        deadline = time.monotonic() + READY_TIMEOUT_S
+        # A fresh client each time: a refused one backs off for longer and longer.
+        while not answers(self.bootstrap):
+            assert self._process is not None
+            if self._process.poll() is not None or time.monotonic() > deadline:
+                log = (self._folder / "broker.log").read_text()
+                self.kill()
+                raise RuntimeError(f"the broker didn't start:\n{log[-4000:]}")
+
+    def _java(self, main_class: str) -> list[str]:
+        return [*JVM, "-cp", f"{self._libs}/*", main_class]
+
+    def _run(self, main_class: str, *arguments: str) -> str:
+        command = [*self._java(main_class), *arguments]
+        return subprocess.run(
+            command, check=True, capture_output=True, text=True
+        ).stdout
+
+
+def answers(bootstrap: str, *, timeout_s: float = 0.5) -> bool:
+    settings = {"bootstrap.servers": bootstrap, "log_level": 0}
+    client = AdminClient(settings, logger=None)
+    try:
+        return bool(client.list_topics(timeout=timeout_s).brokers)
+    except KafkaException:
+        return False
+
+
+def free_ports(count: int) -> list[int]:
+    with contextlib.ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for each in sockets:
+            each.bind(("127.0.0.1", 0))
+        return [each.getsockname()[1] for each in sockets]
+
+
+def dying_with_us() -> list[str]:
+    """Have the kernel kill the broker with pytest, where fixtures can't: SIGKILL."""
+    setpriv = shutil.which("setpriv") if os.name == "posix" else None
+    return [setpriv, "--pdeathsig", "KILL"] if setpriv else []

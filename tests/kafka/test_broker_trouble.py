@@ -1,0 +1,168 @@
+"""A broker that is killed or frozen: bounded ends, and nothing lost or doubled."""
+
+import asyncio
+import time
+from random import Random
+
+import pytest
+
+from projections.relay.kafka.errors import BrokerUnavailableError, PublishError
+from projections.relay.kafka.publisher import TransactionalPublisher
+from projections.relay.kafka.settings import KafkaSettings, LogIdentity
+from projections.relay.kafka.topics import check_topics
+from tests.kafka.broker import Broker, free_ports
+from tests.kafka.messages import message, messages
+from tests.kafka.reading import positions, published_position
+
+pytestmark = [pytest.mark.kafka, pytest.mark.usefixtures("nothing_left")]
+
+# More than loopback sockets buffer, so that a frozen broker leaves some unsent.
+LARGE = b"x" * 500_000
+CLOSE_BOUND_S = 1.0
+
+
+async def test_a_frozen_broker_ends_a_publish_in_time_and_a_close_at_once(
+    frail_broker: Broker, frail_settings: KafkaSettings, log: LogIdentity
+) -> None:
+    publisher = TransactionalPublisher(frail_settings, log)
+    await publisher.start()
+    await publisher.publish(messages(1, 10), position=10)
+    with frail_broker.paused():
+        began = time.monotonic()
+        with pytest.raises(BrokerUnavailableError, match="in time"):
+            await publisher.publish(
+                [message(11 + n, LARGE) for n in range(30)], position=40
+            )
+        assert time.monotonic() - began < frail_settings.deadline_s + CLOSE_BOUND_S
+        await close_in_bound(publisher)
+
+    assert await publish_the_rest(frail_settings, log, last=40) == 10
+    found = positions(frail_settings.bootstrap, frail_settings.topic)
+    assert found == list(range(1, 41))
+
+
+async def test_a_killed_broker_ends_a_publish_before_its_deadline(
+    frail_broker: Broker, frail_settings: KafkaSettings, log: LogIdentity
+) -> None:
+    publisher = TransactionalPublisher(frail_settings, log)
+    await publisher.start()
+    await publisher.publish(messages(1, 10), position=10)
+    with frail_broker.paused():
+        publishing = asyncio.create_task(
+            publisher.publish(messages(11, 40), position=40)
+        )
+        await asyncio.sleep(0.2)
+        frail_broker.kill()
+    began = time.monotonic()
+    with pytest.raises(BrokerUnavailableError):
+        await publishing
+    assert time.monotonic() - began < frail_settings.deadline_s / 2
+    await close_in_bound(publisher)
+
+    await frail_broker.start_aside()
+    assert await publish_the_rest(frail_settings, log, last=40) == 10
+    found = positions(frail_settings.bootstrap, frail_settings.topic)
+    assert found == list(range(1, 41))
+
+
+async def test_an_idle_publisher_survives_a_restart_or_says_that_it_did_not(
+    frail_broker: Broker, frail_settings: KafkaSettings, log: LogIdentity
+) -> None:
+    publisher = TransactionalPublisher(frail_settings, log)
+    await publisher.start()
+    await publisher.publish(messages(1, 10), position=10)
+    frail_broker.kill()
+    await frail_broker.start_aside()
+    try:
+        await publisher.publish(messages(11, 20), position=20)
+    except PublishError:
+        await publish_the_rest(frail_settings, log, last=20)
+    await publisher.close()
+    found = positions(frail_settings.bootstrap, frail_settings.topic)
+    assert found == list(range(1, 21))
+
+
+async def test_a_start_and_a_check_end_in_time_on_a_frozen_broker(
+    frail_broker: Broker, frail_settings: KafkaSettings, log: LogIdentity
+) -> None:
+    publisher = TransactionalPublisher(frail_settings, log)
+    with frail_broker.paused():
+        with pytest.raises(BrokerUnavailableError):
+            await publisher.start()
+        await close_in_bound(publisher)
+        with pytest.raises(BrokerUnavailableError):
+            await check_topics(frail_settings)
+
+
+async def test_a_start_fails_at_once_where_nobody_listens(log: LogIdentity) -> None:
+    [port] = free_ports(1)
+    settings = KafkaSettings(bootstrap=f"127.0.0.1:{port}", topic="events")
+    publisher = TransactionalPublisher(settings, log)
+    began = time.monotonic()
+    with pytest.raises(BrokerUnavailableError):
+        await publisher.start()
+    assert time.monotonic() - began < settings.deadline_s / 2
+    await close_in_bound(publisher)
+
+
+async def test_a_closed_publisher_can_be_closed_again(
+    settings: KafkaSettings, log: LogIdentity
+) -> None:
+    publisher = TransactionalPublisher(settings, log)
+    await publisher.close()
+    await publisher.start()
+    await publisher.close()
+    await publisher.close()
+
+
+@pytest.mark.parametrize("seed", range(3))
+async def test_events_and_position_stay_together_wherever_a_relay_dies(
+    frail_broker: Broker, frail_settings: KafkaSettings, log: LogIdentity, seed: int
+) -> None:
+    random = Random(seed)  # noqa: S311
+    bootstrap, remembered = frail_settings.bootstrap, 0
+    for _ in range(8):
+        publisher = TransactionalPublisher(frail_settings, log)
+        remembered = (await publisher.start(remembered=remembered)).position
+        relaying = asyncio.create_task(publish_without_end(publisher, remembered))
+        await asyncio.sleep(random.uniform(0, 0.1))
+        if random.random() < 0.2:
+            frail_broker.kill()
+            await frail_broker.start_aside()
+        relaying.cancel()
+        await asyncio.gather(relaying, return_exceptions=True)
+        await close_in_bound(publisher)
+
+    publisher = TransactionalPublisher(frail_settings, log)
+    published = await publisher.start(remembered=remembered)
+    await publisher.close()
+    assert published.position > 0
+    assert max(published.tails.values()) == published.position
+    found = positions(bootstrap, frail_settings.topic)
+    assert found == list(range(1, published.position + 1))
+    told = published_position(bootstrap, frail_settings.position_topic)
+    assert told == published.position
+
+
+async def publish_without_end(publisher: TransactionalPublisher, position: int) -> None:
+    while True:
+        batch = messages(position + 1, position + 50)
+        position += 50
+        await publisher.publish(batch, position=position)
+
+
+async def publish_the_rest(
+    settings: KafkaSettings, log: LogIdentity, *, last: int
+) -> int:
+    publisher = TransactionalPublisher(settings, log)
+    published = await publisher.start()
+    if published.position < last:
+        await publisher.publish(messages(published.position + 1, last), position=last)
+    await publisher.close()
+    return published.position
+
+
+async def close_in_bound(publisher: TransactionalPublisher) -> None:
+    began = time.monotonic()
+    await publisher.close()
+    assert time.monotonic() - began < CLOSE_BOUND_S
