@@ -1,13 +1,14 @@
 # make serve   start the whole service with demo data
 # make test    run the tests
 # make check   what CI checks beside the tests: format, lint, types, imports, lock
+# make examples   record the examples of the API's document anew, from real answers
 
 PYTHON ?= python3
 VENV ?= .venv
 DATA ?= data
 bin = $(VENV)/bin
 
-.PHONY: serve test check format lock clean
+.PHONY: serve test check format examples lock clean
 
 serve: $(VENV)/.installed
 	$(bin)/agent-runtime serve --data-dir $(DATA) --demo
@@ -24,6 +25,9 @@ check: $(VENV)/.installed-for-tests
 format: $(VENV)/.installed-for-tests
 	$(bin)/ruff format .
 	$(bin)/ruff check --fix .
+
+examples: $(VENV)/.installed-for-tests
+	RECORD_EXAMPLES=1 $(bin)/pytest --quiet tests/openapi/test_examples.py -k answers_as_described
 
 # Write the lock files anew from pyproject.toml.
 lock: $(VENV)/.installed-for-tests

@@ -23,6 +23,7 @@ Schema = dict[str, Any]
 
 REFERENCE = "#/components/schemas/{model}"
 # What parse_body and its like refuse everywhere: PostgreSQL can't store it.
+DECIMAL = r"^[0-9]{1,9}(\.[0-9]{1,9})?$"
 NO_NUL = r"^[^\x00]*$"
 
 
@@ -116,10 +117,13 @@ class _Generator(GenerateJsonSchema):
     """As pydantic does it, but for what this service reads and writes otherwise."""
 
     def decimal_schema(self, schema: core_schema.DecimalSchema) -> JsonSchemaValue:
+        # to_json writes a number with exactly the digits.
+        number: JsonSchemaValue = {"type": "number"}
         if self.mode == "serialization":
-            # to_json writes a number with exactly the digits.
-            return {"type": "number"}
-        return super().decimal_schema(schema)
+            return number
+        self.update_with_validations(number, schema, self.ValidationsMapping.numeric)
+        # Some JSON writers have no numbers but of binary floating point.
+        return {"anyOf": [number, {"type": "string", "pattern": DECIMAL}]}
 
     def str_schema(self, schema: core_schema.StringSchema) -> JsonSchemaValue:
         found = super().str_schema(schema)

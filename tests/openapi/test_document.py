@@ -1,0 +1,118 @@
+"""The document as a whole, and the page that shows it."""
+
+import re
+import subprocess
+import sys
+from typing import Any, TypedDict
+
+import orjson
+import pytest
+from aiohttp.test_utils import TestClient
+from openapi_spec_validator import validate
+
+from service import __version__
+from service.http.envelope import to_json
+from service.http.openapi.schemas import Schemas
+from service.http.openapi.tags import TAGS
+from tests.openapi.contract import current_document, documented
+
+RENDER = (
+    "import sys; from tests.openapi.contract import current_document; "
+    "from service.http.envelope import to_json; "
+    "sys.stdout.buffer.write(to_json(current_document()))"
+)
+
+
+def test_it_is_valid() -> None:
+    validate(current_document())
+
+
+def test_it_is_the_same_in_every_process() -> None:
+    other = subprocess.run(
+        [sys.executable, "-c", RENDER],
+        env={"PYTHONHASHSEED": "7"},
+        capture_output=True,
+        check=True,
+    )
+
+    assert other.stdout == to_json(current_document())
+
+
+def test_it_says_what_it_is() -> None:
+    info = current_document()["info"]
+
+    assert info["version"] == __version__ == "0.1.0"
+    assert len(info["description"]) > 500
+
+
+@pytest.mark.parametrize("operation", documented(), ids=lambda each: each.name)
+def test_an_operation_is_described(operation: Any) -> None:
+    described = current_document()["paths"][operation.path][operation.method.lower()]
+
+    assert described["operationId"] == operation.name
+    assert described["summary"]
+    assert operation.tag in TAGS
+    assert described.get("security") == ([] if operation.public else None)
+    assert all(
+        answer.get("$ref") or answer["description"] != "."
+        for answer in described["responses"].values()
+    )
+
+
+def test_two_types_of_one_name_are_refused() -> None:
+    schemas = Schemas()
+    schemas.of_answer(TypedDict("Twin", {"a": int}))
+
+    with pytest.raises(ValueError, match="Twin"):
+        schemas.of_answer(TypedDict("Twin", {"b": int}))
+
+
+async def test_it_is_served_once_and_then_not_again(client: TestClient) -> None:
+    first = await client.get("/openapi.json")
+    again = await client.get(
+        "/openapi.json", headers={"If-None-Match": first.headers["ETag"]}
+    )
+
+    assert (first.status, first.content_type) == (200, "application/json")
+    assert orjson.loads(await first.read()) == orjson.loads(to_json(current_document()))
+    assert (again.status, await again.read()) == (304, b"")
+    assert again.headers["ETag"] == first.headers["ETag"]
+
+
+async def test_the_page_brings_everything_with_it(client: TestClient) -> None:
+    page = await client.get("/docs")
+    text = await page.text()
+    referred = re.findall(r'(?:src|href)="([^#"]+)"', text)
+
+    assert (page.status, page.content_type) == (200, "text/html")
+    assert page.headers["Content-Security-Policy"].startswith("default-src 'self';")
+    assert not re.search(r"<script(?![^>]*\bsrc=)|<style|\bon\w+=|\bstyle=", text)
+    assert set(referred) == {
+        "docs/icon.svg",
+        "docs/page.css",
+        "docs/page.js",
+        "openapi.json",
+    }
+    for each in referred:
+        assert (await client.get(f"/{each}")).status == 200
+
+
+async def test_the_page_makes_no_markup_of_what_it_reads(client: TestClient) -> None:
+    script = await (await client.get("/docs/page.js")).text()
+
+    for way in (
+        "innerHTML",
+        "outerHTML",
+        "insertAdjacentHTML",
+        "document.write",
+        "eval(",
+        "Storage",
+        "cookie",
+        "://",
+    ):
+        assert way not in script
+
+
+async def test_the_page_has_no_other_files(client: TestClient) -> None:
+    for path in ("/docs/index.html", "/docs/..%2Fopenapi%2Fexamples.json", "/docs/x"):
+        assert (await client.get(path)).status in (400, 404)

@@ -1,0 +1,109 @@
+"""Every answer is as the document describes it, and its examples are real."""
+
+import os
+from collections.abc import AsyncIterator
+from importlib import resources as package_resources
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from aiohttp.test_utils import TestClient, TestServer
+
+from service.app import create_app
+from service.http.openapi.answers import REFUSALS
+from service.http.openapi.document import EXAMPLES, document, recorded_examples
+from service.resources import open_resources
+from tests.callers import Caller, Callers
+from tests.conftest import fresh_database
+from tests.openapi.contract import (
+    closed,
+    current_document,
+    documented,
+    faults,
+    pointer_to_answer,
+    pointer_to_body,
+)
+from tests.openapi.refusals import one_of_each
+from tests.openapi.walk import Walk, end_things, make_things
+
+# Its answer is as long as the installed price list; the other import's is alike.
+WITHOUT_EXAMPLE = {"post_genai_prices_import"}
+
+
+def with_example() -> set[str]:
+    return {
+        operation.name for operation in documented() if not operation.content_type
+    } - WITHOUT_EXAMPLE
+
+
+@pytest.fixture
+async def alone(
+    postgres: str, template: str, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Caller]:
+    """Someone who calls a process without followers, on a database without them."""
+    with fresh_database(postgres, template) as url:
+        async with (
+            open_resources(url, tmp_path_factory.mktemp("alone")) as resources,
+            TestClient(TestServer(create_app(resources))) as client,
+        ):
+            yield await Callers(resources, client).user("alone")
+
+
+async def test_every_operation_answers_as_described(
+    callers: Callers, alone: Caller
+) -> None:
+    """With RECORD_EXAMPLES set, its answers become the document's examples."""
+    ada = await callers.user("ada", "superuser")
+    walk = Walk(ada)
+    await end_things(walk, await make_things(walk))
+    refusals = await one_of_each(callers, ada, alone)
+
+    assert walk.examples.keys() == with_example(), "the walk leaves some out"
+    assert refusals.keys() == {str(status) for status in REFUSALS}
+    examples = {"operations": walk.examples, "refusals": refusals}
+    described = closed(document(documented(), examples))
+    for operation, reply in walk.replies:
+        pointer = pointer_to_answer(described, operation.name, reply.status)
+        assert faults(described, pointer, orjson.loads(reply.body)) == []
+    if os.environ.get("RECORD_EXAMPLES"):
+        _record(examples)
+
+
+def test_every_operation_has_real_examples_that_fit() -> None:
+    described = closed(current_document())
+    recorded = recorded_examples()
+
+    assert recorded["operations"].keys() == with_example(), "run: make examples"
+    for name, example in recorded["operations"].items():
+        if "body" in example:
+            pointer = pointer_to_body(described, name)
+            assert faults(described, pointer, example["body"]) == [], name
+        for status, answer in example["answers"].items():
+            pointer = pointer_to_answer(described, name, int(status))
+            assert faults(described, pointer, answer) == [], name
+
+
+def test_every_shared_refusal_has_a_real_example_that_fits() -> None:
+    described = closed(current_document())
+    recorded = recorded_examples()["refusals"]
+
+    assert recorded.keys() == {str(status) for status in REFUSALS}
+    for status, answer in recorded.items():
+        assert answer["status_code"] == int(status)
+        assert faults(described, "/components/schemas/Error", answer) == []
+
+
+def test_the_bodies_that_routes_name_fit() -> None:
+    described = current_document()
+    for operation in documented():
+        if operation.body is not None:
+            assert operation.body_example is not None, operation.name
+            pointer = pointer_to_body(described, operation.name)
+            assert faults(described, pointer, operation.body_example) == []
+
+
+def _record(examples: dict[str, Any]) -> None:
+    file = Path(str(package_resources.files("service.http.openapi") / EXAMPLES))
+    options = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
+    file.write_bytes(orjson.dumps(examples, option=options))

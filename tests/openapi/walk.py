@@ -1,0 +1,223 @@
+"""One walk through every operation: the document's examples are its answers."""
+
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlencode
+
+from service.app import operations
+from service.http.operation import Operation
+from tests.callers import Caller, Reply
+
+OPERATIONS = {operation.name: operation for operation in operations()}
+REQUEST_ID = "example"
+# Of a log that nobody has; the answer of a real one is shown once and kept by nobody.
+SHOWN_TOKEN = "art_000000000000000000000000000000000000"
+PRICES = {
+    "provider": "acme",
+    "model": "swift-1",
+    "input_price_per_1m": 2.5,
+    "output_price_per_1m": 10,
+    "effective_from": "2026-01-01T00:00:00Z",
+}
+LITELLM = {
+    "swift-1": {
+        "litellm_provider": "acme",
+        "mode": "chat",
+        "input_cost_per_token": 2.5e-06,
+        "output_cost_per_token": 1e-05,
+    }
+}
+
+
+@dataclass(slots=True)
+class Walk:
+    """Calls operations by name and keeps each request with its answers."""
+
+    caller: Caller
+    examples: dict[str, Any] = field(default_factory=dict)
+    replies: list[tuple[Operation, Reply]] = field(default_factory=list)
+    position: int = 0
+
+    async def call(
+        self,
+        operation_name: str,
+        /,
+        body: Any = None,
+        query: dict[str, Any] | None = None,
+        **path: Any,
+    ) -> Reply:
+        operation = OPERATIONS[operation_name]
+        url = operation.path.format(**path)
+        if query:
+            url += "?" + urlencode(query)
+        headers = {"X_Request_Id": REQUEST_ID}
+        if operation.min_position:
+            headers["X_Min_Position"] = str(self.position)
+        reply = await self.caller.call(operation.method, url, body, **headers)
+        assert reply.status < 300, (operation_name, reply.body)
+        if operation.method != "GET" and "X-Event-Position" in reply.headers:
+            self.position = reply.position
+        self.replies.append((operation, reply))
+        self._keep(operation_name, body, query, path, reply)
+        return reply
+
+    def _keep(
+        self,
+        name: str,
+        body: Any,
+        query: dict[str, Any] | None,
+        path: dict[str, Any],
+        reply: Reply,
+    ) -> None:
+        example = self.examples.setdefault(name, {"answers": {}})
+        for key, value in (("path", path), ("query", query), ("body", body)):
+            if value and key not in example:
+                example[key] = value
+        example["answers"].setdefault(str(reply.status), _shown(reply))
+
+
+def _shown(reply: Reply) -> Any:
+    data = reply.data
+    if isinstance(data, dict) and str(data.get("token", "")).startswith("art_"):
+        data = {**data, "token": SHOWN_TOKEN}
+    return {"data": data, "message": reply.message, "status_code": reply.status}
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What a walk has left behind, by the names of path parameters."""
+
+    ids: dict[str, Any]
+
+
+async def make_things(walk: Walk) -> Made:
+    """Call everything that makes, changes and reads."""
+    await walk.call("get_livez")
+    await walk.call("get_readyz")
+    await walk.call("get_me")
+    user = (await walk.call("post_user", {"name": "grace"})).data
+    user_id = user["id"]
+    await walk.call("put_user_role", user_id=user_id, role="auditor")
+    token = (
+        await walk.call("post_user_token", {"label": "laptop"}, user_id=user_id)
+    ).data
+    await walk.call("get_users")
+    await walk.call("get_user", user_id=user_id)
+    await walk.call("get_user_tokens", user_id=user_id)
+
+    described = {"name": "Triage", "description": "Sorts incoming issues"}
+    agent_id = (await walk.call("post_agent", described)).data["id"]
+    await walk.call("put_agent_manager", agent_id=agent_id, user_id=user_id)
+    await walk.call("get_agents")
+    await walk.call("get_agent", agent_id=agent_id)
+
+    connector_id = await _connect(walk, agent_id)
+    await _keep_secrets(walk)
+    model_id, price_version = await _price(walk)
+    session_id = await _converse(walk, agent_id)
+    return Made(
+        {
+            "user_id": user_id,
+            "token_id": token["id"],
+            "role": "auditor",
+            "agent_id": agent_id,
+            "id": connector_id,
+            "connector_id": connector_id,
+            "name": "TRACKER_TOKEN",
+            "version": 1,
+            "model_id": model_id,
+            "price_version": price_version,
+            "session_id": session_id,
+        }
+    )
+
+
+async def _connect(walk: Walk, agent_id: str) -> str:
+    described = {"name": "Issue tracker", "url": "https://tracker.example/mcp"}
+    connector_id = str((await walk.call("post_connector", described)).data["id"])
+    await walk.call("put_agent_grant", id=connector_id, agent_id=agent_id)
+    await walk.call("put_agent_grant", id=connector_id, agent_id=agent_id)
+    await walk.call("post_public_grant", id=connector_id)
+    await walk.call("post_public_grant", id=connector_id)
+    rules = [
+        {"connector_id": connector_id, "tool_pattern": pattern, "stance": stance}
+        for pattern, stance in (("issues.*", "allow"), ("*delete*", "ask"))
+    ]
+    await walk.call("bulk_update_tools", {"rules": rules}, agent_id=agent_id)
+    await walk.call("get_connectors")
+    await walk.call("get_connector", id=connector_id)
+    await walk.call("get_agent_tools", agent_id=agent_id)
+    asked = {"connector_id": connector_id, "tool": "issues.delete"}
+    await walk.call("get_tool_explanation", query=asked, agent_id=agent_id)
+    await walk.call("get_connector_tools", id=connector_id)
+    return connector_id
+
+
+async def _keep_secrets(walk: Walk) -> None:
+    name = "TRACKER_TOKEN"
+    value = {"value": "correct horse battery staple"}
+    await walk.call("post_secret", {"name": name, **value})
+    await walk.call("put_secret", {"value": "a better one"}, name=name)
+    await walk.call("post_secret_restore", name=name, version=1)
+    await walk.call("get_secrets")
+    await walk.call("get_secret", name=name)
+    await walk.call("get_secret_value", name=name)
+
+
+async def _price(walk: Walk) -> tuple[str, int]:
+    await walk.call("post_provider", {"key": "acme", "display_name": "Acme"})
+    priced = (await walk.call("post_price", PRICES)).data
+    of_price = {
+        "model_id": priced["model_id"],
+        "price_version": priced["price"]["price_version"],
+    }
+    await walk.call("get_providers")
+    corrected = {"input_price_per_1m": 2, "output_price_per_1m": 8}
+    corrected_price = await walk.call("post_price_correction", corrected, **of_price)
+    of_price["price_version"] = corrected_price.data["price"]["price_version"]
+    end = {"effective_until": "2030-06-01T00:00:00Z"}
+    await walk.call("post_price_end", end, **of_price)
+    await walk.call("get_prices", query={"provider": "acme", "model": "swift-1"})
+    dry = {"dry_run": "true"}
+    await walk.call("post_litellm_import", LITELLM, query=dry)
+    return of_price["model_id"], of_price["price_version"]
+
+
+async def _converse(walk: Walk, agent_id: str) -> str:
+    session_id = "chat-2026-03-01-17"
+    await walk.call("post_session", {"agent_id": agent_id, "session_id": session_id})
+    turn = {
+        "turn_id": "turn-1",
+        "started_at": "2026-03-01T12:00:00Z",
+        "ended_at": "2026-03-01T12:00:02.5Z",
+        "provider": "acme",
+        "model": "swift-1",
+        "prompt_tokens": 1200,
+        "completion_tokens": 80,
+        "input": "Which of my issues are due?",
+        "output": "Two are due today.",
+    }
+    await walk.call("post_turn", turn, session_id=session_id)
+    await walk.call("get_session", session_id=session_id)
+    await walk.call(
+        "get_session_list", query={"start_time": "2026-02-01T00:00:00Z", "limit": 25}
+    )
+    usage_asked = {"from_day": "2026-03-01", "until_day": "2026-03-31"}
+    await walk.call("get_usage", query={**usage_asked, "group_by": "agent,model"})
+    await walk.call("post_session_end", {}, session_id=session_id)
+    return session_id
+
+
+async def end_things(walk: Walk, made: Made) -> None:
+    """Call everything that takes away what :func:`make_things` has made."""
+    of_user = {"user_id": made.ids["user_id"]}
+    of_agent = {"agent_id": made.ids["agent_id"]}
+    of_connector = {"id": made.ids["id"]}
+    await walk.call("delete_public_grant", **of_connector)
+    await walk.call("delete_agent_grant", **of_connector, **of_agent)
+    await walk.call("delete_connector", **of_connector)
+    await walk.call("delete_agent_manager", **of_agent, **of_user)
+    await walk.call("delete_user_role", **of_user, role=made.ids["role"])
+    await walk.call("delete_user_token", **of_user, token_id=made.ids["token_id"])
+    await walk.call("delete_secret_by_name", name=made.ids["name"])
+    await walk.call("delete_user_key", **of_user)
