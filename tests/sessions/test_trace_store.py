@@ -1,0 +1,194 @@
+"""What a trace store adds to a page, and what it can't take from it."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from aiohttp.test_utils import TestClient, TestServer
+
+from projections.sessions.rendering import merged, said
+from projections.sessions.trace_store import (
+    TRACES,
+    Enrichment,
+    Enrichments,
+    SessionKey,
+    Traces,
+)
+from service.app import create_app
+from service.http.envelope import to_json
+from service.resources import Resources
+from tests.callers import Caller
+from tests.sessions.recording import LIST, LONG_AGO, Recorder, register_agent, turn
+
+Answers = Callable[[Sequence[SessionKey]], Awaitable[Enrichments]]
+NOTE = {"name": "note", "annotator_kind": "HUMAN", "score": None}
+FULL = Enrichment(
+    annotations=[NOTE],
+    annotation_summaries=[{"name": "note", "count": 1}],
+    tokens=7,
+    cost=Decimal("0.25"),
+    currency="USD",
+    traces=3,
+    traces_with_error=1,
+    latency_ms_p50=10.5,
+    latency_ms_p99=20.25,
+)
+
+
+@dataclass(slots=True)
+class Store:
+    """A trace store that answers as a test says, and remembers what it was asked."""
+
+    answers: Answers
+    asked: list[list[str]] = field(default_factory=list)
+
+    async def fetch(
+        self, sessions: Sequence[SessionKey], *, deadline_s: float
+    ) -> Enrichments:
+        assert deadline_s > 0
+        self.asked.append([each.session_id for each in sessions])
+        return await self.answers(sessions)
+
+
+async def knows_all(sessions: Sequence[SessionKey]) -> Enrichments:
+    return {each.session_id: FULL for each in sessions}
+
+
+async def knows_none(sessions: Sequence[SessionKey]) -> Enrichments:
+    return dict.fromkeys(each.session_id for each in sessions)
+
+
+async def fails_for_the_first(sessions: Sequence[SessionKey]) -> Enrichments:
+    return await knows_all(sessions[1:])
+
+
+async def raises(sessions: Sequence[SessionKey]) -> Enrichments:
+    raise ValueError("garbage")
+
+
+async def hangs(sessions: Sequence[SessionKey]) -> Enrichments:
+    await asyncio.sleep(3600)
+    return {}
+
+
+@pytest.fixture
+async def listed(
+    resources: Resources, recorder: Recorder, ada: Caller
+) -> Callable[..., Awaitable[Any]]:
+    """List two sessions of two agents, enriched by a store that answers so."""
+    other = Recorder(recorder.caller, await register_agent(ada, "other"))
+    await recorder.start("full")
+    await recorder.turn(
+        "full",
+        turn("t1", took=2, prompt_tokens=5, completion_tokens=1, input="q", output="a"),
+    )
+    await other.start("empty", 1)
+    assert other.last is not None
+    position = str(other.last.position)
+
+    async def get(answers: Answers, query: str = "") -> Any:
+        app = create_app(resources)
+        store = Store(answers)
+        app[TRACES] = Traces(store, deadline_s=0.1)
+        async with TestClient(TestServer(app)) as client:
+            caller = Caller(client, ada.token)
+            reply = await caller.get(
+                f"{LIST}?start_time={LONG_AGO}{query}", X_Min_Position=position
+            )
+        assert reply.status == 200
+        return reply.data, store.asked
+
+    return get
+
+
+async def test_a_page_is_asked_about_once(listed: Any) -> None:
+    data, asked = await listed(knows_all)
+
+    assert asked == [["empty", "full"]]
+    assert [row["trace_store"] for row in data["sessions"]] == ["found", "found"]
+    assert [row["session_annotations"] for row in data["sessions"]] == [[NOTE]] * 2
+    assert (data["total_agents"], data["successful_agents"]) == (2, 2)
+
+
+async def test_the_store_fills_gaps_and_overrules_nothing(listed: Any) -> None:
+    data, _ = await listed(knows_all)
+    empty, full = data["sessions"]
+
+    assert full["token_usage"]["total"] == 6
+    assert (full["num_traces"], full["trace_latency_ms_p50"]) == (1, 2000)
+    # Our own price was unknown, the store's is not.
+    assert full["cost_summary"]["total"] == {"cost": 0.25, "currency": "USD"}
+    assert empty["token_usage"]["total"] == 7
+    assert (empty["num_traces"], empty["num_traces_with_error"]) == (3, 1)
+    assert empty["trace_latency_ms_p50"] == 10.5
+    assert empty["trace_latency_ms_p99"] == 20.25
+
+
+async def test_an_empty_page_asks_nothing(listed: Any) -> None:
+    data, asked = await listed(knows_all, "&offset=5")
+
+    assert (data["sessions"], asked) == ([], [])
+    assert (data["total_agents"], data["successful_agents"]) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("answers", "says", "successful"),
+    [
+        (knows_none, ["unknown_session"] * 2, 2),
+        (fails_for_the_first, ["unavailable", "found"], 1),
+        (raises, ["unavailable"] * 2, 0),
+        (hangs, ["unavailable"] * 2, 0),
+    ],
+)
+async def test_a_store_with_less_harms_no_row(
+    listed: Any, answers: Answers, says: list[str], successful: int
+) -> None:
+    data, _ = await listed(answers)
+
+    assert [row["trace_store"] for row in data["sessions"]] == says
+    assert (data["total_agents"], data["successful_agents"]) == (2, successful)
+    full = data["sessions"][1]
+    assert (full["first_input"], full["last_output"]) == ("q", "a")
+    assert (full["num_traces"], full["token_usage"]["total"]) == (1, 6)
+    assert full.keys() == data["sessions"][0].keys()
+
+
+def figures(**words: Any) -> str:
+    own: dict[str, Any] = {
+        "cost_summary": {"total": {"cost": None, "currency": None}},
+        "token_usage": {"total": None},
+        "num_traces": 0,
+        "num_traces_with_error": 0,
+        "trace_latency_ms_p50": None,
+        "trace_latency_ms_p99": None,
+    }
+    return to_json(own | words).decode()
+
+
+def test_own_costs_keep_every_digit_through_a_merge() -> None:
+    cost = {"total": {"cost": Decimal("0.1234567890123456789"), "currency": "EUR"}}
+
+    assert '"cost":0.1234567890123456789,"currency":"EUR"' in merged(
+        figures(cost_summary=cost), FULL
+    )
+
+
+def test_a_store_that_knows_nothing_changes_nothing() -> None:
+    assert merged(figures(), Enrichment()) == figures()
+
+
+@pytest.mark.parametrize(
+    ("enrichments", "expected"),
+    [
+        (None, "not_configured"),
+        ({}, "unavailable"),
+        ({"other": FULL}, "unavailable"),
+        ({"chat": None}, "unknown_session"),
+        ({"chat": FULL}, "found"),
+    ],
+)
+def test_what_the_store_says(enrichments: Enrichments | None, expected: str) -> None:
+    assert said(enrichments, "chat") == expected
