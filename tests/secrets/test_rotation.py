@@ -33,6 +33,7 @@ NEW_ROOT = LocalRootKeys.parse("outside:" + "A" * 43 + "=")
 CALLERS = 30
 USER_KEYS = 6 * REWRAP_BATCH_SIZE
 REQUESTS_PER_S = 200
+UNDER_WAY_MAX = 32
 
 logger = logging.getLogger(__name__)
 
@@ -195,10 +196,10 @@ async def test_under_load_and_killed_half_way_no_request_fails(
 ) -> None:
     ring = resources.key_ring
     await make_user_keys(resources.pool, ring, USER_KEYS)
-    old_id, statuses = ring.primary_id, Counter[int]()
+    old_id, outcomes = ring.primary_id, Counter[str]()
 
     began = time.monotonic()
-    async with under_load(many_callers, statuses):
+    async with under_load(many_callers, outcomes):
         rotating = await start_rotation(resources.database_url, tmp_path)
         assert rotating.stdout is not None
         first_progress = await rotating.stdout.readline()
@@ -208,13 +209,13 @@ async def test_under_load_and_killed_half_way_no_request_fails(
         resumed = await start_rotation(resources.database_url, tmp_path)
         said, _ = await resumed.communicate()
 
-    logger.info("%s requests/s", statuses.total() / (time.monotonic() - began))
+    logger.info("%s requests/s", outcomes.total() / (time.monotonic() - began))
 
     assert first_progress.startswith(b"rewrapped ")
     assert len([each for each in in_between if each.user_keys]) == 2, in_between
     assert resumed.returncode == 0
     assert f"root key {old_id} is needed by nothing".encode() in said
-    assert set(statuses) == {200}, statuses
+    assert set(outcomes) == {"ok"}, outcomes
     # What a process reads that starts now, with nothing but the new root key.
     assert KeyRing.load(tmp_path / KEY_RING).key_ids.isdisjoint({old_id})
     async with open_resources(resources.database_url, tmp_path) as fresh:
@@ -242,9 +243,12 @@ async def start_rotation(database_url: str, data_dir: Path) -> Process:
 
 @asynccontextmanager
 async def under_load(
-    callers: list[Caller], statuses: Counter[int]
+    callers: list[Caller], outcomes: Counter[str]
 ) -> AsyncIterator[None]:
-    """Overwrite and reveal as often as is asked for, until the block ends."""
+    """Overwrite and reveal until the block ends, as often as is asked for.
+
+    A machine that can't do that many gets no more than ``UNDER_WAY_MAX`` at once.
+    """
     under_way: set[asyncio.Task[None]] = set()
     stopped = asyncio.Event()
 
@@ -254,13 +258,14 @@ async def under_load(
             reply = await caller.put("/api/secrets/TOKEN", {"value": str(number)})
         else:
             reply = await caller.get("/api/secrets/TOKEN/value")
-        statuses[reply.status] += 1
+        outcomes["ok" if reply.status == 200 else reply.code] += 1
 
     async def keep_sending() -> None:
         loop, number = asyncio.get_running_loop(), 0
         began = loop.time()
         while not stopped.is_set():
-            if loop.time() - began < number / REQUESTS_PER_S:
+            early = loop.time() - began < number / REQUESTS_PER_S
+            if early or len(under_way) >= UNDER_WAY_MAX:
                 await asyncio.sleep(1 / REQUESTS_PER_S)
                 continue
             task = asyncio.create_task(send(number))
