@@ -8,18 +8,21 @@ only when the first kind doesn't fill the page, by the index over times of activ
 
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, LiteralString
 from uuid import UUID
 
 from psycopg import AsyncConnection
 from psycopg.rows import class_row
-from psycopg.sql import SQL, Composed
+from psycopg.sql import SQL
 
 from projections.sessions.cursor import Cursor
 from projections.sessions.trace_store import SessionKey
 
 # Whose tables these questions read; POSITION is the least of theirs.
 FOLLOWERS = ("sessions", "agents")
+# As many as there are sets of conditions, of either scope.
+STATEMENTS_MAX = 256
 
 POSITION = SQL("""
     (SELECT coalesce(min(CASE WHEN p.epoch = h.epoch THEN p.position ELSE 0 END), 0)
@@ -188,26 +191,8 @@ async def session_page(
     return [row for row in rows if not row.is_empty], position
 
 
-def page_statement(asked: Asked) -> Composed:
-    names = _conditions(asked)
-    conditions = SQL(" AND ").join(
-        [IN_WINDOW, *(SQL(CONDITIONS[name]) for name in names)]
-    )
-    recent = ALL if asked.everything else VISIBLE
-    found = [SQL(CONDITIONS[name]) for name in names]
-    if not asked.everything:
-        found.append(IS_VISIBLE)
-    return PAGE.format(
-        position=POSITION,
-        columns=COLUMNS,
-        texts=TEXTS,
-        recent=recent.format(conditions=conditions, newest=NEWEST),
-        earlier=EARLIER.format(
-            before=BEFORE_WINDOW,
-            conditions=SQL(" AND ").join(found) if found else SQL("true"),
-            newest=NEWEST,
-        ),
-    )
+def page_statement(asked: Asked) -> bytes:
+    return _statement(_conditions(asked), everything=asked.everything)
 
 
 def page_parameters(asked: Asked) -> dict[str, object]:
@@ -229,8 +214,30 @@ def page_parameters(asked: Asked) -> dict[str, object]:
     }
 
 
-def _conditions(asked: Asked) -> list[str]:
-    return [
+@lru_cache(maxsize=STATEMENTS_MAX)
+def _statement(names: tuple[str, ...], *, everything: bool) -> bytes:
+    found = [SQL(CONDITIONS[name]) for name in names]
+    recent = ALL if everything else VISIBLE
+    earlier = found if everything else [*found, IS_VISIBLE]
+    statement = PAGE.format(
+        position=POSITION,
+        columns=COLUMNS,
+        texts=TEXTS,
+        recent=recent.format(
+            conditions=SQL(" AND ").join([IN_WINDOW, *found]), newest=NEWEST
+        ),
+        earlier=EARLIER.format(
+            before=BEFORE_WINDOW,
+            conditions=SQL(" AND ").join(earlier or [SQL("true")]),
+            newest=NEWEST,
+        ),
+    )
+    # Without the indentation it is short enough for psycopg to remember its parse.
+    return b" ".join(statement.as_bytes(None).split())
+
+
+def _conditions(asked: Asked) -> tuple[str, ...]:
+    return tuple(
         name
         for name, wanted in {
             "after": asked.after is not None,
@@ -242,7 +249,7 @@ def _conditions(asked: Asked) -> list[str]:
             "session_id_prefix": asked.session_id_prefix is not None,
         }.items()
         if wanted
-    ]
+    )
 
 
 def _like(prefix: str) -> str:

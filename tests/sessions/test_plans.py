@@ -7,7 +7,6 @@ from uuid import UUID
 
 import pytest
 from psycopg import AsyncConnection
-from psycopg.sql import SQL
 
 from projections.sessions.cursor import Cursor
 from projections.sessions.queries import Asked, page_parameters, page_statement
@@ -56,7 +55,7 @@ def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 async def explained(db: AsyncConnection[Any], asked: Asked) -> list[dict[str, Any]]:
     cursor = await db.execute(
-        SQL("EXPLAIN (ANALYZE, FORMAT JSON) ") + page_statement(asked),
+        b"EXPLAIN (ANALYZE, FORMAT JSON) " + page_statement(asked),
         page_parameters(asked),
         prepare=False,
     )
