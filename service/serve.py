@@ -9,11 +9,14 @@ from pathlib import Path
 
 from aiohttp import web
 
-from projections.catalog import run_followers
+from projections.catalog import PROJECTORS, run_followers
+from projections.position import wait_for_position
 from service.app import create_app
 from service.config import Config
+from service.demo.api import DemoError
 from service.demo.load import load_demo
 from service.embedded_postgres import EmbeddedPostgres
+from service.errors import UnavailableError
 from service.http.health import HEALTH
 from service.resources import Resources, open_resources
 from service.secrets.sources import outside_root_keys
@@ -23,6 +26,14 @@ from service.users.bootstrap import create_first_admin
 DRAIN_S = 20.0
 WATCH_S = 0.5
 KEEPALIVE_S = 75.0
+FIRST_TABLES_S = 10.0
+
+TRY = """Try, in another terminal:
+  TOKEN=$(cat {file})
+  curl -s -H "Authorization: Bearer $TOKEN" {url}/api/users/me
+  curl -s -H "Authorization: Bearer $TOKEN" {url}/api/observability/session/list
+  curl -s -H "Authorization: Bearer $TOKEN" {url}/api/llm-router/providers
+The API's page: {url}/docs"""
 
 logger = logging.getLogger(__name__)
 
@@ -48,10 +59,11 @@ async def serve(
             await stack.enter_async_context(
                 run_followers(resources.log, resources.database_url)
             )
+            await _first_tables(resources)
         app, base_url = await stack.enter_async_context(_listening(config, resources))
         if config.demo:
-            await load_demo(base_url, config.data_dir)
-        _announce(base_url, token_file)
+            await _demo(base_url, config.data_dir)
+        _announce(config, base_url, token_file)
         status = await _until_stopped(stop, postgres)
         app[HEALTH].draining = True
         logger.info("draining")
@@ -85,11 +97,29 @@ def _authority(runner: web.AppRunner) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
-def _announce(base_url: str, token_file: Path | None) -> None:
+async def _first_tables(resources: Resources) -> None:
+    """Wait until reads can be answered; a long rebuild doesn't hold up the rest."""
+    names = [projector.name for projector in PROJECTORS]
+    try:
+        await wait_for_position(resources.pool, names, 0, FIRST_TABLES_S)
+    except UnavailableError:
+        logger.warning("some read tables are still being built")
+
+
+async def _demo(base_url: str, data_dir: Path) -> None:
+    try:
+        await load_demo(base_url, data_dir)
+    except (DemoError, OSError) as error:
+        logger.exception("the demo data is incomplete", extra={"reason": str(error)})
+
+
+def _announce(config: Config, base_url: str, token_file: Path | None) -> None:
     words = f"agent-runtime ready at {base_url}"
     if token_file is not None:
         words += f", token of admin in {token_file}"
     print(words, flush=True)  # noqa: T201
+    if config.demo and token_file is not None:
+        print(TRY.format(file=token_file, url=base_url), flush=True)  # noqa: T201
 
 
 async def _until_stopped(stop: asyncio.Event, postgres: EmbeddedPostgres | None) -> int:
