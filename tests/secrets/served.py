@@ -1,0 +1,100 @@
+"""The whole service as a process of its own, on its embedded PostgreSQL."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+
+READY = re.compile(r"agent-runtime ready at (\S+), token of admin in (\S+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    process: subprocess.Popen[str]
+    base_url: str
+    admin_token: str
+
+
+@contextmanager
+def served(data_dir: Path, log: Path) -> Iterator[Served]:
+    """Serve on a data folder until the block ends, adding to a log file."""
+    with log.open("ab") as errors:
+        process = subprocess.Popen(
+            [
+                *(sys.executable, "-m", "service", "serve", "--port", "0"),
+                *("--data-dir", str(data_dir), "--log-level", "debug"),
+            ],
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+            env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        )
+    try:
+        assert process.stdout is not None
+        ready = READY.match(process.stdout.readline())
+        assert ready is not None, log.read_text()[-2000:]
+        yield Served(process, ready[1], Path(ready[2]).read_text().strip())
+    finally:
+        process.terminate()
+        process.wait(timeout=60)
+        assert process.stdout is not None
+        process.stdout.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    status: int
+    headers: bytes
+    body: bytes
+
+    @property
+    def data(self) -> Any:
+        return json.loads(self.body)["data"]
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """Calls as one user and keeps what every answer said but reveals."""
+
+    session: aiohttp.ClientSession
+    base_url: str
+    token: str
+    heard: list[bytes]
+
+    async def call(
+        self,
+        method: str,
+        path: str,
+        body: object = None,
+        *,
+        headers: Mapping[str, str] | None = None,
+        is_reveal: bool = False,
+    ) -> Response:
+        sent = {"Authorization": f"Bearer {self.token}", **(headers or {})}
+        data = body if isinstance(body, bytes) or body is None else json.dumps(body)
+        if data is not None:
+            sent.setdefault("Content-Type", "application/json")
+        async with self.session.request(
+            method, self.base_url + path, data=data, headers=sent
+        ) as response:
+            raw = await response.read()
+            lines = [b"%s: %s" % (name, value) for name, value in response.raw_headers]
+        answer = Response(response.status, b"\n".join(lines), raw)
+        self.heard.append(answer.headers)
+        if not is_reveal:
+            self.heard.append(raw)
+        return answer
+
+    async def new_user(self, name: str) -> "Client":
+        user = await self.call("POST", "/api/users", {"name": name})
+        path = f"/api/users/{user.data['id']}/tokens"
+        token = (await self.call("POST", path, {"label": "test"})).data["token"]
+        return Client(self.session, self.base_url, token, self.heard)
