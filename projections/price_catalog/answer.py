@@ -44,15 +44,22 @@ class ProviderEntry(TypedDict):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Representation:
+    """The answer in one content encoding, None for none."""
+
+    body: bytes
+    etag: str
+    encoding: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Rendered:
     """The answer for any moment of a span, as known at a place of the log."""
 
     place: tuple[UUID, int]
     span: Span
-    body: bytes
-    gzipped: bytes
-    etag: str
-    gzipped_etag: str
+    plain: Representation
+    gzipped: Representation
 
 
 def render_catalog(
@@ -68,11 +75,13 @@ def render_catalog(
     return Rendered(
         place=place,
         span=span,
-        body=body,
-        # Without a time inside, every process compresses to the same bytes.
-        gzipped=gzip.compress(body, GZIP_LEVEL, mtime=0),
-        etag=f'"{digest}"',
-        gzipped_etag=f'"{digest}-gzip"',
+        plain=Representation(body=body, etag=f'"{digest}"', encoding=None),
+        gzipped=Representation(
+            # Without a time inside, every process compresses to the same bytes.
+            body=gzip.compress(body, GZIP_LEVEL, mtime=0),
+            etag=f'"{digest}-gzip"',
+            encoding="gzip",
+        ),
     )
 
 

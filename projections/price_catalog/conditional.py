@@ -1,38 +1,46 @@
 """HTTP caching: which representation, whether the caller has it, and for how long."""
 
 from datetime import datetime
+from functools import lru_cache
 
 from aiohttp import web
+from multidict import CIMultiDict
 
 from projections.price_catalog.answer import Rendered
 
 MAX_AGE_S = 60
 # A cached answer must not be given to someone who waits for a later position.
 VARY = "Accept-Encoding, X-Min-Position"
+HEADERS_MAX = 64
 
 
 def respond_conditionally(
     request: web.Request, rendered: Rendered, *, max_age_s: int, position: int
 ) -> web.Response:
     """Answer with the bytes, gzipped where accepted, or with 304."""
-    gzipped = accepts_gzip(request.headers.get("Accept-Encoding", ""))
-    headers = {
-        "ETag": rendered.gzipped_etag if gzipped else rendered.etag,
-        "Cache-Control": f"private, max-age={max_age_s}",
-        "Vary": VARY,
-        "X-Event-Position": str(position),
-    }
-    if names_one(
-        request.headers.get("If-None-Match", ""),
-        (rendered.etag, rendered.gzipped_etag),
-    ):
+    given = request.headers
+    chosen = rendered.plain
+    if accepts_gzip(given.get("Accept-Encoding", "")):
+        chosen = rendered.gzipped
+    headers = CIMultiDict(_headers(chosen.etag, max_age_s, position))
+    known = given.get("If-None-Match")
+    if known and names_one(known, (rendered.plain.etag, rendered.gzipped.etag)):
         return web.Response(status=304, headers=headers)
-    if gzipped:
-        headers["Content-Encoding"] = "gzip"
-    return web.Response(
-        body=rendered.gzipped if gzipped else rendered.body,
-        headers=headers,
-        content_type="application/json",
+    headers["Content-Type"] = "application/json"
+    if chosen.encoding is not None:
+        headers["Content-Encoding"] = chosen.encoding
+    return web.Response(body=chosen.body, headers=headers)
+
+
+@lru_cache(HEADERS_MAX)
+def _headers(etag: str, max_age_s: int, position: int) -> CIMultiDict[str]:
+    return CIMultiDict(
+        {
+            "ETag": etag,
+            "Cache-Control": f"private, max-age={max_age_s}",
+            "Vary": VARY,
+            "X-Event-Position": str(position),
+        }
     )
 
 
@@ -43,6 +51,7 @@ def max_age_s(now: datetime, boundary: datetime | None) -> int:
     return max(0, min(MAX_AGE_S, int((boundary - now).total_seconds())))
 
 
+@lru_cache(HEADERS_MAX)
 def accepts_gzip(header: str) -> bool:
     """Read an Accept-Encoding; only a named gzip counts, and not with q=0."""
     for part in header.lower().split(","):
@@ -54,8 +63,6 @@ def accepts_gzip(header: str) -> bool:
 
 def names_one(header: str, etags: tuple[str, ...]) -> bool:
     """Say whether If-None-Match names one of some ETags, by weak comparison."""
-    if not header:
-        return False
     given = [each.strip().removeprefix("W/") for each in header.split(",")]
     return given == ["*"] or any(etag in given for etag in etags)
 

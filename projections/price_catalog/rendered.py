@@ -37,6 +37,16 @@ class RenderedCatalog:
         self._rendered: deque[Rendered] = deque(maxlen=RENDERED_MAX)
         self._turn = asyncio.Lock()
 
+    def at_hand(
+        self, as_of: datetime, min_position: int | None
+    ) -> tuple[Rendered, CatalogState] | None:
+        """Return what can be answered at once; None: ask ``state`` and ``answer``."""
+        state = self._believed()
+        if state is None or (min_position or 0) > state.position:
+            return None
+        found = self._find(as_of, (state.epoch, state.changed_at))
+        return None if found is None else (found, state)
+
     async def state(self, *, min_position: int | None) -> CatalogState:
         """Return how far the projection has come, at most ``BELIEVED_S`` ago.
 

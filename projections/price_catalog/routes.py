@@ -46,15 +46,20 @@ async def get_providers(
     `as_of` asks for another moment than now. `at`, a time or a position of the log,
     asks what was known then: prices that were corrected later are as they were.
     """
-    now = request.config_dict.get(CLOCK, _utc_now)()
-    catalog = request.config_dict[RENDERED_CATALOG]
+    now = request.app.get(CLOCK, _utc_now)()
+    as_of = query.as_of or now
     wanted = min_position(request)
-    known = None
-    if query.at is not None:
-        known = await _position_of(request, query.at)
-        wanted = max(known, wanted or 0)
-    state = await catalog.state(min_position=wanted)
-    rendered = await catalog.answer(as_of=query.as_of or now, known=known, state=state)
+    catalog = request.app[RENDERED_CATALOG]
+    at_hand = catalog.at_hand(as_of, wanted) if query.at is None else None
+    if at_hand is None:
+        known = None
+        if query.at is not None:
+            known = await _position_of(request, query.at)
+            wanted = max(known, wanted or 0)
+        state = await catalog.state(min_position=wanted)
+        rendered = await catalog.answer(as_of=as_of, known=known, state=state)
+    else:
+        rendered, state = at_hand
     boundary = rendered.span.until if query.as_of is None else None
     return respond_conditionally(
         request,
