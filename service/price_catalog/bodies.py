@@ -35,7 +35,7 @@ ModelName = Annotated[
     AfterValidator(_shown_as_it_is),
 ]
 Amount = Annotated[
-    Decimal, Field(ge=0, lt=PRICE_LIMIT, decimal_places=PRICE_DECIMAL_PLACES)
+    Decimal, Field(ge=0, lt=int(PRICE_LIMIT), decimal_places=PRICE_DECIMAL_PLACES)
 ]
 
 
