@@ -235,14 +235,16 @@ class EventLog:
             return
         snapshot = Snapshot.take(aggregate)
         stored = self.mapper.to_stored_event(snapshot)
-        task = asyncio.create_task(self._keep(stored, type(aggregate).class_version))
+        task = asyncio.create_task(self._keep(stored, type(aggregate)))
         self._snapshots.add(task)
         task.add_done_callback(self._snapshots.discard)
 
-    async def _keep(self, stored: StoredEvent, class_version: int) -> None:
+    async def _keep(
+        self, stored: StoredEvent, aggregate: type[LoggedAggregate]
+    ) -> None:
         # Only a shortcut: without it the next load replays a little more.
         try:
             async with self._pool.connection() as connection:
-                await reader.keep_snapshot(connection, stored, class_version)
+                await reader.keep_snapshot(connection, stored, aggregate)
         except (psycopg.Error, OSError):
             logger.warning("can't keep a snapshot")

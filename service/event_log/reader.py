@@ -1,11 +1,14 @@
 """Every query of the log's tables."""
 
+import logging
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from eventsourcing.domain import Snapshot
 from eventsourcing.persistence import StoredEvent
+from eventsourcing.utils import get_topic
 from psycopg import AsyncConnection
 
 from service.aggregate import LoggedAggregate
@@ -79,6 +82,8 @@ KEEP_SNAPSHOT = """
 """
 VERSION_MAX = 2**62
 
+logger = logging.getLogger(__name__)
+
 
 async def head(connection: AsyncConnection[Any]) -> tuple[int, UUID]:
     """Return (position, epoch) of the end of the log."""
@@ -126,12 +131,20 @@ async def _from_snapshot(
 ) -> LoggedAggregate | None:
     cursor = await connection.execute(SNAPSHOT, [aggregate_id], prepare=True)
     row = await cursor.fetchone()
-    if row is None:
+    if row is None or mapper.class_version(row[2]) != row[4]:
         return None
-    snapshot = mapper.to_domain_event(_stored(row))
-    if mapper.class_version(snapshot.topic) != row[4]:
+    stored = StoredEvent(
+        originator_id=row[0],
+        originator_version=row[1],
+        topic=get_topic(Snapshot),
+        state=bytes(row[3]),
+    )
+    try:
+        aggregate: LoggedAggregate = mapper.to_domain_event(stored).mutate(None)
+    except Exception:
+        # The events say the same, and say it themselves.
+        logger.exception("can't read a snapshot", extra={"aggregate": str(row[0])})
         return None
-    aggregate: LoggedAggregate = snapshot.mutate(None)
     return aggregate
 
 
@@ -214,15 +227,17 @@ def _decoded(mapper: EventMapper, row: Sequence[Any]) -> Any:
 
 
 async def keep_snapshot(
-    connection: AsyncConnection[Any], stored: StoredEvent, class_version: int
+    connection: AsyncConnection[Any],
+    stored: StoredEvent,
+    aggregate: type[LoggedAggregate],
 ) -> None:
     await connection.execute(
         KEEP_SNAPSHOT,
         [
             stored.originator_id,
             stored.originator_version,
-            class_version,
-            stored.topic,
+            aggregate.class_version,
+            get_topic(aggregate),
             stored.state,
         ],
     )

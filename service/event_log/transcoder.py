@@ -2,6 +2,7 @@
 
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 import orjson
 from eventsourcing.persistence import (
@@ -76,12 +77,14 @@ class OrjsonTranscoder(Transcoder):
         return self._library.decode(data)
 
     def _tagged(self, value: Any) -> dict[str, Any]:
+        transcoding = self._library.types.get(type(value))
+        if transcoding is None:
+            raise TypeError(f"{type(value)} is left to the library")
         self._tags += 1
-        if type(value) is datetime:
-            return {"_type_": _TIME.name, "_data_": _TIME.encode(value)}
-        if type(value) is _Lookalike:
-            return {"_type_": LookalikeAsPairs.name, "_data_": list(value.items())}
-        raise TypeError(f"{type(value)} is left to the library")
+        data = transcoding.encode(value)
+        if type(data) is UUID:
+            data = self._tagged(data)
+        return {"_type_": transcoding.name, "_data_": data}
 
 
 class _Lookalike(dict[str, Any]):

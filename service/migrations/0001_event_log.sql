@@ -87,6 +87,7 @@ CREATE TABLE events.snapshot (
     topic              text   NOT NULL,
     state              bytea  NOT NULL
 );
+COMMENT ON COLUMN events.snapshot.topic IS 'That of the aggregate.';
 
 CREATE FUNCTION events.refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

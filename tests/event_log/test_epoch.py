@@ -1,0 +1,130 @@
+"""The log is restored to an earlier state under a running process."""
+
+import asyncio
+from uuid import UUID, uuid4
+
+from psycopg import AsyncConnection
+
+from service.event_log.log import EventLog
+from service.resources import Resources
+from tests.callers import Callers
+from tests.event_log.ledger import Ledger
+from tests.event_log.logs import enter, entries, open_ledger, until
+
+RESTORE = """
+    ALTER TABLE events.stored_event DISABLE TRIGGER append_only;
+    DELETE FROM events.stored_event WHERE notification_id > %(position)s;
+    ALTER TABLE events.stored_event ENABLE TRIGGER append_only;
+    DELETE FROM events.receipt WHERE position > %(position)s;
+    DELETE FROM events.snapshot;
+    UPDATE events.head SET position = %(position)s, epoch = gen_random_uuid();
+"""
+
+
+async def restore(owner: AsyncConnection, position: int) -> None:
+    """Put the log back to a position, as a backup of that time would."""
+    async with owner.transaction():
+        for statement in RESTORE.split(";"):
+            if statement.strip():
+                await owner.execute(statement, {"position": position})
+
+
+async def test_a_command_decided_before_the_restore_is_decided_again(
+    log: EventLog, owner: AsyncConnection
+) -> None:
+    ledger_id = await open_ledger(log, "restored")
+    await enter(log, ledger_id, "lost")
+    await restore(owner, 1)
+
+    await enter(log, ledger_id, "new")
+
+    assert await entries(log, ledger_id) == ["new"]
+    loaded = await log.load(ledger_id)
+    assert isinstance(loaded, Ledger)
+    assert loaded.entries == ["new"]
+
+
+async def test_equal_versions_of_another_epoch_are_not_taken_for_the_same(
+    log: EventLog, other_log: EventLog, owner: AsyncConnection
+) -> None:
+    """The cache has version 2 of a ledger whose version 2 is another event now."""
+    ledger_id = await open_ledger(log, "restored")
+    await enter(log, ledger_id, "lost")
+    await restore(owner, 1)
+    await enter(other_log, ledger_id, "other")
+
+    await enter(log, ledger_id, "next")
+
+    loaded = await log.load(ledger_id)
+    assert isinstance(loaded, Ledger)
+    assert loaded.entries == ["other", "next"]
+
+
+async def test_a_process_that_only_reads_notices_too(
+    log: EventLog, owner: AsyncConnection
+) -> None:
+    ledger_id = await open_ledger(log, "restored")
+    await enter(log, ledger_id, "lost")
+    before = log.epoch
+    await restore(owner, 1)
+
+    await until(lambda: log.epoch != before)
+
+    loaded = await log.load(ledger_id)
+    assert isinstance(loaded, Ledger)
+    assert loaded.entries == []
+
+
+async def test_a_batch_across_the_restore_is_decided_again_as_a_whole(
+    log: EventLog, owner: AsyncConnection
+) -> None:
+    ledger_ids = [await open_ledger(log, f"{n}") for n in range(10)]
+    await asyncio.gather(*(enter(log, each, "lost") for each in ledger_ids))
+    await restore(owner, 10)
+
+    await asyncio.gather(*(enter(log, each, "new") for each in ledger_ids))
+
+    for ledger_id in ledger_ids:
+        assert await entries(log, ledger_id) == ["new"]
+
+
+async def test_answers_name_the_epoch_of_their_position(
+    callers: Callers, resources: Resources
+) -> None:
+    ann = await callers.user("ann")
+    made = await ann.post(
+        "/api/mcp/connectors",
+        {"name": "a", "url": "https://tools.example/mcp", "description": ""},
+    )
+    listed = await ann.get(
+        "/api/mcp/connectors", X_Min_Position=made.headers["X-Event-Position"]
+    )
+
+    assert UUID(made.headers["X-Log-Epoch"]) == resources.log.epoch
+    assert listed.headers["X-Log-Epoch"] == made.headers["X-Log-Epoch"]
+    again = await ann.get(
+        "/api/mcp/connectors",
+        X_Min_Position=made.headers["X-Event-Position"],
+        X_Log_Epoch=made.headers["X-Log-Epoch"],
+    )
+    assert again.status == 200
+
+
+async def test_a_position_of_another_log_is_refused(callers: Callers) -> None:
+    ann = await callers.user("ann")
+
+    refused = await ann.get(
+        "/api/mcp/connectors", X_Min_Position="1", X_Log_Epoch=str(uuid4())
+    )
+
+    assert refused.status == 409
+    assert refused.code == "log_epoch_changed"
+    assert "X-Log-Epoch" in refused.headers
+
+
+async def test_an_epoch_that_is_none_is_malformed(callers: Callers) -> None:
+    ann = await callers.user("ann")
+
+    refused = await ann.get("/api/mcp/connectors", X_Log_Epoch="yesterday")
+
+    assert refused.status == 400
