@@ -7,13 +7,14 @@ from aiohttp import web
 from pydantic import Field
 
 from service.auth.middleware import AUTHENTICATOR, PRINCIPAL
-from service.errors import UnsupportedMediaTypeError
+from service.errors import UnavailableError, UnsupportedMediaTypeError
 from service.event_log.unit_of_work import UnitOfWork
 from service.http.body import read_upload
 from service.http.dispatch import POSITION_HEADER, request_metadata
 from service.http.envelope import Answer
 from service.http.operation import Routes
 from service.http.requests import Moment, QueryModel
+from service.identifiers import named_id
 from service.price_catalog.import_prices import LogAndPool, import_prices
 from service.price_catalog.import_resource import (
     ImportReportResource,
@@ -30,6 +31,8 @@ from service.price_catalog.policy import refuse_unless_may_price
 routes = Routes("llm-router")
 
 IMPORT_RESOURCES: web.AppKey[LogAndPool] = web.AppKey("import_resources")
+UPLOAD_TURN = named_id("turn", "price list upload")
+UPLOAD_TIMEOUT_S = 60
 ANSWERS = {
     200: "prices imported, or with dry_run: what an import would change",
     403: "the caller is no superuser",
@@ -95,9 +98,25 @@ async def post_litellm_import(
     refuse_unless_may_price(request[PRINCIPAL])
     if request.content_type != "application/json":
         raise UnsupportedMediaTypeError("the body must be application/json")
-    document = await read_upload(request, DOCUMENT_BYTES_MAX)
-    listed = await asyncio.to_thread(import_litellm, document, version=query.version)
+    # One file at a time in memory; the next caller's stays in their hands.
+    async with request.config_dict[IMPORT_RESOURCES].log.turn(UPLOAD_TURN):
+        document = await _read_in_time(request)
+        listed = await asyncio.to_thread(
+            import_litellm, document, version=query.version
+        )
     return await _import(request, query, listed)
+
+
+async def _read_in_time(request: web.Request) -> bytes:
+    try:
+        async with asyncio.timeout(UPLOAD_TIMEOUT_S):
+            return await read_upload(request, DOCUMENT_BYTES_MAX)
+    except TimeoutError:
+        raise UnavailableError(
+            f"the upload took more than {UPLOAD_TIMEOUT_S} s",
+            code="upload_too_slow",
+            headers={"Retry-After": "1"},
+        ) from None
 
 
 async def _import(request: web.Request, query: ImportQuery, listed: Import) -> Answer:

@@ -1,5 +1,6 @@
 """The answer follows the clock: no event, no restart, in every process."""
 
+import asyncio
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -103,3 +104,12 @@ async def test_the_other_process_shows_a_change_at_once_when_asked_for_it(
     assert await amounts(pair.second) == []
     position = (await announce(pair.first, 2, 5)).position
     assert await amounts(pair.second, position) == [2]
+
+
+async def test_the_other_process_shows_a_change_by_itself_soon(pair: Pair) -> None:
+    pair.clock.now = day(3)
+    assert await amounts(pair.second) == []
+    await announce(pair.first, 2, 5)
+    async with asyncio.timeout(5):
+        while await amounts(pair.second) != [2]:
+            pass

@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 
+from service.resources import Resources
 from tests.callers import Caller, Callers, Reply
+from tests.rebuilding import expect_rebuild_equals_live
 
 PROVIDERS = "/api/llm-router/providers"
 PRICES = "/api/llm-router/prices"
@@ -226,3 +228,14 @@ async def test_what_does_not_exist_is_404(root: Caller, first: Reply) -> None:
 )
 async def test_bad_history_parameters_are_refused(root: Caller, query: str) -> None:
     assert (await root.get(PRICES + query)).status == 400
+
+
+async def test_a_rebuild_equals_what_was_followed_live(
+    root: Caller, first: Reply, resources: Resources
+) -> None:
+    await root.post(
+        of_price(first, "corrections"),
+        {"input_price_per_1m": 2, "effective_until": "2026-02-01T00:00:00Z"},
+    )
+    await root.post(of_price(first, "end"), {})
+    await expect_rebuild_equals_live(resources, "provider_catalog")
