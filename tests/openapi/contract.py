@@ -4,10 +4,12 @@ from collections.abc import Iterator
 from copy import deepcopy
 from typing import Any
 
+import orjson
 from jsonschema import Draft202012Validator
 from jsonschema.validators import validator_for
 
 from service.app import operations
+from service.http.envelope import to_json
 from service.http.openapi.document import document, recorded_examples
 
 Json = dict[str, Any]
@@ -18,7 +20,9 @@ def documented() -> list[Any]:
 
 
 def current_document() -> Json:
-    return document(documented(), recorded_examples())
+    """Return the document as whoever reads it would."""
+    served: Json = orjson.loads(to_json(document(documented(), recorded_examples())))
+    return served
 
 
 def closed(described: Json) -> Json:
