@@ -11,6 +11,7 @@ from service.price_catalog.periods import (
     Period,
     exact,
     instant,
+    stated,
     with_price_annotated,
     with_price_corrected,
     with_price_ended,
@@ -107,13 +108,13 @@ def _identity(period: Period) -> tuple[int, str, str | None, str | None]:
 
 
 def _stated(event: Any, version: int) -> Period:
-    return {
-        "price_version": version,
-        "effective_from": event.effective_from,
-        "effective_until": event.effective_until,
-        "price": event.price,
-        "source": event.source,
-    }
+    return stated(
+        version,
+        event.effective_from,
+        event.effective_until,
+        event.price,
+        event.source,
+    )
 
 
 def _period(row: PriceRow) -> Period:

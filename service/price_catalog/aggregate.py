@@ -15,8 +15,11 @@ from service.price_catalog.periods import (
     covers,
     instant,
     is_before,
+    named,
     overlapping,
     period_at,
+    says,
+    stated,
     with_price_annotated,
     with_price_corrected,
     with_price_ended,
@@ -130,16 +133,18 @@ class ModelPricing(LoggedAggregate):
 
         :raises PriceOverlapError: any other overlap; says with which period
         """
-        start, end = _bounds(effective_from, effective_until)
+        start = instant(effective_from)
+        end = None if effective_until is None else instant(effective_until)
+        _refuse_empty(start, end)
         before = period_at(self.periods, start)
-        if before is not None and _says(before, end, price, source):
+        if before is not None and says(before, end, price, source):
             return False
         closes = None
         for period in overlapping(self.periods, start, end):
             if period["effective_until"] is None and period["effective_from"] < start:
                 closes = period["price_version"]
             else:
-                raise PriceOverlapError(f"the time is taken by {_named(period)}")
+                raise PriceOverlapError(f"the time is taken by {named(period)}")
         self._refuse_too_many()
         self._price_set(
             effective_from=start,
@@ -159,7 +164,9 @@ class ModelPricing(LoggedAggregate):
         source: Provenance,
         closes: int | None,
     ) -> None:
-        period = self._stated(effective_from, effective_until, price, source)
+        period = stated(
+            self._next_version, effective_from, effective_until, price, source
+        )
         self.periods = with_price_set(self.periods, period, closes)
 
     def end_price(self, price_version: int, *, effective_until: datetime) -> bool:
@@ -178,7 +185,7 @@ class ModelPricing(LoggedAggregate):
         if end < period["effective_from"] or not is_before(
             end, period["effective_until"]
         ):
-            raise PriceOverlapError(f"the end must lie within {_named(period)}")
+            raise PriceOverlapError(f"the end must lie within {named(period)}")
         self._price_ended(
             price_version=price_version,
             effective_from=period["effective_from"],
@@ -215,7 +222,7 @@ class ModelPricing(LoggedAggregate):
         if period["effective_until"] is not None and (
             end is None or end > period["effective_until"]
         ):
-            raise PriceOverlapError(f"the time must lie within {_named(period)}")
+            raise PriceOverlapError(f"the time must lie within {named(period)}")
         if (period["price"], period["source"]) == (price, source):
             return False
         self._refuse_too_many()
@@ -237,7 +244,9 @@ class ModelPricing(LoggedAggregate):
         price: PriceValues,
         source: Provenance,
     ) -> None:
-        period = self._stated(effective_from, effective_until, price, source)
+        period = stated(
+            self._next_version, effective_from, effective_until, price, source
+        )
         self.periods = with_price_corrected(self.periods, period)
 
     def annotate_price(self, price_version: int, notes: str | None) -> bool:
@@ -251,21 +260,10 @@ class ModelPricing(LoggedAggregate):
     def _price_annotated(self, price_version: int, notes: str | None) -> None:
         self.periods = with_price_annotated(self.periods, price_version, notes)
 
-    def _stated(
-        self,
-        effective_from: str,
-        effective_until: str | None,
-        price: PriceValues,
-        source: Provenance,
-    ) -> Period:
-        return {
-            # An event is applied before the aggregate takes its version.
-            "price_version": self.version + 1,
-            "effective_from": effective_from,
-            "effective_until": effective_until,
-            "price": price,
-            "source": source,
-        }
+    @property
+    def _next_version(self) -> int:
+        """The version of an event while it is applied, which comes first."""
+        return self.version + 1
 
     def _parts(self, price_version: int) -> list[Period]:
         parts = [
@@ -281,14 +279,14 @@ class ModelPricing(LoggedAggregate):
             if len(parts) > 1:
                 raise PriceOverlapError(
                     "this price holds in several periods; effective_from must say "
-                    "which: " + "; ".join(map(_named, parts))
+                    "which: " + "; ".join(map(named, parts))
                 )
             return parts[0]
         for part in parts:
             if covers(part, instant(start)):
                 return part
         raise PriceOverlapError(
-            "effective_from must lie within " + " or ".join(map(_named, parts))
+            "effective_from must lie within " + " or ".join(map(named, parts))
         )
 
     def _refuse_too_many(self) -> None:
@@ -299,27 +297,6 @@ class ModelPricing(LoggedAggregate):
             )
 
 
-def _bounds(start: datetime, end: datetime | None) -> tuple[str, str | None]:
-    bounds = instant(start), None if end is None else instant(end)
-    _refuse_empty(*bounds)
-    return bounds
-
-
 def _refuse_empty(start: str, end: str | None) -> None:
     if not is_before(start, end):
         raise InvalidRequestError("a price must end after it starts")
-
-
-def _says(
-    period: Period, end: str | None, price: PriceValues, source: Provenance
-) -> bool:
-    return (
-        period["effective_until"] == end
-        and period["price"] == price
-        and period["source"] == source
-    )
-
-
-def _named(period: Period) -> str:
-    until = period["effective_until"] or "open"
-    return f"price {period['price_version']} [{period['effective_from']}, {until})"

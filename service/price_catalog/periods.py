@@ -90,6 +90,36 @@ def overlapping(
             yield period
 
 
+def stated(
+    price_version: int,
+    effective_from: str,
+    effective_until: str | None,
+    price: PriceValues,
+    source: Provenance,
+) -> Period:
+    return {
+        "price_version": price_version,
+        "effective_from": effective_from,
+        "effective_until": effective_until,
+        "price": price,
+        "source": source,
+    }
+
+
+def says(
+    period: Period, end: str | None, price: PriceValues, source: Provenance
+) -> bool:
+    """Tell whether a period states a price, from a source, up to an end."""
+    stated = (period["effective_until"], period["price"], period["source"])
+    return stated == (end, price, source)
+
+
+def named(period: Period) -> str:
+    """Name a period in an error's words."""
+    until = period["effective_until"] or "open"
+    return f"price {period['price_version']} [{period['effective_from']}, {until})"
+
+
 def with_price_set(
     periods: Sequence[Period], period: Period, closes: int | None
 ) -> list[Period]:
