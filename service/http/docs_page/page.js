@@ -98,7 +98,7 @@ function limitsOf(schema) {
     else if (low != null) words.push(`at least ${low}${unit}`);
     else if (high != null) words.push(`at most ${high}${unit}`);
   };
-  range(named.minimum, named.maximum, "");
+  range(named.minimum, Number.isSafeInteger(named.maximum) ? named.maximum : null, "");
   range(named.minLength, named.maxLength, " characters");
   range(named.minItems, named.maxItems, " items");
   if (named.default !== undefined) words.push("default " + JSON.stringify(named.default));
