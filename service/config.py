@@ -65,6 +65,56 @@ class Config(BaseModel):
             description="HOST:PORT of a Kafka broker; without it nothing is published."
         ),
     ] = None
+    kafka_topic: Annotated[
+        str,
+        Field(
+            pattern=r"^[A-Za-z0-9._-]{1,200}$",
+            description="Topic of the events; TOPIC.relay-position stands beside it.",
+        ),
+    ] = "agent-runtime.events"
+    kafka_partitions: Annotated[
+        int,
+        Field(
+            ge=1, le=1000, description="Partitions of the topic, for its whole life."
+        ),
+    ] = 6
+    kafka_replication: Annotated[
+        int,
+        Field(
+            ge=1,
+            le=10,
+            description="Copies of each partition; all but one must be written.",
+        ),
+    ] = 3
+    kafka_retention_ms: Annotated[
+        int, Field(ge=-1, description="How long events stay on the topic; -1 for ever.")
+    ] = -1
+    kafka_compression: Annotated[
+        Literal["gzip"] | None, Field(description="How batches are compressed: gzip.")
+    ] = None
+    kafka_tls: Annotated[
+        bool, Field(description="Speak TLS with Kafka and check its certificate.")
+    ] = False
+    kafka_ca_file: Annotated[
+        Path | None,
+        Field(description="Authorities to trust for Kafka instead of the system's."),
+    ] = None
+    kafka_certificate_file: Annotated[
+        Path | None, Field(description="Certificate to show to Kafka.")
+    ] = None
+    kafka_key_file: Annotated[
+        Path | None, Field(description="Private key of that certificate.")
+    ] = None
+    kafka_sasl: Annotated[
+        Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"] | None,
+        Field(description="How to authenticate to Kafka."),
+    ] = None
+    kafka_user: Annotated[
+        str | None, Field(description="User name to authenticate to Kafka with.")
+    ] = None
+    kafka_password_file: Annotated[
+        Path | None, Field(description="File of that user's password.")
+    ] = None
     trace_store: Annotated[
         str | None,
         Field(description="Base URL of an Arize Phoenix that enriches session lists."),

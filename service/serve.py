@@ -11,6 +11,9 @@ from aiohttp import web
 
 from projections.catalog import PROJECTORS, run_followers
 from projections.position import wait_for_position
+from projections.relay.configured import kafka_settings
+from projections.relay.kafka.settings import KafkaSettings
+from projections.relay.relay import run_relay
 from service.app import create_app
 from service.config import Config
 from service.demo.api import DemoError
@@ -45,6 +48,7 @@ async def serve(
 
     A second signal ends the drain at once.
     """
+    kafka = _kafka(config)
     stop = _signals()
     async with AsyncExitStack() as stack:
         resources = await stack.enter_async_context(
@@ -60,6 +64,10 @@ async def serve(
                 run_followers(resources.log, resources.database_url)
             )
             await _first_tables(resources)
+        if kafka is not None:
+            await stack.enter_async_context(
+                run_relay(resources.log, resources.conninfo, kafka)
+            )
         app, base_url = await stack.enter_async_context(_listening(config, resources))
         if config.demo:
             await _demo(base_url, config.data_dir)
@@ -68,6 +76,16 @@ async def serve(
         app[HEALTH].draining = True
         logger.info("draining")
     return status
+
+
+def _kafka(config: Config) -> KafkaSettings | None:
+    """Return how to publish, or None for a process that doesn't.
+
+    :raises ConfigError: a relay is wanted without Kafka, or its settings don't fit
+    """
+    if config.only == "relay" or (config.only is None and config.kafka is not None):
+        return kafka_settings(config)
+    return None
 
 
 @asynccontextmanager

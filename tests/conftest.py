@@ -23,6 +23,8 @@ from service.resources import Resources, open_resources
 from tests.callers import Callers
 from tests.scenario import Scenario
 
+pytest_plugins = ["tests.kafka.fixtures"]
+
 TEMPLATE = "migrated"
 MEMORY_BYTES_MIN = 2 * 1024**3
 _numbers = itertools.count(1)

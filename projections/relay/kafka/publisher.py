@@ -42,6 +42,7 @@ from projections.relay.kafka.settings import (
 
 BATCH_BYTES_MAX: Final = 512 * 1024
 BARRIER_KEY: Final = b"relay-barrier"
+SENDS_AT_ONCE: Final = 200
 KEYS_REMEMBERED: Final = 65_536
 LOST: Final = (CloseReason.CONNECTION_BROKEN, CloseReason.CONNECTION_TIMEOUT)
 
@@ -154,7 +155,10 @@ class TransactionalPublisher:
         tails = dict(published.tails)
         sent = []
         await producer.begin_transaction()
-        for message in messages:
+        for count, message in enumerate(messages):
+            if count % SENDS_AT_ONCE == 0:
+                # Sending rarely waits, and other work of this process mustn't.
+                await asyncio.sleep(0)
             number = partition_of(message.key, len(partitions))
             # The tail guard: should Kafka ever have committed the events without
             # their position, they aren't sent again.

@@ -1,0 +1,127 @@
+"""An event of the log as the message that the world gets of it.
+
+CloudEvents 1.0 in Kafka's binary mode: the attributes are headers, the value is the
+data alone.
+"""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Any, Final
+from uuid import UUID, uuid5
+
+import orjson
+
+from projections.relay.allow_list import PUBLIC_EVENTS
+from projections.relay.kafka.publisher import Message
+from projections.relay.public_event import PublicEvent
+from service.event_log.mapper import RecordedEvent
+from service.users.aggregate import Token
+
+# What fits into a record of the topic together with its headers.
+DATA_BYTES_MAX: Final = 900_000
+# Where the audit API has the event that was too large; anything may be asked there
+# again, unlike here.
+DATAREF: Final = "/api/audit/events/{position}"
+SUBJECTS_REMEMBERED: Final = 65_536
+CONTENT_TYPE: Final = ("content-type", b"application/json")
+SPECVERSION: Final = ("ce_specversion", b"1.0")
+# A token's id is a keyed hash of the token; what is derived from it can't be turned
+# back, and still is the same for all events of one token.
+TOKENS: Final = UUID("7f0f4a50-6a3c-4b39-9d6e-5d3c6c1f8a02")
+
+Header = tuple[str, bytes]
+
+
+class NotPublicError(Exception):
+    """Nobody has decided what of this event may be published."""
+
+    def __init__(self, recorded: RecordedEvent) -> None:
+        super().__init__(
+            f"the event {recorded.topic!r} at position {recorded.position} has no"
+            " entry in the allow-list of the relay"
+        )
+
+
+class Messages:
+    """Makes the messages of one log in one epoch."""
+
+    def __init__(
+        self,
+        log_id: UUID,
+        log_epoch: UUID,
+        public: Mapping[str, PublicEvent] = PUBLIC_EVENTS,
+    ) -> None:
+        source = ("ce_source", source_of(log_id).encode())
+        epoch = ("ce_logepoch", str(log_epoch).encode())
+        # By topic: the headers that are the same for all, and the fields.
+        self._kinds: dict[str, tuple[tuple[Header, ...], tuple[str, ...]]] = {
+            topic: (
+                (SPECVERSION, ("ce_type", entry.type.encode()), source, epoch),
+                entry.fields,
+            )
+            for topic, entry in public.items()
+        }
+
+    def of(self, recorded: RecordedEvent) -> Message:
+        """Return the message; the publisher adds its position as ``ce_sequence``.
+
+        :raises NotPublicError: the event's type is not in the allow-list
+        """
+        kind = self._kinds.get(recorded.topic)
+        if kind is None:
+            raise NotPublicError(recorded)
+        shared, fields = kind
+        version = str(recorded.version)
+        subject, key = subject_of(recorded.topic, recorded.aggregate_id)
+        value: bytes | None = _data(recorded.event, fields)
+        headers: list[Header] = [
+            *shared,
+            ("ce_id", str(uuid5(subject, version)).encode()),
+            ("ce_time", rfc3339(recorded.recorded_at)),
+            ("ce_subject", key),
+            ("ce_partitionkey", key),
+            ("ce_aggregateversion", version.encode()),
+            ("ce_actor", recorded.metadata.get("actor", "system").encode()),
+        ]
+        if trace := recorded.metadata.get("traceparent"):
+            headers.append(("ce_traceparent", trace.encode()))
+        if value is not None and len(value) > DATA_BYTES_MAX:
+            value = None
+            dataref = DATAREF.format(position=recorded.position)
+            headers.append(("ce_dataref", dataref.encode()))
+        else:
+            headers.append(CONTENT_TYPE)
+        return Message(
+            key=key, value=value, headers=headers, position=recorded.position
+        )
+
+
+def source_of(log_id: UUID) -> str:
+    return f"/agent-runtime/{log_id}"
+
+
+@lru_cache(maxsize=SUBJECTS_REMEMBERED)
+def subject_of(topic: str, aggregate_id: UUID) -> tuple[UUID, bytes]:
+    """Return what a message calls an aggregate: its id, except for tokens."""
+    is_token = topic.startswith(f"{Token.TOPIC}.")
+    subject = uuid5(TOKENS, aggregate_id.hex) if is_token else aggregate_id
+    return subject, str(subject).encode()
+
+
+def message_bytes(message: Message) -> int:
+    """Return about how many bytes a message takes up in a record."""
+    return (
+        len(message.key)
+        + len(message.value or b"")
+        + sum(len(name) + len(value) + 4 for name, value in message.headers)
+    )
+
+
+def rfc3339(moment: datetime) -> bytes:
+    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z").encode()
+
+
+def _data(event: Any, fields: tuple[str, ...]) -> bytes:
+    state = event.__dict__
+    return orjson.dumps({name: state[name] for name in fields})

@@ -1,0 +1,60 @@
+"""What the relay shows of itself in the metrics."""
+
+import time
+from typing import Final
+
+from prometheus_client import Counter, Gauge
+
+from projections.position import FollowerStatus
+
+LAG_SECONDS: Final = Gauge(
+    "agent_runtime_relay_lag_seconds", "Age of the oldest event not yet published."
+)
+UP: Final = Gauge("agent_runtime_relay_up", "1 while this relay publishes to Kafka.")
+PUBLISHED: Final = Counter("agent_runtime_relay_events", "Events published.")
+TRANSACTIONS: Final = Counter(
+    "agent_runtime_relay_transactions", "Transactions committed."
+)
+FAILURES: Final = Counter(
+    "agent_runtime_relay_failures", "Why a publisher was ended.", ["reason"]
+)
+
+
+class Progress:
+    """The relay's status, with its lag in events and in seconds."""
+
+    def __init__(self, name: str) -> None:
+        self.status = FollowerStatus(name)
+        # Of the oldest event that isn't published, in seconds since 1970.
+        self.behind_since: float | None = None
+        LAG_SECONDS.set_function(self.lag_s)
+
+    def lag_s(self) -> float:
+        # Computed when asked: a relay that is stuck can't report.
+        if self.behind_since is None:
+            return 0.0
+        return max(time.time() - self.behind_since, 0.0)
+
+    def standby(self) -> None:
+        self.behind_since = None
+        self._enter("standby")
+
+    def following(self, position: int, head: int) -> None:
+        self.status.position, self.status.head = position, head
+        if position >= head:
+            self.behind_since = None
+        self._enter("following")
+
+    def interrupted(self, error: Exception) -> None:
+        FAILURES.labels(type(error).__name__).inc()
+        self._enter("interrupted", type(error).__name__)
+
+    def stopped(self, error: Exception, reason: str) -> None:
+        FAILURES.labels(type(error).__name__).inc()
+        self._enter("stopped", reason)
+
+    def _enter(self, state: str, reason: str | None = None) -> None:
+        self.status.state = state  # type: ignore[assignment]
+        self.status.reason = reason
+        UP.set(state == "following")
+        self.status.report()
