@@ -8,6 +8,9 @@ from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from psycopg import OperationalError
+from psycopg.errors import InsufficientPrivilege
+
 from service import __version__
 from service.config import NO_OPTION, Config, ConfigError, variable_of
 from service.embedded_postgres import EmbeddedPostgres
@@ -15,6 +18,7 @@ from service.embedded_postgres.errors import DataFolderInUseError, EmbeddedPostg
 from service.errors import ServiceError
 from service.hardening import forbid_dumps
 from service.logs import configure_logs
+from service.migrate import MigrationError
 
 EXIT_CONFIG = 78
 EXIT_FAILED = 1
@@ -36,8 +40,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ConfigError as error:
         print(f"agent-runtime: {error}", file=sys.stderr)
         return EXIT_CONFIG
-    except (EmbeddedPostgresError, ServiceError) as error:
+    except (EmbeddedPostgresError, MigrationError, ServiceError) as error:
         print(f"agent-runtime: {error}", file=sys.stderr)
+        return EXIT_FAILED
+    except (OperationalError, InsufficientPrivilege) as error:
+        print(f"agent-runtime: {error.diag.message_primary or error}", file=sys.stderr)
         return EXIT_FAILED
 
 

@@ -1,0 +1,85 @@
+"""What the command line says when it can't do what it is asked."""
+
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+from aiohttp.test_utils import unused_port
+from psycopg.conninfo import make_conninfo
+
+from service.cli import EXIT_CONFIG, EXIT_FAILED, main
+
+
+@pytest.fixture(autouse=True)
+def logging_as_it_was() -> Iterator[None]:
+    """A command sends the log lines of its process to standard error."""
+    root = logging.getLogger()
+    handlers, level = list(root.handlers), root.level
+    yield
+    root.handlers[:] = handlers
+    root.setLevel(level)
+
+
+def refusal(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
+    status = main(arguments)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("agent-runtime: ")
+    return status, err.removeprefix("agent-runtime: ").rstrip("\n")
+
+
+def test_a_setting_that_does_not_fit_is_named(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    status, words = refusal(capsys, "serve", "--port", "many")
+
+    assert status == EXIT_CONFIG
+    assert words.startswith("AGENT_RUNTIME_PORT: ")
+
+
+def test_a_database_that_is_away_is_said_without_its_password(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    url = f"postgresql://somebody:hidden@127.0.0.1:{unused_port()}/nowhere"
+
+    status, words = refusal(
+        capsys, "migrate", "--data-dir", str(tmp_path), "--database-url", url
+    )
+
+    assert status == EXIT_FAILED
+    assert "refused" in words
+    assert "hidden" not in words
+
+
+def test_a_login_role_without_rights_is_told_what_it_lacks(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, database_url: str
+) -> None:
+    with psycopg.connect(database_url, autocommit=True) as owner:
+        owner.execute("DROP TABLE public.agent_runtime_migration")
+        owner.execute("CREATE ROLE guest_of_test_cli LOGIN")
+    guest_url = make_conninfo(database_url, user="guest_of_test_cli")
+
+    status, words = refusal(
+        capsys, "migrate", "--data-dir", str(tmp_path), "--database-url", guest_url
+    )
+
+    assert (status, words) == (EXIT_FAILED, "permission denied for schema public")
+
+
+def test_a_migration_of_another_version_is_named(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, database_url: str
+) -> None:
+    with psycopg.connect(database_url, autocommit=True) as owner:
+        owner.execute(
+            "INSERT INTO public.agent_runtime_migration (name, sha256)"
+            " VALUES ('9999_future.sql', '')"
+        )
+
+    status, words = refusal(
+        capsys, "migrate", "--data-dir", str(tmp_path), "--database-url", database_url
+    )
+
+    assert status == EXIT_FAILED
+    assert "9999_future.sql, which this version doesn't know" in words
