@@ -1,6 +1,8 @@
 """From an Authorization header to a principal."""
 
+from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import dataclass
 from uuid import UUID
 
 from service.auth.principal import Principal
@@ -11,6 +13,7 @@ from service.users.aggregate import Token, User, token_id
 
 TokenHash = Callable[[str], bytes]
 SCHEME = "bearer"
+REMEMBERED_MAX = 10_000
 
 
 class Authenticator:
@@ -19,6 +22,7 @@ class Authenticator:
     def __init__(self, log: EventLog, token_hash: TokenHash) -> None:
         self._log = log
         self._token_hash = token_hash
+        self._remembered: OrderedDict[str, _Proof] = OrderedDict()
 
     async def authenticate(self, header: str | None) -> Principal:
         """Return who is calling.
@@ -26,6 +30,16 @@ class Authenticator:
         :raises UnauthenticatedError: the same for a missing, malformed, unknown and
             revoked token, so that a guess learns nothing
         """
+        remembered = self._remembered.get(header or "")
+        if remembered is not None and remembered.still_stands(self._log):
+            return remembered.principal
+        proof = await self._prove(header)
+        self._remembered[header or ""] = proof
+        if len(self._remembered) > REMEMBERED_MAX:
+            self._remembered.popitem(last=False)
+        return proof.principal
+
+    async def _prove(self, header: str | None) -> "_Proof":
         scheme, _, token = (header or "").partition(" ")
         token = token.strip()
         if scheme.lower() != SCHEME or not is_well_formed(token):
@@ -36,12 +50,31 @@ class Authenticator:
         user = await self._log.load(UUID(issued.user_id))
         if not isinstance(user, User):
             raise _refusal(header)
-        return Principal(
-            user_id=user.id,
-            name=user.name,
-            roles=frozenset(user.roles),
-            token_id=issued.id,
-            facts={issued.id: issued.version, user.id: user.version},
+        return _Proof(
+            token=issued,
+            user=user,
+            principal=Principal(
+                user_id=user.id,
+                name=user.name,
+                roles=frozenset(user.roles),
+                token_id=issued.id,
+                facts={issued.id: issued.version, user.id: user.version},
+            ),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Proof:
+    """What a header proved, as long as both aggregates are the log's current ones."""
+
+    token: Token
+    user: User
+    principal: Principal
+
+    def still_stands(self, log: EventLog) -> bool:
+        return (
+            log.cache.get(self.token.id) is self.token
+            and log.cache.get(self.user.id) is self.user
         )
 
 
