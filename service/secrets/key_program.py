@@ -57,7 +57,6 @@ class ExecRootKeys:
         return provider
 
     async def refresh(self) -> None:
-        """Ask again which keys there are, and which one is primary."""
         answer = await self._call("ids", {})
         ids = answer.get("ids")
         if not isinstance(ids, list) or answer.get("primary") not in ids:

@@ -88,15 +88,20 @@ class KeyRing:
         outside = self._root.key_ids if self._root else frozenset()
         return outside | self._file_keys.key_ids
 
+    async def refresh(self) -> None:
+        self._read_if_changed()
+        if self._root:
+            await self._root.refresh()
+
     async def wrap(self, plaintext: bytes, aad: bytes) -> tuple[str, bytes]:
         self._read_if_changed()
         return await self._wrapping().wrap(plaintext, aad)
 
     async def unwrap(self, key_id: str, blob: bytes, aad: bytes) -> bytes:
+        if key_id not in self.key_ids:
+            await self.refresh()
         if self._root and key_id in self._root.key_ids:
             return await self._root.unwrap(key_id, blob, aad)
-        if key_id not in self._file_keys.key_ids:
-            self._read_if_changed()
         return await self._file_keys.unwrap(key_id, blob, aad)
 
     def token_hash(self, token: str) -> bytes:

@@ -75,6 +75,10 @@ class RootKeys(Protocol):
     @property
     def key_ids(self) -> frozenset[str]: ...
 
+    async def refresh(self) -> None:
+        """Notice keys that have been added where they are kept."""
+        ...
+
     async def wrap(self, plaintext: bytes, aad: bytes) -> tuple[str, bytes]:
         """Return the id of the primary key and the blob wrapped under it."""
         ...
@@ -121,6 +125,9 @@ class LocalRootKeys:
     @property
     def key_ids(self) -> frozenset[str]:
         return frozenset(self._keys)
+
+    async def refresh(self) -> None:
+        pass  # what a variable or a file says is read once
 
     async def wrap(self, plaintext: bytes, aad: bytes) -> tuple[str, bytes]:
         key_id, nonce = self.primary_id, os.urandom(NONCE_BYTES)

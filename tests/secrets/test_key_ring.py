@@ -146,6 +146,25 @@ async def test_root_keys_from_outside_wrap_and_the_file_still_unwraps(
         KeyRing.load(ring_path)
 
 
+class GrowingRootKeys(LocalRootKeys):
+    """Root keys kept where somebody adds one."""
+
+    async def refresh(self) -> None:
+        self._keys |= LocalRootKeys.parse("added:" + "B" * 42 + "A=")._keys
+
+
+async def test_a_root_key_added_outside_is_noticed_when_it_is_needed(
+    tmp_path: Path,
+) -> None:
+    added = LocalRootKeys.parse("added:" + "B" * 42 + "A=")
+    root = GrowingRootKeys(outside_root()._keys, primary_id=outside_root().primary_id)
+    ring = KeyRing.load_or_create(tmp_path / "keys.json", root=root)
+    _, blob = await added.wrap(b"user key", b"bound")
+    assert await ring.unwrap("added", blob, b"bound") == b"user key"
+    with pytest.raises(WrongRootKeyError, match="missing-1"):
+        await ring.unwrap("missing-1", blob, b"bound")
+
+
 def test_a_ring_around_an_outside_root_key_holds_none_itself(tmp_path: Path) -> None:
     path = tmp_path / "keys.json"
     root = outside_root()
