@@ -157,7 +157,8 @@ async def test_a_root_key_added_outside_is_noticed_when_it_is_needed(
     tmp_path: Path,
 ) -> None:
     added = LocalRootKeys.parse("added:" + "B" * 42 + "A=")
-    root = GrowingRootKeys(outside_root()._keys, primary_id=outside_root().primary_id)
+    first = outside_root()
+    root = GrowingRootKeys(first._keys, primary_id=first.primary_id)
     ring = KeyRing.load_or_create(tmp_path / "keys.json", root=root)
     _, blob = await added.wrap(b"user key", b"bound")
     assert await ring.unwrap("added", blob, b"bound") == b"user key"
