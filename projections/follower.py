@@ -206,7 +206,9 @@ class Follower:
                 raise
             if self._batch_max > 1:
                 return None
-            raise error if not events else UnappliedEventError(events[0]) from error
+            if events:
+                raise UnappliedEventError(events[0]) from error
+            raise
         return upto
 
     async def _apply(

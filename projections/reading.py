@@ -55,6 +55,18 @@ async def reading(request: web.Request, *followers: str) -> AsyncIterator[Snapsh
     wanted = asked_position(request)
     if wanted is not None:
         await wait_for_position(pool, list(followers), wanted)
+    async with snapshot_of(pool, *followers) as snapshot:
+        yield snapshot
+
+
+@asynccontextmanager
+async def snapshot_of(
+    pool: AsyncConnectionPool[AsyncConnection[Any]], *followers: str
+) -> AsyncIterator[Snapshot]:
+    """Open a snapshot of what some followers have built, as it is now.
+
+    :raises UnavailableError: they have never run on this database
+    """
     async with pool.connection() as db:
         await db.execute(BEGIN)
         try:

@@ -1,0 +1,54 @@
+"""Reading what one wrote, and not waiting for ever."""
+
+import time
+
+from aiohttp.test_utils import TestClient, TestServer
+
+from service.app import create_app
+from service.resources import Resources
+from tests.callers import Callers
+
+CONNECTORS = "/api/mcp/connectors"
+
+
+async def test_a_read_waits_for_the_position_and_names_the_one_it_reflects(
+    callers: Callers,
+) -> None:
+    ann = await callers.user("ann")
+    for number in range(20):
+        made = await ann.post(
+            CONNECTORS,
+            {"name": f"c{number}", "url": "https://t.example/", "description": ""},
+        )
+        listed = await ann.get(
+            CONNECTORS, X_Min_Position=made.headers["X-Event-Position"]
+        )
+
+        assert listed.position >= made.position
+        assert made.data["id"] in {each["id"] for each in listed.data["connectors"]}
+
+
+async def test_a_position_that_isnt_reached_in_time_is_503(
+    resources: Resources,
+) -> None:
+    """Nobody follows the log here."""
+    async with TestClient(TestServer(create_app(resources))) as client:
+        ann = await Callers(resources, client).user("ann")
+        started = time.monotonic()
+
+        refused = await ann.get(CONNECTORS, X_Min_Position="1")
+
+    assert refused.status == 503
+    assert refused.code == "position_not_reached"
+    assert refused.headers["Retry-After"] == "1"
+    assert 1.5 < time.monotonic() - started < 4
+
+
+async def test_a_position_beyond_the_log_is_refused_at_once(callers: Callers) -> None:
+    ann = await callers.user("ann")
+    started = time.monotonic()
+
+    refused = await ann.get(CONNECTORS, X_Min_Position="1000000")
+
+    assert refused.status == 412
+    assert time.monotonic() - started < 1
