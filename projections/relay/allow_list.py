@@ -72,8 +72,7 @@ _ENTRIES: Final = (
     ),
     PublicEvent(
         event=ToolRules.Replaced,
-        meaning="Some connectors have these rules, all of them, from now on: "
-        "connector id to tool pattern to stance.",
+        meaning="Some connectors, by id, have these rules and no others from now on.",
         fields=("agent_id", "rules"),
     ),
     PublicEvent(
@@ -128,15 +127,27 @@ _ENTRIES: Final = (
     ),
     PublicEvent(
         event=ChatSession.TurnRecorded,
-        meaning="A turn took place. Its cost is null when the price was unknown; "
-        "its texts are not published.",
+        meaning="A turn took place; a cost of null is an unknown one.",
         fields=(
             *("agent_id", "user_id", "turn_id", "trace_id"),
             *("started_at", "ended_at", "latency_us", "provider", "model"),
             *("prompt_tokens", "completion_tokens"),
             *("cache_read_tokens", "cache_creation_tokens"),
             *("cost", "currency", "price_id", "is_error"),
-            *("input_truncated", "output_truncated"),
+            *("input_truncated", "output_truncated", "spans", "shares"),
+        ),
+        withheld=("sealed_error", "sealed_input", "sealed_output"),
+    ),
+    PublicEvent(
+        event=ChatSession.TurnAmended,
+        meaning="A turn as it is with spans that came later: it replaces the turn.",
+        fields=(
+            *("agent_id", "user_id", "turn_id", "trace_id"),
+            *("started_at", "ended_at", "latency_us", "provider", "model"),
+            *("prompt_tokens", "completion_tokens"),
+            *("cache_read_tokens", "cache_creation_tokens"),
+            *("cost", "currency", "price_id", "is_error"),
+            *("input_truncated", "output_truncated", "spans", "shares"),
         ),
         withheld=("sealed_error", "sealed_input", "sealed_output"),
     ),
@@ -157,8 +168,7 @@ _ENTRIES: Final = (
     ),
     PublicEvent(
         event=ModelPricing.PriceSet,
-        meaning="A price holds in a period that had none, or that the open price "
-        "`closes` still held.",
+        meaning="A price holds in a period; the open price that `closes` names ends.",
         fields=("effective_from", "effective_until", "price", "source", "closes"),
     ),
     PublicEvent(
@@ -197,8 +207,7 @@ _ENTRIES: Final = (
     ),
     PublicEvent(
         event=Token.Created,
-        meaning="A token proves this user. The subject stands for the token and is "
-        "not its id.",
+        meaning="A token proves this user; the subject only stands for the token.",
         fields=("user_id", "label"),
     ),
     PublicEvent(

@@ -12,6 +12,7 @@ from projections.projector import Projector
 from projections.sessions.table import (
     OpenedRow,
     TurnRow,
+    delete_turns,
     insert_opened,
     insert_turns,
     summarize,
@@ -22,13 +23,20 @@ from service.sessions.aggregate import ChatSession
 
 class SessionsProjector(Projector):
     name = "sessions"
-    events = (ChatSession.Created, ChatSession.TurnRecorded, ChatSession.Ended)
+    events = (
+        ChatSession.Created,
+        ChatSession.TurnRecorded,
+        ChatSession.TurnAmended,
+        ChatSession.Ended,
+    )
 
     async def project(
         self, db: AsyncConnection[Any], events: Sequence[RecordedEvent]
     ) -> None:
         opened: list[OpenedRow] = []
-        turns: list[TurnRow] = []
+        # The last word on a turn is the one that counts.
+        turns: dict[tuple[UUID, str], TurnRow] = {}
+        amended: set[tuple[UUID, str]] = set()
         ended: dict[UUID, datetime | None] = {}
         for recorded in events:
             event = recorded.event
@@ -37,15 +45,20 @@ class SessionsProjector(Projector):
                 case ChatSession.Created():
                     opened.append(_opened(recorded))
                 case ChatSession.TurnRecorded():
-                    turns.append(_turn(recorded))
+                    key = recorded.aggregate_id, event.turn_id
+                    if isinstance(event, ChatSession.TurnAmended) and key not in turns:
+                        amended.add(key)
+                    turns[key] = _turn(recorded)
                 case ChatSession.Ended():
                     ended[recorded.aggregate_id] = datetime.fromisoformat(
                         event.ended_at
                     )
         if opened:
             await insert_opened(db, opened)
+        if amended:
+            await delete_turns(db, amended)
         if turns:
-            await insert_turns(db, turns)
+            await insert_turns(db, turns.values())
         await summarize(db, ended)
 
 

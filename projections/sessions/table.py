@@ -1,6 +1,6 @@
 """Writes to the sessions' read tables."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -80,6 +80,13 @@ INSERT_TURNS = """
            %(sealed_error)s::text[], %(sealed_input)s::text[],
            %(sealed_output)s::text[])
 """
+DELETE_TURNS = """
+    DELETE FROM session_turn t
+     USING unnest(%(sessions)s::uuid[], %(turn_ids)s::text[])
+           AS given (session, turn_id)
+     WHERE t.session = given.session AND t.turn_id = given.turn_id
+"""
+# Rows to JSON, and not json_build_object: that puts blanks everywhere.
 # What a row says follows from the set of its turns alone, so their order of
 # arrival can't matter.
 SUMMARIZE = """
@@ -136,32 +143,32 @@ SUMMARIZE = """
            has_error = w.errors > 0,
            first_input_version = w.first_input,
            last_output_version = w.last_output,
-           facts = json_build_object(
-               'id', w.id,
-               'session_id', w.session_id,
-               'agent_id', w.agent_id,
-               'user_id', w.user_id,
-               'start_time', to_char(w.started_at AT TIME ZONE 'UTC', %(utc)s),
-               'end_time', to_char(w.last_active_at AT TIME ZONE 'UTC', %(utc)s),
-               'duration_ms', floor(
-                   extract(epoch FROM w.last_active_at - w.started_at) * 1000
-               )::bigint,
-               'has_ended', w.ended_at IS NOT NULL)::text,
-           figures = json_build_object(
-               'cost_summary', json_build_object(
-                   'total', json_build_object('cost', w.cost, 'currency', w.currency),
-                   'traces_without_price', w.unpriced),
-               'token_usage', json_build_object(
-                   'total', coalesce(w.prompt_tokens + w.completion_tokens,
-                                     w.prompt_tokens, w.completion_tokens),
-                   'prompt', w.prompt_tokens,
-                   'completion', w.completion_tokens,
-                   'cache_read', w.cache_read_tokens,
-                   'cache_creation', w.cache_creation_tokens),
-               'num_traces', w.traces,
-               'num_traces_with_error', w.errors,
-               'trace_latency_ms_p50', w.latency_ms[1],
-               'trace_latency_ms_p99', w.latency_ms[2])::text
+           facts = (SELECT row_to_json(f)::text FROM (
+               SELECT w.id, w.session_id, w.agent_id, w.user_id,
+                      to_char(w.started_at AT TIME ZONE 'UTC', %(utc)s) AS start_time,
+                      to_char(w.last_active_at AT TIME ZONE 'UTC', %(utc)s)
+                          AS end_time,
+                      floor(extract(epoch FROM w.last_active_at - w.started_at)
+                          * 1000)::bigint AS duration_ms,
+                      w.ended_at IS NOT NULL AS has_ended) f),
+           figures = (SELECT row_to_json(f)::text FROM (
+               SELECT (SELECT row_to_json(c) FROM (
+                          SELECT (SELECT row_to_json(t) FROM (
+                                     SELECT w.cost, w.currency) t) AS total,
+                                 w.unpriced AS traces_without_price) c) AS cost_summary,
+                      (SELECT row_to_json(u) FROM (
+                          SELECT coalesce(w.prompt_tokens + w.completion_tokens,
+                                          w.prompt_tokens, w.completion_tokens)
+                                     AS total,
+                                 w.prompt_tokens AS prompt,
+                                 w.completion_tokens AS completion,
+                                 w.cache_read_tokens AS cache_read,
+                                 w.cache_creation_tokens AS cache_creation) u)
+                          AS token_usage,
+                      w.traces AS num_traces,
+                      w.errors AS num_traces_with_error,
+                      w.latency_ms[1] AS trace_latency_ms_p50,
+                      w.latency_ms[2] AS trace_latency_ms_p99) f)
       FROM whole w
      WHERE s.id = w.id
 """
@@ -172,8 +179,18 @@ async def insert_opened(db: AsyncConnection[Any], rows: Iterable[OpenedRow]) -> 
     await db.execute(INSERT_OPENED, columns(rows))
 
 
-async def insert_turns(db: AsyncConnection[Any], rows: Sequence[TurnRow]) -> None:
+async def insert_turns(db: AsyncConnection[Any], rows: Iterable[TurnRow]) -> None:
     await db.execute(INSERT_TURNS, columns(rows))
+
+
+async def delete_turns(
+    db: AsyncConnection[Any], turns: Collection[tuple[UUID, str]]
+) -> None:
+    """Make room for what is now known of some turns, by session and turn id."""
+    sessions, turn_ids = zip(*turns, strict=True)
+    await db.execute(
+        DELETE_TURNS, {"sessions": list(sessions), "turn_ids": list(turn_ids)}
+    )
 
 
 async def summarize(

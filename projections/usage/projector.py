@@ -1,71 +1,143 @@
 """Turns to what was used on which day."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, date, datetime
 from decimal import Context, Decimal
 from typing import Any
 from uuid import UUID
 
+import orjson
 from psycopg import AsyncConnection
 
 from projections.projector import Projector
-from projections.usage.table import UsageRow, add_usage
+from projections.usage.table import (
+    AmendableRow,
+    TurnKey,
+    UsageRow,
+    add_usage,
+    amendable_turns,
+    keep_amendable,
+)
 from service.event_log.mapper import RecordedEvent
 from service.sessions.aggregate import ChatSession
 
 # Sums of costs are exact: far more digits than any of them have.
 EXACT = Context(prec=100)
+COUNTS = (
+    "prompt_tokens",
+    "completion_tokens",
+    "cache_read_tokens",
+    "cache_creation_tokens",
+)
 Key = tuple[date, str, str, str | None, str | None, str | None]
+Part = dict[str, Any]
 
 
 class UsageProjector(Projector):
     name = "usage"
-    events = (ChatSession.TurnRecorded,)
+    events = (ChatSession.TurnRecorded, ChatSession.TurnAmended)
 
     async def project(
         self, db: AsyncConnection[Any], events: Sequence[RecordedEvent]
     ) -> None:
         rows: dict[Key, UsageRow] = {}
+        amended = [
+            (recorded.aggregate_id, recorded.event.turn_id)
+            for recorded in events
+            if isinstance(recorded.event, ChatSession.TurnAmended)
+        ]
+        before = await amendable_turns(db, amended) if amended else {}
+        kept: dict[TurnKey, list[Part]] = {}
         for recorded in events:
-            _fold(rows, recorded.event)
+            turn = recorded.event
+            key = (recorded.aggregate_id, turn.turn_id)
+            parts = _parts(turn)
+            if isinstance(turn, ChatSession.TurnAmended):
+                _fold(rows, kept.get(key) or orjson.loads(before[key]), sign=-1)
+            _fold(rows, parts, sign=1)
+            if turn.spans is not None:
+                kept[key] = parts
         await add_usage(db, rows.values())
+        if kept:
+            await keep_amendable(db, _amendable(kept))
 
 
-def _fold(rows: dict[Key, UsageRow], turn: ChatSession.TurnRecorded) -> None:
-    day = datetime.fromisoformat(turn.started_at).astimezone(UTC).date()
-    key = (
-        day,
-        turn.agent_id,
-        turn.user_id,
-        turn.provider,
-        turn.model,
-        turn.currency,
-    )
-    row = rows.get(key)
-    if row is None:
-        row = rows[key] = UsageRow(
-            day=day,
-            agent_id=UUID(turn.agent_id),
-            user_id=UUID(turn.user_id),
-            provider=turn.provider,
-            model=turn.model,
-            currency=turn.currency,
+def _amendable(kept: dict[TurnKey, list[Part]]) -> Iterable[AmendableRow]:
+    for (session, turn_id), parts in kept.items():
+        yield AmendableRow(
+            session=session, turn_id=turn_id, parts=orjson.dumps(parts).decode()
         )
-    took_tokens = (turn.prompt_tokens or 0) + (turn.completion_tokens or 0) > 0
-    row.turns += 1
-    row.turns_with_error += turn.is_error
-    row.turns_without_price += turn.cost is None and took_tokens
-    row.prompt_tokens = _sum(row.prompt_tokens, turn.prompt_tokens)
-    row.completion_tokens = _sum(row.completion_tokens, turn.completion_tokens)
-    row.cache_read_tokens = _sum(row.cache_read_tokens, turn.cache_read_tokens)
-    row.cache_creation_tokens = _sum(
-        row.cache_creation_tokens, turn.cache_creation_tokens
+
+
+def _parts(turn: ChatSession.TurnRecorded) -> list[Part]:
+    """Say what a turn adds to which rows: one part for each model.
+
+    The turn itself counts where the model is that took most.
+    """
+    shares: Sequence[Any] = turn.shares or [
+        {
+            name: getattr(turn, name)
+            for name in ("provider", "model", *COUNTS, "cost", "currency")
+        }
+    ]
+    common = {
+        "day": datetime.fromisoformat(turn.started_at).astimezone(UTC).date(),
+        "agent_id": turn.agent_id,
+        "user_id": turn.user_id,
+    }
+    parts: list[Part] = []
+    for share in shares:
+        counts = {name: share[name] for name in COUNTS}
+        is_turn = not any(part["turns"] for part in parts) and (
+            (share["provider"], share["model"]) == (turn.provider, turn.model)
+        )
+        parts.append(
+            {
+                **common,
+                "provider": share["provider"],
+                "model": share["model"],
+                "currency": share["currency"],
+                "turns": int(is_turn),
+                "turns_with_error": int(is_turn and turn.is_error),
+                "turns_without_price": int(is_turn and _lacks_price(shares)),
+                **counts,
+                "cost": share["cost"],
+            }
+        )
+    return parts
+
+
+def _lacks_price(shares: Sequence[Any]) -> bool:
+    return any(
+        share["cost"] is None
+        and (share["prompt_tokens"] or 0) + (share["completion_tokens"] or 0) > 0
+        for share in shares
     )
-    if turn.cost is not None:
-        row.cost = EXACT.add(row.cost or Decimal(0), Decimal(turn.cost))
 
 
-def _sum(known: int | None, more: int | None) -> int | None:
-    if known is None or more is None:
-        return more if known is None else known
-    return known + more
+def _fold(rows: dict[Key, UsageRow], parts: Sequence[Part], *, sign: int) -> None:
+    for part in parts:
+        day = part["day"]
+        if isinstance(day, str):
+            day = date.fromisoformat(day)
+        words = part["agent_id"], part["user_id"]
+        key = (day, *words, part["provider"], part["model"], part["currency"])
+        row = rows.get(key)
+        if row is None:
+            row = rows[key] = UsageRow(
+                day=day,
+                agent_id=UUID(part["agent_id"]),
+                user_id=UUID(part["user_id"]),
+                provider=part["provider"],
+                model=part["model"],
+                currency=part["currency"],
+            )
+        row.turns += sign * part["turns"]
+        row.turns_with_error += sign * part["turns_with_error"]
+        row.turns_without_price += sign * part["turns_without_price"]
+        for name in COUNTS:
+            if part[name] is not None:
+                setattr(row, name, (getattr(row, name) or 0) + sign * part[name])
+        if part["cost"] is not None:
+            amount = Decimal(part["cost"]) * sign
+            row.cost = EXACT.add(row.cost or Decimal(0), amount)

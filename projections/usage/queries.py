@@ -28,6 +28,9 @@ USAGE = SQL("""
          SELECT u.*
            FROM read.usage_of_day u
           WHERE u.day BETWEEN %(from_day)s AND %(until_day)s
+            -- What a turn had added and was taken back leaves zeros.
+            AND (u.turns, coalesce(u.prompt_tokens, 0),
+                 coalesce(u.completion_tokens, 0)) <> (0, 0, 0)
             AND (%(agent_id)s::uuid IS NULL OR u.agent_id = %(agent_id)s)
             AND (%(user_id)s::uuid IS NULL OR u.user_id = %(user_id)s)
             AND (%(provider)s::text IS NULL OR u.provider = %(provider)s)

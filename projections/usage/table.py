@@ -1,6 +1,6 @@
 """Writes to the usage read table."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -31,6 +31,17 @@ class UsageRow:
     cache_creation_tokens: int | None = None
     cost: Decimal | None = None
 
+
+@dataclass(slots=True, kw_only=True)
+class AmendableRow:
+    """What a turn made from spans has added; more spans take it back."""
+
+    session: UUID
+    turn_id: str
+    parts: str
+
+
+TurnKey = tuple[UUID, str]
 
 ADD = """
     INSERT INTO usage_of_day AS known (
@@ -66,6 +77,38 @@ ADD = """
            cost = coalesce(
                known.cost + excluded.cost, known.cost, excluded.cost)
 """
+
+
+AMENDABLE = """
+    SELECT t.session, t.turn_id, t.parts
+      FROM unnest(%(sessions)s::uuid[], %(turn_ids)s::text[])
+           AS given (session, turn_id)
+      JOIN usage_of_amendable_turn t USING (session, turn_id)
+"""
+KEEP_AMENDABLE = """
+    INSERT INTO usage_of_amendable_turn (session, turn_id, parts)
+    SELECT * FROM unnest(%(session)s::uuid[], %(turn_id)s::text[], %(parts)s::text[])
+    ON CONFLICT (session, turn_id) DO UPDATE SET parts = excluded.parts
+"""
+
+
+async def amendable_turns(
+    db: AsyncConnection[Any], turns: Collection[TurnKey]
+) -> dict[TurnKey, str]:
+    """Return what was added for some turns, as :func:`keep_amendable` was told."""
+    sessions, turn_ids = zip(*turns, strict=True)
+    cursor = await db.execute(
+        AMENDABLE, {"sessions": list(sessions), "turn_ids": list(turn_ids)}
+    )
+    return {
+        (session, turn_id): parts for session, turn_id, parts in await cursor.fetchall()
+    }
+
+
+async def keep_amendable(
+    db: AsyncConnection[Any], rows: Iterable[AmendableRow]
+) -> None:
+    await db.execute(KEEP_AMENDABLE, columns(rows))
 
 
 async def add_usage(db: AsyncConnection[Any], rows: Iterable[UsageRow]) -> None:

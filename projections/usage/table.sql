@@ -20,3 +20,12 @@ CREATE INDEX ON usage_of_day (user_id, day);
 COMMENT ON COLUMN usage_of_day.day IS 'The day in UTC on which turns started.';
 COMMENT ON COLUMN usage_of_day.currency IS 'Null for turns without a cost.';
 COMMENT ON COLUMN usage_of_day.turns_without_price IS 'Turns that took tokens, but whose cost is unknown.';
+
+-- Turns made from spans are amended when more of these come: what such a turn has
+-- added is kept, to be taken back.
+CREATE TABLE usage_of_amendable_turn (
+    session uuid NOT NULL,
+    turn_id text COLLATE "C" NOT NULL,
+    parts   text NOT NULL,
+    PRIMARY KEY (session, turn_id)
+);

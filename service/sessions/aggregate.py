@@ -2,14 +2,23 @@
 
 import base64
 import hashlib
+from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from eventsourcing.domain import event
 
 from service.aggregate import LoggedAggregate
 from service.identifiers import named_id
-from service.sessions.turn import Cost, SealedTexts, Turn
+from service.sessions.turn import (
+    Cost,
+    ModelShare,
+    PricedShare,
+    RecordedShare,
+    SealedTexts,
+    Turn,
+)
 
 TURNS_MAX = 10_000
 # 12 base64url characters of each turn's id: two of 10,000 turns share them with a
@@ -37,7 +46,9 @@ class ChatSession(LoggedAggregate):
         Texts are sealed (AEV1, purpose ``text``), bound to the user, this
         aggregate's id, this event's version and the field's name. ``cost`` is null
         when the price was unknown. Agent and user are the session's, repeated for
-        those who read single events.
+        those who read single events. ``spans``: how many spans the turn was made
+        from; null for a turn that was reported as such. ``shares``: what each model
+        took, when there were several; then ``model`` is the one that took most.
         """
 
         TOPIC = "session.turn_recorded"
@@ -63,6 +74,26 @@ class ChatSession(LoggedAggregate):
         input_truncated: bool
         sealed_output: str | None
         output_truncated: bool
+        spans: int | None
+        shares: list[RecordedShare] | None
+
+    class TurnAmended(TurnRecorded):
+        """A turn made from spans, as it is with those that came later.
+
+        Says all of it again: whoever reads the log replaces what they had.
+        """
+
+        TOPIC = "session.turn_amended"
+
+        def apply(self, aggregate: Any) -> None:
+            key = _key(self.turn_id)
+            place = aggregate.turn_keys.index(key)
+            before = aggregate.turn_keys[place:].split(" ")[1]
+            aggregate.turn_keys = (
+                aggregate.turn_keys[:place]
+                + _entry(self.turn_id, self.spans)
+                + aggregate.turn_keys[place + 1 + len(before) :]
+            )
 
     class Ended(LoggedAggregate.Event):
         TOPIC = "session.ended"
@@ -84,48 +115,65 @@ class ChatSession(LoggedAggregate):
         self.started_at = started_at
         self.ended_at: str | None = None
         self.turns = 0
-        # A space and then the key, for each turn.
+        # For each turn a space and its key; for one made from spans ":" and how many.
         self.turn_keys = ""
 
     def has_turn(self, turn_id: str) -> bool:
         return _key(turn_id) in self.turn_keys
 
+    def can_learn_from(self, turn: Turn) -> bool:
+        """Say whether a turn is new, or made from more spans than when it was."""
+        _, known, rest = self.turn_keys.partition(_key(turn.turn_id))
+        if not known:
+            return True
+        entry = rest.split(" ", 1)[0]
+        return turn.spans is not None and entry != "" and turn.spans > int(entry[1:])
+
     @property
     def is_full(self) -> bool:
         return self.turns >= TURNS_MAX
 
-    def record_turn(self, turn: Turn, texts: SealedTexts, cost: Cost | None) -> bool:
-        """Add a turn and return whether it is new.
+    def record_turn(
+        self,
+        turn: Turn,
+        texts: SealedTexts,
+        cost: Cost | None,
+        shares: Sequence[PricedShare] = (),
+    ) -> bool:
+        """Add a turn, or amend it, and return whether that changed anything.
 
-        A turn that is known stays as it was first reported. Turns come late and
-        in any order, also after the end.
+        A turn that is known stays as it was first reported; one made from spans is
+        amended when it rests on more of them than before. Turns come late and in
+        any order, also after the end.
         """
-        if self.has_turn(turn.turn_id):
+        if not self.can_learn_from(turn):
             return False
-        self._turn_recorded(
-            agent_id=self.agent_id,
-            user_id=self.user_id,
-            turn_id=turn.turn_id,
-            trace_id=turn.trace_id,
-            started_at=turn.started_at.isoformat(),
-            ended_at=turn.ended_at.isoformat(),
-            latency_us=turn.latency_us,
-            provider=turn.provider,
-            model=turn.model,
-            prompt_tokens=turn.tokens.prompt,
-            completion_tokens=turn.tokens.completion,
-            cache_read_tokens=turn.tokens.cache_read,
-            cache_creation_tokens=turn.tokens.cache_creation,
-            cost=format(cost.amount, "f") if cost else None,
-            currency=cost.currency if cost else None,
-            price_id=cost.price_id if cost else None,
-            is_error=turn.is_error,
-            sealed_error=texts.error,
-            sealed_input=texts.input,
-            input_truncated=texts.input_truncated,
-            sealed_output=texts.output,
-            output_truncated=texts.output_truncated,
-        )
+        facts: dict[str, Any] = {
+            "agent_id": self.agent_id,
+            "user_id": self.user_id,
+            "turn_id": turn.turn_id,
+            "trace_id": turn.trace_id,
+            "started_at": turn.started_at.isoformat(),
+            "ended_at": turn.ended_at.isoformat(),
+            "latency_us": turn.latency_us,
+            **_taken(turn, cost),
+            "is_error": turn.is_error,
+            "sealed_error": texts.error,
+            "sealed_input": texts.input,
+            "input_truncated": texts.input_truncated,
+            "sealed_output": texts.output,
+            "output_truncated": texts.output_truncated,
+            "spans": turn.spans,
+            "shares": (
+                [_taken(each.share, each.cost) for each in shares]
+                if len(shares) > 1
+                else None
+            ),
+        }
+        if self.has_turn(turn.turn_id):
+            self.trigger_event(self.TurnAmended, **facts)
+        else:
+            self._turn_recorded(**facts)
         return True
 
     @event(TurnRecorded)
@@ -153,9 +201,11 @@ class ChatSession(LoggedAggregate):
         input_truncated: bool,  # noqa: FBT001  # an event's field
         sealed_output: str | None,
         output_truncated: bool,  # noqa: FBT001  # an event's field
+        spans: int | None,
+        shares: list[RecordedShare] | None,
     ) -> None:
         self.turns += 1
-        self.turn_keys += _key(turn_id)
+        self.turn_keys += _entry(turn_id, spans)
 
     def end(self, *, at: datetime) -> bool:
         """End the session and return whether it was running."""
@@ -167,6 +217,24 @@ class ChatSession(LoggedAggregate):
     @event(Ended)
     def _ended(self, ended_at: str) -> None:
         self.ended_at = ended_at
+
+
+def _taken(taken: Turn | ModelShare, cost: Cost | None) -> RecordedShare:
+    return {
+        "provider": taken.provider,
+        "model": taken.model,
+        "prompt_tokens": taken.tokens.prompt,
+        "completion_tokens": taken.tokens.completion,
+        "cache_read_tokens": taken.tokens.cache_read,
+        "cache_creation_tokens": taken.tokens.cache_creation,
+        "cost": format(cost.amount, "f") if cost else None,
+        "currency": cost.currency if cost else None,
+        "price_id": cost.price_id if cost else None,
+    }
+
+
+def _entry(turn_id: str, spans: int | None) -> str:
+    return _key(turn_id) + ("" if spans is None else f":{spans}")
 
 
 def _key(turn_id: str) -> str:

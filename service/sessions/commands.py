@@ -17,10 +17,10 @@ from service.errors import (
 from service.event_log.unit_of_work import UnitOfWork
 from service.secrets.vault import Vault
 from service.sessions.aggregate import TURNS_MAX, ChatSession
-from service.sessions.cost import cost_of
+from service.sessions.cost import cost_of, costs_of_shares
 from service.sessions.policy import may_record, may_see, records_for_anyone
 from service.sessions.sealing import sealed_texts
-from service.sessions.turn import CLOCK_AHEAD_MAX, Turn, faults
+from service.sessions.turn import CLOCK_AHEAD_MAX, PricedShare, Turn, faults
 from service.users.aggregate import User
 
 
@@ -91,9 +91,10 @@ async def record_turns(
 ) -> tuple[ChatSession, list[bool]]:
     """Record turns, all or none, and say of each whether it was new.
 
-    A turn that is known changes nothing, whatever else is reported of it. Turns
-    are taken in any order and also after the end, for reports come late. When the
-    user's key was destroyed, a turn is recorded without its texts.
+    A turn that is known changes nothing, whatever else is reported of it; only one
+    made from spans is amended when it rests on more of them. Turns are taken in any
+    order and also after the end, for reports come late. When the user's key was
+    destroyed, a turn is recorded without its texts.
 
     :raises NotFoundError: no such session, or none that the caller can see
     :raises ForbiddenError: the caller may not record in this session
@@ -106,15 +107,20 @@ async def record_turns(
         problems = faults(turn, now=work.at)
         if problems:
             raise InvalidRequestError("this turn can't be", problems=problems)
-        if session.has_turn(turn.turn_id):
+        if not session.can_learn_from(turn):
             known.append(False)
             continue
-        if session.is_full:
+        if session.is_full and not session.has_turn(turn.turn_id):
             raise ConflictError(
                 f"a session has at most {TURNS_MAX} turns", code="session_full"
             )
         texts = await sealed_texts(turn.texts, session, vault)
-        known.append(session.record_turn(turn, texts, await cost_of(turn, work)))
+        shares: list[PricedShare] = []
+        if turn.spans is None:
+            cost = await cost_of(turn, work)
+        else:
+            cost, shares = await costs_of_shares(turn, work)
+        known.append(session.record_turn(turn, texts, cost, shares))
     work.save(session)
     return session, known
 

@@ -1,11 +1,13 @@
 """What a turn costs: exact decimals, and unknown rather than 0."""
 
+from collections.abc import Sequence
+from datetime import datetime
 from decimal import Context, Decimal
 
 from service.event_log.unit_of_work import UnitOfWork
 from service.price_catalog.aggregate import ModelPricing
 from service.price_catalog.price import Price, price_at
-from service.sessions.turn import Cost, TokenCounts, Turn
+from service.sessions.turn import Cost, ModelShare, PricedShare, TokenCounts, Turn
 
 PRICED_TOKENS = Decimal(1_000_000)
 # Wide enough for any price times any count; nothing is ever rounded.
@@ -17,16 +19,72 @@ async def cost_of(turn: Turn, work: UnitOfWork) -> Cost | None:
 
     What was recorded stays when a past price is corrected later.
     """
-    if turn.provider is None or turn.model is None:
-        return None
-    pricing = await work.find(
-        ModelPricing, ModelPricing.create_id(turn.provider, turn.model)
+    return await _cost(turn.provider, (turn.model,), turn.tokens, turn.started_at, work)
+
+
+async def costs_of_shares(
+    turn: Turn, work: UnitOfWork
+) -> tuple[Cost | None, list[PricedShare]]:
+    """Price what each model took of a turn, and sum it up.
+
+    The sum is None when a part's cost isn't known, or in several currencies.
+    """
+    priced = [
+        PricedShare(
+            share=share,
+            cost=await _cost(
+                share.provider,
+                (share.model, share.asked_model),
+                share.tokens,
+                turn.started_at,
+                work,
+            ),
+        )
+        for share in turn.shares
+    ]
+    known = [each.cost for each in priced if each.cost is not None]
+    if not known or any(each.cost is None and _took(each.share) for each in priced):
+        return None, priced
+    if len({cost.currency for cost in known}) > 1:
+        return None, priced
+    amount = Decimal(0)
+    for cost in known:
+        amount = EXACT.add(amount, cost.amount)
+    (price_id, *others) = {cost.price_id for cost in known}
+    total = Cost(
+        amount=amount,
+        currency=known[0].currency,
+        price_id=None if others else price_id,
     )
-    price = price_at(pricing, turn.started_at) if pricing else None
-    amount = amount_of(turn.tokens, price) if price else None
-    if price is None or amount is None:
+    return total, priced
+
+
+async def _cost(
+    provider: str | None,
+    models: Sequence[str | None],
+    tokens: TokenCounts,
+    at: datetime,
+    work: UnitOfWork,
+) -> Cost | None:
+    """Price tokens by the first of a model's names that has a price."""
+    if provider is None:
         return None
-    return Cost(amount=amount, currency=price.currency, price_id=price.id)
+    for model in dict.fromkeys(models):
+        if model is None:
+            continue
+        pricing = await work.find(ModelPricing, ModelPricing.create_id(provider, model))
+        price = price_at(pricing, at) if pricing else None
+        if price is None:
+            continue
+        amount = amount_of(tokens, price)
+        if amount is None:
+            return None
+        return Cost(amount=amount, currency=price.currency, price_id=price.id)
+    return None
+
+
+def _took(share: ModelShare) -> bool:
+    return bool(share.tokens.prompt or share.tokens.completion)
 
 
 def amount_of(tokens: TokenCounts, price: Price) -> Decimal | None:

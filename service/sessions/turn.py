@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
+from typing import TypedDict
 
 from service.errors import Problem
 
@@ -28,11 +29,29 @@ class TokenCounts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ModelShare:
+    """What one model took of a turn.
+
+    ``asked_model`` is the model that was asked for, where another name answered.
+    """
+
+    provider: str | None
+    model: str | None
+    tokens: TokenCounts
+    asked_model: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
     """One exchange: what went in, what came out, when, and what it took.
 
     ``turn_id`` is unique in its session; a turn is one trace. The texts are
     people's words: they are never shown by a repr.
+
+    ``spans`` is None for a turn that was reported as such. For one that was made
+    from spans it says how many of them it rests on: more spans make a better turn.
+    ``shares`` then say which model took what, and ``model`` is the one that took
+    most.
     """
 
     turn_id: str
@@ -44,6 +63,8 @@ class Turn:
     tokens: TokenCounts = TokenCounts()
     is_error: bool = False
     texts: "Texts"
+    shares: "tuple[ModelShare, ...]" = ()
+    spans: int | None = None
 
     @property
     def latency_us(self) -> int:
@@ -73,11 +94,36 @@ class SealedTexts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost:
-    """What a turn cost, at which price: the model's entry and the row's start."""
+    """What a turn cost, at which price: the model's entry and the row's start.
+
+    ``price_id`` is None for the sum of several prices.
+    """
 
     amount: Decimal
     currency: str
-    price_id: str
+    price_id: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PricedShare:
+    """What one model took of a turn, and what that cost; None is unknown."""
+
+    share: ModelShare
+    cost: Cost | None
+
+
+class RecordedShare(TypedDict):
+    """A :class:`PricedShare` as an event holds it; amounts are decimals as text."""
+
+    provider: str | None
+    model: str | None
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    cache_read_tokens: int | None
+    cache_creation_tokens: int | None
+    cost: str | None
+    currency: str | None
+    price_id: str | None
 
 
 def faults(turn: Turn, *, now: datetime) -> list[Problem]:

@@ -91,6 +91,8 @@ def test_a_turn_event_holds_plain_json() -> None:
         "input_truncated": False,
         "sealed_output": None,
         "output_truncated": False,
+        "spans": None,
+        "shares": None,
     }
 
 
