@@ -1,6 +1,7 @@
 # make serve   start the whole service with demo data
 # make test    run the tests
 # make check   what CI checks beside the tests: format, lint, types, imports, lock
+# make contract   write the documents of the event topic anew, from the code
 # make examples   record the examples of the API's document anew, from real answers
 
 PYTHON ?= python3
@@ -8,7 +9,7 @@ VENV ?= .venv
 DATA ?= data
 bin = $(VENV)/bin
 
-.PHONY: serve test check format examples lock clean
+.PHONY: serve test check format contract examples lock clean
 
 serve: $(VENV)/.installed
 	$(bin)/agent-runtime serve --data-dir $(DATA) --demo
@@ -25,6 +26,9 @@ check: $(VENV)/.installed-for-tests
 format: $(VENV)/.installed-for-tests
 	$(bin)/ruff format .
 	$(bin)/ruff check --fix .
+
+contract: $(VENV)/.installed-for-tests
+	$(bin)/python -m projections.relay.contract
 
 examples: $(VENV)/.installed-for-tests
 	RECORD_EXAMPLES=1 $(bin)/pytest --quiet tests/openapi/test_examples.py -k answers_as_described

@@ -10,6 +10,7 @@ from projections.price_catalog.history_routes import routes as price_history
 from projections.price_catalog.rendered import RENDERED_CATALOG, RenderedCatalog
 from projections.price_catalog.routes import routes as price_reads
 from projections.reading import READ_POOL
+from projections.relay.routes import routes as event_documents
 from projections.secrets.routes import routes as secret_reads
 from projections.sessions.routes import routes as session_reads
 from projections.sessions.trace_store import TRACES, Traces
@@ -70,6 +71,7 @@ def operations() -> list[Operation]:
             price_reads,
             price_history,
             api_documents,
+            event_documents,
             probes,
         )
         for operation in routes.operations

@@ -62,7 +62,9 @@ async def until_published(
     """Wait until Kafka says that all of the log is on the topic."""
     head = (await resources.log.head()).position
     async with asyncio.timeout(timeout_s):
-        while await asyncio.to_thread(reached, kafka) < head:
+        while True:
+            if await asyncio.to_thread(reached, kafka) >= head:
+                return
             await asyncio.sleep(POLL_S)
 
 

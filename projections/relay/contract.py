@@ -1,0 +1,94 @@
+"""The contract with consumers as documents, and keeping it: ``make contract``."""
+
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+
+from projections.relay.allow_list import PUBLIC_EVENTS
+from projections.relay.asyncapi import asyncapi_document
+from projections.relay.compatibility import breaking_changes
+from projections.relay.event_types import event_types_module
+from projections.relay.schemas import event_schema
+
+FOLDER: Final = Path("docs/events")
+ASYNCAPI: Final = "asyncapi.json"
+EVENT_TYPES: Final = Path("projections/relay/consumer/event_types.py")
+_READABLE: Final = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+
+
+class BrokenContractError(Exception):
+    """A published schema would change in a way that breaks its readers."""
+
+
+@cache
+def schemas() -> dict[str, dict[str, Any]]:
+    """Return the schema of each type and version that is published now, by name."""
+    return {entry.name: event_schema(entry) for entry in PUBLIC_EVENTS.values()}
+
+
+def documents(project: Path) -> dict[Path, bytes]:
+    """Return every file that is made from the code, relative to the project."""
+    made = {
+        FOLDER / "schemas" / f"{name}.json": readable(schema)
+        for name, schema in schemas().items()
+    }
+    made[FOLDER / ASYNCAPI] = readable(asyncapi_document())
+    made[EVENT_TYPES] = event_types_module(
+        earlier_schemas(project) | schemas()
+    ).encode()
+    return made
+
+
+def earlier_schemas(project: Path) -> dict[str, dict[str, Any]]:
+    """Return the schemas of versions that no event has any more.
+
+    They stay where they are: messages of theirs are still on topics.
+    """
+    files = sorted((project / FOLDER / "schemas").glob("*.json"))
+    return {
+        file.stem: orjson.loads(file.read_bytes())
+        for file in files
+        if file.stem not in schemas()
+    }
+
+
+def readable(document: dict[str, Any]) -> bytes:
+    return orjson.dumps(document, option=_READABLE)
+
+
+def broken(project: Path) -> list[str]:
+    """Say how the code's schemas would break those that were published."""
+    complaints = []
+    for name, schema in schemas().items():
+        file = project / FOLDER / "schemas" / f"{name}.json"
+        if file.exists():
+            published = orjson.loads(file.read_bytes())
+            complaints += [
+                f"{name}: {change}" for change in breaking_changes(published, schema)
+            ]
+    return complaints
+
+
+def write(project: Path) -> None:
+    """Write the documents.
+
+    :raises BrokenContractError: a schema that is there already would be broken
+    """
+    if complaints := broken(project):
+        raise BrokenContractError(
+            "give these events a new class_version:\n" + "\n".join(complaints)
+        )
+    for path, content in documents(project).items():
+        file = project / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)
+
+
+if __name__ == "__main__":
+    try:
+        write(Path.cwd())
+    except BrokenContractError as error:
+        sys.exit(str(error))

@@ -1,0 +1,85 @@
+"""The documents about the event topic, over HTTP."""
+
+import hashlib
+from dataclasses import dataclass
+from functools import cache
+from typing import Annotated, Any, Final
+
+from aiohttp import web
+from pydantic import Field
+
+from projections.relay.asyncapi import asyncapi_document
+from projections.relay.contract import readable, schemas
+from service.errors import NotFoundError
+from service.http.operation import Routes
+
+routes = Routes("operation")
+
+FRESH: Final = "no-cache"
+EventName = Annotated[
+    str,
+    Field(
+        pattern=r"^[a-z_]{1,64}\.[a-z_]{1,64}\.v[1-9][0-9]{0,3}$",
+        description="Type and version of an event.",
+        examples=["connector.made_public.v1"],
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    body: bytes
+    etag: str
+
+
+@routes.get(
+    "/asyncapi.json",
+    answers={200: "the document", 304: "it is as If-None-Match has it"},
+    data=dict[str, Any],
+    content_type="application/json",
+    public=True,
+)
+async def get_asyncapi(request: web.Request) -> web.Response:
+    """Describe the topic of events, in AsyncAPI 3.0."""
+    return _answer(request, _asyncapi())
+
+
+@routes.get(
+    "/schemas/events/{name}",
+    answers={200: "the schema", 304: "it is as If-None-Match has it"},
+    data=dict[str, Any],
+    content_type="application/json",
+    public=True,
+)
+async def get_event_schema(request: web.Request, name: EventName) -> web.Response:
+    """Describe the data of one type and version of event, in JSON Schema.
+
+    The names are those of messages, without what all types begin with.
+    """
+    if name not in schemas():
+        raise NotFoundError("no such type and version of event")
+    return _answer(request, _schema(name))
+
+
+def _answer(request: web.Request, document: Rendered) -> web.Response:
+    headers = {"ETag": document.etag, "Cache-Control": FRESH}
+    if request.headers.get("If-None-Match") == document.etag:
+        return web.Response(status=304, headers=headers)
+    return web.Response(
+        body=document.body, headers=headers, content_type="application/json"
+    )
+
+
+@cache
+def _asyncapi() -> Rendered:
+    return _rendered(asyncapi_document())
+
+
+@cache
+def _schema(name: str) -> Rendered:
+    return _rendered(schemas()[name])
+
+
+def _rendered(document: dict[str, Any]) -> Rendered:
+    body = readable(document)
+    return Rendered(body, f'"{hashlib.sha256(body).hexdigest()[:32]}"')

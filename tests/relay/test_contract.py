@@ -1,0 +1,185 @@
+"""The contract with consumers is kept, in the documents and in the code."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from aiohttp.test_utils import TestClient
+from jsonschema import Draft202012Validator
+
+from projections.relay import contract
+from projections.relay.allow_list import PUBLIC_EVENTS
+from projections.relay.compatibility import breaking_changes
+from projections.relay.contract import (
+    BrokenContractError,
+    broken,
+    documents,
+    readable,
+    write,
+)
+from projections.relay.schemas import event_schema
+
+PROJECT = Path(__file__).parents[2]
+PRICE = "model_pricing.price_set.v1"
+
+
+@pytest.mark.parametrize("path", documents(PROJECT), ids=str)
+def test_documents_are_as_the_code_is(path: Path) -> None:
+    assert (PROJECT / path).read_bytes() == documents(PROJECT)[path], "make contract"
+
+
+def test_no_published_schema_is_broken() -> None:
+    assert broken(PROJECT) == []
+
+
+@pytest.mark.parametrize("entry", PUBLIC_EVENTS.values(), ids=lambda each: each.name)
+def test_every_schema_is_one(entry: Any) -> None:
+    Draft202012Validator.check_schema(event_schema(entry))
+
+
+def schema() -> dict[str, Any]:
+    return deepcopy(contract.schemas()[PRICE])
+
+
+def drop(field: str) -> Callable[[dict[str, Any]], None]:
+    def change(changed: dict[str, Any]) -> None:
+        del changed["properties"][field]
+        changed["required"].remove(field)
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        (drop("closes"), "data.closes was removed"),
+        (
+            lambda it: it["properties"].update(closes={"type": "integer"}),
+            "data.closes: anyOf was",
+        ),
+        (
+            lambda it: it["properties"]["effective_from"].update(type="integer"),
+            "data.effective_from: type was string and is integer",
+        ),
+        (lambda it: it["required"].remove("closes"), "is required no more"),
+        (
+            lambda it: (
+                it["properties"].update(extra={"type": "string"}),
+                it["required"].append("extra"),
+            ),
+            "data.extra is required now",
+        ),
+        (
+            lambda it: it["properties"]["price"]["properties"].pop("notes"),
+            "data.price.notes was removed",
+        ),
+        (lambda it: it.update(additionalProperties=False), "additionalProperties"),
+    ],
+    ids=[
+        *("field removed", "null removed", "other type", "not required", "required"),
+        *("inner field removed", "closed"),
+    ],
+)
+def test_what_would_break_a_reader_is_found(
+    change: Callable[[dict[str, Any]], None], complaint: str
+) -> None:
+    changed = schema()
+    change(changed)
+    assert any(complaint in each for each in breaking_changes(schema(), changed))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda it: it.update(description="other words"),
+        lambda it: it["properties"].update(extra={"type": "string"}),
+    ],
+    ids=["words", "a field more"],
+)
+def test_what_breaks_no_reader_is_let_through(
+    change: Callable[[dict[str, Any]], None],
+) -> None:
+    changed = schema()
+    change(changed)
+    assert breaking_changes(schema(), changed) == []
+
+
+def test_a_broken_schema_is_not_written(tmp_path: Path) -> None:
+    write(tmp_path)
+    file = tmp_path / contract.FOLDER / "schemas" / f"{PRICE}.json"
+    published = schema()
+    published["properties"]["extra"] = {"type": "string"}
+    file.write_bytes(readable(published))
+    with pytest.raises(BrokenContractError, match="extra was removed"):
+        write(tmp_path)
+
+
+def test_types_of_earlier_versions_stay(tmp_path: Path) -> None:
+    write(tmp_path)
+    earlier = {**schema(), "title": "internal.agent-runtime.agent.renamed.v1"}
+    file = tmp_path / contract.FOLDER / "schemas" / "agent.renamed.v1.json"
+    file.write_bytes(readable(earlier))
+    write(tmp_path)
+    assert file.exists()
+    assert "class AgentRenamedV1" in (tmp_path / contract.EVENT_TYPES).read_text()
+
+
+def test_the_documents_are_the_same_in_every_process() -> None:
+    render = (
+        "import sys; from projections.relay.contract import readable;"
+        "from projections.relay.asyncapi import asyncapi_document;"
+        "sys.stdout.buffer.write(readable(asyncapi_document()))"
+    )
+    other = subprocess.run(
+        [sys.executable, "-c", render],
+        env={"PYTHONHASHSEED": "7"},
+        capture_output=True,
+        check=True,
+        cwd=PROJECT,
+    )
+    assert other.stdout == documents(PROJECT)[contract.FOLDER / contract.ASYNCAPI]
+
+
+def test_every_reference_of_the_document_leads_somewhere() -> None:
+    document = orjson.loads(documents(PROJECT)[contract.FOLDER / contract.ASYNCAPI])
+    for reference in references(document):
+        found = document
+        for part in reference.removeprefix("#/").split("/"):
+            found = found[part]
+
+
+def references(value: Any) -> list[str]:
+    if isinstance(value, dict):
+        own = [value["$ref"]] if "$ref" in value else []
+        return own + [found for each in value.values() for found in references(each)]
+    if isinstance(value, list):
+        return [found for each in value for found in references(each)]
+    return []
+
+
+async def test_the_documents_are_served_to_anyone(client: TestClient) -> None:
+    for path, file in {
+        "/asyncapi.json": "asyncapi.json",
+        f"/schemas/events/{PRICE}": f"schemas/{PRICE}.json",
+    }.items():
+        response = await client.get(path)
+        assert response.status == 200
+        assert response.content_type == "application/json"
+        assert await response.read() == (PROJECT / contract.FOLDER / file).read_bytes()
+        again = await client.get(
+            path, headers={"If-None-Match": response.headers["ETag"]}
+        )
+        assert again.status == 304
+
+
+@pytest.mark.parametrize("name", ["agent.vanished.v1", "agent.registered.v2"])
+async def test_a_schema_that_is_none_is_not_found(
+    client: TestClient, name: str
+) -> None:
+    response = await client.get(f"/schemas/events/{name}")
+    assert response.status == 404
