@@ -10,13 +10,13 @@ import psycopg
 from psycopg import AsyncConnection
 
 from projections.position import FollowerStatus
-from projections.projector import Projector
+from projections.projector import Placed, Projector
 from projections.rebuild import create_tables, rebuild
 from service.database import deadline
 from service.event_log import reader
 from service.event_log.doorbell import wait_for
 from service.event_log.log import EventLog
-from service.event_log.mapper import RecordedEvent, UnreadableEventError
+from service.event_log.mapper import UnreadableEventError
 
 BATCH_EVENTS_MAX = 1000
 SCAN_POSITIONS_MAX = 50_000
@@ -188,15 +188,14 @@ class Follower:
         self, db: AsyncConnection[Any], epoch: UUID, position: int, upto: int
     ) -> int | None:
         """Apply a batch and return how far it went; None to try a smaller one."""
-        events: Sequence[RecordedEvent] = ()
+        events: Sequence[Placed] = ()
         try:
-            events = await reader.events(
+            events = await self._projector.read(
                 db,
                 self._log.mapper,
                 after=position,
                 upto=upto,
                 limit=self._batch_max,
-                topics=self._projector.topics,
             )
             if len(events) == self._batch_max:
                 upto = events[-1].position
@@ -215,7 +214,7 @@ class Follower:
         self,
         db: AsyncConnection[Any],
         epoch: UUID,
-        events: Sequence[RecordedEvent],
+        events: Sequence[Placed],
         position: int,
         upto: int,
     ) -> None:
@@ -246,7 +245,7 @@ class Follower:
 class UnappliedEventError(Exception):
     """A projector can't apply an event."""
 
-    def __init__(self, recorded: RecordedEvent) -> None:
+    def __init__(self, recorded: Placed) -> None:
         super().__init__(
             f"the event {recorded.topic!r} at position {recorded.position}"
         )

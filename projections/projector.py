@@ -5,12 +5,23 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
 from importlib.resources import files
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 from eventsourcing.utils import get_topic
 from psycopg import AsyncConnection
 
-from service.event_log.mapper import RecordedEvent
+from service.event_log import reader
+from service.event_log.mapper import EventMapper
+
+
+class Placed(Protocol):
+    """Something of the log that a follower can name when it can't be applied."""
+
+    @property
+    def position(self) -> int: ...
+
+    @property
+    def topic(self) -> str: ...
 
 
 class Projector(ABC):
@@ -40,11 +51,27 @@ class Projector(ABC):
         words = f"{self.version}\n{sorted(self.topics)}\n{self.table_sql}"
         return hashlib.sha256(words.encode()).hexdigest()
 
+    async def read(
+        self,
+        db: AsyncConnection[Any],
+        mapper: EventMapper,
+        *,
+        after: int,
+        upto: int,
+        limit: int,
+    ) -> Sequence[Placed]:
+        """Return what :meth:`project` takes of ``after < p <= upto``, in order.
+
+        Decoded events of the projector's types; a projector of the log itself,
+        rather than of what it means, reads its rows.
+        """
+        return await reader.events(
+            db, mapper, after=after, upto=upto, limit=limit, topics=self.topics
+        )
+
     @abstractmethod
-    async def project(
-        self, db: AsyncConnection[Any], events: Sequence[RecordedEvent]
-    ) -> None:
-        """Apply a batch, in order, with few set-based statements.
+    async def project(self, db: AsyncConnection[Any], events: Sequence[Any]) -> None:
+        """Apply a batch of what :meth:`read` returns, with few set-based statements.
 
         Runs inside the transaction that also saves the position. Any exception but
         a lost connection stops the follower before the event that caused it.

@@ -152,13 +152,8 @@ async def _fill(
     """Apply one batch to the new tables and return the position reached."""
     schema = Identifier(f"rebuild_{projector.name}")
     upto = min(head, position + SCAN_POSITIONS_MAX)
-    events = await reader.events(
-        db,
-        mapper,
-        after=position,
-        upto=upto,
-        limit=BATCH_EVENTS_MAX,
-        topics=projector.topics,
+    events = await projector.read(
+        db, mapper, after=position, upto=upto, limit=BATCH_EVENTS_MAX
     )
     if len(events) == BATCH_EVENTS_MAX:
         upto = events[-1].position

@@ -1,0 +1,60 @@
+"""The log's rows as they are stored, for those who prove or export them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from psycopg import AsyncConnection
+
+COLUMNS = """
+    SELECT e.notification_id, e.originator_id, e.originator_version, e.topic, e.state,
+           e.recorded_at, e.command_id, e.metadata::text
+      FROM events.stored_event e
+"""
+BETWEEN = f"""{COLUMNS}
+     WHERE e.notification_id > %(after)s AND e.notification_id <= %(upto)s
+     ORDER BY e.notification_id
+     LIMIT %(limit)s
+"""
+AT_POSITIONS = f"""{COLUMNS}
+     WHERE e.notification_id = ANY (%s)
+     ORDER BY e.notification_id
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredEntry:
+    """One row of the log; ``state`` and ``metadata`` are JSON exactly as stored.
+
+    Nothing of it has been decoded, so that also what this version of the code
+    can't read, or what somebody has damaged, has one.
+    """
+
+    position: int
+    aggregate_id: UUID
+    version: int
+    topic: str
+    state: bytes
+    recorded_at: datetime
+    command_id: UUID
+    metadata: str
+
+
+async def entries_between(
+    db: AsyncConnection[Any], *, after: int, upto: int, limit: int
+) -> list[StoredEntry]:
+    """Return what stands at ``after < p <= upto``, in order."""
+    cursor = await db.execute(
+        BETWEEN, {"after": after, "upto": upto, "limit": limit}, binary=True
+    )
+    return [StoredEntry(*row) for row in await cursor.fetchall()]
+
+
+async def entries_at(
+    db: AsyncConnection[Any], positions: Sequence[int]
+) -> list[StoredEntry]:
+    """Return what stands at some positions, in order."""
+    cursor = await db.execute(AT_POSITIONS, [list(positions)], binary=True)
+    return [StoredEntry(*row) for row in await cursor.fetchall()]
