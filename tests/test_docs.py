@@ -1,0 +1,190 @@
+"""Nothing that a reader would look for is undocumented."""
+
+import argparse
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from service.aggregate import event_types
+from service.aggregates import AGGREGATES
+from service.app import operations
+from service.cli import build_parser
+from service.config import NO_OPTION, Config, variable_of
+
+ROOT = Path(__file__).parent.parent
+
+
+def text(path: str) -> str:
+    return (ROOT / path).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", Config.model_fields)
+def test_every_setting_is_in_the_example_environment(name: str) -> None:
+    assert re.search(
+        rf"^#?{variable_of(name)}=", text("deploy/env.example"), re.MULTILINE
+    )
+
+
+def test_the_example_environment_names_no_setting_that_does_not_exist() -> None:
+    named = set(
+        re.findall(r"^#?(AGENT_RUNTIME_\w+)=", text("deploy/env.example"), re.MULTILINE)
+    )
+    assert named == {variable_of(name) for name in Config.model_fields}
+
+
+@pytest.mark.parametrize(
+    "operation", [f"{each.method} {each.path}" for each in operations()]
+)
+def test_every_operation_is_in_the_api_document(operation: str) -> None:
+    assert f"`{operation}`" in text("docs/api.md")
+
+
+def test_every_event_is_in_the_registry_with_its_fields() -> None:
+    registry = text("docs/events.md")
+    missing = [
+        f"{topic} {field}"
+        for aggregate in AGGREGATES
+        for topic, event in event_types(aggregate)
+        for field in own_fields(event)
+        if not re.search(
+            rf"^\| `{re.escape(topic)}` .*`{field}`", registry, re.MULTILINE
+        )
+    ]
+    assert missing == []
+
+
+def own_fields(event: Any) -> list[str]:
+    library = {"originator_id", "originator_version", "timestamp", "originator_topic"}
+    return [name for name in event.__dataclass_fields__ if name not in library]
+
+
+def test_the_registry_names_each_event_once_in_its_version_and_no_other() -> None:
+    registered = re.findall(
+        r"^\| `([a-z_]+\.[a-z_]+)` \| (\d+) ", text("docs/events.md"), re.MULTILINE
+    )
+    assert sorted(registered) == sorted(
+        (topic, str(getattr(event, "class_version", 1)))
+        for aggregate in AGGREGATES
+        for topic, event in event_types(aggregate)
+    )
+
+
+OPERATIONS = text("docs/operations.md")
+
+
+def sources() -> str:
+    return "\n".join(
+        path.read_text("utf-8")
+        for folder in ("service", "projections")
+        for path in sorted((ROOT / folder).rglob("*.py"))
+    )
+
+
+def test_every_error_code_is_explained_and_no_other() -> None:
+    documented = set(
+        re.findall(
+            r"^\| `([a-z_]+)` \| [45][0-9x]{2} ", text("docs/api.md"), re.MULTILINE
+        )
+    )
+    code = sources()
+    raised = set(re.findall(r"\bcode(?:: str)? ?= ?\"([a-z_]+)\"", code))
+    assert raised - ALWAYS_NAMED_OTHERWISE - documented == set()
+    assert {each for each in documented if f'"{each}"' not in code} == set()
+
+
+# Kinds of errors that are only ever raised with a code of their own.
+ALWAYS_NAMED_OTHERWISE = {"error", "conflict", "too_many_requests"}
+
+
+@pytest.mark.parametrize("area", sorted({each.tag for each in operations()}))
+def test_the_areas_operations_say_if_they_take_if_match(area: str) -> None:
+    """The two headers that a caller can't guess, held against the routes."""
+    lines = text("docs/api.md").splitlines()
+    for each in operations():
+        if each.tag == area and each.path.startswith("/api/"):
+            (line,) = [at for at in lines if f"| `{each.method} {each.path}` |" in at]
+            assert ("`If-Match`" in line) == each.if_match, line
+            assert ("`X-Min-Position`" in line) == each.min_position, line
+
+
+def commands(parser: argparse.ArgumentParser, prefix: str = "") -> list[str]:
+    found: list[str] = []
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for name, child in action.choices.items():
+                deeper = commands(child, f"{prefix}{name} ")
+                found += deeper or [f"{prefix}{name}"]
+    return found
+
+
+@pytest.mark.parametrize("command", commands(build_parser()))
+def test_every_command_is_in_the_operations_document(command: str) -> None:
+    assert f"agent-runtime {command}" in OPERATIONS
+
+
+@pytest.mark.parametrize("name", Config.model_fields)
+def test_every_setting_is_in_the_operations_document(name: str) -> None:
+    row = next(
+        line
+        for line in OPERATIONS.splitlines()
+        if line.startswith(f"| `{variable_of(name)}` |")
+    )
+    option = "--" + name.replace("_", "-")
+    assert (f"`{option}`" in row) == (name not in NO_OPTION)
+    default = Config.model_fields[name].default
+    assert default is None or f"`{str(default).lower()}`" in row
+
+
+def test_every_metric_is_in_the_operations_document() -> None:
+    metrics = re.findall(
+        r"\b(?:Gauge|Counter|Histogram|Summary)\(\s*\"([a-z_]+)\"", sources()
+    )
+    # The client library adds the suffix to counters that don't have it.
+    documented = set(
+        re.findall(r"^\| `([a-z_]+?)(?:_total)?` \|", OPERATIONS, re.MULTILINE)
+    )
+    assert metrics
+    assert {name.removesuffix("_total") for name in metrics} - documented == set()
+
+
+def test_every_folder_is_in_the_architecture_document() -> None:
+    documented = text("docs/architecture.md")
+    folders = [
+        f"{path.relative_to(ROOT)}/"
+        for root in ("service", "projections")
+        for path in sorted((ROOT / root).rglob("*"))
+        if path.is_dir() and any(path.glob("*.*"))
+    ]
+    missing = [
+        folder
+        for folder in folders
+        if "__pycache__" not in folder and f"`{folder}`" not in documented
+    ]
+    assert missing == []
+
+
+def test_decisions_are_numbered_without_gaps_and_listed() -> None:
+    decisions = sorted(
+        path.name for path in (ROOT / "docs/decisions").glob("[0-9]*.md")
+    )
+    assert [int(name[:4]) for name in decisions] == [*range(1, len(decisions) + 1)]
+    listed = re.findall(r"\]\((\d{4}-[^)]+)\)", text("docs/decisions/README.md"))
+    assert listed == decisions
+    for number, name in enumerate(decisions, start=1):
+        assert text(f"docs/decisions/{name}").startswith(f"# {number}. ")
+
+
+def test_links_between_documents_lead_somewhere() -> None:
+    broken = [
+        f"{page}: {link}"
+        for page in [
+            ROOT / "README.md",
+            ROOT / "CONTRIBUTING.md",
+            *ROOT.glob("docs/**/*.md"),
+        ]
+        for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text("utf-8"))
+        if not (page.parent / link).exists()
+    ]
+    assert broken == []
