@@ -6,7 +6,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 import orjson
-from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, TopicPartition
+from confluent_kafka import (
+    OFFSET_BEGINNING,
+    Consumer,
+    KafkaError,
+    KafkaException,
+    TopicPartition,
+)
 
 TIMEOUT_S = 15.0
 
@@ -53,7 +59,7 @@ def wait_until_settled(bootstrap: str, partitions: Sequence[TopicPartition]) -> 
         _consumer(bootstrap, "read_committed") as stable,
         _consumer(bootstrap, "read_uncommitted") as any_state,
     ):
-        while _ends(stable, partitions) != _ends(any_state, partitions):
+        while not _settled(stable, any_state, partitions):
             assert time.monotonic() < deadline, "a transaction stays open"
 
 
@@ -73,6 +79,18 @@ def _consumer(bootstrap: str, isolation: str) -> Iterator[Consumer]:
         yield consumer
     finally:
         consumer.close()
+
+
+def _settled(
+    stable: Consumer, any_state: Consumer, partitions: Sequence[TopicPartition]
+) -> bool:
+    try:
+        return _ends(stable, partitions) == _ends(any_state, partitions)
+    except KafkaException as failure:
+        # A topic is listed a little before its leader knows that it leads.
+        if failure.args[0].code() != KafkaError.NOT_LEADER_FOR_PARTITION:
+            raise
+        return False
 
 
 def _ends(

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from types import MappingProxyType
-from typing import Final
+from typing import Final, Literal
 
 from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
 
@@ -43,13 +43,19 @@ async def read_contents(settings: KafkaSettings) -> TopicContents:
 
 
 @asynccontextmanager
-async def topic_consumer(settings: KafkaSettings) -> AsyncIterator[AIOKafkaConsumer]:
-    """Connect, and refuse topics that are missing or of another shape."""
+async def topic_consumer(
+    settings: KafkaSettings, *, reset: Literal["latest", "none"] = "latest"
+) -> AsyncIterator[AIOKafkaConsumer]:
+    """Connect, and refuse topics that are missing or of another shape.
+
+    `reset`: whether an offset that isn't there any more is passed over or an error.
+    """
     consumer = AIOKafkaConsumer(
         **client_options(settings),
         isolation_level="read_committed",
         enable_auto_commit=False,
         fetch_max_wait_ms=FETCH_WAIT_MS,
+        auto_offset_reset=reset,
     )
     try:
         with named_failures("look at the topic"):
@@ -78,7 +84,7 @@ async def read_ends(
                 await asyncio.sleep(FETCH_WAIT_MS / 1000)
                 ends = await consumer.end_offsets(everything)
             spans = {each: (starts[each], ends[each]) for each in everything}
-            last = await _last_records(consumer, spans)
+            last = await last_records(consumer, spans)
     [position, *events] = everything
     return TopicContents(
         record=(
@@ -131,7 +137,7 @@ def position_of(record: Record) -> int:
     )
 
 
-async def _last_records(
+async def last_records(
     consumer: AIOKafkaConsumer, spans: Mapping[TopicPartition, Span]
 ) -> dict[TopicPartition, Record]:
     """Look back ever further: markers and aborted records fill offsets unseen."""
@@ -159,7 +165,11 @@ async def _read_to_end(
     unread = set(spans)
     while unread:
         fetched = await consumer.getmany(*unread, timeout_ms=FETCH_WAIT_MS)
-        last |= {each: records[-1] for each, records in fetched.items() if records}
+        for each, records in fetched.items():
+            # A fetch doesn't stop at the span's end.
+            within = [record for record in records if record.offset < spans[each][1]]
+            if within:
+                last[each] = within[-1]
         # The position also moves over what isn't handed out.
         unread = {p for p in unread if await consumer.position(p) < spans[p][1]}
     return last

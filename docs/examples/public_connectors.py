@@ -1,0 +1,76 @@
+"""A consumer with a table of its own: the connectors that everyone may use.
+
+    python docs/examples/public_connectors.py localhost:9092 postgresql:///mine
+
+Stopped or killed at any moment, it goes on where its table is.
+"""
+
+import asyncio
+import sys
+from typing import Any
+
+from psycopg import AsyncConnection
+
+from projections.relay.consumer.consumer import EventConsumer, consume
+from projections.relay.consumer.event import Event
+from projections.relay.consumer.event_types import (
+    ConnectorMadePrivateV1,
+    ConnectorMadePublicV1,
+    ConnectorRegisteredV1,
+    ConnectorRetiredV1,
+)
+from projections.relay.consumer.places import create_table, keep_place, read_places
+from projections.relay.kafka.settings import KafkaSettings
+
+CONSUMER = "public_connectors"
+TABLE = """
+    CREATE TABLE IF NOT EXISTS connector (
+        id        uuid    PRIMARY KEY,
+        name      text    NOT NULL,
+        is_public boolean NOT NULL DEFAULT false
+    )
+"""
+REGISTER = "INSERT INTO connector (id, name) VALUES (%s, %s)"
+SHARE = "UPDATE connector SET is_public = %s WHERE id = %s"
+FORGET = "DELETE FROM connector WHERE id = %s"
+
+
+async def follow(settings: KafkaSettings, db: AsyncConnection[Any]) -> None:
+    """Keep the table up to the topic, for ever."""
+    await db.execute(TABLE)
+    await create_table(db)
+    places = await read_places(db, CONSUMER)
+    async with consume(settings, places) as events:
+        await apply_all(events, db)
+
+
+async def apply_all(events: EventConsumer, db: AsyncConnection[Any]) -> None:
+    async for event in events:
+        # The effect and the place together: so each happens once.
+        async with db.transaction():
+            await apply(event, db)
+            await keep_place(db, CONSUMER, event.place)
+
+
+async def apply(event: Event, db: AsyncConnection[Any]) -> None:
+    match event.data:
+        case ConnectorRegisteredV1(name=name):
+            await db.execute(REGISTER, [event.aggregate_id, name])
+        case ConnectorMadePublicV1():
+            await db.execute(SHARE, [True, event.aggregate_id])
+        case ConnectorMadePrivateV1():
+            await db.execute(SHARE, [False, event.aggregate_id])
+        case ConnectorRetiredV1():
+            await db.execute(FORGET, [event.aggregate_id])
+        case _:
+            pass  # of no interest here; its place is kept all the same
+
+
+async def main(bootstrap: str, database_url: str) -> None:
+    settings = KafkaSettings(bootstrap=bootstrap, topic="agent-runtime.events")
+    async with await AsyncConnection.connect(database_url, autocommit=True) as db:
+        await follow(settings, db)
+
+
+if __name__ == "__main__":
+    asyncio.run(main(*sys.argv[1:3]))

@@ -1,0 +1,246 @@
+"""The consumer's kit, on topics that a relay wrote."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Iterable
+from dataclasses import replace
+from random import Random
+
+import pytest
+from psycopg import AsyncConnection
+
+from docs.examples.public_connectors import CONSUMER, follow
+from projections.relay.consumer.consumer import EventConsumer, consume
+from projections.relay.consumer.event import Event, Place
+from projections.relay.consumer.event_types import ConnectorRegisteredV1
+from projections.relay.consumer.places import (
+    TakenPlaceError,
+    create_table,
+    keep_place,
+    read_places,
+)
+from projections.relay.consumer.versions import MissingEventError, Versions
+from projections.relay.kafka.errors import ForeignTopicError, TopicCutError
+from projections.relay.kafka.publisher import Message, TransactionalPublisher
+from projections.relay.kafka.settings import KafkaSettings, LogIdentity
+from projections.relay.relay import run_relay
+from service.resources import Resources
+from tests.kafka.messages import messages
+from tests.relay.published import until_published
+from tests.relay.writing import register, toggle, write_on
+
+pytestmark = pytest.mark.kafka
+
+
+async def publish_some(resources: Resources, kafka: KafkaSettings) -> int:
+    for connector_id in await register(resources.log, 5):
+        await toggle(resources.log, connector_id, 4)
+    async with run_relay(resources.log, resources.conninfo, kafka):
+        await until_published(resources, kafka)
+    return (await resources.log.head()).position
+
+
+async def first(events: EventConsumer, count: int) -> list[Event]:
+    found: list[Event] = []
+    async with asyncio.timeout(20):
+        async for event in events:
+            found.append(event)
+            if len(found) == count:
+                break
+    return found
+
+
+def last_places(events: Iterable[Event]) -> list[Place]:
+    return list({each.place.partition: each.place for each in events}.values())
+
+
+@contextlib.asynccontextmanager
+async def iterating(events: EventConsumer) -> AsyncIterator[None]:
+    async def iterate() -> None:
+        async for _ in events:
+            pass
+
+    task = asyncio.create_task(iterate())
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+async def test_events_come_typed_and_each_aggregates_in_order(
+    resources: Resources, kafka: KafkaSettings
+) -> None:
+    head = await publish_some(resources, kafka)
+    async with consume(kafka) as events:
+        found = await first(events, head)
+    assert sorted(event.position for event in found) == list(range(1, head + 1))
+    registered = [
+        each for each in found if isinstance(each.data, ConnectorRegisteredV1)
+    ]
+    assert {each.data.name for each in registered} == {
+        f"connector {number}" for number in range(5)
+    }
+    assert {each.name for each in registered} == {"connector.registered.v1"}
+
+
+@pytest.mark.parametrize("with_offsets", [True, False])
+async def test_reading_goes_on_at_any_place(
+    resources: Resources, kafka: KafkaSettings, *, with_offsets: bool
+) -> None:
+    head = await publish_some(resources, kafka)
+    seen: list[Event] = []
+    for count in (1, 6, 2, head - 9):
+        places = last_places(seen)
+        if not with_offsets:
+            places = [replace(each, offset=None) for each in places]
+        async with consume(kafka, places) as events:
+            seen += await first(events, count)
+    assert sorted(event.position for event in seen) == list(range(1, head + 1))
+
+
+async def test_a_place_of_another_topic_is_refused(
+    resources: Resources, kafka: KafkaSettings
+) -> None:
+    head = await publish_some(resources, kafka)
+    async with consume(kafka) as events:
+        *_, last = await first(events, head)
+    for wrong in (
+        replace(last.place, position=last.position + 7),
+        replace(last.place, offset=10_000),
+    ):
+        with pytest.raises(TopicCutError, match="cut or recreated"):
+            async with consume(kafka, [wrong]):
+                pass
+
+
+async def test_a_position_can_be_waited_for(
+    resources: Resources, kafka: KafkaSettings
+) -> None:
+    [connector_id, *_] = await register(resources.log, 3)
+    async with (
+        run_relay(resources.log, resources.conninfo, kafka),
+        consume(kafka) as events,
+        iterating(events),
+    ):
+        for _ in range(5):
+            position = await toggle(resources.log, connector_id)
+            await events.wait_for(position, timeout_s=10)
+            assert max(events._done.values()) >= position
+        with pytest.raises(TimeoutError):
+            await events.wait_for(position + 1, timeout_s=0.1)
+
+
+async def test_what_a_relay_did_not_write_is_refused(
+    kafka: KafkaSettings, resources: Resources
+) -> None:
+    log = LogIdentity(log_id="log", log_epoch="epoch", relay_id="relay")
+    publisher = TransactionalPublisher(kafka, log)
+    await publisher.start()
+    await publisher.publish(messages(1, 1), position=1)
+    await publisher.close()
+    async with consume(kafka) as events:
+        with pytest.raises(ForeignTopicError, match="no relay wrote"):
+            await first(events, 1)
+
+
+async def test_a_gap_in_an_aggregates_versions_is_noticed(
+    resources: Resources, kafka: KafkaSettings
+) -> None:
+    class Leaky(TransactionalPublisher):
+        async def publish(self, messages: list[Message], *, position: int) -> int:
+            return await super().publish(
+                [each for each in messages if each.position != 7], position=position
+            )
+
+    await register(resources.log, 1)
+    [connector_id] = await register(resources.log, 1)
+    await toggle(resources.log, connector_id, 8)
+    from projections.relay.relay import Relay
+
+    relay = Relay(resources.log, resources.conninfo, kafka, make_publisher=Leaky)
+    task = asyncio.create_task(relay.run())
+    await until_published(resources, kafka)
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    async with consume(kafka) as events:
+        with pytest.raises(MissingEventError, match="position 8 follows version 5"):
+            await first(events, 10)
+
+
+def test_versions_are_forgotten_rather_than_kept_for_ever() -> None:
+    versions = Versions(whole=True, remembered=2)
+    for aggregate_id in "abc":
+        versions.follow(event(aggregate_id, 1))
+    versions.follow(event("a", 5))
+    with pytest.raises(MissingEventError):
+        versions.follow(event("c", 3))
+
+
+def event(aggregate_id: str, version: int) -> Event:
+    made = object.__new__(Event)
+    for name, value in {
+        "aggregate_id": aggregate_id,
+        "aggregate_version": version,
+        "position": version,
+    }.items():
+        object.__setattr__(made, name, value)
+    return made
+
+
+async def test_a_place_can_be_taken_once(database_url: str) -> None:
+    async with await AsyncConnection.connect(database_url, autocommit=True) as db:
+        await create_table(db)
+        place = Place(partition=2, position=10, offset=12)
+        await keep_place(db, "mine", place)
+        await keep_place(db, "yours", place)
+        with pytest.raises(TakenPlaceError):
+            await keep_place(db, "mine", place)
+        assert await read_places(db, "mine") == [place]
+
+
+async def test_the_example_keeps_its_table_right_wherever_it_is_stopped(
+    resources: Resources, kafka: KafkaSettings, database_url: str
+) -> None:
+    random = Random(7)  # noqa: S311
+    connectors = await register(resources.log, 8)
+    async with (
+        await AsyncConnection.connect(database_url, autocommit=True) as db,
+        run_relay(resources.log, resources.conninfo, kafka),
+    ):
+        await db.execute("CREATE SCHEMA mine; SET search_path = mine")
+        writing = asyncio.create_task(
+            write_on(resources.log, connectors, random, pause_s=0.01)
+        )
+        for _ in range(6):
+            await run_for(random.uniform(0.1, 0.5), kafka, db)
+        writing.cancel()
+        await asyncio.gather(writing, return_exceptions=True)
+        head = (await resources.log.head()).position
+        async with asyncio.timeout(30):
+            while await consumed(db) < head:
+                await run_for(0.3, kafka, db)
+        rows = await (
+            await db.execute("SELECT id, is_public FROM connector ORDER BY id")
+        ).fetchall()
+    for connector_id, is_public in rows:
+        loaded = await resources.log.load(connector_id)
+        assert loaded is not None
+        assert is_public == loaded.is_public
+    assert len(rows) == len(connectors)
+
+
+async def run_for(seconds: float, kafka: KafkaSettings, db: AsyncConnection) -> None:
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await follow(kafka, db)
+
+
+async def consumed(db: AsyncConnection) -> int:
+    row = await (
+        await db.execute(
+            "SELECT coalesce(max(position), 0) FROM event_place WHERE consumer = %s",
+            [CONSUMER],
+        )
+    ).fetchone()
+    return row[0] if row else 0
