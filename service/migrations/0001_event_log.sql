@@ -20,11 +20,17 @@ END $$;
 
 DO $$
 BEGIN
-    IF NOT pg_has_role(current_user, 'agent_runtime_service', 'MEMBER') THEN
+    -- Whoever creates a role may administer it, which is not yet to act as it.
+    BEGIN
         EXECUTE format('GRANT agent_runtime_service TO %I', current_user);
-    END IF;
-EXCEPTION WHEN unique_violation OR internal_error THEN
-    NULL;  -- "tuple concurrently updated": as above
+    EXCEPTION
+        WHEN unique_violation OR internal_error THEN
+            NULL;  -- "tuple concurrently updated": as above
+        WHEN insufficient_privilege OR invalid_grant_operation THEN
+            NULL;  -- then an administrator must have granted it: tried below
+    END;
+    SET LOCAL ROLE agent_runtime_service;
+    RESET ROLE;
 END $$;
 
 CREATE SCHEMA events;
