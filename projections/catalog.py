@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from typing import Final
 
 from projections.agents.projector import AgentsProjector
+from projections.audit.tree.projector import MerkleTreeProjector
 from projections.connectors.projector import ConnectorsProjector
 from projections.destruction.projector import DestructionProjector
 from projections.follower import Follower
@@ -23,6 +24,7 @@ PROJECTORS: Final[tuple[Projector, ...]] = (
     AgentsProjector(),
     ConnectorsProjector(),
     DestructionProjector(),
+    MerkleTreeProjector(),
     ProviderCatalogProjector(),
     SecretsProjector(),
     SessionsProjector(),

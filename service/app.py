@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from aiohttp import web
 
 from projections.agents.routes import routes as agent_reads
+from projections.audit.tree.routes import routes as audit_proofs
 from projections.connectors.routes import routes as connector_reads
 from projections.price_catalog.history_routes import routes as price_history
 from projections.price_catalog.rendered import RENDERED_CATALOG, RenderedCatalog
@@ -70,6 +71,7 @@ def operations() -> list[Operation]:
             price_imports,
             price_reads,
             price_history,
+            audit_proofs,
             api_documents,
             event_documents,
             probes,

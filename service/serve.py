@@ -9,6 +9,7 @@ from pathlib import Path
 
 from aiohttp import web
 
+from projections.audit.tree.signer import run_signer
 from projections.catalog import PROJECTORS, run_followers
 from projections.position import wait_for_position
 from projections.relay.configured import kafka_settings
@@ -64,6 +65,9 @@ async def serve(
                 run_followers(resources.log, resources.database_url)
             )
             await _first_tables(resources)
+            await stack.enter_async_context(
+                run_signer(resources.pool, config.data_dir)
+            )
         if kafka is not None:
             await stack.enter_async_context(
                 run_relay(resources.log, resources.conninfo, kafka)

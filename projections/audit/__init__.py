@@ -1,0 +1,1 @@
+"""The history of everything: who changed what, and proof of it."""

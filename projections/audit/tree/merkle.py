@@ -1,0 +1,136 @@
+"""The Merkle tree of RFC 6962, section 2.1: hashes, roots, and what proofs consist of.
+
+A node (level, number) stands over the leaves from ``number << level`` to
+``((number + 1) << level) - 1``. Only full ones are stored; they never change. They
+are stored in the order in which they become full, each leaf followed by the nodes
+that it completes, and their place in that order is their stored index.
+"""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple, Self
+
+EMPTY_ROOT = hashlib.sha256(b"").digest()
+
+
+class Node(NamedTuple):
+    level: int
+    number: int
+
+
+class Leaves(NamedTuple):
+    """The leaves ``start <= index < end``; a subtree of every tree that has them."""
+
+    start: int
+    end: int
+
+
+def leaf_hash(data: bytes) -> bytes:
+    return hashlib.sha256(b"\x00" + data).digest()
+
+
+def node_hash(left: bytes, right: bytes) -> bytes:
+    return hashlib.sha256(b"\x01" + left + right).digest()
+
+
+class GrowingTree:
+    """What is needed of a tree to add leaves: the full subtrees, largest first.
+
+    There are as many as the size has bits that are set.
+    """
+
+    def __init__(self, size: int = 0, subtrees: Iterable[bytes] = ()) -> None:
+        self.size = size
+        self._subtrees = list(subtrees)
+
+    def copy(self) -> Self:
+        return type(self)(self.size, self._subtrees)
+
+    def append(self, leaf: bytes) -> list[bytes]:
+        """Add a leaf; return what is to be stored: it, and the nodes it completes."""
+        stored = [leaf]
+        full = leaf
+        size = self.size
+        while size & 1:
+            full = node_hash(self._subtrees.pop(), full)
+            stored.append(full)
+            size >>= 1
+        self._subtrees.append(full)
+        self.size += 1
+        return stored
+
+    def root(self) -> bytes:
+        return folded(self._subtrees)
+
+
+def folded(subtrees: Sequence[bytes]) -> bytes:
+    """Return the hash over some neighbouring full subtrees, largest first."""
+    if not subtrees:
+        return EMPTY_ROOT
+    *larger, root = subtrees
+    for subtree in reversed(larger):
+        root = node_hash(subtree, root)
+    return root
+
+
+def stored_index(node: Node) -> int:
+    """Return where a node is stored; see the head of this module."""
+    last_leaf = ((node.number + 1) << node.level) - 1
+    return stored_count(last_leaf) + node.level
+
+
+def stored_count(size: int) -> int:
+    """Return how many nodes a tree of some size has stored."""
+    return 2 * size - size.bit_count()
+
+
+def full_subtrees(leaves: Leaves) -> Iterator[Node]:
+    """Split some leaves into full subtrees, largest first.
+
+    ``start`` is a multiple of the largest power of two that fits between both.
+    """
+    start, end = leaves
+    while start < end:
+        level = (end - start).bit_length() - 1
+        yield Node(level, start >> level)
+        start += 1 << level
+
+
+def inclusion_path(index: int, size: int) -> list[Leaves]:
+    """Return over which leaves the hashes of an inclusion proof stand (2.1.1)."""
+    start, end = 0, size
+    path = []
+    while end - start > 1:
+        middle = start + _split(end - start)
+        if index < middle:
+            path.append(Leaves(middle, end))
+            end = middle
+        else:
+            path.append(Leaves(start, middle))
+            start = middle
+    return path[::-1]
+
+
+def consistency_path(first: int, second: int) -> list[Leaves]:
+    """Return over which leaves the hashes of a consistency proof stand (2.1.2).
+
+    ``1 <= first <= second``.
+    """
+    start, end = 0, second
+    path = []
+    while end != first:
+        middle = start + _split(end - start)
+        if first <= middle:
+            path.append(Leaves(middle, end))
+            end = middle
+        else:
+            path.append(Leaves(start, middle))
+            start = middle
+    if start:
+        path.append(Leaves(start, end))
+    return path[::-1]
+
+
+def _split(count: int) -> int:
+    """Return the largest power of two that is less than a count of at least 2."""
+    return 1 << ((count - 1).bit_length() - 1)

@@ -1,0 +1,117 @@
+"""Signed notes with Ed25519, as specified by C2SP (c2sp.org/signed-note)."""
+
+import base64
+import binascii
+import hashlib
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Self
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import (
+    Ed25519PrivateKey,
+    Ed25519PublicKey,
+)
+
+ED25519 = b"\x01"
+PUBLIC_KEY_BYTES = 32
+KEY_ID_BYTES = 4
+SIGNATURES_MAX = 100
+
+
+class NoteError(ValueError):
+    """It isn't a signed note, or not one that a known key has signed."""
+
+
+@dataclass(frozen=True, slots=True)
+class VerifierKey:
+    """A public key and the name under which it signs."""
+
+    name: str
+    public: bytes
+
+    @property
+    def key_id(self) -> bytes:
+        named = self.name.encode() + b"\n" + ED25519 + self.public
+        return hashlib.sha256(named).digest()[:KEY_ID_BYTES]
+
+    def __str__(self) -> str:
+        """Write the key as ``name+id+key``, as those who check notes take it."""
+        encoded = base64.b64encode(ED25519 + self.public).decode()
+        return f"{self.name}+{self.key_id.hex()}+{encoded}"
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read what ``str`` writes.
+
+        :raises NoteError: it isn't that, or its parts don't belong together
+        """
+        match = _VERIFIER_KEY.fullmatch(text.strip())
+        if match is None:
+            raise NoteError("a public key is written as name+id+key")
+        encoded = _decoded(match["key"])
+        if len(encoded) != 1 + PUBLIC_KEY_BYTES or encoded[:1] != ED25519:
+            raise NoteError("the public key is not one of Ed25519")
+        key = cls(match["name"], encoded[1:])
+        if key.key_id.hex() != match["id"]:
+            raise NoteError("the public key's id is that of another key")
+        return key
+
+    def verify(self, text: str, signature: bytes) -> bool:
+        public = Ed25519PublicKey.from_public_bytes(self.public)
+        try:
+            public.verify(signature, text.encode())
+        except InvalidSignature:
+            return False
+        return True
+
+
+def sign_note(text: str, name: str, private: Ed25519PrivateKey) -> str:
+    """Return a text, which ends a line, as a note that the key has signed."""
+    key = VerifierKey(name, private.public_key().public_bytes_raw())
+    signature = key.key_id + private.sign(text.encode())
+    return f"{text}\n— {name} {base64.b64encode(signature).decode()}\n"
+
+
+def open_note(note: str, keys: Iterable[VerifierKey]) -> tuple[str, VerifierKey]:
+    """Return a note's text and the known key that signed it.
+
+    Signatures of unknown keys mean nothing; a wrong one of a known key spoils it.
+
+    :raises NoteError: no known key has signed it, or it is malformed
+    """
+    if _CONTROL.search(note):
+        raise NoteError("the note holds control characters")
+    text, blank, signatures = note.rpartition("\n\n")
+    if not blank or not signatures.endswith("\n"):
+        raise NoteError("the note has no signatures")
+    text += "\n"
+    known = {(key.name, key.key_id): key for key in keys}
+    signer: VerifierKey | None = None
+    for line in signatures[:-1].split("\n", SIGNATURES_MAX):
+        match = _SIGNATURE.fullmatch(line)
+        if match is None:
+            raise NoteError("a signature of the note is malformed")
+        signature = _decoded(match["signature"])
+        key = known.get((match["name"], signature[:KEY_ID_BYTES]))
+        if key is None:
+            continue
+        if not key.verify(text, signature[KEY_ID_BYTES:]):
+            raise NoteError("the note's signature is not valid")
+        signer = key
+    if signer is None:
+        raise NoteError("no known key has signed the note")
+    return text, signer
+
+
+def _decoded(text: str) -> bytes:
+    try:
+        return base64.b64decode(text, validate=True)
+    except binascii.Error:
+        raise NoteError("not base64") from None
+
+
+_VERIFIER_KEY = re.compile(r"(?P<name>[^\s+]+)\+(?P<id>[0-9a-f]{8})\+(?P<key>\S+)")
+_SIGNATURE = re.compile(r"— (?P<name>[^\s+]+) (?P<signature>\S+)")
+_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f]")
