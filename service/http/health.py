@@ -1,13 +1,14 @@
 """Probes and metrics, for whoever runs the service."""
 
 from dataclasses import dataclass
-from typing import Any, Literal, TypedDict
+from typing import Annotated, Any, Literal, TypedDict
 
 import psycopg
 from aiohttp import web
 from prometheus_client import CONTENT_TYPE_LATEST, Gauge, generate_latest
 from psycopg import AsyncConnection
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
+from pydantic import Field
 
 from service.http.envelope import Answer
 from service.http.operation import Routes
@@ -15,8 +16,11 @@ from service.http.operation import Routes
 routes = Routes("operation")
 
 FOLLOWERS = """
-    SELECT p.follower, p.position, h.position, p.reason
-      FROM events.head h LEFT JOIN read.position p ON true
+    SELECT p.follower, p.position, h.position, p.reason,
+           coalesce(extract(epoch FROM now() - e.recorded_at), 0)::float8
+      FROM events.head h
+      LEFT JOIN read.position p ON true
+      LEFT JOIN events.stored_event e ON e.notification_id = p.position + 1
      ORDER BY p.follower
 """
 HEAD = Gauge("agent_runtime_log_position", "Position of the log's last event.")
@@ -37,6 +41,7 @@ class FollowerHealth(TypedDict):
     name: str
     position: int
     lag: int
+    lag_s: Annotated[float, Field(description="Age of the oldest event that lacks.")]
     stopped: str | None
 
 
@@ -73,8 +78,14 @@ async def get_readyz(request: web.Request) -> Answer:
     head = rows[0][2]
     HEAD.set(head)
     followers: list[FollowerHealth] = [
-        {"name": name, "position": at, "lag": head - at, "stopped": reason}
-        for name, at, head, reason in rows
+        {
+            "name": name,
+            "position": at,
+            "lag": head - at,
+            "lag_s": round(max(lag_s, 0.0), 3),
+            "stopped": reason,
+        }
+        for name, at, head, reason, lag_s in rows
         if name is not None
     ]
     if health.draining:

@@ -1,0 +1,66 @@
+"""Whatever Kafka does, commands are answered as fast as without it."""
+
+import asyncio
+import time
+from statistics import median, quantiles
+
+import pytest
+
+from projections.relay.kafka.settings import KafkaSettings
+from projections.relay.relay import run_relay
+from service.resources import Resources
+from tests.callers import Caller, Callers
+from tests.kafka.broker import Broker
+from tests.relay.published import require_equal, until_published
+
+pytestmark = pytest.mark.kafka
+
+COMMANDS = 120
+# The relay's own time-out is 3 s here: anything that waits for Kafka takes longer.
+MEDIAN_RATIO_MAX = 2.0
+P95_RATIO_MAX = 4.0
+
+
+async def test_a_broker_that_is_frozen_or_gone_holds_up_no_command(
+    resources: Resources,
+    callers: Callers,
+    frail_broker: Broker,
+    frail_kafka: KafkaSettings,
+) -> None:
+    ada = await callers.user("ada", "superuser")
+    made = await ada.post(
+        "/api/mcp/connectors",
+        {"name": "tracker", "url": "https://tracker.example/mcp", "description": ""},
+    )
+    grant = f"/api/mcp/connectors/{made.data['id']}/grants/public"
+    async with run_relay(resources.log, resources.conninfo, frail_kafka):
+        await until_published(resources, frail_kafka)
+        healthy = await latencies(ada, grant)
+        with frail_broker.paused():
+            frozen = await latencies(ada, grant)
+        await until_published(resources, frail_kafka)
+        healthy += await latencies(ada, grant)
+        frail_broker.kill()
+        gone = await latencies(ada, grant)
+        await frail_broker.start_aside()
+        await until_published(resources, frail_kafka)
+    await require_equal(resources, frail_kafka)
+    for harmed in (frozen, gone):
+        assert median(harmed) < MEDIAN_RATIO_MAX * median(healthy)
+        assert p95(harmed) < P95_RATIO_MAX * p95(healthy)
+
+
+async def latencies(caller: Caller, grant: str) -> list[float]:
+    found = []
+    for number in range(COMMANDS):
+        began = time.perf_counter()
+        method = caller.delete if number % 2 else caller.post
+        reply = await method(grant)
+        found.append(time.perf_counter() - began)
+        assert reply.status in (200, 201)
+        await asyncio.sleep(0)
+    return found
+
+
+def p95(values: list[float]) -> float:
+    return quantiles(values, n=20)[-1]

@@ -1,0 +1,224 @@
+"""What stops a relay, what only interrupts it, and how either is seen."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+import psycopg
+import pytest
+from aiohttp.test_utils import TestClient
+from confluent_kafka.admin import AdminClient
+
+from projections.relay.allow_list import PUBLIC_EVENTS
+from projections.relay.kafka.settings import KafkaSettings
+from projections.relay.kafka.topics import create_topics
+from projections.relay.relay import Relay
+from service.resources import Resources, open_resources
+from tests.conftest import fresh_database
+from tests.kafka.broker import Broker, free_ports
+from tests.kafka.reading import positions
+from tests.relay.published import require_equal, until_published
+from tests.relay.writing import register, toggle
+
+pytestmark = pytest.mark.kafka
+
+RETRY_S = 0.2
+
+
+@asynccontextmanager
+async def relaying(resources: Resources, kafka: KafkaSettings) -> AsyncIterator[Relay]:
+    relay = Relay(resources.log, resources.conninfo, kafka, stopped_retry_s=RETRY_S)
+    task = asyncio.create_task(relay.run())
+    try:
+        yield relay
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+async def until(relay: Relay, state: str) -> None:
+    async with asyncio.timeout(20):
+        while True:
+            if relay.progress.status.state == state:
+                return
+            await asyncio.sleep(0.02)
+
+
+async def readiness(client: TestClient) -> tuple[str, dict[str, Any]]:
+    """Return the service's readiness, and what it says of the relay."""
+    answer = await (await client.get("/readyz")).json()
+    followers = {each["name"]: each for each in answer["data"]["followers"]}
+    return answer["data"]["status"], followers["relay"]
+
+
+async def metric(client: TestClient, name: str) -> float:
+    for line in (await (await client.get("/metrics")).text()).splitlines():
+        if line.startswith(f"{name} "):
+            return float(line.split()[1])
+    raise AssertionError(f"there is no metric {name}")
+
+
+async def test_a_topic_that_is_missing_stops_it_until_there_is_one(
+    resources: Resources, client: TestClient, kafka: KafkaSettings
+) -> None:
+    missing = replace(kafka, topic=f"{kafka.topic}.missing")
+    await register(resources.log, 3)
+    async with relaying(resources, missing) as relay:
+        await until(relay, "stopped")
+        status, seen = await readiness(client)
+        assert status == "degraded"
+        assert (
+            seen["stopped"] == f"TopicMissingError: there is no topic {missing.topic}"
+        )
+        assert await metric(client, 'agent_runtime_follower_stopped{follower="relay"}')
+        await create_topics(missing)
+        await until_published(resources, missing)
+        await until(relay, "following")
+        status, seen = await readiness(client)
+        assert (status, seen["stopped"], seen["lag"]) == ("ready", None, 0)
+    await require_equal(resources, missing)
+
+
+async def test_a_topic_that_was_recreated_is_refused(
+    resources: Resources, client: TestClient, kafka: KafkaSettings
+) -> None:
+    [connector_id, *_] = await register(resources.log, 3)
+    async with relaying(resources, kafka):
+        await until_published(resources, kafka)
+    admin = AdminClient({"bootstrap.servers": kafka.bootstrap})
+    for done in admin.delete_topics([kafka.topic, kafka.position_topic]).values():
+        done.result(20)
+    await asyncio.sleep(0.5)
+    await create_topics(kafka)
+    await toggle(resources.log, connector_id)
+    async with relaying(resources, kafka) as relay:
+        await until(relay, "stopped")
+        _, seen = await readiness(client)
+        assert "was published up to position 3, but is empty" in seen["stopped"]
+        assert (seen["position"], seen["lag"]) == (3, 1)
+        assert seen["lag_s"] > 0
+    assert positions(kafka.bootstrap, kafka.topic) == []
+
+
+async def test_a_restored_log_is_refused(
+    resources: Resources, client: TestClient, kafka: KafkaSettings
+) -> None:
+    await register(resources.log, 3)
+    async with relaying(resources, kafka) as relay:
+        await until_published(resources, kafka)
+        await until(relay, "following")
+        with psycopg.connect(resources.database_url, autocommit=True) as owner:
+            owner.execute("UPDATE events.head SET epoch = gen_random_uuid()")
+        await until(relay, "stopped")
+        assert "LogEpochChangedError" in (await readiness(client))[1]["stopped"]
+    async with relaying(resources, kafka) as relay:
+        await until(relay, "stopped")
+        assert "was written in epoch" in (await readiness(client))[1]["stopped"]
+
+
+async def test_a_log_that_ends_before_its_topic_is_refused(
+    resources: Resources,
+    kafka: KafkaSettings,
+    postgres: str,
+    template: str,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    await register(resources.log, 3)
+    async with relaying(resources, kafka):
+        await until_published(resources, kafka)
+    folder = tmp_path_factory.mktemp("older")
+    # A clone of the same log, without what came since.
+    with fresh_database(postgres, template) as url:
+        async with (
+            open_resources(url, folder) as older,
+            relaying(older, kafka) as relay,
+        ):
+            await until(relay, "stopped")
+            assert relay.progress.status.reason is not None
+            assert "but the log ends at 0" in relay.progress.status.reason
+
+
+async def test_an_event_that_nobody_has_decided_on_stops_it_right_there(
+    resources: Resources,
+    client: TestClient,
+    kafka: KafkaSettings,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delitem(PUBLIC_EVENTS, "connector.made_public")  # type: ignore[arg-type]
+    [connector_id, *_] = await register(resources.log, 5)
+    await toggle(resources.log, connector_id)
+    async with relaying(resources, kafka) as relay:
+        await until(relay, "stopped")
+        status, seen = await readiness(client)
+        assert status == "degraded"
+        assert "'connector.made_public' at position 6" in seen["stopped"]
+    found = await asyncio.to_thread(positions, kafka.bootstrap, kafka.topic)
+    assert found == [1, 2, 3, 4, 5]
+
+
+async def test_without_a_broker_it_tries_again_and_shows_how_far_behind_it_is(
+    resources: Resources, client: TestClient, kafka: KafkaSettings
+) -> None:
+    await register(resources.log, 4)
+    [port] = free_ports(1)
+    nowhere = replace(kafka, bootstrap=f"127.0.0.1:{port}")
+    async with relaying(resources, nowhere) as relay:
+        await until(relay, "interrupted")
+        status, seen = await readiness(client)
+        assert status == "degraded"
+        assert seen["stopped"] == "BrokerUnavailableError: KafkaConnectionError"
+        assert (seen["position"], seen["lag"]) == (0, 4)
+        assert await metric(client, "agent_runtime_relay_lag_seconds") > 0
+        lag = 'agent_runtime_follower_lag_events{follower="relay"}'
+        assert await metric(client, lag) == 4
+        assert await metric(client, "agent_runtime_relay_up") == 0
+
+
+async def test_one_relay_publishes_and_the_next_takes_over(
+    resources: Resources, kafka: KafkaSettings
+) -> None:
+    [connector_id, *_] = await register(resources.log, 3)
+    async with relaying(resources, kafka) as second:
+        await until(second, "following")
+        async with relaying(resources, kafka) as third:
+            await until(third, "standby")
+    async with relaying(resources, kafka) as fourth:
+        await toggle(resources.log, connector_id)
+        await until_published(resources, kafka)
+        await until(fourth, "following")
+    await require_equal(resources, kafka)
+
+
+async def test_a_broken_database_connection_interrupts_it(
+    resources: Resources, kafka: KafkaSettings
+) -> None:
+    [connector_id, *_] = await register(resources.log, 3)
+    async with relaying(resources, kafka) as relay:
+        await until(relay, "following")
+        with psycopg.connect(resources.database_url, autocommit=True) as owner:
+            owner.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+                " AND query LIKE '%events.head%'"
+            )
+        await until(relay, "interrupted")
+        await until(relay, "following")
+        await toggle(resources.log, connector_id)
+        await until_published(resources, kafka)
+    await require_equal(resources, kafka)
+
+
+async def test_a_stopped_broker_is_no_news_when_it_is_back(
+    resources: Resources, frail_broker: Broker, frail_kafka: KafkaSettings
+) -> None:
+    [connector_id, *_] = await register(resources.log, 3)
+    async with relaying(resources, frail_kafka) as relay:
+        await until(relay, "following")
+        frail_broker.stop()
+        await toggle(resources.log, connector_id, 10)
+        await until(relay, "interrupted")
+        await frail_broker.start_aside()
+        await until_published(resources, frail_kafka)
+    await require_equal(resources, frail_kafka)
