@@ -41,6 +41,9 @@ from service.price_catalog.routes import routes as price_commands
 from service.resources import Resources
 from service.secrets.key_routes import routes as key_commands
 from service.secrets.routes import routes as secret_commands
+from service.sessions.otlp.ingest import Ingest
+from service.sessions.otlp.routes import INGEST, forgetting_traces
+from service.sessions.otlp.routes import routes as trace_ingest
 from service.sessions.routes import routes as session_commands
 from service.tool_rules.routes import routes as tool_rule_commands
 from service.users.routes import routes as user_commands
@@ -64,6 +67,7 @@ def operations() -> list[Operation]:
             secret_reads,
             key_commands,
             session_commands,
+            trace_ingest,
             session_reads,
             turn_reads,
             usage_reads,
@@ -97,6 +101,9 @@ def create_app(resources: Resources, *, probes_only: bool = False) -> web.Applic
     app[KEY_RING] = resources.key_ring
     app[VAULT] = resources.vault
     app[TRACES] = Traces()
+    app[INGEST] = Ingest(resources.log, resources.pool, resources.vault)
+    if not probes_only:
+        app.cleanup_ctx.append(forgetting_traces)
     app[AUTHENTICATOR] = resources.authenticator
     app[THROTTLE] = Throttle()
     served: Sequence[Operation] = probes.operations if probes_only else operations()

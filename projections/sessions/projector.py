@@ -44,7 +44,7 @@ class SessionsProjector(Projector):
             match event:
                 case ChatSession.Created():
                     opened.append(_opened(recorded))
-                case ChatSession.TurnRecorded():
+                case ChatSession.TurnRecorded() | ChatSession.TurnAmended():
                     key = recorded.aggregate_id, event.turn_id
                     if isinstance(event, ChatSession.TurnAmended) and key not in turns:
                         amended.add(key)

@@ -6,6 +6,7 @@ from typing import Any, NoReturn, TypeVar
 
 import orjson
 from aiohttp import web
+from aiohttp.http_exceptions import ContentEncodingError
 from pydantic import BaseModel, ValidationError
 
 from service.errors import (
@@ -72,24 +73,41 @@ async def read_bytes(request: web.Request) -> bytes:
         _refuse_large(BODY_BYTES_MAX)
 
 
-async def read_upload(request: web.Request, bytes_max: int) -> bytes:
+async def read_upload(
+    request: web.Request, bytes_max: int, *, may_be_gzip: bool = False
+) -> bytes:
     """Return a body that may be larger than others, within a bound of its own.
 
-    Raises what :func:`read_bytes` does. An operation that takes one must take no
-    Idempotency-Key, for which the body would be read again.
+    Raises what :func:`read_bytes` does. The bound is on what comes out of a
+    compressed body too, which is never decompressed further than that. An operation
+    that takes one must take no Idempotency-Key, for which the body would be read
+    again.
+
+    :raises MalformedRequestError: what is said to be gzip is not
     """
-    await _ask_for_body(request, bytes_max)
+    await _ask_for_body(request, bytes_max, may_be_gzip=may_be_gzip)
     body = bytearray()
-    async for chunk in request.content.iter_any():
-        body += chunk
-        if len(body) > bytes_max:
-            _refuse_large(bytes_max)
+    try:
+        async for chunk in request.content.iter_any():
+            body += chunk
+            if len(body) > bytes_max:
+                _refuse_large(bytes_max)
+    except (ContentEncodingError, web.RequestPayloadError):
+        raise MalformedRequestError(
+            "the body can't be decompressed", code="not_gzip"
+        ) from None
     return bytes(body)
 
 
-async def _ask_for_body(request: web.Request, bytes_max: int) -> None:
-    if request.headers.get("Content-Encoding", "identity").lower() != "identity":
-        raise UnsupportedMediaTypeError("the body must not be compressed")
+async def _ask_for_body(
+    request: web.Request, bytes_max: int, *, may_be_gzip: bool = False
+) -> None:
+    coding = request.headers.get("Content-Encoding", "identity").lower()
+    if coding != "identity" and not (coding == "gzip" and may_be_gzip):
+        raise UnsupportedMediaTypeError(
+            "the body must not be compressed"
+            + (" by anything but gzip" if may_be_gzip else "")
+        )
     if (request.content_length or 0) > bytes_max:
         _refuse_large(bytes_max)
     if "Expect" in request.headers and not request.content.is_eof():

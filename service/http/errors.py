@@ -14,6 +14,7 @@ from service import errors
 from service.errors import Problem, ServiceError, UnavailableError
 from service.http.envelope import Answer, respond
 from service.http.observe import REQUEST_ID
+from service.http.operation import operation_of
 from service.secrets.cipher import OpenError
 from service.secrets.root_key import RootKeyUnavailableError, WrongRootKeyError
 
@@ -116,7 +117,7 @@ def _envelope(
     code: str,
     problems: tuple[Problem, ...] = (),
 ) -> web.Response:
-    return respond(
+    response = respond(
         Answer(
             status=status,
             message=message,
@@ -130,3 +131,7 @@ def _envelope(
             },
         )
     )
+    operation = operation_of(request)
+    if operation is not None and operation.refusal is not None:
+        return operation.refusal(request, response, message)
+    return response

@@ -50,6 +50,9 @@ class Operation:
     path_types: Mapping[str, TypeAdapter[Any]] = field(default_factory=dict)
     query: type[BaseModel] | None = None
     body: type[BaseModel] | None = None
+    # Rewrites a refusal's envelope for a protocol that has its own; takes the
+    # request, the envelope and its message.
+    refusal: Callable[[web.Request, web.Response, str], web.Response] | None = None
 
     @property
     def name(self) -> str:

@@ -80,7 +80,8 @@ class ChatSession(LoggedAggregate):
     class TurnAmended(TurnRecorded):
         """A turn made from spans, as it is with those that came later.
 
-        Says all of it again: whoever reads the log replaces what they had.
+        Says all of it again: whoever reads the log replaces what they had. At run
+        time the library makes this no subclass of what ``TurnRecorded`` names.
         """
 
         TOPIC = "session.turn_amended"

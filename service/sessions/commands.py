@@ -43,6 +43,20 @@ class RecordTurns:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ReportTurns:
+    """Turns of a session that may not have been started yet.
+
+    ``user_id`` None means the session's user, or the caller for a new session.
+    """
+
+    session_id: str
+    agent_id: UUID
+    user_id: UUID | None = None
+    turns: Sequence[Turn]
+    principal: Principal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EndSession:
     session_id: str
     ended_at: datetime | None = None
@@ -123,6 +137,38 @@ async def record_turns(
         known.append(session.record_turn(turn, texts, cost, shares))
     work.save(session)
     return session, known
+
+
+async def report_turns(
+    command: ReportTurns, work: UnitOfWork, vault: Vault
+) -> tuple[ChatSession, list[bool]]:
+    """Record turns, and start their session with the earliest when there is none.
+
+    Raises what :func:`start_session` and :func:`record_turns` do.
+    """
+    session = await work.find(ChatSession, ChatSession.create_id(command.session_id))
+    user_id = command.user_id
+    if user_id is None and session is not None:
+        user_id = UUID(session.user_id)
+    await start_session(
+        StartSession(
+            session_id=command.session_id,
+            agent_id=command.agent_id,
+            user_id=user_id,
+            started_at=min(turn.started_at for turn in command.turns),
+            principal=command.principal,
+        ),
+        work,
+    )
+    return await record_turns(
+        RecordTurns(
+            session_id=command.session_id,
+            turns=command.turns,
+            principal=command.principal,
+        ),
+        work,
+        vault,
+    )
 
 
 async def end_session(

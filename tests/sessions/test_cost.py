@@ -123,7 +123,7 @@ async def test_a_turn_is_priced_at_its_own_time(
         "total": {"cost": 0.0000033, "currency": "USD"},
         "traces_without_price": 0,
     }
-    assert b'"cost" : 0.0000033,' in reply.body
+    assert b'"cost":0.0000033,' in reply.body
 
     # Before the first price nothing is known, so neither is the sum.
     await recorder.turn("chat-1", turn("t3", -1, **spent))

@@ -1,0 +1,1 @@
+"""OTLP over HTTP: the spans of instrumented agents become turns of sessions."""

@@ -1,0 +1,72 @@
+"""Attributes of spans and resources, read as the kinds of values that we look for."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import orjson
+from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
+
+from service.sessions.turn import TOKENS_MAX
+
+DEPTH_MAX = 16
+
+Attributes = Mapping[str, AnyValue]
+
+
+def attributes(pairs: Iterable[KeyValue]) -> Attributes:
+    """Return attributes by key; of a key that stands twice the last one counts."""
+    return {pair.key: pair.value for pair in pairs}
+
+
+def first_text(found: Attributes, *keys: str) -> str | None:
+    """Return the first of some attributes that has a value, as text.
+
+    Whatever isn't text is written as JSON.
+    """
+    for key in keys:
+        if key in found:
+            text = _text(found[key])
+            if text:
+                return text
+    return None
+
+
+def first_count(found: Attributes, *keys: str) -> int | None:
+    """Return the first of some attributes that is a number of tokens."""
+    for key in keys:
+        if key in found:
+            count = _count(found[key])
+            if count is not None:
+                return count
+    return None
+
+
+def plain(value: AnyValue, depth: int = 0) -> Any:
+    """Return a value as JSON has it; what is nested too deep, or bytes, is None."""
+    kind = value.WhichOneof("value")
+    if kind == "array_value" and depth < DEPTH_MAX:
+        return [plain(each, depth + 1) for each in value.array_value.values]
+    if kind == "kvlist_value" and depth < DEPTH_MAX:
+        pairs = value.kvlist_value.values
+        return {pair.key: plain(pair.value, depth + 1) for pair in pairs}
+    if kind in ("string_value", "bool_value", "int_value", "double_value"):
+        return getattr(value, kind)
+    return None
+
+
+def _text(value: AnyValue) -> str | None:
+    if value.WhichOneof("value") == "string_value":
+        return value.string_value
+    found = plain(value)
+    return None if found is None else orjson.dumps(found).decode()
+
+
+def _count(value: AnyValue) -> int | None:
+    kind = value.WhichOneof("value")
+    if kind == "int_value":
+        count = value.int_value
+    elif kind == "double_value" and value.double_value.is_integer():
+        count = int(value.double_value)
+    else:
+        return None
+    return count if 0 <= count <= TOKENS_MAX else None

@@ -1,0 +1,85 @@
+"""A request of OTLP/HTTP: protobuf or JSON, perhaps in gzip."""
+
+import asyncio
+import base64
+from collections.abc import Iterator
+from typing import Any, Final
+
+import orjson
+from aiohttp import web
+from google.protobuf.json_format import ParseDict, ParseError
+from google.protobuf.message import DecodeError
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
+    ExportTraceServiceRequest,
+)
+
+from service.errors import MalformedRequestError, UnsupportedMediaTypeError
+from service.http.body import read_upload
+
+PROTOBUF: Final = "application/x-protobuf"
+JSON: Final = "application/json"
+# Decompressed. An SDK sends up to 512 spans at a time.
+BODY_BYTES_MAX: Final = 16 * 1024 * 1024
+# A larger body is decoded beside the event loop.
+INLINE_BYTES_MAX: Final = 256 * 1024
+ID_FIELDS: Final = ("traceId", "spanId", "parentSpanId")
+
+
+async def read_export(request: web.Request) -> ExportTraceServiceRequest:
+    """Read what an exporter sends.
+
+    :raises UnsupportedMediaTypeError: neither protobuf nor JSON, or compressed by
+        anything but gzip
+    :raises TooLargeError: more than ``BODY_BYTES_MAX``, decompressed
+    :raises MalformedRequestError: not what the content type says
+    """
+    content_type = request.content_type
+    if content_type not in (PROTOBUF, JSON):
+        raise UnsupportedMediaTypeError(f"the body must be {PROTOBUF} or {JSON}")
+    body = await read_upload(request, BODY_BYTES_MAX, may_be_gzip=True)
+    decode = _from_protobuf if content_type == PROTOBUF else _from_json
+    if len(body) > INLINE_BYTES_MAX:
+        return await asyncio.to_thread(decode, body)
+    return decode(body)
+
+
+def _from_protobuf(body: bytes) -> ExportTraceServiceRequest:
+    try:
+        return ExportTraceServiceRequest.FromString(body)
+    except DecodeError:
+        raise MalformedRequestError(
+            "the body is no ExportTraceServiceRequest", code="not_otlp"
+        ) from None
+
+
+def _from_json(body: bytes) -> ExportTraceServiceRequest:
+    try:
+        parsed = orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        raise MalformedRequestError(
+            f"the body is not JSON: {error.msg}", code="not_json"
+        ) from None
+    try:
+        # OTLP writes ids in hexadecimal, where protobuf's JSON has base64.
+        for span in _spans(parsed):
+            for name in ID_FIELDS:
+                if name in span:
+                    span[name] = _base64(span[name])
+            span.pop("links", None)
+        return ParseDict(
+            parsed, ExportTraceServiceRequest(), ignore_unknown_fields=True
+        )
+    except (ParseError, TypeError, ValueError, AttributeError, RecursionError):
+        raise MalformedRequestError(
+            "the body is no ExportTraceServiceRequest in OTLP's JSON", code="not_otlp"
+        ) from None
+
+
+def _spans(parsed: Any) -> Iterator[dict[str, Any]]:
+    for resource in parsed.get("resourceSpans") or ():
+        for scope in resource.get("scopeSpans") or ():
+            yield from scope.get("spans") or ()
+
+
+def _base64(text: str) -> str:
+    return base64.b64encode(bytes.fromhex(text)).decode()

@@ -1,0 +1,247 @@
+"""From spans to recorded turns.
+
+Spans are merged into what is kept of their traces, in one statement, and only then is
+each trace looked at as a whole. So whatever is reported in whatever order, the last
+request of a trace sees all of it; and what a crash leaves undone is done when the
+exporter, which got no answer, sends its spans again.
+"""
+
+import asyncio
+import time
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+from uuid import UUID
+
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
+    ExportTraceServiceRequest,
+)
+from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans
+from prometheus_client import Counter as Metric
+
+from service.agents.aggregate import Agent
+from service.auth.principal import Principal
+from service.errors import (
+    ForbiddenError,
+    InvalidRequestError,
+    TooManyRequestsError,
+)
+from service.event_log.log import EventLog
+from service.secrets.vault import Vault
+from service.sessions.aggregate import ChatSession
+from service.sessions.otlp.attributes import attributes, first_text
+from service.sessions.otlp.conventions import SpanError, reported_span
+from service.sessions.otlp.pending import (
+    TRACES_OF_AGENT_MAX,
+    Pool,
+    TraceKey,
+    has_room,
+    merge_spans,
+)
+from service.sessions.otlp.recording import Recording, record_trace_turns
+from service.sessions.otlp.sealing import kept_entry
+from service.sessions.otlp.span import KeptSpan, ReportedSpan
+from service.sessions.otlp.trace import turn_of
+from service.sessions.policy import records_for_anyone
+from service.users.aggregate import User
+
+AGENT: Final = ("agent_runtime.agent_id", "gen_ai.agent.id")
+# Bodies in memory at once, of this process.
+REQUESTS_MAX: Final = 8
+ROOM_CHECKED_FOR_S: Final = 30.0
+AGENTS_MAX: Final = 10_000
+
+SPANS = Metric(
+    "agent_runtime_reported_spans_total",
+    "Spans of OTLP requests: taken, refused, or of no use for a turn.",
+    ["outcome"],
+)
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What became of a request's spans; ``reasons`` are those of refusals."""
+
+    spans: int = 0
+    of_no_use: int = 0
+    refused: int = 0
+    reasons: list[str] = field(default_factory=list)
+    # Whether every refusal was about who is calling.
+    only_forbidden: bool = True
+
+    @property
+    def nothing_was_taken(self) -> bool:
+        return 0 < self.spans == self.refused
+
+    def refuse(self, spans: int, reason: str, *, forbidden: bool = False) -> None:
+        self.refused += spans
+        self.reasons.append(reason)
+        self.only_forbidden = self.only_forbidden and forbidden
+
+    def count(self) -> None:
+        taken = self.spans - self.of_no_use - self.refused
+        SPANS.labels("taken").inc(taken)
+        SPANS.labels("of no use").inc(self.of_no_use)
+        SPANS.labels("refused").inc(self.refused)
+
+
+@dataclass(slots=True)
+class Ingest:
+    """Takes requests of exporters; holds what all of them share."""
+
+    log: EventLog
+    pool: Pool
+    vault: Vault
+    at_once: asyncio.Semaphore = field(
+        default_factory=lambda: asyncio.Semaphore(REQUESTS_MAX)
+    )
+    _has_room_until: dict[UUID, float] = field(default_factory=dict)
+
+    async def take(
+        self, export: ExportTraceServiceRequest, recording: Recording
+    ) -> Outcome:
+        """Take what can be taken of an exporter's spans.
+
+        :raises TooManyRequestsError: an agent has begun too many traces that may
+            still grow; nothing was taken
+        :raises UnavailableError: try again; repeating is harmless
+        """
+        outcome = Outcome()
+        reported: defaultdict[TraceKey, dict[str, ReportedSpan]] = defaultdict(dict)
+        for resource_spans in export.resource_spans:
+            await self._reduce(resource_spans, recording.principal, reported, outcome)
+        for agent_id in {key.agent_id for key in reported}:
+            await self._expect_room(agent_id)
+        kept = {
+            key: [await self._keep(key, span, recording) for span in spans.values()]
+            for key, spans in reported.items()
+        }
+        merged = await merge_spans(self.pool, kept)
+        for key in kept.keys() - merged.keys():
+            outcome.refuse(len(kept[key]), "a trace has too many spans")
+        await self._record(merged, kept, recording, outcome)
+        outcome.count()
+        return outcome
+
+    async def _reduce(
+        self,
+        resource_spans: ResourceSpans,
+        principal: Principal,
+        reported: defaultdict[TraceKey, dict[str, ReportedSpan]],
+        outcome: Outcome,
+    ) -> None:
+        """Add what a resource's spans tell to what others of the request told."""
+        spans = [span for each in resource_spans.scope_spans for span in each.spans]
+        outcome.spans += len(spans)
+        try:
+            agent_id = await self._agent(resource_spans, principal)
+        except (ForbiddenError, InvalidRequestError) as error:
+            forbidden = isinstance(error, ForbiddenError)
+            outcome.refuse(len(spans), error.message, forbidden=forbidden)
+            return
+        for span in spans:
+            try:
+                told = reported_span(span)
+            except SpanError as error:
+                outcome.refuse(1, str(error))
+                continue
+            if told.tells_something:
+                of_trace = reported[TraceKey(agent_id, told.trace_id)]
+                of_trace.setdefault(told.span_id, told)
+            else:
+                outcome.of_no_use += 1
+
+    async def _agent(self, resource_spans: ResourceSpans, principal: Principal) -> UUID:
+        text = first_text(attributes(resource_spans.resource.attributes), *AGENT)
+        try:
+            agent_id = UUID(text or "")
+        except ValueError:
+            raise InvalidRequestError(
+                f"the resource attribute {AGENT[0]} names no agent"
+            ) from None
+        agent = await self.log.load(agent_id)
+        is_agent = isinstance(agent, Agent)
+        if records_for_anyone(principal):
+            if not is_agent:
+                raise InvalidRequestError("no such agent")
+        elif not (isinstance(agent, Agent) and agent.is_managed_by(principal.user_id)):
+            raise ForbiddenError("only a manager of the agent records its sessions")
+        return agent_id
+
+    async def _expect_room(self, agent_id: UUID) -> None:
+        now = time.monotonic()
+        if self._has_room_until.get(agent_id, 0.0) > now:
+            return
+        if not await has_room(self.pool, agent_id):
+            raise TooManyRequestsError(
+                f"the agent has {TRACES_OF_AGENT_MAX} traces that may still grow",
+                code="too_many_traces",
+                headers={"Retry-After": str(int(ROOM_CHECKED_FOR_S))},
+            )
+        if len(self._has_room_until) >= AGENTS_MAX:
+            self._has_room_until.clear()
+        self._has_room_until[agent_id] = now + ROOM_CHECKED_FOR_S
+
+    async def _keep(
+        self, key: TraceKey, span: ReportedSpan, recording: Recording
+    ) -> KeptSpan:
+        entry = None
+        if span.entry is not None:
+            user_id = await self._user(span.entry.user, recording.principal)
+            owner = user_id or await self._owner(span, recording.principal)
+            entry = await kept_entry(
+                span.entry,
+                key,
+                span.span_id,
+                user_id=user_id,
+                owner=owner,
+                vault=self.vault,
+            )
+        return KeptSpan(
+            span_id=span.span_id,
+            parent_id=span.parent_id,
+            started_at=span.started_at.isoformat(),
+            session_id=span.session_id,
+            entry=entry,
+            call=span.call,
+        )
+
+    async def _user(self, named: str | None, principal: Principal) -> UUID | None:
+        """Return the user of ours whom a span names, to callers who may name one."""
+        if named is None or not records_for_anyone(principal):
+            return None
+        try:
+            user_id = UUID(named)
+        except ValueError:
+            user_id = User.create_id(named)
+        user = await self.log.load(user_id)
+        return user_id if isinstance(user, User) else None
+
+    async def _owner(self, span: ReportedSpan, principal: Principal) -> UUID:
+        """Return whose key to use for the texts of a span that names no user."""
+        if span.session_id is not None:
+            session = await self.log.load(ChatSession.create_id(span.session_id))
+            if isinstance(session, ChatSession):
+                return UUID(session.user_id)
+        return principal.user_id
+
+    async def _record(
+        self,
+        merged: Mapping[TraceKey, Sequence[KeptSpan]],
+        kept: Mapping[TraceKey, Sequence[KeptSpan]],
+        recording: Recording,
+        outcome: Outcome,
+    ) -> None:
+        turns = {
+            key: turn
+            for key, spans in merged.items()
+            if (turn := turn_of(key.trace_id, spans)) is not None
+        }
+        refused = await record_trace_turns(turns, recording)
+        for key, error in refused.items():
+            outcome.refuse(
+                len(kept[key]),
+                error.message,
+                forbidden=isinstance(error, ForbiddenError),
+            )

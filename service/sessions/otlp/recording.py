@@ -1,0 +1,153 @@
+"""Turns that traces came to, recorded in their sessions."""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Final
+from uuid import UUID
+
+from service.auth.principal import Principal
+from service.errors import (
+    ConflictError,
+    ForbiddenError,
+    InvalidRequestError,
+    NotFoundError,
+    ServiceError,
+    UnavailableError,
+)
+from service.event_log.execute import execute
+from service.event_log.log import EventLog
+from service.event_log.unit_of_work import UnitOfWork
+from service.secrets.vault import Vault
+from service.sessions.commands import ReportTurns, report_turns
+from service.sessions.otlp.pending import TraceKey
+from service.sessions.otlp.sealing import opened_texts
+from service.sessions.otlp.trace import TraceTurn
+from service.sessions.turn import Texts, Turn, faults
+
+NO_TEXTS: Final = Texts()
+# Of one command; more go into the next.
+TURNS_MAX: Final = 50
+COMMANDS_AT_ONCE: Final = 4
+REFUSALS: Final = (ConflictError, ForbiddenError, InvalidRequestError, NotFoundError)
+
+
+@dataclass(slots=True, kw_only=True)
+class Recording:
+    """Who records, and where; ``position`` is the log's after what was recorded.
+
+    ``authorize`` asks anew who is calling, for each decision.
+    """
+
+    log: EventLog
+    vault: Vault
+    principal: Principal
+    authorize: Callable[[UnitOfWork], Awaitable[Principal]]
+    metadata: Mapping[str, str]
+    position: int | None = None
+    at_once: asyncio.Semaphore = field(
+        default_factory=lambda: asyncio.Semaphore(COMMANDS_AT_ONCE)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Session:
+    """What the turns of one command have in common."""
+
+    agent_id: UUID
+    session_id: str
+    user_id: str | None
+
+
+async def record_trace_turns(
+    turns: Mapping[TraceKey, TraceTurn], recording: Recording
+) -> dict[TraceKey, ServiceError]:
+    """Record turns, and say which were refused, and why.
+
+    :raises UnavailableError: the log can't be written now
+    """
+    refused: dict[TraceKey, ServiceError] = {}
+    of_session: defaultdict[_Session, list[TraceKey]] = defaultdict(list)
+    now = datetime.now(UTC)
+    for key, turn in turns.items():
+        problems = faults(_turn(turn), now=now)
+        if problems:
+            words = "; ".join(f"{each.path} {each.message}" for each in problems)
+            refused[key] = InvalidRequestError(f"this turn can't be: {words}")
+            continue
+        session = _Session(key.agent_id, turn.session_id, turn.entry.user_id)
+        of_session[session].append(key)
+
+    async def record(session: _Session, keys: Sequence[TraceKey]) -> None:
+        async with recording.at_once:
+            try:
+                await _record(session, {key: turns[key] for key in keys}, recording)
+            except REFUSALS as error:
+                refused.update(dict.fromkeys(keys, error))
+
+    ended = await asyncio.gather(
+        *(
+            record(session, keys[start : start + TURNS_MAX])
+            for session, keys in of_session.items()
+            for start in range(0, len(keys), TURNS_MAX)
+        ),
+        return_exceptions=True,
+    )
+    # Only when all have ended: nothing goes on behind an answer.
+    for error in ended:
+        if error is not None:
+            raise error
+    return refused
+
+
+async def _record(
+    session: _Session, turns: Mapping[TraceKey, TraceTurn], recording: Recording
+) -> None:
+    vault = recording.vault
+    opened = [
+        _turn(turn, await opened_texts(turn.entry, key, turn.entry_span_id, vault))
+        for key, turn in turns.items()
+    ]
+
+    async def decide(work: UnitOfWork) -> None:
+        await report_turns(
+            ReportTurns(
+                session_id=session.session_id,
+                agent_id=session.agent_id,
+                user_id=UUID(session.user_id) if session.user_id else None,
+                turns=opened,
+                principal=await recording.authorize(work),
+            ),
+            work,
+            vault,
+        )
+
+    try:
+        _, appended = await execute(
+            recording.log, decide, metadata=recording.metadata, at=datetime.now(UTC)
+        )
+    except ConflictError as error:
+        if error.code == "too_many_conflicts":
+            raise UnavailableError(error.message, headers=error.headers) from None
+        raise
+    if appended is not None and appended.position is not None:
+        recording.position = max(recording.position or 0, appended.position)
+
+
+def _turn(turn: TraceTurn, texts: Texts = NO_TEXTS) -> Turn:
+    main = turn.main_share
+    return Turn(
+        turn_id=turn.trace_id,
+        trace_id=turn.trace_id,
+        started_at=turn.started_at,
+        ended_at=turn.ended_at,
+        provider=main.provider if main else None,
+        model=main.model if main else None,
+        tokens=turn.tokens,
+        is_error=turn.entry.is_error,
+        texts=texts,
+        shares=turn.shares,
+        spans=turn.spans,
+    )

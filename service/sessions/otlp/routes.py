@@ -1,0 +1,113 @@
+"""OTLP/HTTP: the one operation that speaks another protocol than the rest."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Final, TypedDict
+
+from aiohttp import web
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
+    ExportTraceServiceRequest,
+)
+
+from service.auth.middleware import AUTHENTICATOR, PRINCIPAL
+from service.auth.principal import Principal
+from service.errors import ForbiddenError, MalformedRequestError, UnavailableError
+from service.event_log.unit_of_work import UnitOfWork
+from service.http.dispatch import POSITION_HEADER, request_metadata
+from service.http.operation import Routes
+from service.sessions.otlp.answer import partial_success, refusal, said
+from service.sessions.otlp.body import JSON, PROTOBUF, read_export
+from service.sessions.otlp.ingest import Ingest
+from service.sessions.otlp.pending import keep_forgetting
+from service.sessions.otlp.recording import Recording
+
+routes = Routes("observability")
+
+INGEST = web.AppKey("ingest", Ingest)
+# Bodies wait in line to be read: a slow one must not hold up the others for long.
+UPLOAD_TIMEOUT_S: Final = 30
+
+
+# Fields as OTLP's JSON spells them.
+class PartialSuccess(TypedDict):
+    rejectedSpans: str
+    errorMessage: str
+
+
+class ExportedTraces(TypedDict, total=False):
+    partialSuccess: PartialSuccess
+
+
+@routes.post(
+    "/v1/traces",
+    answers={200: "spans taken, perhaps not all of them"},
+    data=ExportedTraces,
+    content_type=JSON,
+    idempotent_key=False,
+    raw_body=(PROTOBUF, JSON),
+    refusal=refusal,
+)
+async def post_traces(request: web.Request) -> web.Response:
+    """Take spans of instrumented agents, as OTLP/HTTP has them.
+
+    An ExportTraceServiceRequest in protobuf or JSON, perhaps in gzip, of up to
+    16 MiB when decompressed. The resource attribute `agent_runtime.agent_id` says
+    whose spans these are. A trace becomes a turn as soon as its root has come and
+    one of its spans names a session (`session.id` or `gen_ai.conversation.id`);
+    spans may come late, twice and in any order for two hours. A caller with the role
+    `runtime` reports for any agent, a manager of the agent their own sessions.
+
+    Answers are OTLP's, in the encoding of the request: partial success when some
+    spans were refused; a refusal when all were. In protobuf a refusal is a
+    google.rpc.Status.
+    """
+    ingest = request.config_dict[INGEST]
+
+    async def authorize(work: UnitOfWork) -> Principal:
+        principal = await request.config_dict[AUTHENTICATOR].authenticate(
+            request.headers.get("Authorization")
+        )
+        work.relied_on(principal.facts)
+        return principal
+
+    async with ingest.at_once:
+        export = await _read_in_time(request)
+        recording = Recording(
+            log=ingest.log,
+            vault=ingest.vault,
+            principal=request[PRINCIPAL],
+            authorize=authorize,
+            metadata=request_metadata(request),
+        )
+        outcome = await ingest.take(export, recording)
+    if outcome.nothing_was_taken:
+        words = said(outcome.reasons)
+        if outcome.only_forbidden:
+            raise ForbiddenError(words)
+        raise MalformedRequestError(words, code="spans_refused")
+    response = partial_success(
+        request, rejected=outcome.refused, reasons=outcome.reasons
+    )
+    if recording.position is not None:
+        response.headers[POSITION_HEADER] = str(recording.position)
+    return response
+
+
+async def _read_in_time(request: web.Request) -> ExportTraceServiceRequest:
+    try:
+        async with asyncio.timeout(UPLOAD_TIMEOUT_S):
+            return await read_export(request)
+    except TimeoutError:
+        raise UnavailableError(
+            f"the upload took more than {UPLOAD_TIMEOUT_S} s",
+            code="upload_too_slow",
+            headers={"Retry-After": "1"},
+        ) from None
+
+
+async def forgetting_traces(app: web.Application) -> AsyncIterator[None]:
+    """Forget traces that grow no more, for as long as the application runs."""
+    task = asyncio.create_task(keep_forgetting(app[INGEST].pool), name="old traces")
+    yield
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)

@@ -1,0 +1,91 @@
+"""Texts of spans, sealed while their trace may still grow."""
+
+from dataclasses import replace
+from uuid import UUID
+
+from service.identifiers import named_id
+from service.secrets.cipher import OpenError, TextBinding
+from service.secrets.user_keys import KeyDestroyedError
+from service.secrets.vault import Vault
+from service.sessions.otlp.pending import TraceKey
+from service.sessions.otlp.span import Entry, KeptEntry
+from service.sessions.turn import (
+    ERROR_BYTES_MAX,
+    TEXT_BYTES_MAX,
+    Texts,
+    truncated,
+)
+
+# A little more than is recorded: whether a text was cut is found out again then.
+MARGIN_BYTES = 4
+
+
+async def kept_entry(
+    entry: Entry,
+    trace: TraceKey,
+    span_id: str,
+    *,
+    user_id: UUID | None,
+    owner: UUID,
+    vault: Vault,
+) -> KeptEntry:
+    """Seal the texts of a span under the key of ``owner``.
+
+    Nothing is kept of them when that key was destroyed.
+    """
+
+    async def seal(text: str | None, field: str, bytes_max: int) -> str | None:
+        if text is None:
+            return None
+        bounded, _ = truncated(text, bytes_max + MARGIN_BYTES)
+        return await vault.seal_text(bounded, _binding(owner, trace, span_id, field))
+
+    kept = KeptEntry(
+        is_root=entry.is_root,
+        ended_at=entry.ended_at.isoformat(),
+        user_id=str(user_id) if user_id else None,
+        is_error=entry.is_error,
+        owner=str(owner),
+        sealed_input=None,
+        sealed_output=None,
+        sealed_error=None,
+    )
+    try:
+        return replace(
+            kept,
+            sealed_input=await seal(entry.texts.input, "input", TEXT_BYTES_MAX),
+            sealed_output=await seal(entry.texts.output, "output", TEXT_BYTES_MAX),
+            sealed_error=await seal(entry.texts.error, "error", ERROR_BYTES_MAX),
+        )
+    except KeyDestroyedError:
+        return kept
+
+
+async def opened_texts(
+    entry: KeptEntry, trace: TraceKey, span_id: str, vault: Vault
+) -> Texts:
+    """Open the texts of a span; there are none after their key was destroyed."""
+
+    async def open_(sealed: str | None, field: str) -> str | None:
+        if sealed is None:
+            return None
+        binding = _binding(UUID(entry.owner), trace, span_id, field)
+        return await vault.open_text(sealed, binding)
+
+    try:
+        return Texts(
+            input=await open_(entry.sealed_input, "input"),
+            output=await open_(entry.sealed_output, "output"),
+            error=await open_(entry.sealed_error, "error"),
+        )
+    except (KeyDestroyedError, OpenError):
+        return Texts()
+
+
+def _binding(owner: UUID, trace: TraceKey, span_id: str, field: str) -> TextBinding:
+    return TextBinding(
+        owner_id=owner,
+        session_id=named_id("reported trace", str(trace.agent_id), trace.trace_id),
+        turn=int(span_id, 16),
+        field=field,
+    )
