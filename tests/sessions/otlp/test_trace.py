@@ -217,10 +217,7 @@ def settled(prices: None, resources: Resources, recorder: Recorder, ada: Caller)
             exported.append(reply)
         found = await session(ada, f"chat-{session_id}", exported)
         usage = await ada.get("/api/usage?from_day=2026-03-01&until_day=2026-03-01")
-        turns = [
-            {name: each[name] for name in TURN}
-            for each in found["turns"]
-        ]
+        turns = [{name: each[name] for name in TURN} for each in found["turns"]]
         return {name: found[name] for name in FIGURES}, turns, usage.status
 
     return send_all

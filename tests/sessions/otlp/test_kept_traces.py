@@ -1,0 +1,138 @@
+"""What is kept while a trace may still grow, and what becomes of it."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from prometheus_client import REGISTRY
+
+from service.resources import Resources
+from service.sessions.otlp import pending
+from service.sessions.otlp.pending import forget_old_traces
+from tests.callers import Caller
+from tests.sessions.otlp.spans import NOON, export, llm, send, session, span
+from tests.sessions.recording import Recorder
+
+WORDS = "correct horse battery staple"
+
+
+async def kept(resources: Resources) -> list[Any]:
+    async with resources.pool.connection() as db:
+        cursor = await db.execute("SELECT t::text FROM events.reported_trace t")
+        return [row[0] for row in await cursor.fetchall()]
+
+
+def forgotten(was: str) -> float:
+    return (
+        REGISTRY.get_sample_value(
+            "agent_runtime_reported_traces_forgotten_total", {"was": was}
+        )
+        or 0.0
+    )
+
+
+async def test_words_are_kept_sealed(resources: Resources, recorder: Recorder) -> None:
+    said = span(1, input__value=WORDS, output__value=WORDS, error=WORDS)
+
+    await send(recorder.caller, export(recorder.agent_id, said))
+
+    [row] = await kept(resources)
+    assert WORDS not in row
+    assert "sealed_input" in row
+
+
+async def test_words_of_an_erased_user_are_never_recorded(
+    resources: Resources, recorder: Recorder, ada: Caller
+) -> None:
+    said = span(1, input__value=WORDS, output__value=WORDS)
+    await send(recorder.caller, export(recorder.agent_id, said))
+    assert recorder.caller.user_id is not None
+    await resources.vault.destroy_user(recorder.caller.user_id)
+
+    taken = await send(
+        recorder.caller, export(recorder.agent_id, span(2, 1, session__id="chat"))
+    )
+
+    found = await session(ada, "chat", [taken])
+    assert (found["num_traces"], found["first_input"]) == (1, None)
+
+
+async def test_a_trace_is_forgotten_after_its_last_span(
+    resources: Resources, recorder: Recorder
+) -> None:
+    await send(
+        recorder.caller,
+        export(
+            recorder.agent_id, span(1, session__id="chat"), llm(2, 9, 5, 1, trace=2)
+        ),
+    )
+    before = forgotten("a turn"), forgotten("incomplete")
+
+    assert await forget_old_traces(resources.pool) == 0
+    assert await forget_old_traces(resources.pool, kept_for=timedelta(0)) == 2
+
+    assert await kept(resources) == []
+    assert (forgotten("a turn"), forgotten("incomplete")) == (
+        before[0] + 1,
+        before[1] + 1,
+    )
+
+
+async def test_a_root_that_comes_again_after_that_changes_nothing(
+    resources: Resources, recorder: Recorder, ada: Caller
+) -> None:
+    root, call = span(1, session__id="chat"), llm(2, 1, 5, 1)
+    first = await send(recorder.caller, export(recorder.agent_id, root, call))
+    await forget_old_traces(resources.pool, kept_for=timedelta(0))
+
+    again = await send(recorder.caller, export(recorder.agent_id, root))
+
+    assert again.status == 200
+    assert "X-Event-Position" not in again.headers
+    found = await session(ada, "chat", [first, again])
+    assert found["token_usage"]["total"] == 6
+
+
+async def test_a_trace_takes_only_so_many_spans(
+    recorder: Recorder, ada: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pending, "SPANS_OF_TRACE_MAX", 3)
+    full = export(
+        recorder.agent_id, span(1, session__id="chat"), llm(2, 1, 5, 1), llm(3, 1, 5, 1)
+    )
+    taken = await send(recorder.caller, full)
+
+    more = await send(
+        recorder.caller,
+        export(recorder.agent_id, llm(4, 1, 5, 1), span(9, trace=9, session__id="b")),
+    )
+
+    assert (more.rejected, more.reason) == (1, "a trace has too many spans")
+    found = await session(ada, "chat", [taken, more])
+    assert found["token_usage"]["total"] == 12
+
+
+async def test_an_agent_begins_only_so_many_traces(
+    recorder: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pending, "TRACES_OF_AGENT_MAX", 0)
+
+    refused = await send(
+        recorder.caller, export(recorder.agent_id, span(1, session__id="chat"))
+    )
+
+    assert (refused.status, refused.headers["Retry-After"]) == (429, "30")
+
+
+async def test_long_texts_are_cut_once(recorder: Recorder, ada: Caller) -> None:
+    text = "é" * 40_000
+    taken = await send(
+        recorder.caller,
+        export(recorder.agent_id, span(1, session__id="chat", input__value=text)),
+    )
+
+    [turn] = (await session(ada, "chat", [taken]))["turns"]
+
+    assert turn["input"] == "é" * 32_768
+    assert turn["input_truncated"]
+    assert turn["start_time"] == NOON.isoformat().replace("+00:00", "Z")
