@@ -1,6 +1,9 @@
 """What an operator does from the command line, beside serving."""
 
 import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from psycopg import AsyncConnection
 
@@ -9,7 +12,12 @@ from projections.rebuild import rebuild
 from service.aggregates import AGGREGATES
 from service.config import Config
 from service.database import connection_pool, service_conninfo
+from service.doctor import examine
+from service.errors import InvalidRequestError
 from service.event_log.mapper import EventMapper
+from service.price_catalog.import_prices import import_prices
+from service.price_catalog.import_source import open_price_list
+from service.price_catalog.price_import import REASONS, Fate
 from service.resources import open_resources
 from service.secrets.key_ring import KEY_RING_FILE, KeyRing
 from service.secrets.rotation import (
@@ -86,6 +94,71 @@ async def show_keys(config: Config, database_url: str) -> int:
         print(f"root key {each.root_key_id}: {role}, {place}, {needed}")
     print(f"{sealed.values} sealed values, {sealed.destroyed_keys} destroyed user keys")
     return 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PriceImport:
+    """What to import: a file or ``genai-prices``, and how."""
+
+    name: str
+    dry_run: bool
+    confirm: Sequence[str]
+    undated_since: str | None
+
+
+async def import_price_list(
+    config: Config, database_url: str, wanted: PriceImport
+) -> int:
+    """Bring the catalog to what a price list says and print every difference."""
+    since = _moment(wanted.undated_since) if wanted.undated_since else None
+    try:
+        listed = await open_price_list(wanted.name)
+    except OSError as error:
+        print(f"{wanted.name}: {error.strerror}", file=sys.stderr)
+        return 1
+
+    def progress(done: int, total: int) -> None:
+        print(f"{done} of {total} models", file=sys.stderr, flush=True)
+
+    root = await outside_root_keys(config)
+    async with open_resources(database_url, config.data_dir, root=root) as resources:
+        report = await import_prices(
+            resources,
+            listed,
+            dry_run=wanted.dry_run,
+            confirm=wanted.confirm,
+            progress=progress,
+            undated_since=since,
+        )
+    for outcome in report.outcomes:
+        if outcome.fate is Fate.UNCHANGED:
+            continue
+        reasons = "; ".join(REASONS[each] for each in outcome.held_because)
+        print(f"{outcome.fate} {outcome.key}" + (f": {reasons}" if reasons else ""))
+    counts = ", ".join(f"{count} {fate}" for fate, count in report.counts.items())
+    print(counts + (" (dry run: nothing was changed)" if wanted.dry_run else ""))
+    return 0
+
+
+def _moment(text: str) -> datetime:
+    """Read ISO 8601; without a zone it is UTC."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise InvalidRequestError(f"{text!r} is not a time in ISO 8601") from None
+    return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+async def show_health(config: Config, database_url: str) -> int:
+    """Print what is right and what is wrong; 1 when anything is wrong."""
+    root = await outside_root_keys(config)
+    findings = await examine(database_url, config.data_dir, root)
+    for finding in findings:
+        if finding.fault is None:
+            print(f"ok     {finding.subject}")
+        else:
+            print(f"WRONG  {finding.subject}: {finding.fault}")
+    return int(any(finding.fault for finding in findings))
 
 
 async def _key_ring(config: Config) -> KeyRing:

@@ -83,9 +83,51 @@ def build_parser() -> argparse.ArgumentParser:
     )
     issue.add_argument("user", help="the user's name")
     issue.set_defaults(run=_token_issue)
+    prices = commands.add_parser("prices", help="prices of models")
+    _add_prices_import(prices, settings)
+    doctor = commands.add_parser(
+        "doctor",
+        parents=[settings],
+        help="look for what is wrong with an installation; exits 1 if anything is",
+    )
+    doctor.set_defaults(run=_doctor)
     keys = commands.add_parser("keys", help="keys that secrets are sealed under")
     _add_keys_commands(keys, settings)
     return parser
+
+
+def _add_prices_import(
+    prices: argparse.ArgumentParser, settings: argparse.ArgumentParser
+) -> None:
+    parser = prices.add_subparsers(required=True, metavar="COMMAND").add_parser(
+        "import",
+        parents=[settings],
+        help="bring the catalog to what a price list says",
+        description="Bring the catalog to what a price list says. Prices set by "
+        "hand stay, models that the list has not stay, and suspicious changes are "
+        "held back until they are confirmed. A second run changes nothing.",
+    )
+    parser.add_argument(
+        "file",
+        help="a LiteLLM model_prices_and_context_window.json, or 'genai-prices' for "
+        "the installed package",
+    )
+    parser.add_argument(
+        "--dry-run", action="store_true", help="show the difference, change nothing"
+    )
+    parser.add_argument(
+        "--confirm",
+        action="append",
+        default=[],
+        metavar="PROVIDER/MODEL",
+        help="apply a change that is held back; 'all' for every one",
+    )
+    parser.add_argument(
+        "--undated-since",
+        metavar="TIME",
+        help="since when a price counts that the list doesn't date (default: now)",
+    )
+    parser.set_defaults(run=_prices_import)
 
 
 def _add_keys_commands(
@@ -188,6 +230,26 @@ def _token_issue(config: Config, options: argparse.Namespace) -> int:
         from service.administration import issue_token
 
         return _run(issue_token(config, url, options.user))
+
+
+def _prices_import(config: Config, options: argparse.Namespace) -> int:
+    with _database_in_use(config) as url:
+        from service.administration import PriceImport, import_price_list
+
+        wanted = PriceImport(
+            name=options.file,
+            dry_run=options.dry_run,
+            confirm=options.confirm,
+            undated_since=options.undated_since,
+        )
+        return _run(import_price_list(config, url, wanted))
+
+
+def _doctor(config: Config, _options: argparse.Namespace) -> int:
+    with _database_in_use(config) as url:
+        from service.administration import show_health
+
+        return _run(show_health(config, url))
 
 
 def _keys_rotate(config: Config, _options: argparse.Namespace) -> int:

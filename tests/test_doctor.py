@@ -1,0 +1,96 @@
+"""What an operator is told about an installation."""
+
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from service.cli import EXIT_FAILED, main
+from service.secrets.key_ring import KEY_RING_FILE, KeyRing
+
+UNDATED_SINCE = "2025-01-01"
+
+
+@pytest.fixture(autouse=True)
+def logging_as_it_was() -> Iterator[None]:
+    root = logging.getLogger()
+    handlers, level = list(root.handlers), root.level
+    yield
+    root.handlers[:] = handlers
+    root.setLevel(level)
+
+
+@pytest.fixture
+def data_dir(tmp_path: Path) -> Path:
+    """A private folder with its keys, as after a first start."""
+    folder = tmp_path / "data"
+    folder.mkdir(mode=0o700)
+    KeyRing.load_or_create(folder / KEY_RING_FILE)
+    return folder
+
+
+def run(
+    capsys: pytest.CaptureFixture[str], data_dir: Path, url: str, *words: str
+) -> tuple[int, str]:
+    status = main([*words, "--data-dir", str(data_dir), "--database-url", url])
+    return status, capsys.readouterr().out
+
+
+def test_nothing_is_wrong_with_a_new_installation(
+    capsys: pytest.CaptureFixture[str], data_dir: Path, database_url: str
+) -> None:
+    status, said = run(capsys, data_dir, database_url, "doctor")
+
+    assert "ok     the service can only add events" in said
+    assert "ok     the keys open what is sealed" in said
+    # The tests' own PostgreSQL flushes like any other.
+    assert (status, "WRONG" in said) == (0, False)
+
+
+def test_what_is_wrong_is_named(
+    capsys: pytest.CaptureFixture[str], data_dir: Path, database_url: str
+) -> None:
+    data_dir.chmod(0o755)
+    (data_dir / KEY_RING_FILE).unlink()
+    with psycopg.connect(database_url, autocommit=True) as owner:
+        owner.execute("GRANT UPDATE ON events.stored_event TO agent_runtime_service")
+        owner.execute("UPDATE events.head SET position = 7")
+        owner.execute(
+            "INSERT INTO read.position (follower, position, epoch, definition, reason)"
+            " SELECT 'sessions', 0, epoch, '', 'an event' FROM events.head"
+        )
+
+    status, said = run(capsys, data_dir, database_url, "doctor")
+
+    wrong = [line.split(":")[0] for line in said.splitlines() if "WRONG" in line]
+    assert status == EXIT_FAILED
+    assert wrong == [
+        "WRONG  data folder is private",
+        "WRONG  the service can only add events",
+        "WRONG  positions 1 to 7 without gaps",
+        "WRONG  follower sessions keeps up",
+        "WRONG  the keys open what is sealed",
+    ]
+
+
+def test_a_price_list_is_looked_at_imported_and_then_known(
+    capsys: pytest.CaptureFixture[str], data_dir: Path, database_url: str
+) -> None:
+    price_list = data_dir / "prices.json"
+    price_list.write_text(
+        '{"gpt-x": {"litellm_provider": "openai", "mode": "chat",'
+        ' "input_cost_per_token": 0.000001, "output_cost_per_token": 0.000002}}'
+    )
+    words = ("prices", "import", str(price_list), "--undated-since", UNDATED_SINCE)
+
+    looked = run(capsys, data_dir, database_url, *words, "--dry-run")
+    imported = run(capsys, data_dir, database_url, *words)
+    again = run(capsys, data_dir, database_url, *words)
+
+    assert looked[0] == imported[0] == again[0] == 0
+    assert "added openai/gpt-x" in looked[1]
+    assert "nothing was changed" in looked[1]
+    assert imported[1].startswith("added openai/gpt-x\n1 added, 0 changed")
+    assert again[1].startswith("0 added, 0 changed, 1 unchanged")
