@@ -50,6 +50,8 @@ class Operation:
     path_types: Mapping[str, TypeAdapter[Any]] = field(default_factory=dict)
     query: type[BaseModel] | None = None
     body: type[BaseModel] | None = None
+    # For callers who ask in them, such as a protocol of its own.
+    also_answers_in: tuple[str, ...] = ()
     # Rewrites a refusal's envelope for a protocol that has its own; takes the
     # request, the envelope and its message.
     refusal: Callable[[web.Request, web.Response, str], web.Response] | None = None

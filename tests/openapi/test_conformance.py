@@ -33,6 +33,7 @@ WITH_RULES = [
     "post_session",
     "post_turn",
     "post_session_end",
+    "post_traces",
     "post_provider",
     "post_price",
     "post_price_correction",
@@ -61,6 +62,11 @@ def config() -> SchemathesisConfig:
             ],
         }
     )
+
+
+@schemathesis.serializer("application/x-protobuf")
+def some_bytes(_context: Any, value: Any) -> bytes:
+    return repr(value).encode()
 
 
 schema = schemathesis.openapi.from_dict(

@@ -7,6 +7,7 @@ import pytest
 from service.resources import Resources
 from tests.callers import Caller, Callers
 from tests.rebuilding import expect_rebuild_equals_live
+from tests.sessions.otlp.spans import export, llm, send, span
 from tests.sessions.recording import Recorder, register_agent, turn
 
 DAY = 86_400
@@ -225,5 +226,7 @@ async def test_rebuilt_usage_equals_live_one(
     for number in range(12):
         spent = SPENT if number % 3 else {}
         await recorder.turn("chat-1", turn(f"t{number}", number * DAY / 4, **spent))
+    for spans in ([span(1, session__id="chat-2"), llm(2, 1, 5, 1)], [llm(3, 1, 7, 2)]):
+        await send(recorder.caller, export(recorder.agent_id, *spans))
 
     await expect_rebuild_equals_live(resources, "usage")

@@ -1,5 +1,6 @@
 """What an operation answers: its successes, its refusals and their headers."""
 
+from collections.abc import Sequence
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -130,6 +131,11 @@ def answers(
     }
     for status, words in operation.answers.items():
         found[status] = _own(operation, schemas, status, words, example)
+    if operation.also_answers_in:
+        found = {
+            status: _also_in(operation.also_answers_in, status, answer)
+            for status, answer in found.items()
+        }
     return {str(status): found[status] for status in sorted(found)}
 
 
@@ -206,6 +212,15 @@ def _content(operation: Operation, schemas: Schemas, status: int, words: str) ->
             "status_code": {"type": "integer", "format": "int32", "const": status},
         },
     }
+
+
+def _also_in(content_types: Sequence[str], status: int, answer: Schema) -> Schema:
+    """Add content types whose form the document can't describe."""
+    if "$ref" in answer:
+        answer = _refusal(status, REFUSALS[status], None)
+    for content_type in content_types:
+        answer["content"][content_type] = {"schema": {}}
+    return answer
 
 
 def _refusal(status: int, words: str, shown: Any) -> Schema:

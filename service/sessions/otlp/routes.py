@@ -45,6 +45,7 @@ class ExportedTraces(TypedDict, total=False):
     content_type=JSON,
     idempotent_key=False,
     raw_body=(PROTOBUF, JSON),
+    also_answers_in=(PROTOBUF,),
     refusal=refusal,
 )
 async def post_traces(request: web.Request) -> web.Response:
