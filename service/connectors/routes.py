@@ -25,7 +25,9 @@ from service.http.requests import RequestModel
 
 routes = Routes("mcp")
 
-URL_PATTERN = r"^https?://[^\s\x00-\x20\x7f/?#]+[^\s\x00-\x20\x7f]*$"
+# No user and password before the host: whoever sees a connector sees its URL, and
+# the log keeps it.
+URL_PATTERN = r"^https?://[^\s\x00-\x20\x7f/?#@\\]+([/?#][^\s\x00-\x20\x7f]*)?$"
 NO_SUCH_CONNECTOR = "no such connector, or none that the caller can see"
 NOT_OWNER = "the caller is neither its owner nor a superuser"
 
