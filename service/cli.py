@@ -12,7 +12,7 @@ from psycopg import OperationalError
 from psycopg.errors import InsufficientPrivilege
 
 from service import __version__
-from service.config import NO_OPTION, Config, ConfigError, variable_of
+from service.config import NO_OPTION, Config, ConfigError, StartError, variable_of
 from service.embedded_postgres import EmbeddedPostgres
 from service.embedded_postgres.errors import DataFolderInUseError, EmbeddedPostgresError
 from service.errors import ServiceError
@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ConfigError as error:
         print(f"agent-runtime: {error}", file=sys.stderr)
         return EXIT_CONFIG
-    except (EmbeddedPostgresError, MigrationError, ServiceError) as error:
+    except (EmbeddedPostgresError, MigrationError, ServiceError, StartError) as error:
         print(f"agent-runtime: {error}", file=sys.stderr)
         return EXIT_FAILED
     except (OperationalError, InsufficientPrivilege) as error:
@@ -169,7 +169,12 @@ def _settings() -> argparse.ArgumentParser:
 @contextmanager
 def _database(config: Config) -> Iterator[tuple[str, EmbeddedPostgres | None]]:
     """Yield the database's URL, starting the embedded one where none is given."""
-    config.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        config.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(
+            f"{config.data_dir} can't be the data folder: {error.strerror}"
+        ) from None
     if config.database_url is not None:
         yield config.database_url, None
         return

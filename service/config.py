@@ -4,7 +4,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from psycopg import ProgrammingError
+from psycopg.conninfo import conninfo_to_dict
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+)
 
 ENVIRONMENT_PREFIX = "AGENT_RUNTIME_"
 # Everyone on a machine can read a process's options.
@@ -13,6 +22,26 @@ NO_OPTION = frozenset({"root_keys"})
 
 class ConfigError(Exception):
     """A setting, or what it points to, can't be used; the message says which."""
+
+
+class StartError(Exception):
+    """A command can't start, though its settings can be read; says why."""
+
+
+def _not_empty(value: Any) -> Any:
+    # Nobody means the current folder, or the database that libpq finds by itself.
+    if value == "":
+        raise ValueError("empty")
+    return value
+
+
+def _connectable(url: str) -> str:
+    try:
+        conninfo_to_dict(url)
+    except ProgrammingError:
+        # Its own words can quote a password.
+        raise ValueError("not a URL of PostgreSQL") from None
+    return url
 
 
 class Config(BaseModel):
@@ -31,12 +60,14 @@ class Config(BaseModel):
     ] = 8080
     data_dir: Annotated[
         Path,
+        BeforeValidator(_not_empty),
         Field(
             description="Folder of the keys, the first token and the embedded database."
         ),
     ] = Path("data")
     database_url: Annotated[
-        str | None,
+        Annotated[str, BeforeValidator(_not_empty), AfterValidator(_connectable)]
+        | None,
         Field(
             repr=False,
             description="PostgreSQL to use; without it an embedded one runs "
@@ -163,7 +194,8 @@ class Config(BaseModel):
             return cls.model_validate(given)
         except ValidationError as error:
             faults = [
-                f"{variable_of(str(each['loc'][0]))}: {each['msg']}"
+                f"{variable_of(str(each['loc'][0]))}: "
+                + each["msg"].removeprefix("Value error, ")
                 for each in error.errors(include_input=False)
             ]
             raise ConfigError("; ".join(faults)) from None

@@ -16,7 +16,7 @@ from projections.relay.configured import kafka_settings
 from projections.relay.kafka.settings import KafkaSettings
 from projections.relay.relay import run_relay
 from service.app import create_app
-from service.config import Config
+from service.config import Config, StartError
 from service.demo.api import DemoError
 from service.demo.load import load_demo
 from service.embedded_postgres import EmbeddedPostgres
@@ -65,9 +65,7 @@ async def serve(
                 run_followers(resources.log, resources.database_url)
             )
             await _first_tables(resources)
-            await stack.enter_async_context(
-                run_signer(resources.pool, config.data_dir)
-            )
+            await stack.enter_async_context(run_signer(resources.pool, config.data_dir))
         if kafka is not None:
             await stack.enter_async_context(
                 run_relay(resources.log, resources.conninfo, kafka)
@@ -107,11 +105,21 @@ async def _listening(
     )
     await runner.setup()
     site = web.TCPSite(runner, config.host, config.port, backlog=1024)
-    await site.start()
     try:
+        await _start(site, config)
         yield app, f"http://{_authority(runner)}"
     finally:
         await runner.cleanup()
+
+
+async def _start(site: web.TCPSite, config: Config) -> None:
+    try:
+        await site.start()
+    except OSError as error:
+        raise StartError(
+            f"can't listen on {config.host}, port {config.port}: "
+            f"{error.strerror or error}"
+        ) from None
 
 
 def _authority(runner: web.AppRunner) -> str:

@@ -1,6 +1,7 @@
 """What the command line says when it can't do what it is asked."""
 
 import logging
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -37,6 +38,57 @@ def test_a_setting_that_does_not_fit_is_named(
 
     assert status == EXIT_CONFIG
     assert words.startswith("AGENT_RUNTIME_PORT: ")
+
+
+@pytest.mark.parametrize("url", ["hidden", "postgresql://a:hidden@[::1/x"])
+def test_what_is_no_url_of_a_database_is_named_and_not_quoted(
+    capsys: pytest.CaptureFixture[str], url: str
+) -> None:
+    status, words = refusal(capsys, "migrate", "--database-url", url)
+
+    assert status == EXIT_CONFIG
+    assert words == "AGENT_RUNTIME_DATABASE_URL: not a URL of PostgreSQL"
+
+
+def test_an_empty_setting_is_not_taken_for_the_default(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AGENT_RUNTIME_DATABASE_URL", "")
+    monkeypatch.setenv("AGENT_RUNTIME_DATA_DIR", "")
+
+    status, words = refusal(capsys, "migrate")
+
+    assert status == EXIT_CONFIG
+    assert words == ("AGENT_RUNTIME_DATA_DIR: empty; AGENT_RUNTIME_DATABASE_URL: empty")
+
+
+def test_a_data_folder_that_cannot_be_made_is_named(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "file"
+    file.touch()
+
+    status, words = refusal(capsys, "keys", "status", "--data-dir", str(file / "data"))
+
+    assert status == EXIT_CONFIG
+    assert words == f"{file / 'data'} can't be the data folder: Not a directory"
+
+
+def test_a_port_that_is_taken_is_named(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, database_url: str
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+
+        status, words = refusal(
+            capsys,
+            *("serve", "--data-dir", str(tmp_path), "--database-url", database_url),
+            *("--port", str(port), "--log-level", "error"),
+        )
+
+    assert status == EXIT_FAILED
+    assert words.startswith(f"can't listen on 127.0.0.1, port {port}: ")
+    assert "in use" in words
 
 
 def test_a_database_that_is_away_is_said_without_its_password(
