@@ -18,6 +18,7 @@ from service.embedded_postgres.errors import DataFolderInUseError, EmbeddedPostg
 from service.errors import ServiceError
 from service.hardening import forbid_dumps
 from service.logs import configure_logs
+from service.topic_options import add_topic_commands
 from service.migrate import MigrationError
 
 EXIT_CONFIG = 78
@@ -91,6 +92,9 @@ def build_parser() -> argparse.ArgumentParser:
         help="look for what is wrong with an installation; exits 1 if anything is",
     )
     doctor.set_defaults(run=_doctor)
+    topic = commands.add_parser("topic", help="the event topic in Kafka")
+    add_topic_commands(topic, settings)
+    topic.set_defaults(run=_topic)
     keys = commands.add_parser("keys", help="keys that secrets are sealed under")
     _add_keys_commands(keys, settings)
     return parser
@@ -255,6 +259,16 @@ def _doctor(config: Config, _options: argparse.Namespace) -> int:
         from service.administration import show_health
 
         return _run(show_health(config, url))
+
+
+def _topic(config: Config, options: argparse.Namespace) -> int:
+    from service.topic import run_topic_command
+
+    # Neither reads the log, and both may run where there is no database.
+    if options.topic_command in ("create", "tail"):
+        return _run(run_topic_command(config, "", options))
+    with _database_in_use(config) as url:
+        return _run(run_topic_command(config, url, options))
 
 
 def _keys_rotate(config: Config, _options: argparse.Namespace) -> int:
