@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from typing import Final
 
 from projections.agents.projector import AgentsProjector
+from projections.audit.trail.projector import AuditTrailProjector
 from projections.audit.tree.projector import MerkleTreeProjector
 from projections.connectors.projector import ConnectorsProjector
 from projections.destruction.projector import DestructionProjector
@@ -22,6 +23,7 @@ from service.event_log.log import EventLog
 
 PROJECTORS: Final[tuple[Projector, ...]] = (
     AgentsProjector(),
+    AuditTrailProjector(),
     ConnectorsProjector(),
     DestructionProjector(),
     MerkleTreeProjector(),

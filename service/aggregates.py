@@ -4,6 +4,7 @@ from typing import Final
 
 from service.agents.aggregate import Agent
 from service.aggregate import LoggedAggregate
+from service.audit.aggregate import AuditReading
 from service.connectors.aggregate import Connector
 from service.price_catalog.aggregate import ModelPricing, Provider
 from service.secrets.aggregate import Secret
@@ -13,6 +14,7 @@ from service.users.aggregate import Token, User
 
 AGGREGATES: Final[tuple[type[LoggedAggregate], ...]] = (
     Agent,
+    AuditReading,
     ChatSession,
     Connector,
     ModelPricing,

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from aiohttp import web
 
 from projections.agents.routes import routes as agent_reads
+from projections.audit.trail.live_routes import routes as audit_stream
+from projections.audit.trail.routes import routes as audit_reads
 from projections.audit.tree.routes import routes as audit_proofs
 from projections.connectors.routes import routes as connector_reads
 from projections.price_catalog.history_routes import routes as price_history
@@ -35,6 +37,7 @@ from service.http.openapi.document import ApiDocument
 from service.http.openapi.routes import API_DOCUMENT
 from service.http.openapi.routes import routes as api_documents
 from service.http.operation import Operation, add_operations
+from service.http.streaming import STREAMS, Streams
 from service.price_catalog.import_routes import IMPORT_RESOURCES
 from service.price_catalog.import_routes import routes as price_imports
 from service.price_catalog.routes import routes as price_commands
@@ -75,6 +78,8 @@ def operations() -> list[Operation]:
             price_imports,
             price_reads,
             price_history,
+            audit_reads,
+            audit_stream,
             audit_proofs,
             api_documents,
             event_documents,
@@ -106,6 +111,8 @@ def create_app(resources: Resources, *, probes_only: bool = False) -> web.Applic
         app.cleanup_ctx.append(forgetting_traces)
     app[AUTHENTICATOR] = resources.authenticator
     app[THROTTLE] = Throttle()
+    app[STREAMS] = Streams()
+    app.on_shutdown.append(app[STREAMS].close)
     served: Sequence[Operation] = probes.operations if probes_only else operations()
     app[API_DOCUMENT] = ApiDocument(
         [operation for operation in served if operation.documented]

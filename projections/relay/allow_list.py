@@ -9,6 +9,7 @@ from typing import Final
 
 from projections.relay.public_event import PublicEvent
 from service.agents.aggregate import Agent
+from service.audit.aggregate import AuditReading
 from service.connectors.aggregate import Connector
 from service.price_catalog.aggregate import ModelPricing, Provider
 from service.secrets.aggregate import Secret
@@ -31,6 +32,12 @@ _ENTRIES: Final = (
         event=Agent.ManagerDismissed,
         meaning="A user has full management of the agent no more.",
         fields=("user_id",),
+    ),
+    PublicEvent(
+        event=AuditReading.Created,
+        meaning="Somebody reads history, by one request, export or stream.",
+        fields=("operation",),
+        withheld=("asked",),
     ),
     PublicEvent(
         event=Connector.Created,

@@ -11,7 +11,7 @@ from aiohttp import web
 from service.auth.middleware import AUTHENTICATOR, PRINCIPAL
 from service.auth.principal import Principal
 from service.errors import InvalidRequestError, MalformedRequestError, Problem
-from service.event_log.append import AlreadyAnsweredError, Receipt
+from service.event_log.append import AlreadyAnsweredError, Appended, Receipt
 from service.event_log.execute import execute
 from service.event_log.log import EventLog
 from service.event_log.unit_of_work import UnitOfWork
@@ -72,6 +72,21 @@ async def dispatch(
     if appended and appended.position is not None:
         response.headers[POSITION_HEADER] = str(appended.position)
     return response
+
+
+async def execute_as_caller(
+    request: web.Request, handler: Handler[Result]
+) -> tuple[Result, Appended | None]:
+    """Run a command that isn't itself what is answered, as the request's caller.
+
+    :raises ServiceError: the handler's refusal
+    """
+    return await execute(
+        request.config_dict[EVENT_LOG],
+        _Attempt(request, handler).decide,
+        metadata=request_metadata(request),
+        at=datetime.now(UTC),
+    )
 
 
 class _Attempt(Generic[Result]):

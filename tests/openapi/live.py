@@ -10,6 +10,7 @@ from typing import Any
 
 from aiohttp.test_utils import TestClient, TestServer
 
+from projections.audit.tree.signer import CheckpointSigner
 from projections.catalog import run_followers
 from projections.position import wait_for_position
 from service.app import create_app
@@ -72,6 +73,11 @@ async def _serve(
                 callers = Callers(resources, client)
                 root = await callers.user("root", "superuser")
                 stranger = await callers.user("stranger")
+                head = (await resources.log.head()).position
+                await wait_for_position(
+                    resources.pool, ["merkle_tree"], head, timeout_s=10
+                )
+                await CheckpointSigner(resources.pool, data_dir).sign()
                 made = await make_things(Walk(root))
                 tokens = {"superuser": str(root.token), "stranger": str(stranger.token)}
                 base_url = str(client.make_url("/")).rstrip("/")

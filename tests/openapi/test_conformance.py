@@ -29,6 +29,8 @@ ACCEPTED = ["2xx", 304, 401, 403, 404, 409, 412, 429]
 WITH_RULES = [
     "get_session_list",
     "get_usage",
+    "get_inclusion_proof",
+    "get_consistency_proof",
     "bulk_update_tools",
     "post_session",
     "post_turn",
@@ -40,8 +42,9 @@ WITH_RULES = [
     "post_price_end",
     "post_litellm_import",
 ]
-# Reads a whole price list each time; the other import is as good an example.
-SLOW = "post_genai_prices_import"
+# The import reads a whole price list each time, and the other one is as good an
+# example; the stream has no end.
+SLOW = ["post_genai_prices_import", "get_audit_stream"]
 
 
 def config() -> SchemathesisConfig:

@@ -10,10 +10,12 @@ import orjson
 import pytest
 from aiohttp.test_utils import TestClient, TestServer
 
+from projections.audit.tree.signer import CheckpointSigner
+from projections.position import wait_for_position
 from service.app import create_app
 from service.http.openapi.answers import REFUSALS
 from service.http.openapi.document import EXAMPLES, document, recorded_examples
-from service.resources import open_resources
+from service.resources import Resources, open_resources
 from tests.callers import Caller, Callers
 from tests.conftest import fresh_database
 from tests.openapi.contract import (
@@ -51,10 +53,13 @@ async def alone(
 
 
 async def test_every_operation_answers_as_described(
-    callers: Callers, alone: Caller
+    callers: Callers, resources: Resources, alone: Caller, tmp_path: Path
 ) -> None:
     """With RECORD_EXAMPLES set, its answers become the document's examples."""
     ada = await callers.user("ada", "superuser")
+    head = (await resources.log.head()).position
+    await wait_for_position(resources.pool, ["merkle_tree"], head, timeout_s=10)
+    await CheckpointSigner(resources.pool, tmp_path).sign()
     walk = Walk(ada)
     await end_things(walk, await make_things(walk))
     refusals = await one_of_each(callers, ada, alone)

@@ -115,6 +115,7 @@ async def make_things(walk: Walk) -> Made:
     await _keep_secrets(walk)
     model_id, price_version = await _price(walk)
     session_id = await _converse(walk, agent_id)
+    await _review(walk)
     return Made(
         {
             "user_id": user_id,
@@ -128,6 +129,7 @@ async def make_things(walk: Walk) -> Made:
             "model_id": model_id,
             "price_version": price_version,
             "session_id": session_id,
+            "position": 1,
         }
     )
 
@@ -206,6 +208,16 @@ async def _converse(walk: Walk, agent_id: str) -> str:
     await walk.call("get_usage", query={**usage_asked, "group_by": "agent,model"})
     await walk.call("post_session_end", {}, session_id=session_id)
     return session_id
+
+
+async def _review(walk: Walk) -> None:
+    shared = {"kind": "connector.made_public", "limit": 1}
+    entry = (await walk.call("get_audit_events", query=shared)).data["entries"][0]
+    position = entry["position"]
+    await walk.call("get_audit_event", position=position)
+    await walk.call("get_checkpoint_key")
+    await walk.call("get_inclusion_proof", query={"position": position})
+    await walk.call("get_consistency_proof", query={"first": position})
 
 
 async def end_things(walk: Walk, made: Made) -> None:

@@ -15,6 +15,7 @@ from projections.audit.tree.merkle import (
     folded,
     full_subtrees,
     inclusion_path,
+    stored_index,
 )
 from projections.audit.tree.table import stored_hashes
 
@@ -25,6 +26,7 @@ LATEST_CHECKPOINT = """
      ORDER BY c.size DESC
      LIMIT 1
 """
+LEAVES = "SELECT index, hash FROM read.merkle_hash WHERE index = ANY (%s)"
 EPOCH = "SELECT epoch FROM events.head"
 
 
@@ -76,14 +78,13 @@ async def roots(db: AsyncConnection[Any], *sizes: int) -> list[bytes]:
     return await _hashes_over(db, [Leaves(0, size) for size in sizes])
 
 
-async def leaves_between(
-    db: AsyncConnection[Any], after: int, upto: int
+async def leaves_known(
+    db: AsyncConnection[Any], positions: Sequence[int]
 ) -> dict[int, bytes]:
-    """Return the leaves of the positions ``after < p <= upto``, by position."""
-    nodes = [Node(0, position - 1) for position in range(after + 1, upto + 1)]
-    await db.execute(LIVE_TABLES)
-    hashes = await stored_hashes(db, nodes)
-    return {node.number + 1: hash_ for node, hash_ in hashes.items()}
+    """Return the leaves of some positions, those that the live tree has."""
+    wanted = {stored_index(Node(0, each - 1)): each for each in positions}
+    cursor = await db.execute(LEAVES, [list(wanted)], binary=True)
+    return {wanted[index]: leaf for index, leaf in await cursor.fetchall()}
 
 
 async def inclusion_proof(

@@ -29,6 +29,13 @@ class AgentManagerDismissedV1:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AuditReadV1:
+    """Somebody reads history, by one request, export or stream."""
+
+    operation: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectorRegisteredV1:
     """A connector exists, private to its owner."""
 
@@ -319,6 +326,7 @@ EVENT_TYPES: Final[Mapping[str, type[Any]]] = {
     "agent.registered.v1": AgentRegisteredV1,
     "agent.manager_appointed.v1": AgentManagerAppointedV1,
     "agent.manager_dismissed.v1": AgentManagerDismissedV1,
+    "audit.read.v1": AuditReadV1,
     "connector.registered.v1": ConnectorRegisteredV1,
     "connector.made_public.v1": ConnectorMadePublicV1,
     "connector.made_private.v1": ConnectorMadePrivateV1,

@@ -1,0 +1,42 @@
+"""Who caused an entry, as the log's metadata says."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+TRACEPARENT_PARTS = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Authorship:
+    """Every part is None where the log doesn't say; ``actor`` may be ``system``."""
+
+    actor: str | None
+    token: str | None
+    request_id: str | None
+    address: str | None
+    trace_id: str | None
+
+
+def authorship(metadata: str) -> Authorship:
+    """Read the metadata of an entry, also when somebody has damaged it."""
+    try:
+        members = orjson.loads(metadata)
+    except orjson.JSONDecodeError:
+        members = {}
+    if not isinstance(members, dict):
+        members = {}
+    parts = (_text(members, "traceparent") or "").split("-")
+    return Authorship(
+        actor=_text(members, "actor"),
+        token=_text(members, "token"),
+        request_id=_text(members, "request_id"),
+        address=_text(members, "address"),
+        trace_id=parts[1] if len(parts) == TRACEPARENT_PARTS else None,
+    )
+
+
+def _text(members: dict[str, Any], name: str) -> str | None:
+    value = members.get(name)
+    return value if isinstance(value, str) and value else None

@@ -1,0 +1,141 @@
+"""An entry of the trail as the API and exports show it."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, TypedDict
+from uuid import UUID
+
+from eventsourcing.persistence import StoredEvent
+from psycopg import AsyncConnection
+
+from projections.audit.trail.authorship import Authorship, authorship
+from projections.audit.trail.queries import names_of
+from projections.audit.trail.words import UNREADABLE, WORDS, words_for
+from service.event_log.entries import StoredEntry
+from service.event_log.mapper import EventMapper
+
+
+class AuditedResource(TypedDict):
+    """What an entry changed; ``name`` only of users, agents and connectors."""
+
+    kind: str
+    id: UUID
+    name: str | None
+
+
+class AuditEntry(TypedDict):
+    """Who did what, when, in which request, and what it changed.
+
+    ``actor_id`` is null for what the service or its operator did, which ``actor``
+    says. ``what`` is for people and may be put otherwise by a later version; what
+    was recorded are ``kind`` and the event's own fields.
+    """
+
+    position: int
+    recorded_at: datetime
+    actor_id: UUID | None
+    actor: str | None
+    token_id: UUID | None
+    request_id: str | None
+    trace_id: str | None
+    address: str | None
+    kind: str
+    resource: AuditedResource
+    version: int
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """An entry, with what could be read of it."""
+
+    stored: StoredEntry
+    author: Authorship
+    event: Any
+
+
+async def audit_entries(
+    db: AsyncConnection[Any], mapper: EventMapper, entries: Sequence[StoredEntry]
+) -> list[AuditEntry]:
+    """Show some entries, with the names that ids have."""
+    read = [
+        _Read(each, authorship(each.metadata), _event(mapper, each)) for each in entries
+    ]
+    names = await names_of(db, _ids(read))
+    return [_shown(each, names) for each in read]
+
+
+def _event(mapper: EventMapper, entry: StoredEntry) -> Any:
+    """Decode an event; None for one that can't be, which must not hide the others."""
+    if entry.topic not in WORDS:
+        return None
+    try:
+        return mapper.to_domain_event(
+            StoredEvent(
+                originator_id=entry.aggregate_id,
+                originator_version=entry.version,
+                topic=entry.topic,
+                state=entry.state,
+            )
+        )
+    except Exception:  # noqa: BLE001 # whatever is wrong with it, it is to be shown
+        return None
+
+
+def _ids(entries: Iterable[_Read]) -> Iterator[str]:
+    for entry in entries:
+        yield str(entry.stored.aggregate_id)
+        if entry.author.actor and _ID.fullmatch(entry.author.actor):
+            yield entry.author.actor
+        if entry.event is not None:
+            words_for(entry.stored.topic, entry.event, named := _Collected())
+            yield from named
+
+
+class _Collected(list[str]):
+    """Notes which ids the words name."""
+
+    def __call__(self, resource_id: str) -> str:
+        if _ID.fullmatch(resource_id):
+            self.append(resource_id)
+        return resource_id
+
+
+def _shown(entry: _Read, names: Mapping[str, str]) -> AuditEntry:
+    stored, author = entry.stored, entry.author
+
+    def named(resource_id: str) -> str:
+        name = names.get(resource_id)
+        return resource_id if name is None else f"{name} ({resource_id})"
+
+    what = UNREADABLE
+    if entry.event is not None:
+        what = words_for(stored.topic, entry.event, named)
+    actor_id = _uuid(author.actor)
+    return {
+        "position": stored.position,
+        "recorded_at": stored.recorded_at,
+        "actor_id": actor_id,
+        "actor": names.get(str(actor_id)) if actor_id else author.actor,
+        "token_id": _uuid(author.token),
+        "request_id": author.request_id,
+        "trace_id": author.trace_id,
+        "address": author.address,
+        "kind": stored.topic,
+        "resource": {
+            "kind": stored.topic.partition(".")[0],
+            "id": stored.aggregate_id,
+            "name": names.get(str(stored.aggregate_id)),
+        },
+        "version": stored.version,
+        "what": what,
+    }
+
+
+def _uuid(text: str | None) -> UUID | None:
+    return UUID(text) if text and _ID.fullmatch(text) else None
+
+
+_ID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")

@@ -1,0 +1,137 @@
+"""The trail in full length: JSON Lines and CSV, batch by batch."""
+
+import base64
+import csv
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, replace
+from io import StringIO
+from typing import Any, Final, Literal
+
+from psycopg import AsyncConnection
+from psycopg.errors import UndefinedTable
+
+from projections.audit.entry_json import recorded
+from projections.audit.trail.entry import AuditEntry, audit_entries
+from projections.audit.trail.filters import Filters
+from projections.audit.trail.queries import entries_found
+from projections.audit.tree.queries import leaves_known
+from service.event_log.entries import StoredEntry
+from service.event_log.mapper import EventMapper
+from service.http.envelope import to_json
+
+BATCH_ENTRIES: Final = 500
+COLUMNS: Final = (
+    "position",
+    "recorded_at",
+    "actor_id",
+    "actor",
+    "token_id",
+    "request_id",
+    "trace_id",
+    "address",
+    "kind",
+    "resource_kind",
+    "resource_id",
+    "resource_name",
+    "version",
+    "what",
+)
+# What a spreadsheet takes for the beginning of a formula.
+FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # noqa: RUF001 # as full-width characters too
+
+Format = Literal["jsonl", "csv"]
+Borrow = Callable[[], AbstractAsyncContextManager[AsyncConnection[Any]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """Some lines, and the last position in them."""
+
+    lines: bytes
+    last: int
+
+
+async def export(
+    borrow: Borrow, mapper: EventMapper, filters: Filters, form: Format
+) -> AsyncIterator[Exported]:
+    """Yield the lines of all entries that pass, oldest first.
+
+    Each batch is read on a connection of its own for as long as that takes, so that
+    a slow reader holds none. The log is only added to: batches fit together.
+    """
+    if form == "csv":
+        yield Exported(_csv([COLUMNS]), filters.first - 1)
+    while filters.first <= filters.last:
+        async with borrow() as db:
+            found = await entries_found(
+                db, filters, order="oldest", limit=BATCH_ENTRIES
+            )
+            shown = await audit_entries(db, mapper, found)
+            leaves = await _leaves(db, found) if form == "jsonl" else {}
+        if found:
+            lines = (
+                _csv(map(_cells, shown))
+                if form == "csv"
+                else b"".join(map(_line, found, shown, map(leaves.get, _at(found))))
+            )
+            yield Exported(lines, found[-1].position)
+        if len(found) < BATCH_ENTRIES:
+            return
+        filters = replace(filters, first=found[-1].position + 1)
+
+
+def _at(entries: Iterable[StoredEntry]) -> list[int]:
+    return [entry.position for entry in entries]
+
+
+async def _leaves(
+    db: AsyncConnection[Any], entries: Sequence[StoredEntry]
+) -> dict[int, bytes]:
+    """Return the tree's leaves of some entries, as far as it has grown."""
+    try:
+        return await leaves_known(db, _at(entries))
+    except UndefinedTable:
+        return {}
+
+
+def _line(entry: StoredEntry, shown: AuditEntry, leaf: bytes | None) -> bytes:
+    """Write an entry as people read it, and as the log holds it."""
+    readable = {key: shown[key] for key in _READABLE}
+    leaf_hash = None if leaf is None else base64.b64encode(leaf).decode()
+    return to_json({**recorded(entry), "leaf_hash": leaf_hash, **readable}) + b"\n"
+
+
+_READABLE: Final = (
+    "actor_id",
+    "actor",
+    "token_id",
+    "request_id",
+    "trace_id",
+    "address",
+    "kind",
+    "resource",
+    "what",
+)
+
+
+def _cells(entry: AuditEntry) -> list[str]:
+    cells: dict[str, Any] = {**entry}
+    resource = entry["resource"]
+    cells["recorded_at"] = entry["recorded_at"].isoformat()
+    cells["resource_kind"] = resource["kind"]
+    cells["resource_id"] = resource["id"]
+    cells["resource_name"] = resource["name"]
+    return [_cell(cells[name]) for name in COLUMNS]
+
+
+def _cell(value: Any) -> str:
+    """Write a value so that no spreadsheet calculates with it."""
+    text = "" if value is None else str(value)
+    return "'" + text if text.startswith(FORMULA_STARTS) else text
+
+
+def _csv(rows: Iterable[Sequence[str]]) -> bytes:
+    lines = StringIO()
+    csv.writer(lines).writerows(rows)
+    return lines.getvalue().encode()

@@ -1,0 +1,103 @@
+"""What of the trail is asked for."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any
+from uuid import UUID
+
+from psycopg import AsyncConnection
+from pydantic import Field
+
+from service.event_log import reader
+from service.http.requests import POSITION_MAX, Moment, QueryModel
+
+KIND = r"^[a-z_]{1,64}(\.[a-z_]{1,64})?$"
+REQUEST_ID = r"^[A-Za-z0-9._-]{1,64}$"
+Position = Annotated[int, Field(ge=1, le=POSITION_MAX)]
+
+
+class TrailQuery(QueryModel):
+    """Filters; an entry has to pass all of them."""
+
+    actor: Annotated[
+        UUID | None,
+        Field(description="The user who caused it, by id."),
+    ] = None
+    kind: Annotated[
+        str | None,
+        Field(
+            pattern=KIND,
+            description="A type of event, such as `connector.made_public`, or all of "
+            "one aggregate, such as `connector`.",
+        ),
+    ] = None
+    resource: Annotated[
+        UUID | None,
+        Field(description="Anything that it is about or names, by id."),
+    ] = None
+    request_id: Annotated[
+        str | None,
+        Field(pattern=REQUEST_ID, description="The X-Request-Id that caused it."),
+    ] = None
+    from_time: Annotated[
+        Moment | None, Field(description="Recorded at or after this.")
+    ] = None
+    until_time: Annotated[Moment | None, Field(description="Recorded before this.")] = (
+        None
+    )
+    from_position: Annotated[
+        Position | None, Field(description="At or after this position.")
+    ] = None
+    until_position: Annotated[
+        Position | None, Field(description="At or before this position.")
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filters:
+    """Filters as the tables have them: times have become positions, both inclusive.
+
+    ``first > last`` where nothing can match.
+    """
+
+    first: int
+    last: int
+    actor: str | None = None
+    kind: str | None = None
+    resource: UUID | None = None
+    request_id: str | None = None
+
+    @property
+    def narrows(self) -> bool:
+        """Say whether anything but positions is asked for."""
+        wanted = (self.actor, self.kind, self.resource, self.request_id)
+        return any(each is not None for each in wanted)
+
+
+async def filters_of(
+    db: AsyncConnection[Any], query: TrailQuery, *, last: int
+) -> Filters:
+    """Translate a query; ``last`` is the position up to which it is answered."""
+    first = query.from_position or 1
+    last = min(last, query.until_position or last)
+    if query.from_time is not None:
+        first = max(first, await _first_since(db, query.from_time))
+    if query.until_time is not None:
+        last = min(last, await _first_since(db, query.until_time) - 1)
+    return Filters(
+        first=first,
+        last=last,
+        actor=str(query.actor) if query.actor else None,
+        kind=query.kind,
+        resource=query.resource,
+        request_id=query.request_id,
+    )
+
+
+async def _first_since(db: AsyncConnection[Any], moment: datetime) -> int:
+    """Return the first position recorded at or after a moment."""
+    try:
+        before = moment - moment.resolution
+    except OverflowError:
+        return 1
+    return await reader.position_at(db, before) + 1

@@ -1,0 +1,87 @@
+"""The trail as it happens: server-sent events, resumed by position."""
+
+import asyncio
+from dataclasses import replace
+from typing import Any
+
+from psycopg import AsyncConnection
+from psycopg_pool import AsyncConnectionPool
+
+from projections.audit.trail.entry import AuditEntry, audit_entries
+from projections.audit.trail.filters import Filters
+from projections.audit.trail.queries import entries_found
+from service.event_log.doorbell import wait_for
+from service.event_log.log import EventLog
+from service.http.envelope import to_json
+from service.http.streaming import Stream
+
+BATCH_ENTRIES = 200
+HEARTBEAT_S = 15.0
+# However often something happens, a stream looks ten times a second. A follower that
+# is behind rings no bell when it has caught up.
+PACE_S = 0.1
+REFLECTED = """
+    SELECT least(h.position, p.position), h.position
+      FROM events.head h
+      LEFT JOIN read.position p ON p.follower = 'audit_trail' AND p.epoch = h.epoch
+"""
+
+HEARTBEAT = b": heartbeat\n\n"
+
+
+class Tail:
+    """Sends what passes the filters from ``filters.first`` on, and never ends.
+
+    ``filters.last`` means nothing here.
+    """
+
+    def __init__(
+        self,
+        log: EventLog,
+        pool: AsyncConnectionPool[AsyncConnection[Any]],
+        filters: Filters,
+    ) -> None:
+        self._log = log
+        self._pool = pool
+        self._filters = filters
+        self._is_behind = False
+
+    async def send_new(self, stream: Stream) -> None:
+        """Send all there is, batch by batch."""
+        while True:
+            entries, last = await self._batch()
+            if entries:
+                await stream.write(b"".join(map(_event, entries)))
+            self._filters = replace(self._filters, first=last + 1)
+            if len(entries) < BATCH_ENTRIES:
+                return
+
+    async def wait(self, bell: asyncio.Event, timeout_s: float) -> None:
+        """Wait for news, but not for longer than the given time."""
+        await asyncio.sleep(PACE_S)
+        if not self._is_behind:
+            await wait_for(bell, timeout_s)
+
+    async def _batch(self) -> tuple[list[AuditEntry], int]:
+        async with self._pool.connection() as db:
+            reflected, head = await _reflected(db)
+            last = reflected if self._filters.narrows else head
+            self._is_behind = last < head
+            filters = replace(self._filters, last=last)
+            found = await entries_found(
+                db, filters, order="oldest", limit=BATCH_ENTRIES
+            )
+            shown = await audit_entries(db, self._log.mapper, found)
+        if len(found) == BATCH_ENTRIES:
+            last = found[-1].position
+        return shown, max(last, filters.first - 1)
+
+
+async def _reflected(db: AsyncConnection[Any]) -> tuple[int, int]:
+    row = await (await db.execute(REFLECTED)).fetchone()
+    assert row is not None
+    return row[0] or 0, row[1]
+
+
+def _event(entry: AuditEntry) -> bytes:
+    return b"id: %d\ndata: %b\n\n" % (entry["position"], to_json(entry))

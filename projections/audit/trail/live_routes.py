@@ -1,0 +1,118 @@
+"""The audit trail as it happens, over HTTP."""
+
+import re
+from typing import Annotated, Final
+from uuid import UUID
+
+from aiohttp import web
+from pydantic import Field
+
+from projections.audit.trail.filters import KIND, Filters
+from projections.audit.trail.live import HEARTBEAT, HEARTBEAT_S, Tail
+from projections.reading import READ_POOL
+from service.audit.policy import may_read_history
+from service.audit.record import record_reading
+from service.auth.middleware import AUTHENTICATOR
+from service.errors import (
+    MalformedRequestError,
+    PreconditionFailedError,
+    Problem,
+    ServiceError,
+)
+from service.http.dispatch import EVENT_LOG
+from service.http.operation import EVENT_STREAM, Routes
+from service.http.requests import POSITION_MAX, QueryModel
+from service.http.streaming import STREAMS
+
+routes = Routes("audit")
+
+LAST_EVENT_ID: Final = "Last-Event-ID"
+_POSITION: Final = re.compile(r"[0-9]{1,18}")
+
+
+class StreamQuery(QueryModel):
+    """Filters as in the list."""
+
+    actor: UUID | None = None
+    kind: Annotated[str | None, Field(pattern=KIND)] = None
+    resource: UUID | None = None
+    after: Annotated[
+        int | None,
+        Field(
+            ge=0,
+            le=POSITION_MAX,
+            description="Begin behind this position; without it, with what comes next.",
+        ),
+    ] = None
+
+
+@routes.get(
+    "/api/audit/stream",
+    answers={
+        200: "entries as server-sent events",
+        403: "the caller is neither superuser nor auditor",
+        412: "the log hasn't reached the position to go on from",
+    },
+    content_type=EVENT_STREAM,
+)
+async def get_audit_stream(
+    request: web.Request, query: StreamQuery
+) -> web.StreamResponse:
+    """Follow the trail as it happens, by server-sent events.
+
+    Each event's id is its position; `Last-Event-ID` goes on behind it, and comes
+    before ``after``. Comments keep an idle connection open. A reader who doesn't
+    keep up is cut off and can go on where they were. The stream ends when the
+    service stops, and when the caller's token or role is taken away. On record as
+    one reading.
+    """
+    start = _last_event_id(request)
+    if start is None:
+        start = query.after
+    opened_at = await record_reading(request)
+    if start is not None and start > opened_at:
+        raise PreconditionFailedError(
+            f"the log ends at position {opened_at}", code="position_beyond_log"
+        )
+    filters = Filters(
+        first=(opened_at if start is None else start) + 1,
+        last=opened_at,
+        actor=str(query.actor) if query.actor else None,
+        kind=query.kind,
+        resource=query.resource,
+    )
+    log = request.config_dict[EVENT_LOG]
+    streams = request.config_dict[STREAMS]
+    tail = Tail(log, request.config_dict[READ_POOL], filters)
+    async with streams.open(request, EVENT_STREAM, {}) as stream:
+        with log.doorbell.bell() as bell, streams.woken(bell):
+            await stream.write(HEARTBEAT)
+            while not streams.are_closing and await _still_may(request):
+                await tail.send_new(stream)
+                if stream.idle_s >= HEARTBEAT_S:
+                    await stream.write(HEARTBEAT)
+                await tail.wait(bell, HEARTBEAT_S)
+    return stream.response
+
+
+def _last_event_id(request: web.Request) -> int | None:
+    given = request.headers.get(LAST_EVENT_ID)
+    if given is None:
+        return None
+    if not _POSITION.fullmatch(given):
+        raise MalformedRequestError(
+            f"{LAST_EVENT_ID} takes the id of an earlier event, a position",
+            problems=[Problem(LAST_EVENT_ID, "not a position")],
+        )
+    return int(given)
+
+
+async def _still_may(request: web.Request) -> bool:
+    """Say whether the caller could open the stream again."""
+    try:
+        principal = await request.config_dict[AUTHENTICATOR].authenticate(
+            request.headers.get("Authorization")
+        )
+    except ServiceError:
+        return False
+    return may_read_history(principal)

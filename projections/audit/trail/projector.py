@@ -1,0 +1,75 @@
+"""Entries of the log to what finds them."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar
+from uuid import UUID
+
+from psycopg import AsyncConnection
+
+from projections.audit.trail.authorship import authorship
+from projections.audit.trail.table import EntryRow, MentionRow, insert_entries
+from projections.projector import Projector
+from service.event_log.entries import StoredEntry, entries_between
+from service.event_log.mapper import EventMapper
+
+# No text is longer in an index than PostgreSQL allows; ours are far below.
+INDEXED_CHARACTERS_MAX = 256
+
+
+class AuditTrailProjector(Projector):
+    """Indexes every entry by author, kind, request and all that it mentions.
+
+    It reads ids off the bytes of the state, wherever they stand in it, so that it
+    misses none, whatever the event means.
+    """
+
+    name = "audit_trail"
+    events: ClassVar[tuple[type[Any], ...]] = ()
+
+    async def read(
+        self,
+        db: AsyncConnection[Any],
+        mapper: EventMapper,  # noqa: ARG002 # nothing is decoded
+        *,
+        after: int,
+        upto: int,
+        limit: int,
+    ) -> Sequence[StoredEntry]:
+        return await entries_between(db, after=after, upto=upto, limit=limit)
+
+    async def project(
+        self, db: AsyncConnection[Any], events: Sequence[StoredEntry]
+    ) -> None:
+        await insert_entries(
+            db,
+            [_row(entry) for entry in events],
+            [mention for entry in events for mention in _mentions(entry)],
+        )
+
+
+def _row(entry: StoredEntry) -> EntryRow:
+    author = authorship(entry.metadata)
+    return EntryRow(
+        position=entry.position,
+        kind=entry.topic,
+        aggregate=entry.topic.partition(".")[0],
+        actor=_indexed(author.actor),
+        request_id=_indexed(author.request_id),
+    )
+
+
+def _indexed(text: str | None) -> str | None:
+    return text if text is None else text[:INDEXED_CHARACTERS_MAX]
+
+
+def _mentions(entry: StoredEntry) -> Iterator[MentionRow]:
+    mentioned = {entry.aggregate_id}
+    mentioned.update(UUID(each.decode()) for each in _IDS.findall(entry.state))
+    for resource_id in sorted(mentioned):
+        yield MentionRow(resource_id=resource_id, position=entry.position)
+
+
+_IDS = re.compile(
+    rb"(?<![0-9a-f-])[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}(?![0-9a-f-])"
+)

@@ -1,0 +1,92 @@
+"""Finding entries of the trail, and the names in them."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from typing import Any, Literal
+
+from psycopg import AsyncConnection
+from psycopg.sql import SQL, Composed
+
+from projections.audit.trail.filters import Filters
+from service.event_log.entries import StoredEntry, entries_at, entries_between
+
+Order = Literal["newest", "oldest"]
+
+# Each by an index that ends with the position: the rarest of them is walked in
+# order, as far as a page needs.
+POSITIONS = """
+    SELECT {position}
+      FROM {table}
+     WHERE {position} BETWEEN %(first)s AND %(last)s {conditions}
+     ORDER BY {position} {direction}
+     LIMIT %(limit)s
+"""
+BY_ENTRY = {
+    "actor": SQL("AND e.actor = %(actor)s"),
+    "request_id": SQL("AND e.request_id = %(request_id)s"),
+}
+BY_TYPE = SQL("AND e.kind = %(kind)s")
+BY_AGGREGATE = SQL("AND e.aggregate = %(kind)s")
+BY_RESOURCE = SQL("AND m.resource_id = %(resource)s")
+ENTRIES = SQL("read.audit_entry e")
+MENTIONS = SQL("read.audit_mention m")
+BOTH = SQL("read.audit_mention m JOIN read.audit_entry e ON e.position = m.position")
+NAMES = """
+    SELECT id::text, name FROM read.user_account WHERE id = ANY (%(ids)s::uuid[])
+    UNION ALL
+    SELECT id::text, name FROM read.agent WHERE id = ANY (%(ids)s::uuid[])
+    UNION ALL
+    SELECT id::text, name FROM read.connector WHERE id = ANY (%(ids)s::uuid[])
+"""
+
+
+async def entries_found(
+    db: AsyncConnection[Any], filters: Filters, *, order: Order, limit: int
+) -> list[StoredEntry]:
+    """Return the first entries that pass, in an order of positions."""
+    if filters.first > filters.last:
+        return []
+    if not filters.narrows and order == "oldest":
+        return await entries_between(
+            db, after=filters.first - 1, upto=filters.last, limit=limit
+        )
+    if filters.narrows:
+        # Not prepared: which index is best depends on what is asked for.
+        cursor = await db.execute(
+            _statement(filters, order),
+            {**asdict(filters), "limit": limit},
+            prepare=False,
+        )
+        positions = [row[0] for row in await cursor.fetchall()]
+    else:
+        oldest = max(filters.first, filters.last - limit + 1)
+        positions = list(range(filters.last, oldest - 1, -1))
+    found = await entries_at(db, positions)
+    return found if order == "oldest" else found[::-1]
+
+
+def _statement(filters: Filters, order: Order) -> Composed:
+    conditions = [
+        condition
+        for name, condition in BY_ENTRY.items()
+        if getattr(filters, name) is not None
+    ]
+    if filters.kind is not None:
+        conditions.append(BY_TYPE if "." in filters.kind else BY_AGGREGATE)
+    table, position = ENTRIES, SQL("e.position")
+    if filters.resource is not None:
+        table, position = (BOTH if conditions else MENTIONS), SQL("m.position")
+        conditions.append(BY_RESOURCE)
+    return SQL(POSITIONS).format(
+        position=position,
+        table=table,
+        conditions=SQL(" ").join(conditions),
+        direction=SQL("ASC" if order == "oldest" else "DESC"),
+    )
+
+
+async def names_of(db: AsyncConnection[Any], ids: Iterable[str]) -> dict[str, str]:
+    """Return the names of the users, agents and connectors among some ids."""
+    wanted: Sequence[str] = sorted(set(ids))
+    cursor = await db.execute(NAMES, {"ids": wanted})
+    return dict(await cursor.fetchall())

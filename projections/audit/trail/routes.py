@@ -1,0 +1,178 @@
+"""The audit trail over HTTP: pages and exports."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Annotated, Any, Final, TypedDict
+
+from aiohttp import hdrs, web
+from pydantic import Field
+
+from projections.audit.entry_json import recorded
+from projections.audit.trail.entry import AuditEntry, audit_entries
+from projections.audit.trail.export import Format, export
+from projections.audit.trail.filters import (
+    Filters,
+    Position,
+    TrailQuery,
+    filters_of,
+)
+from projections.audit.trail.queries import Order, entries_found
+from projections.reading import POSITION_HEADER, READ_POOL, reading, snapshot_of
+from service.audit.record import record_reading
+from service.errors import NotFoundError
+from service.event_log import reader
+from service.event_log.entries import entries_between
+from service.http.dispatch import EVENT_LOG
+from service.http.envelope import Answer
+from service.http.log_epoch import EPOCH_HEADER
+from service.http.operation import Routes
+from service.http.streaming import STREAMS
+
+routes = Routes("audit")
+
+FOLLOWER: Final = "audit_trail"
+REFUSED: Final = {403: "the caller is neither superuser nor auditor"}
+CONTENT_TYPES: Final[Mapping[Format, str]] = {
+    "jsonl": "application/x-ndjson",
+    "csv": "text/csv",
+}
+
+
+class TrailPageQuery(TrailQuery):
+    order: Order = "newest"
+    limit: Annotated[int, Field(ge=1, le=500)] = 50
+    after: Annotated[
+        Position | None, Field(description="`end_cursor` of the page before.")
+    ] = None
+
+
+class AuditPage(TypedDict):
+    """``end_cursor`` is the position to go on from, null on the last page."""
+
+    entries: list[AuditEntry]
+    end_cursor: int | None
+
+
+class WholeEntry(AuditEntry):
+    """An entry with everything that the log holds of it, exactly as stored."""
+
+    recorded: dict[str, Any]
+
+
+@routes.get(
+    "/api/audit/events",
+    answers={200: "audit trail", **REFUSED},
+    data=AuditPage,
+    min_position=True,
+)
+async def get_audit_events(request: web.Request, query: TrailPageQuery) -> Answer:
+    """List who did what, newest first.
+
+    For superusers and auditors. Entries never change and never move, so a cursor
+    stays good for ever. This very request is on record before it is answered, as
+    `audit.read`; who wants to see what comes next uses the stream.
+    """
+    await record_reading(request)
+    log = request.config_dict[EVENT_LOG]
+    async with reading(request, FOLLOWER) as snapshot:
+        filters = await filters_of(snapshot.db, query, last=snapshot.position)
+        filters = _behind(filters, query)
+        found = await entries_found(
+            snapshot.db, filters, order=query.order, limit=query.limit + 1
+        )
+        page = found[: query.limit]
+        entries = await audit_entries(snapshot.db, log.mapper, page)
+    more = len(found) > len(page)
+    return Answer(
+        message="audit trail",
+        data=AuditPage(entries=entries, end_cursor=page[-1].position if more else None),
+        headers=snapshot.headers,
+    )
+
+
+@routes.get(
+    "/api/audit/events/{position}",
+    answers={200: "audit entry", 404: "the log has no such position", **REFUSED},
+    data=WholeEntry,
+)
+async def get_audit_event(request: web.Request, position: Position) -> Answer:
+    """Get one entry, with its fields as they are recorded.
+
+    For superusers and auditors, on record.
+    """
+    await record_reading(request)
+    async with request.config_dict[READ_POOL].connection() as db:
+        found = await entries_between(db, after=position - 1, upto=position, limit=1)
+        if not found:
+            raise NotFoundError("the log has no such position")
+        mapper = request.config_dict[EVENT_LOG].mapper
+        (entry,) = await audit_entries(db, mapper, found)
+    data = WholeEntry(**entry, recorded=recorded(found[0]))
+    return Answer(message="audit entry", data=data)
+
+
+@routes.get(
+    "/api/audit/export.jsonl",
+    answers={200: "the entries, one JSON object a line", **REFUSED},
+    content_type=CONTENT_TYPES["jsonl"],
+)
+async def get_audit_jsonl(
+    request: web.Request, query: TrailQuery
+) -> web.StreamResponse:
+    """Export the trail as JSON Lines, oldest first, of any length.
+
+    Each line also holds the entry exactly as recorded and its leaf in the Merkle
+    tree: without filters it is what `agent-runtime audit verify` takes. On record as
+    one reading. An export that ends without its last chunk is not complete.
+    """
+    return await _export(request, query, "jsonl")
+
+
+@routes.get(
+    "/api/audit/export.csv",
+    answers={200: "the entries, one a row", **REFUSED},
+    content_type=CONTENT_TYPES["csv"],
+)
+async def get_audit_csv(request: web.Request, query: TrailQuery) -> web.StreamResponse:
+    """Export the trail as CSV for spreadsheets, oldest first, of any length.
+
+    A cell that a spreadsheet could take for a formula begins with an apostrophe. On
+    record as one reading.
+    """
+    return await _export(request, query, "csv")
+
+
+async def _export(
+    request: web.Request, query: TrailQuery, form: Format
+) -> web.StreamResponse:
+    await record_reading(request)
+    pool = request.config_dict[READ_POOL]
+    async with pool.connection() as db:
+        reflected, _ = await reader.head(db)
+        filters = await filters_of(db, query, last=reflected)
+    if filters.narrows:
+        async with snapshot_of(pool, FOLLOWER) as snapshot:
+            reflected = min(reflected, snapshot.position)
+            filters = replace(filters, last=min(filters.last, reflected))
+    headers = {
+        POSITION_HEADER: str(reflected),
+        EPOCH_HEADER: str(request.config_dict[EVENT_LOG].epoch),
+        "Content-Disposition": f'attachment; filename="audit.{form}"',
+    }
+    if request.method == hdrs.METH_HEAD:
+        return web.Response(content_type=CONTENT_TYPES[form], headers=headers)
+    mapper = request.config_dict[EVENT_LOG].mapper
+    streams = request.config_dict[STREAMS]
+    async with streams.open(request, CONTENT_TYPES[form], headers) as stream:
+        async for exported in export(pool.connection, mapper, filters, form):
+            await stream.write(exported.lines)
+    return stream.response
+
+
+def _behind(filters: Filters, query: TrailPageQuery) -> Filters:
+    """Leave out what earlier pages have shown."""
+    if query.after is None:
+        return filters
+    if query.order == "oldest":
+        return replace(filters, first=max(filters.first, query.after + 1))
+    return replace(filters, last=min(filters.last, query.after - 1))

@@ -1,0 +1,47 @@
+"""Writes to the trail's read tables."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from psycopg import AsyncConnection
+
+from projections.rows import columns
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntryRow:
+    position: int
+    kind: str
+    aggregate: str
+    actor: str | None
+    request_id: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MentionRow:
+    resource_id: UUID
+    position: int
+
+
+INSERT_ENTRIES = """
+    INSERT INTO audit_entry (position, kind, aggregate, actor, request_id)
+    SELECT *
+      FROM unnest(
+           %(position)s::bigint[], %(kind)s::text[], %(aggregate)s::text[],
+           %(actor)s::text[], %(request_id)s::text[])
+"""
+INSERT_MENTIONS = """
+    INSERT INTO audit_mention (resource_id, position)
+    SELECT * FROM unnest(%(resource_id)s::uuid[], %(position)s::bigint[])
+"""
+
+
+async def insert_entries(
+    db: AsyncConnection[Any],
+    entries: Sequence[EntryRow],
+    mentions: Sequence[MentionRow],
+) -> None:
+    await db.execute(INSERT_ENTRIES, columns(entries))
+    await db.execute(INSERT_MENTIONS, columns(mentions))

@@ -1,0 +1,27 @@
+"""Let history be read only by who may, and only on record."""
+
+from aiohttp import web
+
+from service.audit.commands import ReadHistory, read_history
+from service.http.dispatch import execute_as_caller
+from service.http.operation import OPERATION
+
+
+async def record_reading(request: web.Request) -> int:
+    """Append that the caller reads history, and return at which position.
+
+    Comes before anything is answered: what can't be recorded isn't read.
+
+    :raises ForbiddenError: the caller is neither superuser nor auditor
+    """
+    operation = request[OPERATION].name
+    asked = {**request.match_info, **request.query}
+    _, appended = await execute_as_caller(
+        request,
+        lambda work, principal: read_history(
+            ReadHistory(operation=operation, asked=asked, principal=principal), work
+        ),
+    )
+    assert appended is not None, "a reading always appends"
+    assert appended.position is not None, "a reading always has an event"
+    return appended.position
