@@ -12,14 +12,15 @@ from psycopg import OperationalError
 from psycopg.errors import InsufficientPrivilege
 
 from service import __version__
+from service.audit_options import add_audit_commands
 from service.config import NO_OPTION, Config, ConfigError, StartError, variable_of
 from service.embedded_postgres import EmbeddedPostgres
 from service.embedded_postgres.errors import DataFolderInUseError, EmbeddedPostgresError
 from service.errors import ServiceError
 from service.hardening import forbid_dumps
 from service.logs import configure_logs
-from service.topic_options import add_topic_commands
 from service.migrate import MigrationError
+from service.topic_options import add_topic_commands
 
 EXIT_CONFIG = 78
 EXIT_FAILED = 1
@@ -95,6 +96,11 @@ def build_parser() -> argparse.ArgumentParser:
     topic = commands.add_parser("topic", help="the event topic in Kafka")
     add_topic_commands(topic, settings)
     topic.set_defaults(run=_topic)
+    audit = commands.add_parser(
+        "audit", help="read the history, and prove that nothing was rewritten"
+    )
+    add_audit_commands(audit, settings)
+    audit.set_defaults(run=_audit)
     keys = commands.add_parser("keys", help="keys that secrets are sealed under")
     _add_keys_commands(keys, settings)
     return parser
@@ -269,6 +275,16 @@ def _topic(config: Config, options: argparse.Namespace) -> int:
         return _run(run_topic_command(config, "", options))
     with _database_in_use(config) as url:
         return _run(run_topic_command(config, url, options))
+
+
+def _audit(config: Config, options: argparse.Namespace) -> int:
+    from service import review
+
+    if options.audit == "verify":
+        return review.verify(options)
+    commands = {"events": review.write_events, "checkpoint": review.print_checkpoint}
+    with _database_in_use(config) as url:
+        return _run(commands[options.audit](url, options))
 
 
 def _keys_rotate(config: Config, _options: argparse.Namespace) -> int:

@@ -39,6 +39,8 @@ class Batches:
         self._db = db
         self._mapper = mapper
         self._messages = messages
+        # Read for the last batch, but beyond its bound.
+        self._left: list[tuple[Message, float]] = []
 
     async def next(self, *, after: int, upto: int) -> Batch | None:
         """Return what follows a position; None where nothing does.
@@ -55,9 +57,10 @@ class Batches:
                 if not found:
                     raise
                 break
-            for message, at in step:
+            for number, (message, at) in enumerate(step):
                 size += message_bytes(message)
                 if found and size > BYTES_MAX:
+                    self._left = step[number:]
                     return Batch(messages=found, recorded_at=recorded_at)
                 recorded_at = recorded_at or at
                 found.append(message)
@@ -66,6 +69,9 @@ class Batches:
         return Batch(messages=found, recorded_at=recorded_at) if found else None
 
     async def _step(self, after: int, upto: int) -> list[tuple[Message, float]]:
+        left, self._left = self._left, []
+        if left and left[0][0].position == after + 1:
+            return left
         found: list[tuple[Message, float]] = []
         for recorded in await self._read(after, upto):
             try:

@@ -11,8 +11,10 @@ from random import SystemRandom
 from typing import Any, Final
 from uuid import UUID, uuid4
 
+import orjson
 import psycopg
 from psycopg import AsyncConnection
+from psycopg.types.json import set_json_loads
 
 from projections.relay import place as places
 from projections.relay.batches import Batches
@@ -95,6 +97,7 @@ class Relay:
         ) as db:
             # The place is a mirror, which may lag behind but never be ahead.
             await db.execute("SET synchronous_commit = off")
+            set_json_loads(orjson.loads, db)
             while not await places.is_locked(db):
                 self.progress.standby()
                 await asyncio.sleep(STANDBY_S)

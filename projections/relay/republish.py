@@ -4,7 +4,9 @@ import os
 from collections.abc import Callable
 from uuid import uuid4
 
+import orjson
 from psycopg import AsyncConnection
+from psycopg.types.json import set_json_loads
 
 from projections.relay import place
 from projections.relay.batches import Batches
@@ -29,6 +31,7 @@ async def republish(
     :raises PublishError: Kafka doesn't answer
     """
     async with await AsyncConnection.connect(conninfo, autocommit=True) as db:
+        set_json_loads(orjson.loads, db)
         log_id, epoch, _ = await place.identify(db)
         identity = LogIdentity(
             log_id=str(log_id),

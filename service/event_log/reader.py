@@ -205,6 +205,7 @@ async def events(
             "limit": limit,
             "topics": list(topics) if topics is not None else None,
         },
+        binary=True,
     )
     return [
         RecordedEvent(
