@@ -22,12 +22,14 @@ from service.demo.load import load_demo
 from service.embedded_postgres import EmbeddedPostgres
 from service.errors import UnavailableError
 from service.http.health import HEALTH
+from service.http.server import Runner, close_while_draining
 from service.resources import Resources, open_resources
 from service.secrets.sources import outside_root_keys
 from service.users.bootstrap import create_first_admin
 
 # How long requests under way may take after SIGTERM.
 DRAIN_S = 20.0
+LAST_REQUESTS_S = 0.5
 WATCH_S = 0.5
 KEEPALIVE_S = 75.0
 FIRST_TABLES_S = 10.0
@@ -77,6 +79,9 @@ async def serve(
         status = await _until_stopped(stop, postgres)
         app[HEALTH].draining = True
         logger.info("draining")
+        # Whoever is about to send a request on an open connection is still answered,
+        # and told to close it.
+        await asyncio.sleep(LAST_REQUESTS_S)
     return status
 
 
@@ -96,7 +101,8 @@ async def _listening(
 ) -> AsyncIterator[tuple[web.Application, str]]:
     """Answer HTTP; a process without the API still answers probes and metrics."""
     app = create_app(resources, probes_only=config.only not in (None, "api"))
-    runner = web.AppRunner(
+    app.on_response_prepare.append(close_while_draining)
+    runner = Runner(
         app,
         access_log=None,
         shutdown_timeout=DRAIN_S,

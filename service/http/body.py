@@ -1,5 +1,6 @@
 """Read a JSON body, or say what is wrong with it."""
 
+import asyncio
 import json
 import re
 from typing import Any, NoReturn, TypeVar
@@ -14,12 +15,14 @@ from service.errors import (
     MalformedRequestError,
     Problem,
     TooLargeError,
+    UnavailableError,
     UnsupportedMediaTypeError,
 )
 from service.http.body_keys import shape_of
 from service.http.problems import problems_of, shown_name
 
 BODY_BYTES_MAX = 1024 * 1024
+BODY_TIMEOUT_S = 30
 JSON_DEPTH_MAX = 32
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -65,12 +68,23 @@ async def read_bytes(request: web.Request) -> bytes:
 
     :raises UnsupportedMediaTypeError: when it is compressed
     :raises TooLargeError: beyond ``BODY_BYTES_MAX``, as soon as that is known
+    :raises MalformedRequestError: when the caller goes away in the middle of it
+    :raises UnavailableError: when it takes more than ``BODY_TIMEOUT_S``
     """
     await _ask_for_body(request, BODY_BYTES_MAX)
     try:
-        return await request.read()
+        async with asyncio.timeout(BODY_TIMEOUT_S):
+            return await request.read()
     except web.HTTPRequestEntityTooLarge:
         _refuse_large(BODY_BYTES_MAX)
+    except ConnectionError:
+        raise MalformedRequestError("the body ended too early") from None
+    except TimeoutError:
+        raise UnavailableError(
+            f"the body took more than {BODY_TIMEOUT_S} s",
+            code="upload_too_slow",
+            headers={"Retry-After": "1"},
+        ) from None
 
 
 async def read_upload(

@@ -47,7 +47,7 @@ async def observe(request: web.Request, handler: Handler) -> web.StreamResponse:
         _record(request, status, time.perf_counter() - started)
 
 
-def add_edge_headers(request: web.Request, response: web.StreamResponse) -> None:
+def add_edge_headers(request: web.BaseRequest, response: web.StreamResponse) -> None:
     """Add what every answer carries; a stream does it before it is prepared."""
     headers = response.headers
     headers["X-Request-Id"] = request[REQUEST_ID]

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -12,6 +13,7 @@ from service.app import create_app
 from service.http.envelope import Answer
 from service.http.operation import Routes, add_operations
 from service.http.rate_limit import RateLimit
+from service.http.server import Runner
 from service.resources import Resources, open_resources
 from tests.callers import Caller, Callers
 from tests.conftest import fresh_database
@@ -35,6 +37,13 @@ async def get_costly(_request: web.Request) -> Answer:
 @routes.get("/test/cached", answers={200: "cached"}, public=True)
 async def get_cached(_request: web.Request) -> Answer:
     return Answer(message="cached", headers={"Cache-Control": "max-age=60"})
+
+
+class Server(TestServer):
+    """Runs an application as the service does; aiohttp's would cancel its handlers."""
+
+    async def _make_runner(self, **settings: Any) -> Runner:
+        return Runner(self.app, **{**settings, "handler_cancellation": False})
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,5 +74,5 @@ async def edge(resources: Resources) -> AsyncIterator[Callers]:
     """Callers of the service with this file's operations, without followers."""
     app = create_app(resources)
     add_operations(app, routes.operations)
-    async with TestClient(TestServer(app)) as client:
+    async with TestClient(Server(app)) as client:
         yield Callers(resources, client)

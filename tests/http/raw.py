@@ -1,7 +1,8 @@
 """Speak HTTP byte by byte, to see what a client library hides."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 
 from aiohttp.test_utils import TestClient
 
@@ -12,14 +13,32 @@ async def answer_to_head(
     client: TestClient, request_line: str, headers: Mapping[str, str]
 ) -> bytes:
     """Send a request's head but no body, and return the first bytes that come back."""
+    async with _after_head(client, request_line, headers) as reader:
+        async with asyncio.timeout(TIMEOUT_S):
+            return await reader.readuntil(b"\r\n\r\n")
+
+
+async def head_and_no_more(
+    client: TestClient, request_line: str, headers: Mapping[str, str]
+) -> None:
+    """Send a request's head, await that its body is asked for, and hang up."""
+    expecting = {**headers, "Expect": "100-continue"}
+    async with _after_head(client, request_line, expecting) as reader:
+        async with asyncio.timeout(TIMEOUT_S):
+            await reader.readuntil(b"\r\n\r\n")
+
+
+@asynccontextmanager
+async def _after_head(
+    client: TestClient, request_line: str, headers: Mapping[str, str]
+) -> AsyncIterator[asyncio.StreamReader]:
     port = client.server.port
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     lines = [f"{request_line} HTTP/1.1", f"Host: 127.0.0.1:{port}"]
     lines += [f"{name}: {value}" for name, value in headers.items()]
     writer.write("\r\n".join([*lines, "", ""]).encode())
     try:
-        async with asyncio.timeout(TIMEOUT_S):
-            return await reader.readuntil(b"\r\n\r\n")
+        yield reader
     finally:
         writer.close()
         await writer.wait_closed()

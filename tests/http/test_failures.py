@@ -1,5 +1,6 @@
 """What nobody asked for: a bug, and a database that is away."""
 
+import asyncio
 import io
 import logging
 from collections.abc import AsyncIterator, Iterator
@@ -15,8 +16,9 @@ from service.embedded_postgres import EmbeddedPostgres
 from service.logs import JsonFormatter
 from service.migrate import migrate
 from service.resources import open_resources
-from tests.callers import Callers
+from tests.callers import Caller, Callers
 from tests.http.conftest import SECRET
+from tests.http.raw import TIMEOUT_S, answer_to_head, head_and_no_more
 
 TRACKER = {"name": "Issue tracker", "url": "https://tracker.example/mcp"}
 
@@ -75,6 +77,59 @@ async def test_a_request_line_names_the_template_and_never_what_was_sent(
     assert (line["method"], line["status"]) == ("POST", 400)
     assert "private-name" not in written.getvalue()
     assert "abc" not in written.getvalue()
+
+
+async def test_a_body_that_does_not_come_is_not_awaited_for_ever(
+    edge: Callers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("service.http.body.BODY_TIMEOUT_S", 0.05)
+    ada = await edge.user("ada")
+
+    head = await answer_to_head(ada.client, "POST /api/mcp/connectors", body_of(ada))
+
+    assert head.startswith(b"HTTP/1.1 503 ")
+    assert b"\r\nRetry-After: 1\r\n" in head
+
+
+async def test_who_goes_away_in_the_middle_of_a_body_is_no_fault_of_the_service(
+    edge: Callers,
+) -> None:
+    ada = await edge.user("ada")
+    with log_lines() as written, next_request() as logged:
+        await head_and_no_more(ada.client, "POST /api/mcp/connectors", body_of(ada))
+        async with asyncio.timeout(TIMEOUT_S):
+            await logged.wait()
+
+    lines = [orjson.loads(line) for line in written.getvalue().splitlines()]
+    assert "error" not in {line["level"] for line in lines}
+    [line] = [line for line in lines if line["logger"] == "agent_runtime.request"]
+    assert line["status"] == 400
+
+
+def body_of(caller: Caller) -> dict[str, str]:
+    """The headers of a body of ten bytes."""
+    return {
+        "Authorization": f"Bearer {caller.token}",
+        "Content-Type": "application/json",
+        "Content-Length": "10",
+    }
+
+
+@contextmanager
+def next_request() -> Iterator[asyncio.Event]:
+    """An event that is set when a request's line is logged."""
+    logged = asyncio.Event()
+    requests = logging.getLogger("agent_runtime.request")
+
+    def note(_record: logging.LogRecord) -> bool:
+        logged.set()
+        return True
+
+    requests.addFilter(note)
+    try:
+        yield logged
+    finally:
+        requests.removeFilter(note)
 
 
 @pytest.fixture
