@@ -20,6 +20,7 @@ from projections.usage.projector import UsageProjector
 from projections.users.projector import UsersProjector
 from service.database import service_conninfo
 from service.event_log.log import EventLog
+from service.tasks import end_tasks
 
 PROJECTORS: Final[tuple[Projector, ...]] = (
     AgentsProjector(),
@@ -60,6 +61,4 @@ async def run_followers(
     try:
         yield followers
     finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await end_tasks(*tasks)

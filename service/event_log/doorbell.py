@@ -7,6 +7,8 @@ from collections.abc import Iterator
 
 from psycopg import AsyncConnection, Error
 
+from service.tasks import end_tasks
+
 CHANNEL = "agent_runtime_log"
 RECONNECT_S = 1.0
 # NOTIFY takes a lock of the whole server at commit: a hundred times a second is
@@ -36,9 +38,7 @@ class Doorbell:
         ]
 
     async def stop(self) -> None:
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await end_tasks(*self._tasks)
 
     @contextlib.contextmanager
     def bell(self) -> Iterator[asyncio.Event]:

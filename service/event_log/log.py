@@ -25,6 +25,7 @@ from service.event_log.mapper import EventMapper, RecordedEvent
 from service.event_log.receipts import keep_pruning
 from service.event_log.turns import Turns
 from service.event_log.writer import Observer, Patience, Writer
+from service.tasks import end_tasks
 
 CACHE_AGGREGATES_MAX = 20_000
 SNAPSHOT_INTERVAL = 100
@@ -85,9 +86,8 @@ class EventLog:
     async def stop(self) -> None:
         """Commit what waits, then close the log's own connections."""
         await self._writer.stop()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, *self._snapshots, return_exceptions=True)
+        await end_tasks(*self._tasks)
+        await asyncio.gather(*self._snapshots, return_exceptions=True)
         await self.doorbell.stop()
 
     @property

@@ -27,6 +27,7 @@ from service.event_log.queue import (
     Waiting,
     refuse_stale,
 )
+from service.tasks import end_tasks
 
 RESUBMISSIONS_MAX = 3
 RECONNECT_S = 0.2
@@ -99,8 +100,7 @@ class Writer:
         if self._tasks:
             run, expire = self._tasks
             await run
-            expire.cancel()
-            await asyncio.gather(expire, return_exceptions=True)
+            await end_tasks(expire)
         if self._connection:
             await self._connection.close()
 

@@ -10,6 +10,7 @@ from psycopg import AsyncConnection, Error, sql
 
 from service.secrets.destruction import DESTROYED_KEYS_CHANNEL
 from service.secrets.user_keys import UserKeys
+from service.tasks import end_tasks
 
 RECONNECT_S = 1.0
 
@@ -27,8 +28,7 @@ async def evicting(conninfo: str, user_keys: UserKeys) -> AsyncIterator[None]:
     try:
         yield
     finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
+        await end_tasks(task)
 
 
 async def _listen(conninfo: str, user_keys: UserKeys) -> None:

@@ -11,6 +11,7 @@ from projections.follower import Follower
 from projections.projector import Projector
 from service.database import connection_pool, service_conninfo
 from service.event_log.log import EventLog
+from service.tasks import end_tasks
 from tests.event_log.logs import open_log
 
 RunFollower = Callable[..., AbstractAsyncContextManager[Follower]]
@@ -55,7 +56,6 @@ def run_follower(database_url: str, log: EventLog) -> RunFollower:
         try:
             yield follower
         finally:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
+            await end_tasks(task)
 
     return run

@@ -25,6 +25,7 @@ from projections.audit.tree.signing_key import (
 from projections.audit.tree.table import IncompleteTreeError
 from projections.reading import snapshot_of
 from service.errors import UnavailableError
+from service.tasks import end_tasks
 
 INTERVAL_S = 5.0
 FOLLOWER = "merkle_tree"
@@ -159,5 +160,4 @@ async def run_signer(
     try:
         yield signer
     finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
+        await end_tasks(task)

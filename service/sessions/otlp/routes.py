@@ -20,6 +20,7 @@ from service.sessions.otlp.body import JSON, PROTOBUF, read_export
 from service.sessions.otlp.ingest import Ingest
 from service.sessions.otlp.pending import keep_forgetting
 from service.sessions.otlp.recording import Recording
+from service.tasks import end_tasks
 
 routes = Routes("observability")
 
@@ -110,5 +111,4 @@ async def forgetting_traces(app: web.Application) -> AsyncIterator[None]:
     """Forget traces that grow no more, for as long as the application runs."""
     task = asyncio.create_task(keep_forgetting(app[INGEST].pool), name="old traces")
     yield
-    task.cancel()
-    await asyncio.gather(task, return_exceptions=True)
+    await end_tasks(task)
