@@ -9,8 +9,10 @@ from typing import TypeVar
 
 import psycopg
 import pytest
+from aiohttp.test_utils import TestClient, TestServer
 from psycopg import AsyncConnection
 
+from service.app import create_app
 from service.errors import UnavailableError
 from service.event_log.append import (
     AlreadyAnsweredError,
@@ -19,6 +21,8 @@ from service.event_log.append import (
 )
 from service.event_log.log import EventLog
 from service.event_log.writer import Patience
+from service.resources import open_resources
+from tests.callers import Callers
 from tests.event_log.logs import (
     decided,
     enter,
@@ -243,3 +247,38 @@ async def _until_reachable(action: Callable[[], Awaitable[Result]]) -> Result:
             return await action()
         except (UnavailableError, psycopg.OperationalError):
             await asyncio.sleep(0.05)
+
+
+async def test_over_http_unknown_is_503_and_the_same_key_gives_the_first_answer(
+    proxy: Proxy, database_url: str, tmp_path: Path
+) -> None:
+    path = "/api/mcp/connectors"
+    body = {"name": "a", "url": "https://tools.example/mcp", "description": ""}
+    async with (
+        open_resources(proxy.url(database_url), tmp_path) as resources,
+        TestClient(TestServer(create_app(resources))) as client,
+    ):
+        ann = await Callers(resources, client).user("ann")
+        proxy.fault = Fault.DROP_REPLY
+        started = time.monotonic()
+        asking = asyncio.create_task(ann.post(path, body, Idempotency_Key="k"))
+        await proxy.struck.wait()
+        proxy.go_away()
+        unknown = await asking
+        waited_s = time.monotonic() - started
+        proxy.come_back()
+
+        async with asyncio.timeout(15):
+            again = await ann.post(path, body, Idempotency_Key="k")
+            while again.status == 503:
+                await asyncio.sleep(0.1)
+                again = await ann.post(path, body, Idempotency_Key="k")
+        head = await resources.log.head()
+
+    assert unknown.status == 503
+    assert unknown.code == "outcome_unknown"
+    assert unknown.headers["Retry-After"] == "1"
+    assert waited_s < Patience().settle_s + 2
+    assert again.status == 201
+    assert again.headers["Idempotent-Replayed"] == "true"
+    assert again.position == head.position

@@ -5,13 +5,11 @@ from uuid import uuid4
 
 import psycopg
 import pytest
-from psycopg import AsyncConnection
 
 from service.errors import NotFoundError
 from service.event_log import queue
 from service.event_log.append import (
     Append,
-    OverloadedError,
     VersionConflictError,
 )
 from service.event_log.log import EventLog
@@ -24,10 +22,8 @@ from tests.event_log.logs import (
     enter,
     entering,
     entries,
-    expect_sound,
     new_ledger,
     open_ledger,
-    open_log,
     run,
 )
 
@@ -228,73 +224,6 @@ async def test_a_command_of_thousands_of_events_is_one_step(log: EventLog) -> No
     assert appended.position == 5001
     recorded = await log.read(after=1, upto=5001, limit=10_000)
     assert {each.recorded_at for each in recorded} == {appended.recorded_at}
-
-
-async def test_a_caller_who_goes_away_doesnt_take_the_command_back(
-    log: EventLog,
-) -> None:
-    waiting = asyncio.create_task(log.append(new_ledger(log, "left alone")))
-    await asyncio.sleep(0)
-    waiting.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await waiting
-
-    # Queued behind it, so it is there by now.
-    await log.append(new_ledger(log))
-
-    assert await log.load(Ledger.create_id("left alone")) is not None
-
-
-async def test_stopping_commits_what_waits(
-    database_url: str, owner: AsyncConnection
-) -> None:
-    async with open_log(database_url) as log:
-        waiting = [asyncio.create_task(log.append(new_ledger(log))) for _ in range(400)]
-        await asyncio.sleep(0)
-
-    assert {(await each).position for each in waiting} == set(range(1, 401))
-    assert await expect_sound(owner) == 400
-
-
-async def test_a_full_queue_refuses_and_appends_nothing(
-    log: EventLog, owner: AsyncConnection
-) -> None:
-    async with owner.transaction():
-        # The writer has to wait for its turn at the end of the log.
-        await owner.execute("SELECT FROM events.head FOR UPDATE")
-        first = asyncio.create_task(log.append(new_ledger(log)))
-        await asyncio.sleep(0.05)
-        waiting = [
-            asyncio.create_task(log.append(new_ledger(log)))
-            for _ in range(queue.QUEUE_COMMANDS_MAX)
-        ]
-        await asyncio.sleep(0)
-
-        with pytest.raises(OverloadedError) as refused:
-            await log.append(new_ledger(log))
-
-    assert refused.value.headers == {"Retry-After": "1"}
-    await asyncio.gather(first, *waiting)
-    assert (await log.head()).position == queue.QUEUE_COMMANDS_MAX + 1
-
-
-async def test_a_queue_of_large_commands_is_full_sooner(
-    log: EventLog, owner: AsyncConnection
-) -> None:
-    ledger_id = await open_ledger(log, "large")
-    note = "x" * (queue.QUEUE_BYTES_MAX // 4)
-    large = await decided(log, entering(ledger_id, note))
-    async with owner.transaction():
-        await owner.execute("SELECT FROM events.head FOR UPDATE")
-        tasks = [asyncio.create_task(log.append(large)) for _ in range(12)]
-        await asyncio.sleep(0.05)
-        refused = [task for task in tasks if task.done() and task.exception()]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-
-    assert refused
-    assert all(isinstance(task.exception(), OverloadedError) for task in refused)
 
 
 async def test_an_event_of_an_unknown_type_never_reaches_the_log(

@@ -1,0 +1,88 @@
+"""Commands that wait for their commit, and those that can't."""
+
+import asyncio
+
+import pytest
+from psycopg import AsyncConnection
+
+from service.event_log import queue
+from service.event_log.append import (
+    OverloadedError,
+)
+from service.event_log.log import EventLog
+from tests.event_log.ledger import Ledger
+from tests.event_log.logs import (
+    decided,
+    entering,
+    expect_sound,
+    new_ledger,
+    open_ledger,
+    open_log,
+)
+
+
+async def test_a_caller_who_goes_away_doesnt_take_the_command_back(
+    log: EventLog,
+) -> None:
+    waiting = asyncio.create_task(log.append(new_ledger(log, "left alone")))
+    await asyncio.sleep(0)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+
+    # Queued behind it, so it is there by now.
+    await log.append(new_ledger(log))
+
+    assert await log.load(Ledger.create_id("left alone")) is not None
+
+
+async def test_stopping_commits_what_waits(
+    database_url: str, owner: AsyncConnection
+) -> None:
+    async with open_log(database_url) as log:
+        waiting = [asyncio.create_task(log.append(new_ledger(log))) for _ in range(400)]
+        await asyncio.sleep(0)
+
+    assert {(await each).position for each in waiting} == set(range(1, 401))
+    assert await expect_sound(owner) == 400
+
+
+async def test_a_full_queue_refuses_and_appends_nothing(
+    log: EventLog, owner: AsyncConnection
+) -> None:
+    async with owner.transaction():
+        # The writer has to wait for its turn at the end of the log.
+        await owner.execute("SELECT FROM events.head FOR UPDATE")
+        first = asyncio.create_task(log.append(new_ledger(log)))
+        await asyncio.sleep(0.05)
+        waiting = [
+            asyncio.create_task(log.append(new_ledger(log)))
+            for _ in range(queue.QUEUE_COMMANDS_MAX)
+        ]
+        await asyncio.sleep(0)
+
+        with pytest.raises(OverloadedError) as refused:
+            await log.append(new_ledger(log))
+
+    assert refused.value.headers == {"Retry-After": "1"}
+    await asyncio.gather(first, *waiting)
+    assert (await log.head()).position == queue.QUEUE_COMMANDS_MAX + 1
+
+
+async def test_a_queue_of_large_commands_is_full_sooner(
+    log: EventLog, owner: AsyncConnection
+) -> None:
+    ledger_id = await open_ledger(log, "large")
+    note = "x" * (queue.QUEUE_BYTES_MAX // 4)
+    large = await decided(log, entering(ledger_id, note))
+    async with owner.transaction():
+        await owner.execute("SELECT FROM events.head FOR UPDATE")
+        tasks = [asyncio.create_task(log.append(large)) for _ in range(12)]
+        await asyncio.sleep(0.05)
+        refused = [task for task in tasks if task.done() and task.exception()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    assert refused
+    assert all(isinstance(task.exception(), OverloadedError) for task in refused)
