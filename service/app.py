@@ -15,6 +15,7 @@ from projections.price_catalog.routes import routes as price_reads
 from projections.reading import READ_POOL
 from projections.relay.routes import routes as event_documents
 from projections.secrets.routes import routes as secret_reads
+from projections.sessions.phoenix.store import PhoenixStore
 from projections.sessions.routes import routes as session_reads
 from projections.sessions.trace_store import TRACES, Traces
 from projections.sessions.turn_routes import routes as turn_reads
@@ -89,10 +90,16 @@ def operations() -> list[Operation]:
     ]
 
 
-def create_app(resources: Resources, *, probes_only: bool = False) -> web.Application:
+def create_app(
+    resources: Resources,
+    *,
+    probes_only: bool = False,
+    phoenix: PhoenixStore | None = None,
+) -> web.Application:
     """Wire the operations to what a process holds open.
 
     ``probes_only``: for a process without the API, which still answers probes.
+    ``phoenix`` enriches lists of sessions.
     """
     app = web.Application(
         middlewares=[observe, report_errors, authenticate, name_log_epoch],
@@ -105,7 +112,9 @@ def create_app(resources: Resources, *, probes_only: bool = False) -> web.Applic
     app[EVENT_LOG] = resources.log
     app[KEY_RING] = resources.key_ring
     app[VAULT] = resources.vault
-    app[TRACES] = Traces()
+    app[TRACES] = Traces(phoenix)
+    if phoenix is not None:
+        app[HEALTH].trace_store_is_well = lambda: phoenix.is_well
     app[INGEST] = Ingest(resources.log, resources.pool, resources.vault)
     if not probes_only:
         app.cleanup_ctx.append(forgetting_traces)

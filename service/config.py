@@ -148,10 +148,21 @@ class Config(BaseModel):
     ] = None
     trace_store: Annotated[
         str | None,
-        Field(description="Base URL of an Arize Phoenix that enriches session lists."),
+        Field(
+            pattern=r"^https?://[^/?#@\s]+(/[^?#\s]*)?$",
+            description="Base URL of an Arize Phoenix that enriches session lists.",
+        ),
     ] = None
     trace_store_token: Annotated[
         str | None, Field(repr=False, description="Bearer token for the trace store.")
+    ] = None
+    trace_store_project: Annotated[
+        str | None,
+        Field(
+            min_length=1,
+            description="Project of the trace store that all agents' traces are in; "
+            "without it each agent has its own, named by the agent's id.",
+        ),
     ] = None
     only: Annotated[
         Literal["api", "followers", "relay"] | None,

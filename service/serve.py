@@ -15,6 +15,7 @@ from projections.position import wait_for_position
 from projections.relay.configured import kafka_settings
 from projections.relay.kafka.settings import KafkaSettings
 from projections.relay.relay import run_relay
+from projections.sessions.phoenix.store import PhoenixStore, open_phoenix
 from service.app import create_app
 from service.config import Config, StartError
 from service.demo.api import DemoError
@@ -100,7 +101,26 @@ async def _listening(
     config: Config, resources: Resources
 ) -> AsyncIterator[tuple[web.Application, str]]:
     """Answer HTTP; a process without the API still answers probes and metrics."""
-    app = create_app(resources, probes_only=config.only not in (None, "api"))
+    async with AsyncExitStack() as stack:
+        phoenix = None
+        if config.trace_store is not None:
+            phoenix = await stack.enter_async_context(
+                open_phoenix(
+                    config.trace_store,
+                    token=config.trace_store_token,
+                    project=config.trace_store_project,
+                )
+            )
+        yield await stack.enter_async_context(_served(config, resources, phoenix))
+
+
+@asynccontextmanager
+async def _served(
+    config: Config, resources: Resources, phoenix: PhoenixStore | None
+) -> AsyncIterator[tuple[web.Application, str]]:
+    app = create_app(
+        resources, probes_only=config.only not in (None, "api"), phoenix=phoenix
+    )
     app.on_response_prepare.append(close_while_draining)
     runner = Runner(
         app,

@@ -45,24 +45,29 @@ def rendered(
 
 
 def merged(figures: str, enrichment: Enrichment) -> str:
-    """Fill the gaps of a session's own figures with a trace store's.
+    """Show a trace store's figures where it has them, and our own where it has none.
 
-    Our own database is the authority: what it knows stands. Trace count and
-    latencies belong to the same traces, so they come from one side together: from
-    the store only for a session without a recorded turn.
+    What belongs together comes from one side: tokens with their kinds, a cost with
+    its currency, and trace count and latencies, which are of the same traces.
     """
     own: dict[str, Any] = json.loads(figures, parse_float=Decimal)
-    total_cost = own["cost_summary"]["total"]
-    if total_cost["cost"] is None and enrichment.cost is not None:
-        total_cost["cost"] = enrichment.cost
-        total_cost["currency"] = enrichment.currency
-    if own["token_usage"]["total"] is None:
-        own["token_usage"]["total"] = enrichment.tokens
-    if own["num_traces"] == 0 and enrichment.traces is not None:
+    if enrichment.cost is not None:
+        own["cost_summary"] = {
+            "total": {"cost": enrichment.cost, "currency": enrichment.currency},
+            "traces_without_price": None,
+        }
+    if enrichment.tokens is not None:
+        tokens = own["token_usage"]
+        if tokens["total"] != enrichment.tokens:
+            tokens["cache_read"] = tokens["cache_creation"] = None
+        tokens["total"] = enrichment.tokens
+        tokens["prompt"] = enrichment.prompt_tokens
+        tokens["completion"] = enrichment.completion_tokens
+    latencies = enrichment.latency_ms_p50, enrichment.latency_ms_p99
+    if enrichment.traces is not None and None not in latencies:
         own["num_traces"] = enrichment.traces
         own["num_traces_with_error"] = enrichment.traces_with_error
-        own["trace_latency_ms_p50"] = enrichment.latency_ms_p50
-        own["trace_latency_ms_p99"] = enrichment.latency_ms_p99
+        own["trace_latency_ms_p50"], own["trace_latency_ms_p99"] = latencies
     return to_json(own).decode()
 
 

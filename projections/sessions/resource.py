@@ -13,8 +13,10 @@ class TotalCost(TypedDict):
 
 
 class CostSummary(TypedDict):
+    """`traces_without_price` is null when the trace store's cost is shown."""
+
     total: TotalCost
-    traces_without_price: int
+    traces_without_price: int | None
 
 
 class TokenUsage(TypedDict):
@@ -23,6 +25,40 @@ class TokenUsage(TypedDict):
     completion: int | None
     cache_read: int | None
     cache_creation: int | None
+
+
+class SessionAnnotation(TypedDict):
+    """What somebody, or a program, said of a session, as the trace store has it."""
+
+    id: str
+    name: str
+    annotator_kind: str
+    label: str | None
+    score: float | None
+    explanation: str | None
+    metadata: dict[str, Any] | None
+    identifier: str
+    source: str
+    created_at: datetime
+    updated_at: datetime
+    user: str | None
+
+
+class LabelFraction(TypedDict):
+    label: str
+    fraction: float | None
+
+
+class AnnotationSummary(TypedDict):
+    """The annotations of one name, summed up."""
+
+    name: str
+    count: int
+    labels: list[str]
+    mean_score: float | None
+    score_count: int
+    label_count: int
+    label_fractions: list[LabelFraction]
 
 
 class Session(TypedDict):
@@ -44,8 +80,8 @@ class Session(TypedDict):
     first_input_truncated: bool
     last_output: str | None
     last_output_truncated: bool
-    session_annotations: list[dict[str, Any]]
-    session_annotation_summaries: list[dict[str, Any]]
+    session_annotations: list[SessionAnnotation]
+    session_annotation_summaries: list[AnnotationSummary]
     trace_store: TraceStoreSays
 
 

@@ -10,10 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, Protocol
+from typing import Protocol
 from uuid import UUID
 
 from aiohttp import web
+
+from projections.sessions.resource import AnnotationSummary, SessionAnnotation
 
 DEADLINE_S = 2.0
 
@@ -38,13 +40,14 @@ class SessionKey:
 class Enrichment:
     """What a trace store knows of one session; None is unknown, also to it.
 
-    Annotations and summaries are JSON objects in our own spelling (snake_case).
     ``cost`` is in ``currency``.
     """
 
-    annotations: Sequence[Mapping[str, Any]] = ()
-    annotation_summaries: Sequence[Mapping[str, Any]] = ()
+    annotations: Sequence[SessionAnnotation] = ()
+    annotation_summaries: Sequence[AnnotationSummary] = ()
     tokens: int | None = None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
     cost: Decimal | None = None
     currency: str | None = None
     traces: int | None = None

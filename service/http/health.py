@@ -1,5 +1,6 @@
 """Probes and metrics, for whoever runs the service."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypedDict
 
@@ -28,9 +29,13 @@ HEAD = Gauge("agent_runtime_log_position", "Position of the log's last event.")
 
 @dataclass(slots=True)
 class Health:
-    """What probes look at; ``draining`` is set once the process is told to stop."""
+    """What probes look at; ``draining`` is set once the process is told to stop.
+
+    ``trace_store_is_well`` is None without a trace store.
+    """
 
     pool: AsyncConnectionPool[AsyncConnection[Any]]
+    trace_store_is_well: Callable[[], bool] | None = None
     draining: bool = False
 
 
@@ -49,6 +54,10 @@ class Readiness(TypedDict):
     status: Literal["ready", "degraded", "draining", "unavailable"]
     log_position: int | None
     followers: list[FollowerHealth]
+    trace_store: Annotated[
+        Literal["well", "left alone"] | None,
+        Field(description="Left alone after failures; null without a trace store."),
+    ]
 
 
 @routes.get("/livez", answers={200: "alive"}, data=None, public=True)
@@ -67,14 +76,15 @@ async def get_readyz(request: web.Request) -> Answer:
     """Say whether requests can be answered.
 
     A follower that has stopped makes the service degraded, not unready: the log
-    still takes commands, and what the other followers build stays fresh.
+    still takes commands, and what the other followers build stays fresh. So does a
+    trace store that fails: lists are served without what it would add.
     """
     health = request.config_dict[HEALTH]
     try:
         async with health.pool.connection() as db:
             rows = await (await db.execute(FOLLOWERS)).fetchall()
     except (psycopg.Error, PoolTimeout):
-        return _answer(503, "unavailable", None, [])
+        return _answer(health, "unavailable", None, [])
     head = rows[0][2]
     HEAD.set(head)
     followers: list[FollowerHealth] = [
@@ -89,21 +99,33 @@ async def get_readyz(request: web.Request) -> Answer:
         if name is not None
     ]
     if health.draining:
-        return _answer(503, "draining", head, followers)
-    if any(follower["stopped"] for follower in followers):
-        return _answer(200, "degraded", head, followers)
-    return _answer(200, "ready", head, followers)
+        return _answer(health, "draining", head, followers)
+    is_well = health.trace_store_is_well
+    if any(follower["stopped"] for follower in followers) or (
+        is_well is not None and not is_well()
+    ):
+        return _answer(health, "degraded", head, followers)
+    return _answer(health, "ready", head, followers)
 
 
 def _answer(
-    status: int,
+    health: Health,
     word: Literal["ready", "degraded", "draining", "unavailable"],
     head: int | None,
     followers: list[FollowerHealth],
 ) -> Answer:
-    data: Readiness = {"status": word, "log_position": head, "followers": followers}
-    headers = {"Retry-After": "1"} if status != web.HTTPOk.status_code else {}
-    return Answer(status=status, message=word, data=data, headers=headers)
+    trace_store: Literal["well", "left alone"] | None = None
+    if health.trace_store_is_well is not None:
+        trace_store = "well" if health.trace_store_is_well() else "left alone"
+    data: Readiness = {
+        "status": word,
+        "log_position": head,
+        "followers": followers,
+        "trace_store": trace_store,
+    }
+    if word in ("ready", "degraded"):
+        return Answer(message=word, data=data)
+    return Answer(status=503, message=word, data=data, headers={"Retry-After": "1"})
 
 
 @routes.get(

@@ -2,10 +2,11 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
 
+import orjson
 import pytest
 from aiohttp.test_utils import TestClient, TestServer
 
@@ -29,6 +30,8 @@ FULL = Enrichment(
     annotations=[NOTE],
     annotation_summaries=[{"name": "note", "count": 1}],
     tokens=7,
+    prompt_tokens=4,
+    completion_tokens=3,
     cost=Decimal("0.25"),
     currency="USD",
     traces=3,
@@ -113,18 +116,18 @@ async def test_a_page_is_asked_about_once(listed: Any) -> None:
     assert (data["total_agents"], data["successful_agents"]) == (2, 2)
 
 
-async def test_the_store_fills_gaps_and_overrules_nothing(listed: Any) -> None:
+async def test_the_store_s_figures_are_shown_where_it_has_them(listed: Any) -> None:
     data, _ = await listed(knows_all)
-    empty, full = data["sessions"]
 
-    assert full["token_usage"]["total"] == 6
-    assert (full["num_traces"], full["trace_latency_ms_p50"]) == (1, 2000)
-    # Our own price was unknown, the store's is not.
-    assert full["cost_summary"]["total"] == {"cost": 0.25, "currency": "USD"}
-    assert empty["token_usage"]["total"] == 7
-    assert (empty["num_traces"], empty["num_traces_with_error"]) == (3, 1)
-    assert empty["trace_latency_ms_p50"] == 10.5
-    assert empty["trace_latency_ms_p99"] == 20.25
+    for row in data["sessions"]:
+        assert row["token_usage"]["total"] == 7
+        assert row["cost_summary"] == {
+            "total": {"cost": 0.25, "currency": "USD"},
+            "traces_without_price": None,
+        }
+        assert (row["num_traces"], row["num_traces_with_error"]) == (3, 1)
+        assert row["trace_latency_ms_p50"] == 10.5
+        assert row["trace_latency_ms_p99"] == 20.25
 
 
 async def test_an_empty_page_asks_nothing(listed: Any) -> None:
@@ -152,7 +155,8 @@ async def test_a_store_with_less_harms_no_row(
     assert (data["total_agents"], data["successful_agents"]) == (2, successful)
     full = data["sessions"][1]
     assert (full["first_input"], full["last_output"]) == ("q", "a")
-    assert (full["num_traces"], full["token_usage"]["total"]) == (1, 6)
+    figures = (3, 7) if says[1] == "found" else (1, 6)
+    assert (full["num_traces"], full["token_usage"]["total"]) == figures
     assert full.keys() == data["sessions"][0].keys()
 
 
@@ -172,8 +176,39 @@ def test_own_costs_keep_every_digit_through_a_merge() -> None:
     cost = {"total": {"cost": Decimal("0.1234567890123456789"), "currency": "EUR"}}
 
     assert '"cost":0.1234567890123456789,"currency":"EUR"' in merged(
-        figures(cost_summary=cost), FULL
+        figures(cost_summary=cost), replace(FULL, cost=None, currency=None)
     )
+
+
+def test_what_belongs_together_comes_from_one_side() -> None:
+    own = figures(
+        token_usage={
+            "total": 6,
+            "prompt": 5,
+            "completion": 1,
+            "cache_read": 2,
+            "cache_creation": None,
+        },
+        num_traces=1,
+        num_traces_with_error=0,
+        trace_latency_ms_p50=2000,
+        trace_latency_ms_p99=2000,
+    )
+    without_latencies = replace(FULL, latency_ms_p99=None, tokens=None)
+
+    shown = orjson.loads(merged(own, without_latencies))
+
+    assert shown["token_usage"]["total"] == 6
+    assert (shown["num_traces"], shown["trace_latency_ms_p50"]) == (1, 2000)
+    assert orjson.loads(merged(own, FULL))["token_usage"] == {
+        "total": 7,
+        "prompt": 4,
+        "completion": 3,
+        "cache_read": None,
+        "cache_creation": None,
+    }
+    agreed = replace(FULL, tokens=6, prompt_tokens=5, completion_tokens=1)
+    assert orjson.loads(merged(own, agreed))["token_usage"]["cache_read"] == 2
 
 
 def test_a_store_that_knows_nothing_changes_nothing() -> None:

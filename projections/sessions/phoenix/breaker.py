@@ -1,0 +1,57 @@
+"""Leave a service alone that doesn't answer, and try it again now and then."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, Literal
+
+FAILURES_MAX: Final = 3
+REST_S: Final = 5.0
+REST_MAX_S: Final = 60.0
+
+State = Literal["closed", "open", "half-open"]
+
+
+@dataclass(slots=True)
+class CircuitBreaker:
+    """Open after some failures in a row; then one trial at a time may pass.
+
+    A trial that fails doubles the rest before the next one.
+    """
+
+    clock: Callable[[], float] = time.monotonic
+    _failures: int = 0
+    _rest_s: float = REST_S
+    _opened_at: float | None = None
+    _tried_at: float | None = None
+
+    @property
+    def state(self) -> State:
+        if self._opened_at is None:
+            return "closed"
+        is_rested = self.clock() >= self._opened_at + self._rest_s
+        return "half-open" if is_rested else "open"
+
+    def lets_pass(self) -> bool:
+        """Say whether to ask; of a half-open circuit's callers only one may."""
+        state = self.state
+        if state == "half-open":
+            now = self.clock()
+            # A trial that never reports back doesn't block the next for ever.
+            if self._tried_at is not None and now < self._tried_at + REST_MAX_S:
+                return False
+            self._tried_at = now
+        return state != "open"
+
+    def succeeded(self) -> None:
+        self._failures, self._rest_s = 0, REST_S
+        self._opened_at = self._tried_at = None
+
+    def failed(self) -> None:
+        self._failures += 1
+        if self._opened_at is not None:
+            if self._tried_at is not None:
+                self._rest_s = min(2 * self._rest_s, REST_MAX_S)
+                self._opened_at, self._tried_at = self.clock(), None
+        elif self._failures >= FAILURES_MAX:
+            self._opened_at, self._tried_at = self.clock(), None

@@ -1,0 +1,104 @@
+"""GraphQL over HTTP, with a bound on everything."""
+
+import asyncio
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Any, Final
+
+import aiohttp
+import orjson
+
+from projections.sessions.phoenix.documents import Document
+
+REQUESTS_AT_ONCE: Final = 4
+ANSWER_BYTES_MAX: Final = 4 * 1024 * 1024
+# Beyond any page's deadline: only a page that waits longer than that needs it.
+REQUEST_TIMEOUT_S: Final = 30.0
+
+
+class StoreError(Exception):
+    """The store as a whole is away, ill, or doesn't know us."""
+
+
+class DocumentError(Exception):
+    """The store is well, but had no answer to this document that is of use."""
+
+
+@dataclass(frozen=True, slots=True)
+class GraphQLAnswer:
+    """``data`` by alias; ``failed`` are the aliases of which some part failed."""
+
+    data: dict[str, Any]
+    failed: frozenset[str]
+
+
+@dataclass(slots=True)
+class GraphQLClient:
+    """Asks ``{base_url}/graphql``; redirects aren't followed: they'd take the token."""
+
+    base_url: str
+    http: aiohttp.ClientSession
+    at_once: asyncio.Semaphore = field(
+        default_factory=lambda: asyncio.Semaphore(REQUESTS_AT_ONCE)
+    )
+
+    async def ask(self, document: Document) -> GraphQLAnswer:
+        """Ask, when it is our turn.
+
+        :raises StoreError: no answer, or one that is no GraphQL
+        :raises DocumentError: an answer without data, or one that is too long
+        """
+        body = orjson.dumps({"query": document.query, "variables": document.variables})
+        async with self.at_once:
+            try:
+                return _parsed(await self._post(body))
+            except (aiohttp.ClientError, OSError, TimeoutError) as error:
+                raise StoreError(f"no answer: {type(error).__name__}") from None
+
+    async def _post(self, body: bytes) -> bytes:
+        async with self.http.post(
+            f"{self.base_url}/graphql", data=body, allow_redirects=False
+        ) as response:
+            if response.status != HTTPStatus.OK:
+                raise StoreError(f"answered {response.status}")
+            received = bytearray()
+            async for chunk in response.content.iter_any():
+                received += chunk
+                if len(received) > ANSWER_BYTES_MAX:
+                    raise DocumentError(f"more than {ANSWER_BYTES_MAX} bytes")
+        return bytes(received)
+
+
+def http_session(token: str | None) -> aiohttp.ClientSession:
+    headers = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
+    if token is not None:
+        headers["Authorization"] = f"Bearer {token}"
+    return aiohttp.ClientSession(
+        headers=headers,
+        # What is compressed in spite of that stays so, and is no JSON.
+        auto_decompress=False,
+        cookie_jar=aiohttp.DummyCookieJar(),
+        connector=aiohttp.TCPConnector(limit=REQUESTS_AT_ONCE),
+        timeout=aiohttp.ClientTimeout(total=REQUEST_TIMEOUT_S),
+    )
+
+
+def _parsed(received: bytes) -> GraphQLAnswer:
+    try:
+        answer = orjson.loads(received)
+    except orjson.JSONDecodeError:
+        raise StoreError("answered no JSON") from None
+    if not isinstance(answer, dict) or not answer.keys() & {"data", "errors"}:
+        raise StoreError("answered no GraphQL")
+    data, errors = answer.get("data"), answer.get("errors") or []
+    if not isinstance(errors, list):
+        raise StoreError("answered no GraphQL")
+    if not isinstance(data, dict):
+        raise DocumentError("no data")
+    failed: set[str] = set()
+    for error in errors:
+        path = error.get("path") if isinstance(error, dict) else None
+        if not isinstance(path, list) or not path or not isinstance(path[0], str):
+            raise DocumentError("an error of the whole document")
+        failed.add(path[0])
+    return GraphQLAnswer(data, frozenset(failed))

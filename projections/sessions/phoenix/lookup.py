@@ -1,0 +1,151 @@
+"""One page's sessions on their way through Phoenix."""
+
+import asyncio
+import logging
+from collections import defaultdict
+from collections.abc import (
+    Awaitable,
+    Callable,
+    Coroutine,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from projections.sessions.phoenix.answers import (
+    BadRowError,
+    enrichment_of,
+    session_id_of,
+)
+from projections.sessions.phoenix.client import GraphQLAnswer
+from projections.sessions.phoenix.documents import (
+    PER_DOCUMENT_MAX,
+    Document,
+    sessions_by_id,
+    sessions_of_projects,
+)
+from projections.sessions.trace_store import Enrichment, SessionKey
+
+T = TypeVar("T")
+
+logger = logging.getLogger(__name__)
+
+Ask = Callable[[Document], Awaitable[GraphQLAnswer | None]]
+
+
+@dataclass(slots=True)
+class Lookup:
+    """The sessions of one page: those still ``open``, and what was ``found``.
+
+    A session that can't be read is in neither: asking again gives the same.
+    """
+
+    project: str | None
+    open: dict[str, SessionKey] = field(default_factory=dict)
+    found: dict[str, Enrichment | None] = field(default_factory=dict)
+    has_settled_some: bool = False
+    was_answered: bool = False
+
+    def project_of(self, key: SessionKey) -> str:
+        return self.project or str(key.agent_id)
+
+    async def by_filters(self, ask: Ask) -> None:
+        """Ask for all sessions of a project at once, and for some projects at once."""
+        of_project: defaultdict[str, list[str]] = defaultdict(list)
+        for session_id, key in self.open.items():
+            of_project[self.project_of(key)].append(session_id)
+        await _all(
+            self._some_projects(ask, dict(some))
+            for some in _chunks(list(of_project.items()), PER_DOCUMENT_MAX)
+        )
+
+    async def by_ids(self, ask: Ask, at_once: int) -> None:
+        await _all(
+            self._some_ids(ask, some) for some in _chunks(list(self.open), at_once)
+        )
+
+    async def _some_projects(
+        self, ask: Ask, wanted: Mapping[str, Sequence[str]]
+    ) -> None:
+        answer = await ask(sessions_of_projects(wanted))
+        if answer is None:
+            return
+        self.was_answered = True
+        for number, (project, session_ids) in enumerate(wanted.items()):
+            alias = f"p{number}"
+            if alias in answer.failed or alias not in answer.data:
+                continue
+            nodes = _nodes(answer.data[alias])
+            if nodes is not None:
+                self._settle_project(project, session_ids, nodes)
+
+    def _settle_project(
+        self, project: str, session_ids: Sequence[str], nodes: Sequence[Any]
+    ) -> None:
+        told: dict[str, Any] = {}
+        for node in nodes:
+            try:
+                told[session_id_of(node)] = node
+            except BadRowError:
+                # Whose it is can't be told: those that are missing stay open.
+                return
+        for session_id in session_ids:
+            if session_id in told:
+                self._settle(session_id, told[session_id], project)
+            else:
+                self._found(session_id, None)
+
+    async def _some_ids(self, ask: Ask, session_ids: Sequence[str]) -> None:
+        answer = await ask(sessions_by_id(session_ids))
+        if answer is None:
+            return
+        self.was_answered = True
+        for number, session_id in enumerate(session_ids):
+            alias = f"s{number}"
+            if alias in answer.failed or alias not in answer.data:
+                self.open.pop(session_id)
+            elif answer.data[alias] is None:
+                self._found(session_id, None)
+            else:
+                project = self.project_of(self.open[session_id])
+                self._settle(session_id, answer.data[alias], project)
+
+    def _settle(self, session_id: str, node: Any, project: str) -> None:
+        try:
+            self._found(session_id, enrichment_of(node, session_id, project))
+        except BadRowError:
+            logger.warning("the trace store's answer about a session is damaged")
+            self.open.pop(session_id)
+            self.has_settled_some = True
+
+    def _found(self, session_id: str, enrichment: Enrichment | None) -> None:
+        del self.open[session_id]
+        self.found[session_id] = enrichment
+        self.has_settled_some = True
+
+
+def _nodes(project: Any) -> Sequence[Any] | None:
+    """Return the sessions of a project; none for a project that doesn't exist."""
+    if project is None:
+        return []
+    try:
+        return [edge["node"] for edge in project["sessions"]["edges"]]
+    except (KeyError, TypeError):
+        return None
+
+
+def _chunks(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    return (items[start : start + size] for start in range(0, len(items), size))
+
+
+async def _all(work: Iterable[Coroutine[Any, Any, None]]) -> None:
+    """Wait for all of it; the first failure ends the rest."""
+    tasks = [asyncio.create_task(each) for each in work]
+    try:
+        await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()

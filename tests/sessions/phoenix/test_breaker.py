@@ -1,0 +1,91 @@
+"""When a store is asked, and when it is left alone."""
+
+from dataclasses import dataclass
+
+from projections.sessions.phoenix.breaker import (
+    FAILURES_MAX,
+    REST_MAX_S,
+    REST_S,
+    CircuitBreaker,
+)
+
+
+@dataclass
+class Clock:
+    now: float = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def opened(clock: Clock) -> CircuitBreaker:
+    breaker = CircuitBreaker(clock)
+    for _ in range(FAILURES_MAX):
+        assert breaker.lets_pass()
+        breaker.failed()
+    return breaker
+
+
+def test_it_opens_after_failures_in_a_row() -> None:
+    breaker = opened(Clock())
+
+    assert breaker.state == "open"
+    assert not breaker.lets_pass()
+
+
+def test_a_success_in_between_counts() -> None:
+    breaker = CircuitBreaker(Clock())
+    for _ in range(FAILURES_MAX * 2):
+        breaker.failed()
+        breaker.succeeded()
+
+    assert breaker.state == "closed"
+
+
+def test_after_a_rest_one_may_try() -> None:
+    clock = Clock()
+    breaker = opened(clock)
+    clock.now += REST_S
+
+    assert breaker.state == "half-open"
+    assert [breaker.lets_pass() for _ in range(3)] == [True, False, False]
+    breaker.succeeded()
+    assert breaker.state == "closed"
+
+
+def test_a_trial_in_vain_doubles_the_rest_up_to_a_bound() -> None:
+    clock = Clock()
+    breaker = opened(clock)
+    rests = []
+    rest = REST_S
+    for _ in range(6):
+        clock.now += rest
+        assert breaker.lets_pass()
+        breaker.failed()
+        rest = min(2 * rest, REST_MAX_S)
+        clock.now += rest - 0.1
+        assert not breaker.lets_pass()
+        clock.now += 0.1 - rest
+        rests.append(rest)
+
+    assert rests[-1] == REST_MAX_S
+
+
+def test_failures_from_before_it_opened_change_nothing() -> None:
+    clock = Clock()
+    breaker = opened(clock)
+    clock.now += REST_S / 2
+    breaker.failed()
+    clock.now += REST_S / 2
+
+    assert breaker.lets_pass()
+
+
+def test_a_trial_that_never_reports_back_doesn_t_block_for_ever() -> None:
+    clock = Clock()
+    breaker = opened(clock)
+    clock.now += REST_S
+    assert breaker.lets_pass()
+    clock.now += REST_MAX_S
+
+    assert breaker.lets_pass()

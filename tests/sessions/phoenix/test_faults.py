@@ -1,0 +1,234 @@
+"""A page in time, whatever the trace store does."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestClient, TestServer, unused_port
+
+from projections.sessions.phoenix.breaker import FAILURES_MAX
+from projections.sessions.phoenix.store import open_phoenix
+from projections.sessions.trace_store import TRACES, Traces
+from service.app import create_app
+from service.resources import Resources
+from tests.callers import Caller
+from tests.sessions.phoenix.fake import FakePhoenix, node, serving
+from tests.sessions.recording import LIST, LONG_AGO, Recorder, register_agent, turn
+
+DEADLINE_S = 0.5
+# What a page takes without a store, on a busy machine.
+PAGE_S = 0.5
+
+Served = Callable[..., Awaitable[Any]]
+
+
+async def slow(_request: web.Request) -> web.Response:
+    await asyncio.sleep(3600)
+    return web.Response()
+
+
+async def trickling(request: web.Request) -> web.StreamResponse:
+    response = web.StreamResponse()
+    await response.prepare(request)
+    while True:
+        await response.write(b" ")
+        await asyncio.sleep(0.05)
+
+
+async def endless(request: web.Request) -> web.StreamResponse:
+    response = web.StreamResponse()
+    await response.prepare(request)
+    while True:
+        await response.write(b" " * 1024 * 1024)
+
+
+async def dropping(request: web.Request) -> web.Response:
+    assert request.transport is not None
+    request.transport.close()
+    return web.Response()
+
+
+def saying(status: int, body: bytes, **headers: str) -> Any:
+    async def say(_request: web.Request) -> web.Response:
+        return web.Response(status=status, body=body, headers=headers)
+
+    return say
+
+
+FAULTS: dict[str, Any] = {
+    "slow": slow,
+    "trickling": trickling,
+    "endless": endless,
+    "dropping": dropping,
+    "garbage": saying(200, b"\xff\xfe<html>"),
+    "no GraphQL": saying(200, b"[1, 2]"),
+    "deep": saying(200, b"[" * 100_000),
+    "no data": saying(200, b'{"errors": [{"message": "no"}]}'),
+    "other data": saying(200, b'{"data": {"p0": 7, "s0": [], "s1": {}}}'),
+    "compressed": saying(200, b"\x1f\x8b\x08", **{"Content-Encoding": "gzip"}),
+    "unauthorised": saying(401, b"Invalid token"),
+    "broken": saying(500, b"Internal Server Error"),
+    "elsewhere": saying(307, b"", Location="http://127.0.0.1:1/graphql"),
+}
+
+
+@asynccontextmanager
+async def half_open() -> AsyncIterator[str]:
+    """A server that takes connections, and then never says a word."""
+    writers = []
+
+    async def take(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writers.append(writer)
+
+    server = await asyncio.start_server(take, "127.0.0.1", 0)
+    try:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    finally:
+        for writer in writers:
+            writer.close()
+        server.close()
+
+
+@asynccontextmanager
+async def nobody() -> AsyncIterator[str]:
+    yield f"http://127.0.0.1:{unused_port()}"
+
+
+@pytest.fixture
+async def pages(
+    resources: Resources, recorder: Recorder, ada: Caller
+) -> Callable[..., Awaitable[Any]]:
+    """List sessions some times over, with a trace store at a URL."""
+    await recorder.start("chat-1")
+    await recorder.turn("chat-1", turn("t1", input="q", prompt_tokens=1))
+    await recorder.start("chat-2")
+
+    async def get(url: str, times: int) -> list[tuple[float, Any, Any]]:
+        answers = []
+        assert recorder.last is not None
+        position = str(recorder.last.position)
+        async with open_phoenix(url, token="secret") as phoenix:
+            app = create_app(resources, phoenix=phoenix)
+            app[TRACES] = Traces(phoenix, deadline_s=DEADLINE_S)
+            async with TestClient(TestServer(app)) as client:
+                caller = Caller(client, ada.token)
+                for _ in range(times):
+                    started = time.perf_counter()
+                    reply = await caller.get(
+                        f"{LIST}?start_time={LONG_AGO}", X_Min_Position=position
+                    )
+                    took = time.perf_counter() - started
+                    assert reply.status == 200
+                    ready = (await caller.get("/readyz")).data
+                    answers.append((took, reply.data, ready))
+        return answers
+
+    return get
+
+
+def expect_own_figures(data: Any) -> None:
+    assert (data["total_agents"], data["successful_agents"]) == (1, 0)
+    assert [row["trace_store"] for row in data["sessions"]] == ["unavailable"] * 2
+    assert {row["first_input"] for row in data["sessions"]} == {None, "q"}
+    assert [row["session_annotations"] for row in data["sessions"]] == [[], []]
+
+
+@pytest.mark.parametrize("fault", [*FAULTS, "half-open", "down"])
+async def test_a_page_is_served_in_time(
+    pages: Served, fault: str, record_property: Callable[[str, object], None]
+) -> None:
+    store = {"half-open": half_open, "down": nobody}.get(fault)
+    async with store() if store else serving(FAULTS[fault]) as url:
+        answers = await pages(url, FAILURES_MAX + 1)
+
+    times = [took for took, _, _ in answers]
+    record_property("page_s", [round(took, 3) for took in times])
+    for took, data, _ in answers:
+        expect_own_figures(data)
+        assert took < DEADLINE_S + PAGE_S
+    readiness = answers[-1][2]
+    # Damaged answers about single sessions say nothing of the others.
+    if fault != "other data":
+        # It is left alone: pages don't wait any more.
+        assert times[-1] < DEADLINE_S
+        assert (readiness["status"], readiness["trace_store"]) == (
+            "degraded",
+            "left alone",
+        )
+
+
+async def test_a_store_that_is_well(pages: Served, recorder: Recorder) -> None:
+    fake = FakePhoenix([node("chat-1", recorder.agent_id)])
+
+    async with serving(fake.answer) as url:
+        [(_, data, ready)] = await pages(url, 1)
+
+    assert (data["total_agents"], data["successful_agents"]) == (1, 1)
+    found = {row["session_id"]: row for row in data["sessions"]}
+    assert found["chat-1"]["trace_store"] == "found"
+    assert found["chat-2"]["trace_store"] == "unknown_session"
+    assert found["chat-1"]["num_traces"] == 3
+    assert found["chat-1"]["cost_summary"]["total"] == {
+        "cost": 0.0014025,
+        "currency": "USD",
+    }
+    assert found["chat-1"]["session_annotations"][0]["annotator_kind"] == "LLM"
+    assert (ready["status"], ready["trace_store"]) == ("ready", "well")
+
+
+async def test_what_was_found_in_time_is_shown(
+    recorder: Recorder, ada: Caller, pages: Served
+) -> None:
+    other = Recorder(recorder.caller, await register_agent(ada, "other"))
+    recorder.last = await other.start("late")
+    fake = FakePhoenix(
+        [node("chat-1", recorder.agent_id), node("late", other.agent_id)],
+        broken=frozenset({"late"}),
+    )
+
+    async def slow_by_ids(request: web.Request) -> web.Response:
+        if fake.asked:
+            await asyncio.sleep(3600)
+        return await fake.answer(request)
+
+    async with serving(slow_by_ids) as url:
+        [(took, data, _)] = await pages(url, 1)
+
+    assert took < DEADLINE_S + PAGE_S
+    assert (data["total_agents"], data["successful_agents"]) == (2, 1)
+    assert {row["session_id"]: row["trace_store"] for row in data["sessions"]} == {
+        "chat-1": "found",
+        "chat-2": "unknown_session",
+        "late": "unavailable",
+    }
+
+
+async def test_many_pages_at_once_ask_few_at_once(
+    resources: Resources, recorder: Recorder, ada: Caller
+) -> None:
+    await recorder.start("chat-1")
+    assert recorder.last is not None
+    fake = FakePhoenix([node("chat-1", recorder.agent_id)])
+    running = [0, 0]
+
+    async def count(request: web.Request) -> web.Response:
+        running[0] += 1
+        running[1] = max(running)
+        await asyncio.sleep(0.01)
+        running[0] -= 1
+        return await fake.answer(request)
+
+    async with serving(count) as url, open_phoenix(url) as phoenix:
+        app = create_app(resources, phoenix=phoenix)
+        async with TestClient(TestServer(app)) as client:
+            caller = Caller(client, ada.token)
+            replies = await asyncio.gather(
+                *(caller.get(f"{LIST}?start_time={LONG_AGO}") for _ in range(40))
+            )
+
+    assert {reply.data["successful_agents"] for reply in replies} <= {0, 1}
+    assert running[1] <= 4
