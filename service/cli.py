@@ -205,6 +205,16 @@ def _database_in_use(config: Config) -> Iterator[str]:
         yield EmbeddedPostgres.url_of_running(config.data_dir)
 
 
+@contextmanager
+def _database_to_read(config: Config) -> Iterator[str]:
+    """Yield the database's URL and leave an external one, perhaps a replica, alone."""
+    if config.database_url is not None:
+        yield config.database_url
+        return
+    with _database_in_use(config) as url:
+        yield url
+
+
 def _run(work: Coroutine[Any, Any, int]) -> int:
     import uvloop
 
@@ -283,7 +293,7 @@ def _audit(config: Config, options: argparse.Namespace) -> int:
     if options.audit == "verify":
         return review.verify(options)
     commands = {"events": review.write_events, "checkpoint": review.print_checkpoint}
-    with _database_in_use(config) as url:
+    with _database_to_read(config) as url:
         return _run(commands[options.audit](url, options))
 
 

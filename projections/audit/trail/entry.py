@@ -72,7 +72,7 @@ def _event(mapper: EventMapper, entry: StoredEntry) -> Any:
     if entry.topic not in WORDS:
         return None
     try:
-        return mapper.to_domain_event(
+        event = mapper.to_domain_event(
             StoredEvent(
                 originator_id=entry.aggregate_id,
                 originator_version=entry.version,
@@ -80,8 +80,11 @@ def _event(mapper: EventMapper, entry: StoredEntry) -> Any:
                 state=entry.state,
             )
         )
+        # One that was damaged may lack what its words are about.
+        words_for(entry.topic, event)
     except Exception:  # noqa: BLE001 # whatever is wrong with it, it is to be shown
         return None
+    return event
 
 
 def _ids(entries: Iterable[_Read]) -> Iterator[str]:

@@ -9,7 +9,7 @@ from psycopg_pool import AsyncConnectionPool
 
 from projections.audit.trail.entry import AuditEntry, audit_entries
 from projections.audit.trail.filters import Filters
-from projections.audit.trail.queries import entries_found
+from projections.audit.trail.queries import entries_found, trail_and_log_end
 from service.event_log.doorbell import wait_for
 from service.event_log.log import EventLog
 from service.http.envelope import to_json
@@ -20,11 +20,6 @@ HEARTBEAT_S = 15.0
 # However often something happens, a stream looks ten times a second. A follower that
 # is behind rings no bell when it has caught up.
 PACE_S = 0.1
-REFLECTED = """
-    SELECT least(h.position, p.position), h.position
-      FROM events.head h
-      LEFT JOIN read.position p ON p.follower = 'audit_trail' AND p.epoch = h.epoch
-"""
 
 HEARTBEAT = b": heartbeat\n\n"
 
@@ -64,7 +59,7 @@ class Tail:
 
     async def _batch(self) -> tuple[list[AuditEntry], int]:
         async with self._pool.connection() as db:
-            reflected, head = await _reflected(db)
+            reflected, head = await trail_and_log_end(db)
             last = reflected if self._filters.narrows else head
             self._is_behind = last < head
             filters = replace(self._filters, last=last)
@@ -75,12 +70,6 @@ class Tail:
         if len(found) == BATCH_ENTRIES:
             last = found[-1].position
         return shown, max(last, filters.first - 1)
-
-
-async def _reflected(db: AsyncConnection[Any]) -> tuple[int, int]:
-    row = await (await db.execute(REFLECTED)).fetchone()
-    assert row is not None
-    return row[0] or 0, row[1]
 
 
 def _event(entry: AuditEntry) -> bytes:

@@ -31,6 +31,11 @@ BY_RESOURCE = SQL("AND m.resource_id = %(resource)s")
 ENTRIES = SQL("read.audit_entry e")
 MENTIONS = SQL("read.audit_mention m")
 BOTH = SQL("read.audit_mention m JOIN read.audit_entry e ON e.position = m.position")
+ENDS = """
+    SELECT least(h.position, p.position), h.position
+      FROM events.head h
+      LEFT JOIN read.position p ON p.follower = 'audit_trail' AND p.epoch = h.epoch
+"""
 NAMES = """
     SELECT id::text, name FROM read.user_account WHERE id = ANY (%(ids)s::uuid[])
     UNION ALL
@@ -83,6 +88,13 @@ def _statement(filters: Filters, order: Order) -> Composed:
         conditions=SQL(" ").join(conditions),
         direction=SQL("ASC" if order == "oldest" else "DESC"),
     )
+
+
+async def trail_and_log_end(db: AsyncConnection[Any]) -> tuple[int, int]:
+    """Return the last positions of what filters can find, and of the log."""
+    row = await (await db.execute(ENDS)).fetchone()
+    assert row is not None
+    return row[0] or 0, row[1]
 
 
 async def names_of(db: AsyncConnection[Any], ids: Iterable[str]) -> dict[str, str]:

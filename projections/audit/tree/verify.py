@@ -161,13 +161,13 @@ class _Verification:
         missing = [size for size in self._roots if size > self._tree.size]
         if not missing:
             return None
-        position = self._tree.size + 1
-        return Finding(
-            "removed",
-            position,
-            f"the log ends before position {position}, but was signed up to "
-            f"position {max(missing)}",
-        )
+        end, first = self._tree.size, self._proven + 1
+        words = f"the log ends at position {end}, but was signed up to {max(missing)}"
+        if end == self._proven:
+            return Finding("removed", first, words)
+        # Whoever closed the gap and rewrote the tree made it look like this, too.
+        words += f": what is missing stood at the end, or from position {first} on"
+        return Finding("removed", first, words, upto=end + 1)
 
 
 def _classified(line: _Line, following: _Line) -> Finding:

@@ -1,0 +1,104 @@
+"""A signed log, exports of it, and what the owner of a database can do to both."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+from psycopg import AsyncConnection
+
+from projections.audit.trail.export import export
+from projections.audit.trail.filters import TrailQuery, filters_of
+from projections.audit.tree.checkpoint import Checkpoint
+from projections.audit.tree.note import VerifierKey
+from projections.audit.tree.projector import MerkleTreeProjector
+from projections.audit.tree.queries import latest_checkpoint
+from projections.audit.tree.signer import CheckpointSigner
+from projections.audit.tree.verify import Verdict, verify_export
+from projections.catalog import follower_conninfo
+from projections.position import wait_for_position
+from projections.rebuild import rebuild
+from service.resources import Resources
+from service.review import reading_database
+
+OWNER = "ALTER TABLE events.stored_event DISABLE TRIGGER append_only"
+
+
+@dataclass(frozen=True, slots=True)
+class Signed:
+    """A checkpoint as a reviewer has copied it, with its key."""
+
+    note: str
+    key: VerifierKey
+
+    @property
+    def checkpoint(self) -> Checkpoint:
+        return Checkpoint.open(self.note, [self.key])
+
+
+async def sign(resources: Resources, data_dir: Path) -> Signed:
+    """Wait until the tree holds the whole log, and sign it."""
+    head = (await resources.log.head()).position
+    await wait_for_position(resources.pool, ["merkle_tree"], head, timeout_s=10)
+    await CheckpointSigner(resources.pool, data_dir).sign()
+    async with resources.pool.connection() as db:
+        signed = await latest_checkpoint(db)
+    assert signed is not None
+    assert signed.size == head
+    return Signed(signed.note, VerifierKey.parse(signed.public_key))
+
+
+async def exported(resources: Resources) -> list[bytes]:
+    """Export everything as the command does, and return the lines."""
+    async with reading_database(resources.database_url) as db:
+        row = await (
+            await db.execute("SELECT max(notification_id) FROM events.stored_event")
+        ).fetchone()
+        assert row is not None
+        filters = await filters_of(db, TrailQuery(), last=row[0])
+        lines = [
+            each.lines
+            async for each in export(
+                lambda: _lend(db), resources.log.mapper, filters, "jsonl"
+            )
+        ]
+    return b"".join(lines).splitlines(keepends=True)
+
+
+class _lend:  # noqa: N801 # a context manager, named as the function it stands for
+    def __init__(self, db: AsyncConnection[Any]) -> None:
+        self._db = db
+
+    async def __aenter__(self) -> AsyncConnection[Any]:
+        return self._db
+
+    async def __aexit__(self, *_: object) -> None:
+        return None
+
+
+async def as_owner(resources: Resources, *statements: str) -> None:
+    """Do what the owner of the database can: everything."""
+    async with await AsyncConnection.connect(
+        resources.database_url, autocommit=True
+    ) as db:
+        await db.execute(OWNER)
+        for statement in statements:
+            await db.execute(statement)
+
+
+async def rewrite_tree(resources: Resources) -> None:
+    """Build the tree anew over whatever the log says now."""
+    async with await AsyncConnection.connect(
+        follower_conninfo(resources.database_url), autocommit=True
+    ) as db:
+        await db.execute("DELETE FROM read.position WHERE follower = 'merkle_tree'")
+        await rebuild(db, resources.log.mapper, MerkleTreeProjector())
+
+
+def verified(lines: Iterable[bytes], *signed: Signed, **more: Any) -> Verdict:
+    return verify_export(lines, [each.checkpoint for each in signed], **more)
+
+
+def positions(lines: Iterable[bytes]) -> list[int]:
+    return [orjson.loads(line)["position"] for line in lines]

@@ -1,0 +1,146 @@
+"""Checkpoints and proofs over HTTP, checked by the second implementation."""
+
+import base64
+from pathlib import Path
+
+from psycopg import AsyncConnection
+
+from projections.audit.tree.checkpoint import Checkpoint
+from projections.audit.tree.note import VerifierKey
+from service.resources import Resources
+from tests.audit import rfc6962
+from tests.audit.reading import text
+from tests.audit.tampering import sign
+from tests.callers import Callers
+from tests.rebuilding import expect_rebuild_equals_live
+
+# The leaf's encoding, a second time, by PostgreSQL.
+LEAVES = """
+    SELECT '\\x01'::bytea || int8send(notification_id) || uuid_send(originator_id)
+           || int8send(originator_version)
+           || int8send((extract(epoch FROM recorded_at) * 1000000)::bigint)
+           || uuid_send(command_id)
+           || int8send(octet_length(topic)) || convert_to(topic, 'UTF8')
+           || int8send(octet_length(metadata::text))
+           || convert_to(metadata::text, 'UTF8')
+           || int8send(octet_length(state)) || state
+      FROM events.stored_event
+     ORDER BY notification_id
+"""
+
+
+async def leaves(resources: Resources) -> list[bytes]:
+    """The leaves of the log, without any of our code."""
+    async with await AsyncConnection.connect(resources.database_url) as db:
+        rows = await (await db.execute(LEAVES)).fetchall()
+    return [rfc6962.leaf(row[0]) for row in rows]
+
+
+async def test_the_checkpoint_is_of_the_log(
+    callers: Callers, resources: Resources, tmp_path: Path
+) -> None:
+    ada = await callers.user("ada")
+    for number in range(5):
+        await callers.user(f"üser{number}")
+    await sign(resources, tmp_path)
+
+    note = await text(ada, "/api/audit/checkpoint")
+    key = (await ada.get("/api/audit/checkpoint/key")).data["public_key"]
+
+    checkpoint = Checkpoint.open(note, [VerifierKey.parse(key)])
+    head = await resources.log.head()
+    assert checkpoint.origin == f"agent-runtime/{head.epoch}"
+    assert checkpoint.size == head.position
+    assert checkpoint.root == rfc6962.mth(await leaves(resources))
+
+
+async def test_every_inclusion_is_proved(
+    callers: Callers, resources: Resources, tmp_path: Path
+) -> None:
+    ada = await callers.user("ada")
+    for number in range(5):
+        await callers.user(f"user{number}")
+    signed = (await sign(resources, tmp_path)).checkpoint
+    hashed = await leaves(resources)
+
+    for position in range(1, signed.size + 1):
+        reply = await ada.get(f"/api/audit/proofs/inclusion?position={position}")
+        assert reply.status == 200
+        proof = [base64.b64decode(each) for each in reply.data["hashes"]]
+        assert reply.data["tree_size"] == signed.size
+        assert base64.b64decode(reply.data["leaf_hash"]) == hashed[position - 1]
+        assert reply.data["checkpoint"] is not None
+        assert rfc6962.includes(
+            hashed[position - 1], position - 1, signed.size, proof, signed.root
+        )
+
+
+async def test_every_consistency_is_proved(
+    callers: Callers, resources: Resources, tmp_path: Path
+) -> None:
+    ada = await callers.user("ada")
+    for number in range(5):
+        await callers.user(f"user{number}")
+    signed = (await sign(resources, tmp_path)).checkpoint
+    hashed = await leaves(resources)
+
+    for first in range(1, signed.size + 1):
+        reply = await ada.get(f"/api/audit/proofs/consistency?first={first}")
+        assert reply.status == 200
+        proof = [base64.b64decode(each) for each in reply.data["hashes"]]
+        first_root = rfc6962.mth(hashed[:first])
+        assert base64.b64decode(reply.data["first_root"]) == first_root
+        assert rfc6962.is_consistent(first, signed.size, first_root, signed.root, proof)
+
+
+async def test_proofs_of_what_no_checkpoint_covers_yet(
+    callers: Callers, resources: Resources, tmp_path: Path
+) -> None:
+    ada = await callers.user("ada")
+    await sign(resources, tmp_path)
+    made = await ada.post("/api/catalog/agents", {"name": "Triage"})
+
+    reply = await ada.get(
+        f"/api/audit/proofs/inclusion?position={made.position}",
+        X_Min_Position=str(made.position),
+    )
+
+    assert (reply.data["tree_size"], reply.data["checkpoint"]) == (made.position, None)
+
+
+async def test_proofs_beyond_the_tree_are_refused(callers: Callers) -> None:
+    ada = await callers.user("ada")
+    for query in (
+        "inclusion?position=1000",
+        "inclusion?position=1&size=1000",
+        "inclusion?position=2&size=1",
+        "inclusion?position=0",
+        "consistency?first=1000",
+        "consistency?first=1&second=1000",
+        "consistency?first=2&second=1",
+        "consistency?first=0",
+        "consistency",
+    ):
+        reply = await ada.get(f"/api/audit/proofs/{query}", X_Min_Position="2")
+        assert reply.status == 400, query
+
+
+async def test_before_the_first_checkpoint(callers: Callers) -> None:
+    ada = await callers.user("ada")
+    for path in ("checkpoint", "checkpoint/key"):
+        reply = await ada.get(f"/api/audit/{path}")
+        assert (reply.status, reply.code) == (503, "no_checkpoint_yet")
+
+
+async def test_without_a_token(callers: Callers) -> None:
+    for path in ("checkpoint", "checkpoint/key", "proofs/inclusion?position=1"):
+        assert (await callers.anonymous().get(f"/api/audit/{path}")).status == 401
+
+
+async def test_the_tree_rebuilt_is_the_tree(
+    callers: Callers, resources: Resources
+) -> None:
+    for number in range(5):
+        await callers.user(f"user{number}")
+
+    await expect_rebuild_equals_live(resources, "merkle_tree")

@@ -1,0 +1,167 @@
+"""The signer: its key, its files, and what it refuses to sign."""
+
+import asyncio
+import stat
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from psycopg import AsyncConnection
+
+from projections.audit.tree.checkpoint import Checkpoint
+from projections.audit.tree.checkpoint_files import CheckpointFiles
+from projections.audit.tree.signer import CheckpointSigner, ContradictionError
+from projections.audit.tree.signing_key import (
+    SIGNING_KEY_FILE,
+    load_or_create_signing_key,
+)
+from projections.position import wait_for_position
+from service.resources import Resources
+from service.secrets.root_key import KeyRingError
+from tests.audit.tampering import as_owner, rewrite_tree, sign
+from tests.callers import Callers
+
+CHANGE = (
+    "UPDATE events.stored_event SET state = state || '\\x20' WHERE notification_id = 2"
+)
+
+
+def test_the_key_is_made_once_and_kept_private(tmp_path: Path) -> None:
+    path = tmp_path / SIGNING_KEY_FILE
+
+    made = load_or_create_signing_key(path)
+
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert [each.name for each in tmp_path.iterdir()] == [SIGNING_KEY_FILE]
+    again = load_or_create_signing_key(path)
+    assert again.private_bytes_raw() == made.private_bytes_raw()
+
+
+@pytest.mark.parametrize("mode", [0o640, 0o604, 0o666])
+def test_a_key_that_others_can_read_is_refused(tmp_path: Path, mode: int) -> None:
+    path = tmp_path / SIGNING_KEY_FILE
+    load_or_create_signing_key(path)
+    path.chmod(mode)
+
+    with pytest.raises(KeyRingError, match="open to others"):
+        load_or_create_signing_key(path)
+
+
+@pytest.mark.parametrize("content", ["", "no key", "-----BEGIN PRIVATE KEY-----\n"])
+def test_a_key_that_is_none_is_refused(tmp_path: Path, content: str) -> None:
+    path = tmp_path / SIGNING_KEY_FILE
+    path.write_text(content)
+    path.chmod(0o600)
+
+    with pytest.raises(KeyRingError, match="no private key"):
+        load_or_create_signing_key(path)
+
+
+async def test_a_checkpoint_is_signed_once_and_written_to_files(
+    callers: Callers, resources: Resources, tmp_path: Path
+) -> None:
+    await callers.user("ada")
+    signed = await sign(resources, tmp_path)
+
+    again = await CheckpointSigner(resources.pool, tmp_path).sign()
+
+    assert again is None
+    files = {
+        each.name: each.read_text() for each in (tmp_path / "checkpoints").iterdir()
+    }
+    assert files.pop("latest") == signed.note
+    assert files.pop("public-key") == f"{signed.key}\n"
+    assert [*files.values()] == [signed.note]
+
+
+async def test_nothing_is_signed_over_a_log_that_was_rewritten(
+    callers: Callers, resources: Resources, tmp_path: Path
+) -> None:
+    await callers.user("ada")
+    await sign(resources, tmp_path)
+    # The database forgets what was signed; the file doesn't.
+    await as_owner(resources, CHANGE, "DELETE FROM events.checkpoint")
+    await rewrite_tree(resources)
+    await callers.user("bob")
+
+    with pytest.raises(ContradictionError, match="has been changed"):
+        await sign(resources, tmp_path)
+
+
+async def test_nothing_is_signed_over_a_log_that_was_cut(
+    callers: Callers, resources: Resources, tmp_path: Path
+) -> None:
+    await callers.user("ada")
+    await callers.user("bob")
+    await sign(resources, tmp_path)
+    await as_owner(
+        resources,
+        "DELETE FROM events.stored_event WHERE notification_id > 2",
+        "UPDATE events.head SET position = 2",
+    )
+    await rewrite_tree(resources)
+
+    with pytest.raises(ContradictionError, match="ends before position 4"):
+        await CheckpointSigner(resources.pool, tmp_path).sign()
+
+
+async def test_a_restored_log_is_another_tree(
+    callers: Callers, resources: Resources, tmp_path: Path
+) -> None:
+    await callers.user("ada")
+    before = await sign(resources, tmp_path)
+    await as_owner(resources, "UPDATE events.head SET epoch = gen_random_uuid()")
+    async with await AsyncConnection.connect(resources.database_url) as db:
+        row = await (await db.execute("SELECT epoch FROM events.head")).fetchone()
+        assert row is not None
+    await _follow_into(resources, str(row[0]))
+    after = await sign(resources, tmp_path)
+
+    assert after.checkpoint.origin == f"agent-runtime/{row[0]}"
+    assert after.checkpoint.origin != before.checkpoint.origin
+    assert after.checkpoint.root == before.checkpoint.root
+    assert after.key.public == before.key.public
+
+
+async def _follow_into(resources: Resources, epoch: str) -> None:
+    async with asyncio.timeout(30):
+        while True:
+            async with resources.pool.connection() as db:
+                row = await (
+                    await db.execute(
+                        "SELECT epoch::text FROM read.position"
+                        " WHERE follower = 'merkle_tree'"
+                    )
+                ).fetchone()
+            if row and row[0] == epoch:
+                return
+            await asyncio.sleep(0.05)
+
+
+async def test_what_was_signed_but_not_published_is_published(
+    callers: Callers, resources: Resources, tmp_path: Path
+) -> None:
+    """As after a crash between the file and the database."""
+    await callers.user("ada")
+    signed = await sign(resources, tmp_path)
+    await as_owner(resources, "DELETE FROM events.checkpoint")
+
+    assert (await sign(resources, tmp_path)).note == signed.note
+
+
+async def test_a_tree_that_is_behind_is_no_contradiction(
+    callers: Callers, resources: Resources, tmp_path: Path
+) -> None:
+    await callers.user("ada")
+    signed = await sign(resources, tmp_path)
+    signer = CheckpointSigner(resources.pool, tmp_path)
+    beyond = Checkpoint(signed.checkpoint.origin, 3, bytes(32))
+    key = load_or_create_signing_key(tmp_path / SIGNING_KEY_FILE)
+    files = CheckpointFiles(tmp_path)
+    files.keep(beyond.signed(key), str(signed.key), signed_at=datetime.now(UTC))
+    await as_owner(resources, "UPDATE events.head SET position = 3")
+    try:
+        assert await signer.sign() is None
+    finally:
+        await as_owner(resources, "UPDATE events.head SET position = 2")
+    await wait_for_position(resources.pool, ["merkle_tree"], 2)

@@ -1,0 +1,285 @@
+"""Whatever the owner of the database does to the log, an earlier checkpoint shows."""
+
+from pathlib import Path
+
+import orjson
+import pytest
+
+from projections.audit.tree.verify import Contradiction
+from projections.position import wait_for_position
+from service.resources import Resources
+from tests.audit.tampering import (
+    as_owner,
+    exported,
+    positions,
+    rewrite_tree,
+    sign,
+    verified,
+)
+from tests.callers import Callers
+
+USERS = 8
+# What can be done to the log around position 7 of 16, and how it is told apart.
+UP = "UPDATE events.stored_event SET notification_id = notification_id + 1000"
+APPENDED = "UPDATE events.stored_event SET state = state || '\\x20'"
+DOWN = "UPDATE events.stored_event SET notification_id = notification_id"
+CHANGES = {
+    "a byte of the state": "state = set_byte(state, 20, get_byte(state, 20) # 1)",
+    "the author": 'metadata = \'{"actor":"eve"}\'',
+    "a blank in the metadata": "metadata = (metadata::text || ' ')::json",
+    "the time": "recorded_at = recorded_at - interval '1 microsecond'",
+    "the kind": "topic = 'user.role_granted'",
+    "the version": "originator_version = 9",
+    "the command": "command_id = gen_random_uuid()",
+}
+INSERT = (
+    "INSERT INTO events.stored_event SELECT gen_random_uuid(), 1, topic, state, 7,"
+    " recorded_at, command_id, metadata FROM events.stored_event"
+    " WHERE notification_id = 5"
+)
+TAMPERING = {
+    **{
+        name: (
+            [f"UPDATE events.stored_event SET {change} WHERE notification_id = 7"],  # noqa: S608 # ours
+            "changed",
+        )
+        for name, change in CHANGES.items()
+    },
+    "a deletion that leaves a gap": (
+        ["DELETE FROM events.stored_event WHERE notification_id = 7"],
+        "removed",
+    ),
+    "a deletion that is closed up": (
+        [
+            "DELETE FROM events.stored_event WHERE notification_id = 7",
+            f"{UP} WHERE notification_id > 7",
+            f"{DOWN} - 1001 WHERE notification_id > 1000",
+            "UPDATE events.head SET position = position - 1",
+        ],
+        "removed",
+    ),
+    "an insertion": (
+        [
+            f"{UP} WHERE notification_id >= 7",
+            f"{DOWN} - 999 WHERE notification_id > 1000",
+            INSERT,
+            "UPDATE events.head SET position = position + 1",
+        ],
+        "inserted",
+    ),
+    "two that are exchanged": (
+        [
+            f"{UP} WHERE notification_id IN (7, 8)",
+            f"{DOWN} - 999 WHERE notification_id = 1007",
+            f"{DOWN} - 1001 WHERE notification_id = 1008",
+        ],
+        "reordered",
+    ),
+    "two far apart that are exchanged": (
+        [
+            f"{UP} WHERE notification_id IN (7, 13)",
+            f"{DOWN} - 994 WHERE notification_id = 1007",
+            f"{DOWN} - 1006 WHERE notification_id = 1013",
+        ],
+        "changed",
+    ),
+}
+
+
+@pytest.fixture
+async def history(callers: Callers) -> None:
+    for number in range(USERS):
+        await callers.user(f"user{number}")
+
+
+async def test_an_honest_export_is_sound(
+    history: None, callers: Callers, resources: Resources, tmp_path: Path
+) -> None:
+    first = await sign(resources, tmp_path)
+    await callers.user("later")
+    second = await sign(resources, tmp_path)
+    await callers.user("latest")
+    head = (await resources.log.head()).position
+
+    lines = await exported(resources)
+    verdict = verified(lines, first, second)
+
+    assert positions(lines) == [*range(1, head + 1)]
+    assert verdict.is_sound
+    assert (verdict.entries, verdict.proven) == (head, second.checkpoint.size)
+
+
+@pytest.mark.parametrize("name", TAMPERING)
+async def test_tampering_is_found_at_its_position(
+    history: None, resources: Resources, tmp_path: Path, name: str
+) -> None:
+    statements, what = TAMPERING[name]
+    signed = await sign(resources, tmp_path)
+
+    await as_owner(resources, *statements)
+
+    verdict = verified(await exported(resources), signed)
+    assert verdict.finding is not None
+    assert (verdict.finding.what, verdict.finding.position) == (what, 7)
+    assert verdict.proven == 0
+
+
+@pytest.mark.parametrize("name", TAMPERING)
+async def test_rewriting_the_tree_as_well_hides_nothing(
+    history: None, callers: Callers, resources: Resources, tmp_path: Path, name: str
+) -> None:
+    """Checkpoints narrow it down; an earlier export tells the very position."""
+    statements, what = TAMPERING[name]
+    before = await sign(resources, tmp_path)
+    earlier = await exported(resources)
+    await as_owner(resources, *statements)
+    if "leaves a gap" not in name:  # over a gap no tree can be built
+        await rewrite_tree(resources)
+
+    now = await exported(resources)
+    alone = verified(now, before)
+    beside = verified(now, before, earlier=earlier)
+
+    assert alone.finding is not None
+    assert alone.finding.position <= 7 <= (alone.finding.upto or 7)
+    assert beside.finding is not None
+    assert (beside.finding.what, beside.finding.position) == (what, 7)
+
+
+async def test_checkpoints_narrow_down_where_a_rewritten_log_differs(
+    history: None, callers: Callers, resources: Resources, tmp_path: Path
+) -> None:
+    signed = [await sign(resources, tmp_path)]
+    for name in ("ada", "bob"):
+        await callers.user(name)
+        signed.append(await sign(resources, tmp_path))
+    changed = signed[0].checkpoint.size + 2
+    await as_owner(
+        resources,
+        f"{APPENDED} WHERE notification_id = {changed}",
+    )
+    await rewrite_tree(resources)
+
+    verdict = verified(await exported(resources), *signed)
+
+    assert verdict.proven == signed[0].checkpoint.size
+    assert verdict.finding is not None
+    assert verdict.finding.position == signed[0].checkpoint.size + 1
+    assert verdict.finding.upto == signed[1].checkpoint.size
+
+
+async def test_a_log_that_was_cut_is_found(
+    history: None, resources: Resources, tmp_path: Path
+) -> None:
+    signed = await sign(resources, tmp_path)
+    lines = await exported(resources)
+
+    verdict = verified(lines[:-3], signed)
+
+    assert verdict.finding is not None
+    assert verdict.finding.what == "removed"
+    assert (verdict.finding.position, verdict.finding.upto) == (1, len(lines) - 2)
+
+
+async def test_where_a_log_was_cut_behind_a_checkpoint(
+    history: None, callers: Callers, resources: Resources, tmp_path: Path
+) -> None:
+    first = await sign(resources, tmp_path)
+    await callers.user("later")
+    second = await sign(resources, tmp_path)
+    lines = await exported(resources)
+
+    verdict = verified(lines[: first.checkpoint.size], first, second)
+
+    assert verdict.finding is not None
+    assert verdict.finding.position == first.checkpoint.size + 1
+    assert verdict.finding.upto is None
+
+
+async def test_every_flipped_bit_of_an_export_is_found(
+    history: None, resources: Resources, tmp_path: Path
+) -> None:
+    """In the parts that the log holds; words beside them are for reading only."""
+    signed = await sign(resources, tmp_path)
+    lines = await exported(resources)
+    for number in range(0, len(lines), 3):
+        for field in ("position", "aggregate_id", "version", "topic", "recorded_at"):
+            _expect_found(lines, number, field, signed)
+        for field in ("command_id", "metadata", "state"):
+            _expect_found(lines, number, field, signed)
+
+
+def _expect_found(lines: list[bytes], number: int, field: str, signed: object) -> None:
+    members = orjson.loads(lines[number])
+    value = members[field]
+    if isinstance(value, int):
+        members[field] = value ^ 1 or 5
+    else:
+        members[field] = value[:-2] + ("1" if value[-2] != "1" else "2") + value[-1]
+    changed = [*lines]
+    changed[number] = orjson.dumps(members) + b"\n"
+    verdict = verified(changed, signed)  # type: ignore[arg-type]  # a Signed
+    assert verdict.finding is not None, (number, field)
+    assert verdict.finding.position == number + 1, (number, field, verdict)
+
+
+async def test_what_is_no_export_is_found(
+    history: None, resources: Resources, tmp_path: Path
+) -> None:
+    signed = await sign(resources, tmp_path)
+    lines = await exported(resources)
+    for broken in (b"{}\n", b"[]\n", b"{\n", b"\n", b"\xff\n", b'{"position":"1"}\n'):
+        verdict = verified([*lines[:4], broken, *lines[4:]], signed)
+        assert verdict.finding is not None
+        assert (verdict.finding.what, verdict.finding.position) == ("unreadable", 5)
+
+
+async def test_a_damaged_tree_is_not_a_damaged_log(
+    history: None, resources: Resources, tmp_path: Path
+) -> None:
+    signed = await sign(resources, tmp_path)
+    await as_owner(
+        resources, "UPDATE read.merkle_hash SET hash = sha256(hash) WHERE index = 4"
+    )
+
+    assert verified(await exported(resources), signed).is_sound
+
+
+async def test_two_signed_versions_of_one_log_are_found(
+    history: None, resources: Resources, tmp_path: Path
+) -> None:
+    first = await sign(resources, tmp_path)
+    await as_owner(
+        resources,
+        f"{APPENDED} WHERE notification_id = 7",
+        "DELETE FROM events.checkpoint",
+    )
+    await rewrite_tree(resources)
+    forgetful = tmp_path / "forgetful"
+    forgetful.mkdir()
+    second = await sign(resources, forgetful)
+
+    with pytest.raises(Contradiction):
+        verified(await exported(resources), first, second)
+
+
+async def test_erasure_changes_no_leaf(
+    callers: Callers, resources: Resources, tmp_path: Path
+) -> None:
+    root = await callers.user("root", "superuser")
+    ada = await callers.user("ada")
+    secret = {"name": "TOKEN", "value": "correct horse battery staple"}
+    assert (await ada.post("/api/secrets", secret)).status == 201
+    signed = await sign(resources, tmp_path)
+
+    assert (await root.delete(f"/api/users/{ada.user_id}/key")).status == 200
+    gone = (await resources.log.head()).position
+    await wait_for_destruction(resources, gone)
+
+    verdict = verified(await exported(resources), signed)
+    assert verdict.is_sound
+    assert verdict.proven == signed.checkpoint.size
+
+
+async def wait_for_destruction(resources: Resources, position: int) -> None:
+    await wait_for_position(resources.pool, ["destruction"], position, timeout_s=10)
