@@ -49,6 +49,8 @@ def configure_logs(level: str) -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonFormatter())
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
-    # Both would repeat what our own request line and our own retries say.
+    # These would repeat what our own request line and our own retries say.
     logging.getLogger("aiohttp.access").disabled = True
     logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
+    # It calls every moment without a broker an error, again and again.
+    logging.getLogger("aiokafka").setLevel(logging.CRITICAL)

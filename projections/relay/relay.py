@@ -80,7 +80,8 @@ class Relay:
             except Exception as error:
                 if _will_pass(error):
                     logger.warning(
-                        "relay interrupted", extra={"error": type(error).__name__}
+                        "relay interrupted",
+                        extra={"error": type(error).__name__, "reason": words(error)},
                     )
                     self.progress.interrupted(error)
                     await asyncio.sleep(self._pause_s())
@@ -203,6 +204,11 @@ def reason_of(error: Exception) -> str:
     if isinstance(error, TopicRefusedError | NotPublicError | UnreadableEventError):
         return f"{type(error).__name__}: {error}"
     return type(error).__name__
+
+
+def words(error: Exception) -> str:
+    """Say more to the operator, who alone reads the log: which broker, and why."""
+    return str(error) if isinstance(error, PublishError) else reason_of(error)
 
 
 def _will_pass(error: Exception) -> bool:

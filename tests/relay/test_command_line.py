@@ -1,0 +1,147 @@
+"""The topic from the command line, and a relay as a process of the service."""
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from projections.relay.kafka.settings import KafkaSettings
+from projections.relay.relay import run_relay
+from service.resources import Resources
+from tests.kafka.reading import positions
+from tests.relay.published import require_equal, until_published
+from tests.relay.writing import register, toggle
+
+pytestmark = pytest.mark.kafka
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    status: int
+    out: str
+    err: str
+
+
+class Service:
+    """Runs ``agent-runtime`` on one database, folder and topic."""
+
+    def __init__(self, url: str, folder: Path, kafka: KafkaSettings) -> None:
+        self._environment = {
+            **os.environ,
+            "PYTHONUNBUFFERED": "1",
+            "AGENT_RUNTIME_DATABASE_URL": url,
+            "AGENT_RUNTIME_DATA_DIR": str(folder),
+            "AGENT_RUNTIME_KAFKA": kafka.bootstrap,
+            "AGENT_RUNTIME_KAFKA_TOPIC": kafka.topic,
+            "AGENT_RUNTIME_KAFKA_REPLICATION": "1",
+        }
+
+    async def run(self, *arguments: str) -> Done:
+        process = await self._start(*arguments)
+        out, err = await process.communicate()
+        return Done(process.returncode or 0, out.decode(), err.decode())
+
+    @asynccontextmanager
+    async def serving(self, *arguments: str) -> AsyncIterator[None]:
+        process = await self._start("serve", "--port", "0", *arguments)
+        assert process.stdout is not None
+        try:
+            assert b"ready" in await process.stdout.readline()
+            yield
+        finally:
+            process.terminate()
+            await process.communicate()
+        assert process.returncode == 0
+
+    async def _start(self, *arguments: str) -> asyncio.subprocess.Process:
+        return await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "service", *arguments),
+            env=self._environment,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
+
+
+@pytest.fixture
+def fresh(kafka: KafkaSettings) -> KafkaSettings:
+    """A topic that isn't there yet."""
+    return replace(kafka, topic=f"fresh-{uuid4()}")
+
+
+@pytest.fixture
+def service(resources: Resources, tmp_path: Path, fresh: KafkaSettings) -> Service:
+    return Service(resources.database_url, tmp_path, fresh)
+
+
+async def test_a_topic_is_made_served_checked_and_read(
+    service: Service, resources: Resources, fresh: KafkaSettings
+) -> None:
+    missing = await service.run("topic", "check")
+    assert (missing.status, missing.out) == (1, "")
+    assert f"there is no topic {fresh.topic}" in missing.err
+
+    made = await service.run("topic", "create")
+    assert made == Done(
+        0,
+        f"created topic {fresh.topic}\ncreated topic {fresh.position_topic}\n",
+        "",
+    )
+    [connector_id, *_] = await register(resources.log, 3)
+    async with service.serving("--only", "relay"):
+        await until_published(resources, fresh)
+        position = await toggle(resources.log, connector_id)
+        await until_published(resources, fresh)
+    await require_equal(resources, fresh)
+
+    checked = await service.run("topic", "check")
+    assert checked.status == 0
+    assert f"published up to position {position}" in checked.out
+
+    count = str(position)
+    tail = await service.run("topic", "tail", "--from-beginning", "--count", count)
+    lines = [json.loads(line) for line in tail.out.splitlines()]
+    assert sorted(each["position"] for each in lines) == [*range(1, position + 1)]
+    assert lines[0].keys() >= {"name", "aggregate_id", "recorded_at", "actor", "data"}
+
+
+async def test_a_log_is_published_again_to_another_topic(
+    service: Service, resources: Resources, kafka: KafkaSettings, fresh: KafkaSettings
+) -> None:
+    [connector_id, *_] = await register(resources.log, 5)
+    await toggle(resources.log, connector_id, 30)
+    again = replace(fresh, topic=f"{fresh.topic}.v2", partitions=3)
+    async with run_relay(resources.log, resources.conninfo, kafka):
+        for _ in range(2):
+            done = await service.run(
+                "topic", "republish", again.topic, "--kafka-partitions", "3"
+            )
+            assert done.status == 0, done.err
+        assert "holds the log up to position 35" in done.out
+        await until_published(resources, kafka)
+    await require_equal(resources, again)
+    assert positions(kafka.bootstrap, kafka.topic) == list(range(1, 36))
+
+
+async def test_publishing_again_to_the_relays_own_topic_is_refused(
+    service: Service, fresh: KafkaSettings
+) -> None:
+    refused = await service.run("topic", "republish", fresh.topic)
+    assert refused.status == 1
+    assert "the relay publishes to that topic" in refused.err
+
+
+async def test_a_relay_without_kafka_does_not_start(
+    resources: Resources, tmp_path: Path, fresh: KafkaSettings
+) -> None:
+    service = Service(resources.database_url, tmp_path, fresh)
+    del service._environment["AGENT_RUNTIME_KAFKA"]
+    refused = await service.run("serve", "--only", "relay")
+    assert refused.status == 78
+    assert "AGENT_RUNTIME_KAFKA" in refused.err
