@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.price_catalog.price import Price
-from service.sessions.cost import amount_of
+from service.sessions.cost import EXACT, amount_of
 from service.sessions.turn import TOKENS_MAX, TokenCounts
 from tests.callers import Callers
 from tests.sessions.recording import Recorder, at, turn
@@ -87,7 +87,7 @@ def test_costs_are_exact(
         output_price.scaleb(10)
     )
     assert amount is not None
-    assert int(amount.scaleb(16)) == scaled
+    assert int(amount.scaleb(16, EXACT)) == scaled
 
 
 async def test_a_turn_is_priced_at_its_own_time(
