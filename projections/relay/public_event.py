@@ -5,9 +5,8 @@ from typing import Any, Final
 
 from eventsourcing.utils import get_topic
 
-# In reversed DNS notation, as CloudEvents wants it. Nobody can own a name under
-# "internal", which is set aside for private use.
-TYPE_PREFIX: Final = "internal.agent-runtime."
+from projections.relay.type_names import TYPE_PREFIX
+
 # What the library keeps in every event beside the event's own fields.
 _LIBRARY: Final = frozenset(
     {"originator_id", "originator_version", "originator_topic", "timestamp"}

@@ -9,7 +9,12 @@ import pytest
 from projections.relay.kafka.settings import KafkaSettings
 from projections.relay.kafka.topics import create_topics
 from tests.kafka.broker import Broker
-from tests.kafka.jars import MissingError, broker_libs, go_without_broker
+from tests.kafka.jars import (
+    NOT_TESTED,
+    MissingError,
+    broker_libs,
+    go_without_broker,
+)
 
 
 @pytest.fixture(scope="session")
@@ -41,6 +46,19 @@ def frail_broker(own_broker: Broker) -> Iterator[Broker]:
     """Lend the broker to a test that kills or pauses it, and mend it afterwards."""
     yield own_broker
     own_broker.revive()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say at the very end, where it is read, what was not tested."""
+    skipped = [str(each.longrepr) for each in terminalreporter.getreports("skipped")]
+    untested = [words for words in skipped if NOT_TESTED in words]
+    if untested:
+        terminalreporter.write_sep("!", NOT_TESTED, red=True, bold=True)
+        terminalreporter.line(
+            f"{len(untested)} tests need one: install Java 17 and Maven, or set"
+            " KAFKA_BOOTSTRAP. Only the protocol was tested, on librdkafka's mock"
+            " cluster."
+        )
 
 
 async def new_topic(bootstrap: str) -> KafkaSettings:

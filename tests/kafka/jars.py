@@ -12,6 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 POM = Path(__file__).with_name("pom.xml")
+NOT_TESTED = "NOT TESTED on a real Kafka broker"
 FETCH = ROOT / ".ci" / "kafka"
 
 
@@ -36,7 +37,7 @@ def broker_libs() -> Path:
 
 def go_without_broker(missing: MissingError) -> NoReturn:
     """Skip, but never in CI: there it would go unnoticed for ever."""
-    complaint = f"NOT TESTED on a real Kafka broker: {missing}"
+    complaint = f"{NOT_TESTED}: {missing}"
     if os.environ.get("CI"):
         pytest.fail(complaint)
     pytest.skip(complaint)

@@ -10,8 +10,8 @@ from projections.audit.tree.signer import CheckpointSigner
 from projections.position import wait_for_position
 from projections.relay.contract import schemas
 from projections.relay.kafka.settings import KafkaSettings
-from projections.relay.public_event import TYPE_PREFIX
 from projections.relay.relay import run_relay
+from projections.relay.type_names import TYPE_PREFIX
 from service.resources import Resources
 from tests.callers import Callers
 from tests.kafka.reading import Record

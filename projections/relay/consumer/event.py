@@ -11,7 +11,7 @@ from aiokafka import ConsumerRecord
 from projections.relay.consumer.event_types import EVENT_TYPES
 from projections.relay.kafka.contents import position_of
 from projections.relay.kafka.errors import ForeignTopicError
-from projections.relay.public_event import TYPE_PREFIX
+from projections.relay.type_names import TYPE_PREFIX
 
 FIELDS: Final = {
     name: [field.name for field in fields(kind)] for name, kind in EVENT_TYPES.items()
