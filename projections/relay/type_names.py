@@ -1,0 +1,7 @@
+"""What the types of all messages begin with."""
+
+from typing import Final
+
+# In reversed DNS notation, as CloudEvents wants it. Nobody can own a name under
+# "internal", which is set aside for private use.
+TYPE_PREFIX: Final = "internal.agent-runtime."
