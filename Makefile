@@ -1,5 +1,6 @@
 # make serve   start the whole service with demo data
 # make test    run the tests
+# make test-phoenix   run those with a real Arize Phoenix, which make test skips without it
 # make check   what CI checks beside the tests: format, lint, types, imports, lock
 # make contract   write the documents of the event topic anew, from the code
 # make examples   record the examples of the API's document anew, from real answers
@@ -9,13 +10,17 @@ VENV ?= .venv
 DATA ?= data
 bin = $(VENV)/bin
 
-.PHONY: serve test check format contract examples lock clean
+.PHONY: serve test test-phoenix check format contract examples lock clean
 
 serve: $(VENV)/.installed
 	$(bin)/agent-runtime serve --data-dir $(DATA) --demo
 
 test: $(VENV)/.installed-for-tests
 	$(bin)/pytest --numprocesses 2
+
+# Installs Phoenix first, in an environment of its own, unless it is there.
+test-phoenix: $(VENV)/.installed-for-tests
+	CI=true $(bin)/pytest tests/phoenix
 
 check: $(VENV)/.installed-for-tests
 	$(bin)/ruff format --check .

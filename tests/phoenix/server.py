@@ -1,0 +1,135 @@
+"""A Phoenix of the tests: started on loopback, stopped by its process id."""
+
+import os
+import re
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+from aiohttp.test_utils import unused_port
+
+LAUNCHER = Path(__file__).with_name("on_loopback.py")
+START_TIMEOUT_S = 110.0
+STOP_TIMEOUT_S = 10.0
+POLL_S = 0.1
+LISTENING = "0A"
+LOOPBACK = {
+    "0100007F",
+    # ::1, and 127.0.0.1 as an address of version 6.
+    "00000000000000000000000001000000",
+    "0000000000000000FFFF00000100007F",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Phoenix:
+    base_url: str
+    pid: int
+    token: str | None = None
+
+    @property
+    def traces_url(self) -> str:
+        return f"{self.base_url}/v1/traces"
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.token}"} if self.token else {}
+
+    def ask(self, query: str, **variables: Any) -> Any:
+        """Ask its GraphQL API and return the data."""
+        answer = self.post("/graphql", {"query": query, "variables": variables})
+        assert "errors" not in answer, answer
+        return answer["data"]
+
+    def post(self, path: str, body: Any) -> Any:
+        request = urllib.request.Request(  # noqa: S310  # loopback
+            self.base_url + path,
+            orjson.dumps(body),
+            {"Content-Type": "application/json", **self.headers},
+        )
+        with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310
+            return orjson.loads(answer.read() or b"null")
+
+
+@contextmanager
+def running_phoenix(
+    python: Path, folder: Path, *, secret: str | None = None
+) -> Iterator[Phoenix]:
+    """Run a Phoenix in a folder; with a secret, only its bearers are let in."""
+    port = unused_port()
+    settings = {
+        "PHOENIX_HOST": "127.0.0.1",
+        "PHOENIX_PORT": str(port),
+        "PHOENIX_GRPC_PORT": str(unused_port()),
+        "PHOENIX_WORKING_DIR": str(folder),
+        "PHOENIX_TELEMETRY_ENABLED": "false",
+        "PHOENIX_ALLOW_EXTERNAL_RESOURCES": "false",
+        "PHOENIX_DISABLE_AGENT_ASSISTANT": "true",
+        "PHOENIX_ENABLE_MCP_SERVER": "false",
+    }
+    if secret is not None:
+        settings |= {
+            "PHOENIX_ENABLE_AUTH": "true",
+            "PHOENIX_SECRET": "0123456789abcdef0123456789abcdef",
+            "PHOENIX_ADMIN_SECRET": secret,
+        }
+    kept = {
+        name: os.environ[name]
+        for name in ("PATH", "HOME", "LANG")
+        if name in os.environ
+    }
+    with (folder / "log").open("wb") as log:
+        process = subprocess.Popen(
+            [python, LAUNCHER, "serve"],
+            env=kept | settings,
+            cwd=folder,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+        )
+    try:
+        _wait(process, f"http://127.0.0.1:{port}/healthz", folder / "log")
+        assert addresses(process.pid) <= LOOPBACK
+        yield Phoenix(f"http://127.0.0.1:{port}", process.pid, secret)
+    finally:
+        process.terminate()
+        try:
+            process.wait(STOP_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def addresses(pid: int) -> set[str]:
+    """Return the addresses that a process listens on, as /proc writes them."""
+    sockets = set()
+    for each in Path(f"/proc/{pid}/fd").iterdir():
+        found = re.fullmatch(r"socket:\[(\d+)\]", str(each.readlink()))
+        if found:
+            sockets.add(found[1])
+    listening = set()
+    for table in ("tcp", "tcp6"):
+        for line in Path(f"/proc/{pid}/net/{table}").read_text().splitlines()[1:]:
+            columns = line.split()
+            if columns[3] == LISTENING and columns[9] in sockets:
+                listening.add(columns[1].split(":")[0])
+    return listening
+
+
+def _wait(process: subprocess.Popen[bytes], url: str, log: Path) -> None:
+    deadline = time.monotonic() + START_TIMEOUT_S
+    while time.monotonic() < deadline:
+        if process.poll() is not None:
+            break
+        try:
+            with urllib.request.urlopen(url, timeout=1):  # noqa: S310  # loopback
+                return
+        except (urllib.error.URLError, OSError):
+            time.sleep(POLL_S)
+    raise RuntimeError(f"Phoenix doesn't start: {log.read_text()[-2000:]}")
