@@ -1,5 +1,6 @@
 """What things were at an earlier place of the log: the parameter ``at``."""
 
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, TypeVar
@@ -8,6 +9,7 @@ from uuid import UUID
 from psycopg import AsyncConnection
 from pydantic import PlainValidator, TypeAdapter, ValidationError, WithJsonSchema
 
+from projections.authored import AuthoredEvent, events_of
 from service.aggregate import LoggedAggregate
 from service.errors import MalformedRequestError, Problem
 from service.event_log import reader
@@ -67,6 +69,10 @@ class Past:
             self._db, self._mapper, aggregate_id, upto=version
         )
         return aggregate if isinstance(aggregate, kind) else None
+
+    def events(self, aggregate_id: UUID) -> AsyncIterator[AuthoredEvent]:
+        """Yield an aggregate's events up to the position, with their authors."""
+        return events_of(self._db, self._mapper, aggregate_id, upto=self.position)
 
 
 async def past(db: AsyncConnection[Any], mapper: EventMapper, at: At | None) -> Past:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from aiohttp import web
 
 from projections.agents.routes import routes as agent_reads
+from projections.audit.history.routes import routes as audit_history
 from projections.audit.trail.live_routes import routes as audit_stream
 from projections.audit.trail.routes import routes as audit_reads
 from projections.audit.tree.routes import routes as audit_proofs
@@ -49,6 +50,7 @@ from service.sessions.otlp.ingest import Ingest
 from service.sessions.otlp.routes import INGEST, forgetting_traces
 from service.sessions.otlp.routes import routes as trace_ingest
 from service.sessions.routes import routes as session_commands
+from service.tool_rules.restore_routes import routes as tool_rule_restores
 from service.tool_rules.routes import routes as tool_rule_commands
 from service.users.routes import routes as user_commands
 
@@ -66,6 +68,7 @@ def operations() -> list[Operation]:
             grant_commands,
             connector_reads,
             tool_rule_commands,
+            tool_rule_restores,
             tool_rule_reads,
             secret_commands,
             secret_reads,
@@ -81,6 +84,7 @@ def operations() -> list[Operation]:
             price_history,
             audit_reads,
             audit_stream,
+            audit_history,
             audit_proofs,
             api_documents,
             event_documents,

@@ -1,23 +1,35 @@
 """Why an agent may or may not call a tool."""
 
+from dataclasses import dataclass, field
 from typing import Literal, TypedDict
 from uuid import UUID
 
+from projections.authored import AuthoredEvent, Origin
 from projections.moment import Past
+from projections.tool_rules.origins import HoldingThen, RulesThen
 from service.connectors.aggregate import Connector
 from service.tool_rules.aggregate import ToolRules
-from service.tool_rules.decision import Stance, decide, matching_rules
+from service.tool_rules.decision import (
+    WITHOUT_A_MATCH,
+    Stance,
+    decide,
+    matching_rules,
+)
 
 Reason = Literal["rule", "no_rule_matches", "connector_not_granted", "no_connector"]
 
 
 class ExplainedRule(TypedDict):
-    """A rule of the connector; a decisive one matches and has the final stance."""
+    """A rule of the connector; a decisive one matches and has the final stance.
+
+    ``since`` is the event that first stated it as it is.
+    """
 
     tool_pattern: str
     stance: Stance
     matched: bool
     decisive: bool
+    since: Origin
 
 
 class Explanation(TypedDict):
@@ -25,16 +37,20 @@ class Explanation(TypedDict):
 
     ``version`` is that of the agent's rules, 0 when it never had any, and
     ``position`` the place of the log that this is true of. A retired connector
-    doesn't exist any more.
+    doesn't exist any more. ``stance_since`` is the event that last changed the
+    decision about this tool, ``granted_since`` the one that last gave or took the
+    connector; null where it has been so from the beginning.
     """
 
     agent_id: UUID
     connector_id: UUID
     tool: str
     stance: Stance
+    stance_since: Origin | None
     reason: Reason
     connector_exists: bool
     granted: bool
+    granted_since: Origin | None
     rules: list[ExplainedRule]
     version: int
     position: int
@@ -43,34 +59,75 @@ class Explanation(TypedDict):
 async def explain(
     then: Past, *, agent_id: UUID, connector_id: UUID, tool: str
 ) -> Explanation:
-    """Decide about a tool as of a position, and say why."""
+    """Decide about a tool as of a position, and say why.
+
+    Takes time in proportion to the events of the agent's rules and the connector.
+    """
     connector = await then.find(Connector, connector_id)
     held = await then.find(ToolRules, ToolRules.create_id(str(agent_id)))
+    came_about = await _came_about(then, agent_id, str(connector_id), tool)
     stances = held.rules.get(str(connector_id), {}) if held else {}
     matching = matching_rules(stances, tool)
     exists = connector is not None and not connector.is_retired
     granted = connector is not None and connector.is_granted_to(agent_id)
     stance = decide(matching, granted=granted)
+    origins = came_about.rules.rules.get(str(connector_id), {})
     return {
         "agent_id": agent_id,
         "connector_id": connector_id,
         "tool": tool,
         "stance": stance,
+        "stance_since": came_about.stance_since,
         "reason": _reason(exists=exists, granted=granted, matched=bool(matching)),
         "connector_exists": exists,
         "granted": granted,
+        "granted_since": came_about.holding.origin,
         "rules": [
             {
                 "tool_pattern": pattern,
                 "stance": Stance(each),
                 "matched": pattern in matching,
                 "decisive": granted and pattern in matching and each == stance,
+                "since": origins[pattern][1],
             }
             for pattern, each in sorted(stances.items())
         ],
         "version": held.version if held else 0,
         "position": then.position,
     }
+
+
+@dataclass(slots=True)
+class _CameAbout:
+    rules: RulesThen = field(default_factory=RulesThen)
+    holding: HoldingThen = field(default_factory=HoldingThen)
+    stance_since: Origin | None = None
+
+
+async def _came_about(
+    then: Past, agent_id: UUID, connector: str, tool: str
+) -> _CameAbout:
+    """Replay everything that had a part in a decision, in its order."""
+    found = _CameAbout()
+    stance = WITHOUT_A_MATCH
+    for authored in await _events(then, agent_id, UUID(connector)):
+        found.rules.apply(authored)
+        found.holding.apply(authored, agent_id)
+        now = found.rules.decide(connector, tool, granted=found.holding.granted)
+        if now != stance:
+            stance, found.stance_since = now, authored.origin
+    return found
+
+
+async def _events(
+    then: Past, agent_id: UUID, connector_id: UUID
+) -> list[AuthoredEvent]:
+    events = [
+        authored
+        for aggregate_id in (ToolRules.create_id(str(agent_id)), connector_id)
+        async for authored in then.events(aggregate_id)
+    ]
+    return sorted(events, key=lambda authored: authored.position)
 
 
 def _reason(*, exists: bool, granted: bool, matched: bool) -> Reason:

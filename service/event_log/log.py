@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -127,6 +128,27 @@ class EventLog:
         if aggregate is not None and replayed >= SNAPSHOT_INTERVAL:
             self._take_snapshot(aggregate)
         return aggregate
+
+    async def load_past(
+        self, aggregate_id: UUID, at: int | datetime
+    ) -> tuple[LoggedAggregate | None, int]:
+        """Return an aggregate as of a position or time, and that position.
+
+        A position beyond the end means the end.
+        """
+        async with self._pool.connection() as connection:
+            position, _ = await reader.head(connection)
+            if isinstance(at, datetime):
+                position = await reader.position_at(connection, at)
+            else:
+                position = min(position, at)
+            version = await reader.version_at(connection, aggregate_id, position)
+            if version is None:
+                return None, position
+            aggregate, _ = await reader.load(
+                connection, self.mapper, aggregate_id, upto=version
+            )
+        return aggregate, position
 
     async def moved(self, reads: Mapping[UUID, int]) -> list[UUID]:
         """Return the aggregates that are not at the version at which they were read.

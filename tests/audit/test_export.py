@@ -74,9 +74,10 @@ async def test_csv_is_what_the_list_shows(callers: Callers) -> None:
 
 async def test_no_cell_is_a_formula(callers: Callers) -> None:
     auditor = await callers.user("olga", "auditor")
+    ada = await callers.user("ada")
     for start in FORMULA_STARTS:
         name = f'{start}HYPERLINK("https://evil.example"),\n\'1'
-        reply = await auditor.post("/api/catalog/agents", {"name": name.strip()})
+        reply = await ada.post("/api/catalog/agents", {"name": name.strip()})
         assert reply.status == 201 or start.isspace(), reply.body
 
     read = csv.reader(

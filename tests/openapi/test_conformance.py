@@ -29,6 +29,10 @@ ACCEPTED = ["2xx", 304, 401, 403, 404, 409, 412, 429]
 WITH_RULES = [
     "get_session_list",
     "get_usage",
+    "get_aggregate",
+    "get_aggregate_difference",
+    "get_connector_exposure",
+    "get_decisions_difference",
     "get_inclusion_proof",
     "get_consistency_proof",
     "bulk_update_tools",

@@ -115,7 +115,7 @@ async def make_things(walk: Walk) -> Made:
     await _keep_secrets(walk)
     model_id, price_version = await _price(walk)
     session_id = await _converse(walk, agent_id)
-    await _review(walk)
+    await _review(walk, agent_id)
     return Made(
         {
             "user_id": user_id,
@@ -130,6 +130,7 @@ async def make_things(walk: Walk) -> Made:
             "price_version": price_version,
             "session_id": session_id,
             "position": 1,
+            "aggregate_id": connector_id,
         }
     )
 
@@ -146,6 +147,8 @@ async def _connect(walk: Walk, agent_id: str) -> str:
         for pattern, stance in (("issues.*", "allow"), ("*delete*", "ask"))
     ]
     await walk.call("bulk_update_tools", {"rules": rules}, agent_id=agent_id)
+    now = {"at": walk.position}
+    await walk.call("post_tool_rules_restore", now, agent_id=agent_id)
     await walk.call("get_connectors")
     await walk.call("get_connector", id=connector_id)
     await walk.call("get_agent_tools", agent_id=agent_id)
@@ -210,11 +213,18 @@ async def _converse(walk: Walk, agent_id: str) -> str:
     return session_id
 
 
-async def _review(walk: Walk) -> None:
+async def _review(walk: Walk, agent_id: str) -> None:
     shared = {"kind": "connector.made_public", "limit": 1}
     entry = (await walk.call("get_audit_events", query=shared)).data["entries"][0]
     position = entry["position"]
     await walk.call("get_audit_event", position=position)
+    since = {"since": position - 1, "until": position}
+    connector_id = entry["resource"]["id"]
+    await walk.call("get_aggregate", aggregate_id=connector_id, query={"at": position})
+    await walk.call("get_aggregate_difference", aggregate_id=connector_id, query=since)
+    await walk.call("get_connector_exposure", id=connector_id, query=since)
+    since = {"since": position}
+    await walk.call("get_decisions_difference", agent_id=agent_id, query=since)
     await walk.call("get_checkpoint_key")
     await walk.call("get_inclusion_proof", query={"position": position})
     await walk.call("get_consistency_proof", query={"first": position})

@@ -21,6 +21,7 @@ async def test_every_rule_is_listed_with_what_it_did(
     ada = await callers.user("ada")
     agent = await setting.agent(ada)
     tracker = await setting.connector(ada, granted_to=[agent])
+    granted_at = (await setting.resources.log.head()).position
     other = await setting.connector(ada, granted_to=[agent])
     written = await put(
         ada,
@@ -34,32 +35,50 @@ async def test_every_rule_is_listed_with_what_it_did(
     reply = await explain(ada, agent, tracker, "delete_repo")
 
     assert (reply.status, reply.message) == (200, "decision explained")
+    origins = [reply.data[f"{each}_since"] for each in ("stance", "granted")]
+    origins += [each["since"] for each in reply.data["rules"]]
+    times = [each.pop("recorded_at") for each in origins]
+    assert times[0] > times[1]
+    since = {
+        "position": written.position,
+        "kind": "tool_rules.replaced",
+        "actor": str(ada.user_id),
+    }
     assert reply.data == {
         "agent_id": str(agent),
         "connector_id": str(tracker),
         "tool": "delete_repo",
         "stance": "ask",
+        "stance_since": since,
         "reason": "rule",
         "connector_exists": True,
         "granted": True,
+        "granted_since": {
+            "position": granted_at,
+            "kind": "connector.granted_to_agent",
+            "actor": "setting",
+        },
         "rules": [
             {
                 "tool_pattern": "*",
                 "stance": "allow",
                 "matched": True,
                 "decisive": False,
+                "since": since,
             },
             {
                 "tool_pattern": "*_all",
                 "stance": "deny",
                 "matched": False,
                 "decisive": False,
+                "since": since,
             },
             {
                 "tool_pattern": "delete_*",
                 "stance": "ask",
                 "matched": True,
                 "decisive": True,
+                "since": since,
             },
         ],
         "version": 2,

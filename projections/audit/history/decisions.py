@@ -1,0 +1,107 @@
+"""How an agent's decisions differ between two moments."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TypedDict
+from uuid import UUID
+
+from projections.authored import Origin
+from projections.tool_rules.origins import HoldingThen, RulesThen
+from service.tool_rules.decision import Stance
+
+
+class ToolDifference(TypedDict):
+    """A tool whose decision differs, with the last event that had a part in it."""
+
+    tool: str
+    before: Stance
+    after: Stance
+    changed_by: Origin | None
+
+
+class ConnectorDifference(TypedDict):
+    connector_id: UUID
+    granted_before: bool
+    granted_after: bool
+    tools: list[ToolDifference]
+
+
+class DecisionsDifference(TypedDict):
+    """What an agent may call at one of two positions, and not at the other.
+
+    No list of a connector's tools is known, so names are tried: those asked for,
+    and for each pattern of either moment one that it matches. A tool that only
+    differs where several patterns meet has to be asked for.
+    """
+
+    agent_id: UUID
+    since_position: int
+    until_position: int
+    connectors: list[ConnectorDifference]
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """Rules and holdings of one agent at one position."""
+
+    rules: RulesThen
+    held: Mapping[str, HoldingThen]
+
+    def decide(self, connector: str, tool: str) -> Stance:
+        return self.rules.decide(connector, tool, granted=self.granted(connector))
+
+    def granted(self, connector: str) -> bool:
+        holding = self.held.get(connector)
+        return holding is not None and holding.granted
+
+    def last_event(self, connector: str) -> Origin | None:
+        holding = self.held.get(connector)
+        origins = [
+            origin
+            for origin in (
+                self.rules.last_changed.get(connector),
+                holding.origin if holding else None,
+            )
+            if origin is not None
+        ]
+        return max(origins, key=lambda origin: origin["position"], default=None)
+
+
+def differences(
+    before: Moment, after: Moment, tools: Iterable[str]
+) -> list[ConnectorDifference]:
+    """Compare the decisions of two moments, connector by connector."""
+    asked = set(tools)
+    found = []
+    for connector in sorted({*before.rules.rules, *after.rules.rules}):
+        names = asked | {
+            example_of(pattern)
+            for moment in (before, after)
+            for pattern in moment.rules.stances(connector)
+        }
+        differing = [
+            ToolDifference(
+                tool=name,
+                before=before.decide(connector, name),
+                after=after.decide(connector, name),
+                changed_by=after.last_event(connector),
+            )
+            for name in sorted(names)
+            if before.decide(connector, name) != after.decide(connector, name)
+        ]
+        held = (before.granted(connector), after.granted(connector))
+        if differing or held[0] != held[1]:
+            found.append(
+                ConnectorDifference(
+                    connector_id=UUID(connector),
+                    granted_before=held[0],
+                    granted_after=held[1],
+                    tools=differing,
+                )
+            )
+    return found
+
+
+def example_of(pattern: str) -> str:
+    """Return a tool name that a pattern matches, and few others would."""
+    return pattern.replace("*", "x").replace("?", "x")

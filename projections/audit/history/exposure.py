@@ -1,0 +1,88 @@
+"""Who could use a connector between two moments, and by which grant or publication."""
+
+from collections.abc import AsyncIterator, Iterable
+from typing import TypedDict
+from uuid import UUID
+
+from projections.authored import AuthoredEvent, Origin
+from service.connectors.aggregate import Connector
+
+
+class Span(TypedDict):
+    """From one event until another; ``until`` is null while it goes on."""
+
+    since: Origin
+    until: Origin | None
+
+
+class GrantSpan(Span):
+    """An agent held the connector: its tool rules decided which tools it could call."""
+
+    agent_id: UUID
+
+
+class Exposure(TypedDict):
+    """Grants and publications that held at any time between two positions.
+
+    While it was public, any manager of an agent could have it granted without the
+    owner. An agent that took it up stands among the grants.
+    """
+
+    connector_id: UUID
+    owner_id: UUID
+    since_position: int
+    until_position: int
+    grants: list[GrantSpan]
+    publications: list[Span]
+
+
+async def exposure(
+    events: AsyncIterator[AuthoredEvent], *, since: int, until: int
+) -> Exposure | None:
+    """Fold a connector's events up to ``until``; None when there are none."""
+    first: Connector.Created | None = None
+    grants: list[GrantSpan] = []
+    publications: list[Span] = []
+    async for authored in events:
+        match authored.event:
+            case Connector.Created() as first:
+                pass
+            case Connector.GrantedToAgent(agent_id=agent_id):
+                grants.append(
+                    GrantSpan(
+                        agent_id=UUID(agent_id), since=authored.origin, until=None
+                    )
+                )
+            case Connector.GrantRevoked(agent_id=agent_id):
+                of_agent = (
+                    each for each in grants if str(each["agent_id"]) == agent_id
+                )
+                _end(of_agent, authored.origin)
+            case Connector.MadePublic():
+                publications.append(Span(since=authored.origin, until=None))
+            case Connector.MadePrivate():
+                _end(publications, authored.origin)
+            case Connector.Retired():
+                _end(grants, authored.origin)
+                _end(publications, authored.origin)
+    if first is None:
+        return None
+    return Exposure(
+        connector_id=first.originator_id,
+        owner_id=UUID(first.owner_id),
+        since_position=since,
+        until_position=until,
+        grants=[each for each in grants if _touches(each, since)],
+        publications=[each for each in publications if _touches(each, since)],
+    )
+
+
+def _end(spans: Iterable[Span], origin: Origin) -> None:
+    for span in spans:
+        if span["until"] is None:
+            span["until"] = origin
+
+
+def _touches(span: Span, since: int) -> bool:
+    """Say whether a span reaches into what begins with a position."""
+    return span["until"] is None or span["until"]["position"] > since

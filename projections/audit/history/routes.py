@@ -1,0 +1,278 @@
+"""Replaying single things over HTTP: as they were, and what differs."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any, Final, TypedDict
+from uuid import UUID
+
+from aiohttp import web
+from psycopg import AsyncConnection
+from pydantic import Field
+
+from projections.audit.history.decisions import (
+    DecisionsDifference,
+    Moment,
+    differences,
+)
+from projections.audit.history.exposure import Exposure, exposure
+from projections.audit.history.state import (
+    Change,
+    changes_between,
+    kind_of,
+    state_of,
+)
+from projections.moment import At, Past, past
+from projections.reading import POSITION_HEADER, READ_POOL
+from projections.tool_rules.origins import holding_then, rules_then
+from service.agents.aggregate import Agent
+from service.aggregate import LoggedAggregate
+from service.audit.record import record_reading
+from service.errors import MalformedRequestError, NotFoundError, Problem
+from service.event_log import reader
+from service.event_log.mapper import EventMapper
+from service.http.dispatch import EVENT_LOG
+from service.http.envelope import Answer
+from service.http.operation import Routes
+from service.http.requests import POSITION_MAX, QueryModel
+from service.tool_rules.aggregate import ToolRules
+
+routes = Routes("audit")
+
+REFUSED: Final = {403: "the caller is neither superuser nor auditor"}
+TOOLS_CHARACTERS_MAX: Final = 2000
+
+
+class AggregateQuery(QueryModel):
+    at: At | None = None
+    version: Annotated[int | None, Field(ge=1, le=POSITION_MAX)] = None
+
+
+class BetweenQuery(QueryModel):
+    """Two moments, each a position or a time; without ``until`` it is now."""
+
+    since: At
+    until: At | None = None
+
+
+class DecisionsQuery(BetweenQuery):
+    tools: Annotated[
+        str,
+        Field(
+            max_length=TOOLS_CHARACTERS_MAX,
+            description="Names of tools to try as well, separated by commas.",
+        ),
+    ] = ""
+
+
+class ReplayedAggregate(TypedDict):
+    """An aggregate as the events up to a position have made it.
+
+    ``state`` has the form of the version of the service that answers.
+    """
+
+    id: UUID
+    kind: str
+    version: int
+    position: int
+    created_at: datetime
+    changed_at: datetime
+    state: dict[str, Any]
+
+
+class AggregateDifference(TypedDict):
+    """``version_before`` is 0 where it didn't exist yet."""
+
+    id: UUID
+    kind: str
+    since_position: int
+    until_position: int
+    version_before: int
+    version_after: int
+    changes: list[Change]
+
+
+@dataclass(frozen=True, slots=True)
+class _History:
+    """One connection, and the end of the log when it was asked for."""
+
+    db: AsyncConnection[Any]
+    mapper: EventMapper
+    head: int
+
+    async def past(self, at: At | None) -> Past:
+        return await past(self.db, self.mapper, self.head if at is None else at)
+
+    async def between(self, query: BetweenQuery) -> tuple[Past, Past]:
+        """Return both moments.
+
+        :raises MalformedRequestError: the first is later than the second
+        """
+        since, until = await self.past(query.since), await self.past(query.until)
+        if since.position > until.position:
+            raise MalformedRequestError(
+                "since must not be later than until",
+                problems=[Problem("since", "later than until")],
+            )
+        return since, until
+
+
+@asynccontextmanager
+async def _history(request: web.Request) -> AsyncIterator[_History]:
+    """Put the reading on record and lend what it needs."""
+    await record_reading(request)
+    async with request.config_dict[READ_POOL].connection() as db:
+        head, _ = await reader.head(db)
+        yield _History(db, request.config_dict[EVENT_LOG].mapper, head)
+
+
+@routes.get(
+    "/api/audit/aggregates/{aggregate_id}",
+    answers={
+        200: "aggregate replayed",
+        404: "the log had no such aggregate, or not that version",
+        **REFUSED,
+    },
+    data=ReplayedAggregate,
+)
+async def get_aggregate(
+    request: web.Request, aggregate_id: UUID, query: AggregateQuery
+) -> Answer:
+    """Replay any aggregate: now, at a position or time, or at a version.
+
+    The id is that of an entry's resource. On record as a reading.
+    """
+    if query.at is not None and query.version is not None:
+        raise MalformedRequestError(
+            "either at or version", problems=[Problem("version", "beside at")]
+        )
+    async with _history(request) as history:
+        then = await history.past(query.at)
+        aggregate = (
+            await then.find(LoggedAggregate, aggregate_id)
+            if query.version is None
+            else await _at_version(history, aggregate_id, query.version)
+        )
+    if aggregate is None:
+        raise NotFoundError("no such aggregate at that place of the log")
+    data: ReplayedAggregate = {
+        "id": aggregate.id,
+        "kind": kind_of(aggregate),
+        "version": aggregate.version,
+        "position": then.position,
+        "created_at": aggregate.created_on,
+        "changed_at": aggregate.modified_on,
+        "state": state_of(aggregate),
+    }
+    return Answer(
+        message="aggregate replayed",
+        data=data,
+        etag=aggregate.version,
+        headers={POSITION_HEADER: str(then.position)},
+    )
+
+
+async def _at_version(
+    history: _History, aggregate_id: UUID, version: int
+) -> LoggedAggregate | None:
+    aggregate, _ = await reader.load(
+        history.db, history.mapper, aggregate_id, upto=version
+    )
+    return aggregate if aggregate and aggregate.version == version else None
+
+
+@routes.get(
+    "/api/audit/aggregates/{aggregate_id}/difference",
+    answers={
+        200: "aggregates compared",
+        404: "the log had no such aggregate",
+        **REFUSED,
+    },
+    data=AggregateDifference,
+)
+async def get_aggregate_difference(
+    request: web.Request, aggregate_id: UUID, query: BetweenQuery
+) -> Answer:
+    """Compare an aggregate at two moments.
+
+    On record as a reading. Who made the difference: `GET /api/audit/events` with
+    this ``resource`` and these positions.
+    """
+    async with _history(request) as history:
+        since, until = await history.between(query)
+        before = await since.find(LoggedAggregate, aggregate_id)
+        after = await until.find(LoggedAggregate, aggregate_id)
+    if after is None:
+        raise NotFoundError("no such aggregate at that place of the log")
+    data: AggregateDifference = {
+        "id": aggregate_id,
+        "kind": kind_of(after),
+        "since_position": since.position,
+        "until_position": until.position,
+        "version_before": before.version if before else 0,
+        "version_after": after.version,
+        "changes": [*changes_between(state_of(before), state_of(after))],
+    }
+    return Answer(message="aggregates compared", data=data)
+
+
+@routes.get(
+    "/api/audit/connectors/{id}/exposure",
+    answers={200: "exposure of the connector", 404: "no such connector", **REFUSED},
+    data=Exposure,
+)
+async def get_connector_exposure(
+    request: web.Request,
+    id: UUID,  # noqa: A002
+    query: BetweenQuery,
+) -> Answer:
+    """Say who could use a connector between two moments, and by what.
+
+    On record as a reading.
+    """
+    async with _history(request) as history:
+        since, until = await history.between(query)
+        found = await exposure(
+            until.events(id), since=since.position, until=until.position
+        )
+    if found is None:
+        raise NotFoundError("no such connector at that place of the log")
+    return Answer(message="exposure of the connector", data=found)
+
+
+@routes.get(
+    "/api/audit/agents/{agent_id}/decisions/difference",
+    answers={200: "decisions compared", 404: "no such agent", **REFUSED},
+    data=DecisionsDifference,
+)
+async def get_decisions_difference(
+    request: web.Request, agent_id: UUID, query: DecisionsQuery
+) -> Answer:
+    """Compare what an agent may call at two moments: decisions, not rules.
+
+    On record as a reading.
+    """
+    async with _history(request) as history:
+        since, until = await history.between(query)
+        if await until.find(Agent, agent_id) is None:
+            raise NotFoundError("no such agent at that place of the log")
+        before = await _moment(since, agent_id)
+        after = await _moment(until, agent_id)
+    tools = [name for name in query.tools.split(",") if name]
+    data: DecisionsDifference = {
+        "agent_id": agent_id,
+        "since_position": since.position,
+        "until_position": until.position,
+        "connectors": differences(before, after, tools),
+    }
+    return Answer(message="decisions compared", data=data)
+
+
+async def _moment(then: Past, agent_id: UUID) -> Moment:
+    rules = await rules_then(then.events(ToolRules.create_id(str(agent_id))))
+    held = {
+        connector: await holding_then(then.events(UUID(connector)), agent_id)
+        for connector in rules.rules
+    }
+    return Moment(rules, held)

@@ -1,0 +1,74 @@
+"""The events of one aggregate with their authors: who made it what it is."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, TypedDict
+from uuid import UUID
+
+from eventsourcing.persistence import StoredEvent
+from psycopg import AsyncConnection
+
+from service.event_log.mapper import EventMapper
+
+BATCH_EVENTS = 1000
+# By the primary key: versions ascend with positions.
+EVENTS = """
+    SELECT originator_version, topic, state, notification_id, recorded_at,
+           metadata->>'actor'
+      FROM events.stored_event
+     WHERE originator_id = %(id)s AND originator_version > %(after)s
+       AND notification_id <= %(upto)s
+     ORDER BY originator_version
+     LIMIT %(limit)s
+"""
+
+
+class Origin(TypedDict):
+    """The event that made something so, its author and its time.
+
+    ``actor`` is a user's id, or ``system``.
+    """
+
+    position: int
+    recorded_at: datetime
+    kind: str
+    actor: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class AuthoredEvent:
+    event: Any
+    origin: Origin
+
+    @property
+    def position(self) -> int:
+        return self.origin["position"]
+
+
+async def events_of(
+    db: AsyncConnection[Any], mapper: EventMapper, aggregate_id: UUID, *, upto: int
+) -> AsyncIterator[AuthoredEvent]:
+    """Yield an aggregate's events up to a position, in order."""
+    version = 0
+    while True:
+        cursor = await db.execute(
+            EVENTS,
+            {
+                "id": aggregate_id,
+                "after": version,
+                "upto": upto,
+                "limit": BATCH_EVENTS,
+            },
+        )
+        rows = await cursor.fetchall()
+        for version, topic, state, position, recorded_at, actor in rows:
+            stored = StoredEvent(aggregate_id, version, topic, bytes(state))
+            yield AuthoredEvent(
+                mapper.to_domain_event(stored),
+                Origin(
+                    position=position, recorded_at=recorded_at, kind=topic, actor=actor
+                ),
+            )
+        if len(rows) < BATCH_EVENTS:
+            return

@@ -1,0 +1,85 @@
+"""Which event an agent's rules, and its hold on a connector, stand since."""
+
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from projections.authored import AuthoredEvent, Origin
+from service.connectors.aggregate import Connector
+from service.tool_rules.aggregate import ToolRules
+from service.tool_rules.decision import Stance, decide, matching_rules
+
+
+@dataclass(slots=True)
+class RulesThen:
+    """An agent's rules with the event that each stands since, by connector."""
+
+    rules: dict[str, dict[str, tuple[str, Origin]]] = field(default_factory=dict)
+    last_changed: dict[str, Origin] = field(default_factory=dict)
+
+    def apply(self, authored: AuthoredEvent) -> None:
+        match authored.event:
+            case ToolRules.Replaced(rules=replaced):
+                for connector, stances in replaced.items():
+                    self._replace(connector, stances, authored.origin)
+            case ToolRules.Cleared():
+                for connector in [*self.rules]:
+                    self._replace(connector, {}, authored.origin)
+
+    def _replace(
+        self, connector: str, stances: Mapping[str, str], origin: Origin
+    ) -> None:
+        # What is stated again unchanged stands since it was first stated.
+        before = self.rules.get(connector, {})
+        self.rules[connector] = {
+            pattern: (
+                before[pattern]
+                if before.get(pattern, (None,))[0] == stance
+                else (stance, origin)
+            )
+            for pattern, stance in stances.items()
+        }
+        self.last_changed[connector] = origin
+
+    def stances(self, connector: str) -> dict[str, str]:
+        listed = self.rules.get(connector, {})
+        return {pattern: stance for pattern, (stance, _) in listed.items()}
+
+    def decide(self, connector: str, tool: str, *, granted: bool) -> Stance:
+        return decide(matching_rules(self.stances(connector), tool), granted=granted)
+
+
+@dataclass(slots=True)
+class HoldingThen:
+    """Whether an agent holds a connector, and the event that made it so."""
+
+    granted: bool = False
+    origin: Origin | None = None
+
+    def apply(self, authored: AuthoredEvent, agent_id: UUID) -> None:
+        was = self.granted
+        match authored.event:
+            case Connector.GrantedToAgent(agent_id=agent):
+                self.granted = self.granted or agent == str(agent_id)
+            case Connector.GrantRevoked(agent_id=agent):
+                self.granted = self.granted and agent != str(agent_id)
+            case Connector.Retired():
+                self.granted = False
+        if was != self.granted:
+            self.origin = authored.origin
+
+
+async def rules_then(events: AsyncIterator[AuthoredEvent]) -> RulesThen:
+    then = RulesThen()
+    async for authored in events:
+        then.apply(authored)
+    return then
+
+
+async def holding_then(
+    events: AsyncIterator[AuthoredEvent], agent_id: UUID
+) -> HoldingThen:
+    then = HoldingThen()
+    async for authored in events:
+        then.apply(authored, agent_id)
+    return then

@@ -1,0 +1,79 @@
+"""Bringing an agent's rules back to what they were."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from service.agents.aggregate import Agent
+from service.auth.principal import Principal
+from service.connectors.aggregate import Connector
+from service.errors import ForbiddenError, NotFoundError
+from service.event_log.unit_of_work import UnitOfWork
+from service.tool_rules.aggregate import ToolRules
+from service.tool_rules.policy import may_clear_rules
+
+Rules = Mapping[str, Mapping[str, str]]
+"""Connector id to tool pattern to stance, as in :class:`ToolRules`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestoreToolRules:
+    """All of an agent's rules, as they were: what came since goes, too."""
+
+    agent_id: UUID
+    rules: Rules
+    principal: Principal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestoredToolRules:
+    """All rules before and after; ``left_out`` are connectors that have ended."""
+
+    agent_id: UUID
+    version: int
+    before: Rules
+    after: Rules
+    left_out: Sequence[UUID]
+    not_granted: Sequence[UUID]
+
+
+async def restore_tool_rules(
+    command: RestoreToolRules, work: UnitOfWork
+) -> RestoredToolRules:
+    """Append what makes the rules the given ones again, if they aren't.
+
+    :raises NotFoundError: there is no such agent; only a superuser is told
+    :raises ForbiddenError: the caller has no full management of the agent
+    """
+    agent = await work.find(Agent, command.agent_id)
+    if agent is None and command.principal.is_superuser:
+        raise NotFoundError("no such agent")
+    if not may_clear_rules(command.principal, agent):
+        raise ForbiddenError("restoring rules takes full management of the agent")
+    found = await work.find(ToolRules, ToolRules.create_id(str(command.agent_id)))
+    work.match(found)
+    connectors = {
+        connector: await work.find(Connector, UUID(connector))
+        for connector, stances in command.rules.items()
+        if stances
+    }
+    there = {
+        name: each for name, each in connectors.items() if each and not each.is_retired
+    }
+    before = found.rules if found else {}
+    if found is not None:
+        gone: Rules = {connector: {} for connector in before}
+        found.replace({**gone, **{name: command.rules[name] for name in there}})
+        work.save(found)
+    return RestoredToolRules(
+        agent_id=command.agent_id,
+        version=found.version if found else 0,
+        before=before,
+        after=found.rules if found else {},
+        left_out=[UUID(name) for name in connectors if name not in there],
+        not_granted=[
+            UUID(name)
+            for name, each in there.items()
+            if not each.is_granted_to(command.agent_id)
+        ],
+    )

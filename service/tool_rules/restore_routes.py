@@ -1,0 +1,94 @@
+"""Restoring an agent's tool rules over HTTP."""
+
+from typing import Annotated, TypedDict
+from uuid import UUID
+
+from aiohttp import web
+from pydantic import Field
+
+from service.http.dispatch import EVENT_LOG, dispatch
+from service.http.envelope import Answer
+from service.http.operation import Routes
+from service.http.requests import POSITION_MAX, Moment, RequestModel
+from service.tool_rules.aggregate import ToolRules
+from service.tool_rules.resource import (
+    ToolRuleResource,
+    ToolRuleWarning,
+    rule_resources,
+    rules_missing,
+    warnings_about,
+)
+from service.tool_rules.restore_commands import (
+    RestoredToolRules,
+    RestoreToolRules,
+    restore_tool_rules,
+)
+
+routes = Routes("mcp")
+
+
+class RulesMoment(RequestModel):
+    at: Annotated[int, Field(ge=0, le=POSITION_MAX)] | Moment
+
+
+class RestoredRules(TypedDict):
+    """All of the agent's rules now, and what differs from before.
+
+    ``position`` is the place of the log that they are restored from, ``left_out``
+    names connectors with rules then that have been retired since.
+    """
+
+    agent_id: UUID
+    version: int
+    position: int
+    rules: list[ToolRuleResource]
+    added: list[ToolRuleResource]
+    removed: list[ToolRuleResource]
+    left_out: list[UUID]
+    warnings: list[ToolRuleWarning]
+
+
+@routes.post(
+    "/api/mcp/agents/{agent_id}/tools/restore",
+    answers={
+        200: "tool rules restored",
+        403: "the caller has no full management of the agent",
+        404: "no such agent, told to superusers only",
+    },
+    data=RestoredRules,
+    if_match=True,
+    body_example={"at": 42},
+)
+async def post_tool_rules_restore(
+    request: web.Request, agent_id: UUID, body: RulesMoment
+) -> web.Response:
+    """Bring an agent's tool rules back to what they were at a position or time.
+
+    All of them: rules that came since go. Nothing is rewritten; the rules are
+    replaced once more, by the caller, now. It takes full management of the agent.
+    """
+    log = request.config_dict[EVENT_LOG]
+    # What was is the same at each attempt.
+    then, position = await log.load_past(ToolRules.create_id(str(agent_id)), body.at)
+    rules = then.rules if isinstance(then, ToolRules) else {}
+
+    def present(restored: RestoredToolRules) -> Answer:
+        data: RestoredRules = {
+            "agent_id": restored.agent_id,
+            "version": restored.version,
+            "position": position,
+            "rules": rule_resources(restored.after),
+            "added": rule_resources(rules_missing(restored.after, restored.before)),
+            "removed": rule_resources(rules_missing(restored.before, restored.after)),
+            "left_out": sorted(restored.left_out),
+            "warnings": warnings_about(restored.after, restored.not_granted),
+        }
+        return Answer(message="tool rules restored", data=data, etag=restored.version)
+
+    return await dispatch(
+        request,
+        lambda work, principal: restore_tool_rules(
+            RestoreToolRules(agent_id=agent_id, rules=rules, principal=principal), work
+        ),
+        present,
+    )
