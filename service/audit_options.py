@@ -38,6 +38,25 @@ def add_audit_commands(
     checkpoint.add_argument(
         "--key", action="store_true", help="print the public key instead"
     )
+    replay = commands.add_parser(
+        "replay",
+        parents=[settings],
+        help="build the whole service's state as of a moment, beside the live one",
+        description="Build all read tables as of a moment, in a schema of their own: "
+        "who manages what, rules, grants, public connectors, prices, sessions. The "
+        "live ones are not touched.",
+    )
+    replay.add_argument(
+        "--at", required=True, help="a position of the log, or a time, ISO 8601"
+    )
+    replay.add_argument(
+        "--schema", help="name of the new schema (default: replay_POSITION)"
+    )
+    replay.add_argument(
+        "--into",
+        metavar="URL",
+        help="another database to build it in, for a replica can't be written",
+    )
     verify = commands.add_parser(
         "verify",
         parents=[settings],

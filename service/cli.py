@@ -292,7 +292,11 @@ def _audit(config: Config, options: argparse.Namespace) -> int:
 
     if options.audit == "verify":
         return review.verify(options)
-    commands = {"events": review.write_events, "checkpoint": review.print_checkpoint}
+    commands = {
+        "events": review.write_events,
+        "checkpoint": review.print_checkpoint,
+        "replay": review.replay_state,
+    }
     with _database_to_read(config) as url:
         return _run(commands[options.audit](url, options))
 

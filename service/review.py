@@ -8,15 +8,17 @@ import argparse
 import sys
 from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager, contextmanager, nullcontext
+from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from psycopg import AsyncConnection
 from psycopg.errors import InsufficientPrivilege
 from psycopg.sql import SQL, Identifier
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from projections.audit.entry_json import UnreadableEntryError
+from projections.audit.replay import replay
 from projections.audit.trail.export import export
 from projections.audit.trail.filters import TrailQuery, filters_of
 from projections.audit.trail.queries import trail_and_log_end
@@ -25,6 +27,8 @@ from projections.audit.tree.checkpoint_files import PUBLIC_KEY
 from projections.audit.tree.note import NoteError, VerifierKey
 from projections.audit.tree.queries import latest_checkpoint
 from projections.audit.tree.verify import Contradiction, Verdict, verify_export
+from projections.catalog import follower_conninfo
+from projections.moment import At, past
 from service.aggregates import AGGREGATES
 from service.audit_options import FILTERS
 from service.config import ConfigError
@@ -97,6 +101,47 @@ async def print_checkpoint(database_url: str, options: argparse.Namespace) -> in
     else:
         print(checkpoint.note, end="")
     return 0
+
+
+async def replay_state(database_url: str, options: argparse.Namespace) -> int:
+    """Build the read tables as of a moment and say where they are."""
+    mapper = EventMapper(AGGREGATES)
+    # Without --into the service's own role builds them, as it does the live ones.
+    into = options.into or follower_conninfo(database_url)
+    async with (
+        reading_database(database_url) as source,
+        await AsyncConnection.connect(into, autocommit=True) as target,
+    ):
+        position = (await past(source, mapper, _moment(options.at))).position
+        schema = options.schema or f"replay_{position}"
+        await replay(
+            source,
+            target,
+            mapper,
+            position=position,
+            schema=schema,
+            progress=_print_progress,
+        )
+        if options.into is None:
+            await target.execute(
+                SQL("GRANT USAGE ON SCHEMA {} TO {}").format(
+                    Identifier(schema), Identifier(READER_ROLE)
+                )
+            )
+    print(f"schema {schema} holds everything as of position {position}")
+    return 0
+
+
+def _print_progress(position: int, target: int) -> None:
+    print(f"{position} of {target}", flush=True)
+
+
+def _moment(text: str) -> int | datetime:
+    try:
+        moment: int | datetime = TypeAdapter(At).validate_python(text)
+    except ValidationError:
+        raise ConfigError("--at takes a position or an ISO 8601 time") from None
+    return moment
 
 
 def verify(options: argparse.Namespace) -> int:
