@@ -12,7 +12,8 @@ from service.errors import ConflictError
 CONNECTOR_SIDE = "connector"
 AGENT_SIDE = "agent"
 # Of grants and offers together; each is looked at when visibility is decided.
-GRANTS_MAX = 1000
+GRANTS_MAX = 2000
+GRANTS_OF_OTHERS_MAX = 1000
 
 
 class Connector(LoggedAggregate):
@@ -110,15 +111,19 @@ class Connector(LoggedAggregate):
 
         An offer of the other side, or being public, counts as its consent.
 
-        :raises ConflictError: the connector has ``GRANTS_MAX`` grants and offers
+        What the connector's side doesn't itself consent to fills half of the
+        connector's room at most: nobody can use up its owner's part.
+
+        :raises ConflictError: there is no room for one more grant or offer
         """
         agent = str(agent_id)
         if agent in self.granted_to:
             return True
         offered_by = self.offers.get(agent)
-        if offered_by is None and len(self.granted_to) + len(self.offers) >= GRANTS_MAX:
+        room = GRANTS_MAX if by_connector else GRANTS_OF_OTHERS_MAX
+        if offered_by is None and len(self.granted_to) + len(self.offers) >= room:
             raise ConflictError(
-                f"a connector has at most {GRANTS_MAX} grants and offers",
+                f"a connector has at most {room} grants and offers",
                 code="limit_reached",
             )
         connector_consents = (

@@ -6,7 +6,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from service.auth.principal import Principal
-from service.connectors.aggregate import GRANTS_MAX, Connector
+from service.connectors.aggregate import GRANTS_MAX, GRANTS_OF_OTHERS_MAX, Connector
 from service.connectors.grant_commands import (
     GrantConnector,
     Outcome,
@@ -181,6 +181,19 @@ async def test_no_more_grants_than_a_connector_can_have(scenario: Scenario) -> N
     await scenario.given(connector)
     await scenario.when(grant_connector, grant(connector.id, OWNER))
     await scenario.then_refused(ConflictError)
+
+
+async def test_others_cannot_use_up_the_owners_grants(scenario: Scenario) -> None:
+    connector = connector_of(OWNER, public=True)
+    for _ in range(GRANTS_OF_OTHERS_MAX):
+        connector.consent_to_grant(uuid4(), by_connector=False, by_agent=True)
+    await scenario.given(connector)
+
+    await scenario.when(grant_connector, grant(connector.id, MANAGER))
+    await scenario.then_refused(ConflictError)
+
+    await scenario.when(grant_connector, grant(connector.id, ROOT))
+    await scenario.then((GRANTED, ROOT))
 
 
 @pytest.mark.parametrize("caller", [OWNER, MANAGER, ROOT])
