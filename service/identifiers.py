@@ -1,11 +1,15 @@
 """Aggregate ids that follow from a name, so that a name can't be taken twice."""
 
+from functools import lru_cache
 from uuid import UUID, uuid5
 
 # Any fixed namespace would do; changing it would orphan every named aggregate.
 NAMESPACE = UUID("5d0c4f6e-2f0b-4b0e-9a39-7f1c0b6d9a11")
 
+REMEMBERED_MAX = 20_000
 
+
+@lru_cache(REMEMBERED_MAX)
 def named_id(kind: str, *names: str) -> UUID:
     """Return the id of the one aggregate of a kind with these names.
 

@@ -1,5 +1,6 @@
 """A connector: who owns it, whether it is public, and which agents hold it."""
 
+from bisect import bisect_left
 from datetime import datetime
 from uuid import UUID
 
@@ -76,7 +77,9 @@ class Connector(LoggedAggregate):
         self.offers: dict[str, str] = {}
 
     def is_granted_to(self, agent_id: UUID) -> bool:
-        return not self.is_retired and str(agent_id) in self.granted_to
+        agent = str(agent_id)
+        place = bisect_left(self.granted_to, agent)
+        return self.granted_to[place : place + 1] == [agent]
 
     def make_public(self, *, by: UUID, at: datetime) -> bool:
         """Share the definition with everyone; return whether it was private."""

@@ -15,6 +15,7 @@ from service.event_log.append import (
     Receipt,
     VersionConflictError,
 )
+from service.event_log.packed import bigints, byteas, ints, texts, uuids
 
 APPEND = """
     SELECT log_epoch, base_position, batch_recorded_at, conflicted, replayed,
@@ -77,12 +78,22 @@ def arguments(epoch: UUID, batch: Sequence[Append]) -> list[Any]:
             sealed[3].append(value.sealed)
     return [
         epoch,
-        *reads,
-        *events,
-        [command.command_id for command in batch],
-        [command.metadata for command in batch],
-        *receipts,
-        *sealed,
+        ints(reads[0]),
+        uuids(reads[1]),
+        bigints(reads[2]),
+        ints(events[0]),
+        uuids(events[1]),
+        bigints(events[2]),
+        texts(events[3]),
+        byteas(events[4]),
+        uuids([command.command_id for command in batch]),
+        texts([command.metadata for command in batch]),
+        ints(receipts[0]),
+        *map(byteas, receipts[1:]),
+        ints(sealed[0]),
+        uuids(sealed[1]),
+        uuids(sealed[2]),
+        byteas(sealed[3]),
     ]
 
 

@@ -28,6 +28,8 @@ class Doorbell:
     def __init__(self, conninfo: str) -> None:
         self._conninfo = conninfo
         self._bells: set[asyncio.Event] = set()
+        self._bells_of_others: set[asyncio.Event] = set()
+        self._own_pid: int | None = None
         self._notify_wanted = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
 
@@ -41,22 +43,27 @@ class Doorbell:
         await end_tasks(*self._tasks)
 
     @contextlib.contextmanager
-    def bell(self) -> Iterator[asyncio.Event]:
-        """Lend an event that is set at every ring; the waiter clears it."""
+    def bell(self, *, of_others: bool = False) -> Iterator[asyncio.Event]:
+        """Lend an event that is set at every ring; the waiter clears it.
+
+        ``of_others``: only when another process rings.
+        """
         event = asyncio.Event()
-        self._bells.add(event)
+        bells = self._bells_of_others if of_others else self._bells
+        bells.add(event)
         try:
             yield event
         finally:
-            self._bells.discard(event)
+            bells.discard(event)
 
     def ring(self) -> None:
         """Announce a commit of this process."""
-        self._ring_here()
+        for event in self._bells:
+            event.set()
         self._notify_wanted.set()
 
-    def _ring_here(self) -> None:
-        for event in self._bells:
+    def _others_rang(self) -> None:
+        for event in self._bells | self._bells_of_others:
             event.set()
 
     async def _listen(self) -> None:
@@ -67,9 +74,10 @@ class Doorbell:
                 ) as connection:
                     await connection.execute(f"LISTEN {CHANNEL}")
                     # Whatever was committed before LISTEN rang for nobody.
-                    self._ring_here()
-                    async for _ in connection.notifies():
-                        self._ring_here()
+                    self._others_rang()
+                    async for note in connection.notifies():
+                        if note.pid != self._own_pid:
+                            self._others_rang()
             except (Error, OSError):
                 logger.warning("doorbell connection lost")
             await asyncio.sleep(RECONNECT_S)
@@ -80,6 +88,7 @@ class Doorbell:
                 async with await AsyncConnection.connect(
                     self._conninfo, autocommit=True
                 ) as connection:
+                    self._own_pid = connection.info.backend_pid
                     while True:
                         await self._notify_wanted.wait()
                         self._notify_wanted.clear()

@@ -3,7 +3,6 @@
 import asyncio
 import random
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import nullcontext
 from datetime import datetime
 from typing import TypeVar
 from uuid import UUID
@@ -44,7 +43,10 @@ async def execute(
     for attempt in range(ATTEMPTS_MAX):
         work = UnitOfWork(log, metadata=metadata, at=at, if_match=if_match)
         try:
-            return await _attempt(log, decide, work, receipt, contended)
+            if contended is None:
+                return await _attempt(log, decide, work, receipt, has_turn=False)
+            async with log.turn(contended):
+                return await _attempt(log, decide, work, receipt, has_turn=True)
         except _StaleError as stale:
             contended = stale.contended or contended
         if attempt > ATTEMPTS_AT_ONCE:
@@ -73,29 +75,30 @@ async def _attempt(
     decide: Decide[Result],
     work: UnitOfWork,
     receipt: Callable[[Result], Receipt] | None,
-    contended: UUID | None,
+    *,
+    has_turn: bool,
 ) -> tuple[Result, Appended | None]:
-    async with log.turn(contended) if contended else nullcontext():
-        try:
-            result = await decide(work)
-        except ServiceError:
-            if await log.moved(work.reads):
-                raise _StaleError from None
-            raise
-        if not work.changed and await log.moved(work.reads):
-            raise _StaleError
-        kept = receipt(result) if receipt else None
-        if not work.changed and kept is None:
-            return result, None
+    try:
+        result = await decide(work)
+    except ServiceError:
+        if await log.moved(work.reads):
+            raise _StaleError from None
+        raise
+    if not work.changed and await log.moved(work.reads):
+        raise _StaleError
+    kept = receipt(result) if receipt else None
+    if not work.changed and kept is None:
+        return result, None
+    if not has_turn:
         wanted = next(filter(log.is_contended, work.written), None)
-        if contended is None and wanted is not None:
+        if wanted is not None:
             # Others queue for it: whoever doesn't would always be first.
             raise _StaleError(wanted)
-        try:
-            return result, await log.append(work.to_append(kept))
-        except VersionConflictError:
-            moved = await log.moved(work.reads)
-            raise _StaleError(_worth_waiting_for(moved, work)) from None
+    try:
+        return result, await log.append(work.to_append(kept))
+    except VersionConflictError:
+        moved = await log.moved(work.reads)
+        raise _StaleError(_worth_waiting_for(moved, work)) from None
 
 
 def _worth_waiting_for(moved: list[UUID], work: UnitOfWork) -> UUID | None:

@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
@@ -73,6 +72,7 @@ class EventLog:
         self._tasks: list[asyncio.Task[None]] = []
         self._snapshots: set[asyncio.Task[None]] = set()
         self._turns = Turns()
+        self._others_wrote = asyncio.Event()
 
     async def start(self) -> None:
         head = await self.head()
@@ -203,17 +203,17 @@ class EventLog:
         # the tail looks at those events.
         if result.base_position == self._seen:
             self._seen = result.last_position
+        else:
+            self._others_wrote.set()
         if result.last_position > result.base_position:
             self.doorbell.ring()
         for append, outcome in zip(batch, result.outcomes, strict=True):
             if not isinstance(outcome, Appended):
                 continue
-            written = Counter(event.originator_id for event in append.events)
             for aggregate in append.aggregates:
                 if is_latest:
                     self.cache.put(aggregate)
-                before = aggregate.version - written[aggregate.id]
-                if aggregate.version // SNAPSHOT_INTERVAL > before // SNAPSHOT_INTERVAL:
+                if _completes_interval(aggregate, append.events):
                     self._take_snapshot(aggregate)
 
     def _restored(self, epoch: UUID) -> None:
@@ -226,9 +226,9 @@ class EventLog:
 
     async def _follow_others(self) -> None:
         """Drop cached aggregates that other processes have moved."""
-        with self.doorbell.bell() as bell:
+        with self.doorbell.bell(of_others=True) as self._others_wrote:
             while True:
-                await wait_for(bell, TAIL_POLL_S)
+                await wait_for(self._others_wrote, TAIL_POLL_S)
                 try:
                     await self._catch_up()
                 except (psycopg.Error, OSError):
@@ -270,3 +270,13 @@ class EventLog:
                 await reader.keep_snapshot(connection, stored, aggregate)
         except (psycopg.Error, OSError):
             logger.warning("can't keep a snapshot")
+
+
+def _completes_interval(
+    aggregate: LoggedAggregate, events: Sequence[StoredEvent]
+) -> bool:
+    """Say whether one of some new events is the last before a snapshot is due."""
+    since = aggregate.version % SNAPSHOT_INTERVAL
+    return since < len(events) and since < sum(
+        event.originator_id == aggregate.id for event in events
+    )

@@ -87,7 +87,18 @@ class EventMapper(Mapper[UUID]):
         topic = get_topic(type(domain_event))
         if topic not in self._readable:
             raise UnknownTopicError(f"{topic!r} belongs to no known aggregate")
-        return super().to_stored_event(domain_event)
+        state = dict(vars(domain_event))
+        originator_id = state.pop("originator_id")
+        originator_version = state.pop("originator_version")
+        class_version = getattr(type(domain_event), "class_version", 1)
+        if class_version > 1:
+            state["class_version"] = class_version
+        return StoredEvent(
+            originator_id=originator_id,
+            originator_version=originator_version,
+            topic=topic,
+            state=self.transcoder.encode(state),
+        )
 
     def to_domain_event(self, stored_event: StoredEvent) -> Any:
         """Decode and upcast one event.

@@ -35,8 +35,10 @@ class Waiting:
     since: float = field(default_factory=time.monotonic)
     company_max: int = BATCH_COMMANDS_MAX
     submissions: int = 0
+    failed: bool = False
 
     def fail(self, error: Exception) -> None:
+        self.failed = True
         if not self.done.done():
             self.done.set_exception(error)
 
@@ -97,7 +99,7 @@ class CommandQueue:
         company_max = BATCH_COMMANDS_MAX
         while self._waiting and len(batch) + len(later) < BATCH_COMMANDS_MAX:
             waiting = self._waiting[0]
-            if waiting.done.done():
+            if waiting.failed:
                 self._pop()
                 continue
             company_max = min(company_max, waiting.company_max)

@@ -20,7 +20,7 @@ class Turns:
         self._turns: dict[UUID, Turn] = {}
 
     def is_wanted(self, aggregate_id: UUID) -> bool:
-        return aggregate_id in self._turns
+        return bool(self._turns) and aggregate_id in self._turns
 
     @contextlib.asynccontextmanager
     async def turn(self, aggregate_id: UUID) -> AsyncIterator[None]:

@@ -36,7 +36,8 @@ class UnitOfWork:
         self._if_match = if_match
         self._events: list[StoredEvent] = []
         self._written: dict[UUID, LoggedAggregate] = {}
-        self._loaded: dict[UUID, LoggedAggregate] = {}
+        # By the id's number, whose hash is cheaper.
+        self._loaded: dict[int, LoggedAggregate] = {}
         self._sealed: list[SealedValue] = []
         self._epoch = log.epoch
         self.at = at
@@ -53,13 +54,14 @@ class UnitOfWork:
 
     async def find(self, kind: type[A], aggregate_id: UUID) -> A | None:
         """Return a copy to decide on, or None when there is no such aggregate."""
-        loaded = self._loaded.get(aggregate_id)
+        loaded = self._loaded.get(aggregate_id.int)
         if loaded is None:
-            committed = await self._log.load(aggregate_id)
+            log = self._log
+            committed = log.cache.get(aggregate_id) or await log.load(aggregate_id)
             self.reads.setdefault(aggregate_id, committed.version if committed else 0)
             if committed is None:
                 return None
-            loaded = self._loaded[aggregate_id] = committed.working_copy()
+            loaded = self._loaded[aggregate_id.int] = committed.working_copy()
         return loaded if isinstance(loaded, kind) else None
 
     async def load(self, kind: type[A], aggregate_id: UUID) -> A:
@@ -100,13 +102,15 @@ class UnitOfWork:
 
     def save(self, aggregate: LoggedAggregate) -> None:
         """Take over an aggregate's new events; they are appended all together."""
-        for event in aggregate.take_events(at=self.at):
-            self._events.append(self._log.mapper.to_stored_event(event))
-            self._written[aggregate.id] = aggregate
-            # A new aggregate was not loaded: it must not exist yet.
-            self.reads.setdefault(aggregate.id, 0)
-            # Whoever asks for it later in this command gets it as it is now.
-            self._loaded[aggregate.id] = aggregate
+        events = aggregate.take_events(at=self.at)
+        if not events:
+            return
+        self._events += map(self._log.mapper.to_stored_event, events)
+        self._written[aggregate.id] = aggregate
+        # A new aggregate was not loaded: it must not exist yet.
+        self.reads.setdefault(aggregate.id, 0)
+        # Whoever asks for it later in this command gets it as it is now.
+        self._loaded[aggregate.id.int] = aggregate
 
     def attach(self, sealed: SealedValue) -> None:
         """Store ciphertext in the transaction of the events that refer to it."""

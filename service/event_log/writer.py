@@ -21,6 +21,7 @@ from service.event_log.append import (
 )
 from service.event_log.batch import APPEND, BatchResult, arguments, outcomes
 from service.event_log.commit_unknown import Backend, settle
+from service.event_log.packed import Packed, PackedDumper
 from service.event_log.queue import (
     RETRY_LATER,
     CommandQueue,
@@ -119,8 +120,8 @@ class Writer:
         """
         if self._stopping:
             raise OverloadedError("the service is stopping", headers=RETRY_LATER)
-        # A caller who goes away doesn't take the command back.
-        return await asyncio.shield(self._queue.put(append).done)
+        # A caller who goes away cancels only this future, not the command.
+        return await self._queue.put(append).done
 
     async def _run(self) -> None:
         while self._queue or not self._stopping:
@@ -262,6 +263,7 @@ class Writer:
             self._conninfo, autocommit=True, connect_timeout=CONNECT_TIMEOUT_S
         )
         try:
+            connection.adapters.register_dumper(Packed, PackedDumper)
             with deadline(connection, CONNECT_TIMEOUT_S):
                 self._backend = await Backend.of(connection)
         except BaseException:
