@@ -86,7 +86,7 @@ async def get_agent_tools(
     All of them for full agent management, superusers and auditors; for others those
     of connectors that they own and that the agent holds.
     """
-    mapper = request.config_dict[EVENT_LOG].mapper
+    mapper = request.app[EVENT_LOG].mapper
     async with reading(request, "connectors") as snapshot:
         now = await past(snapshot.db, mapper, None)
         then = now if query.at is None else await past(snapshot.db, mapper, query.at)
@@ -121,7 +121,7 @@ async def get_tool_explanation(
     Every rule of the connector is listed, with whether it matched and whether it
     decided. An owner of a connector that the agent holds can ask about that one.
     """
-    mapper = request.config_dict[EVENT_LOG].mapper
+    mapper = request.app[EVENT_LOG].mapper
     async with reading(request, "connectors") as snapshot:
         now = await past(snapshot.db, mapper, None)
         then = now if query.at is None else await past(snapshot.db, mapper, query.at)

@@ -3,14 +3,18 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any
+from typing import Annotated, Any
 
 import orjson
 from aiohttp import web
+from pydantic import Field
 
 JSON = "application/json"
 # Datetimes come out as RFC 3339 with Z; UUIDs as text.
 _OPTIONS = orjson.OPT_UTC_Z | orjson.OPT_NAIVE_UTC
+
+UuidText = Annotated[str, Field(json_schema_extra={"format": "uuid"})]
+"""A UUID that is text already, as states and events hold it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -48,6 +48,9 @@ def _without_contradictions(
             for each in error.errors(include_url=False, include_input=False)
         ]
         raise _refusal([*known, *_contradictions(_readable(given))]) from None
+    subjects = {(rule.connector_id.int, rule.tool_pattern) for rule in rules}
+    if len(subjects) == len(rules):
+        return rules
     stated = (
         (number, rule.connector_id, rule.tool_pattern, rule.stance)
         for number, rule in enumerate(rules)

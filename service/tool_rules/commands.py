@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 from uuid import UUID
 
 from service.agents.aggregate import Agent
@@ -25,8 +26,7 @@ Rules = Mapping[str, Mapping[str, str]]
 """Connector id to tool pattern to stance, as in :class:`ToolRules`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolRule:
+class ToolRule(NamedTuple):
     connector_id: UUID
     tool_pattern: str
     stance: Stance
@@ -73,16 +73,16 @@ async def replace_tool_rules(
         or the agent would have more rules than it may
     """
     agent = await work.find(Agent, command.agent_id)
-    connectors = {
-        rule.connector_id: await work.find(Connector, rule.connector_id)
-        for rule in command.rules
-    }
-    _authorize(command, agent, connectors)
+    stances = _by_connector(command.rules)
+    connectors = {each: await work.find(Connector, each) for each in stances}
+    manages = agent is not None and fully_manages(command.principal, agent)
+    if not manages:
+        _authorize(command, agent, connectors)
     _refuse_unknown(command, connectors)
     found = await work.find(ToolRules, ToolRules.create_id(str(command.agent_id)))
     work.match(found)
     before = found.rules if found else {}
-    named = _by_connector(command.rules)
+    named = {str(connector_id): each for connector_id, each in stances.items()}
     rules = found
     if named:
         rules = rules or ToolRules(agent_id=str(command.agent_id))
@@ -98,11 +98,7 @@ async def replace_tool_rules(
         version=rules.version if rules else 0,
         before=_only(before, named) if named else before,
         after=_only(everything, named),
-        visible=(
-            everything
-            if agent and fully_manages(command.principal, agent)
-            else _only(everything, named)
-        ),
+        visible=everything if manages else _only(everything, named),
         not_granted=[
             connector_id
             for connector_id, connector in connectors.items()
@@ -116,6 +112,7 @@ def _authorize(
     agent: Agent | None,
     connectors: Mapping[UUID, Connector | None],
 ) -> None:
+    """Refuse a caller without full management, but for connectors of their own."""
     principal = command.principal
     if agent is None and principal.is_superuser:
         raise NotFoundError("no such agent")
@@ -174,11 +171,10 @@ def _naming(
     ]
 
 
-def _by_connector(rules: Sequence[ToolRule]) -> dict[str, dict[str, str]]:
-    by_connector: dict[str, dict[str, str]] = {}
-    for rule in rules:
-        stances = by_connector.setdefault(str(rule.connector_id), {})
-        stances[rule.tool_pattern] = rule.stance.value
+def _by_connector(rules: Sequence[ToolRule]) -> dict[UUID, dict[str, str]]:
+    by_connector: dict[UUID, dict[str, str]] = {}
+    for connector_id, tool_pattern, stance in rules:
+        by_connector.setdefault(connector_id, {})[tool_pattern] = stance.value
     return by_connector
 
 

@@ -15,6 +15,7 @@ class Stance(StrEnum):
     DENY = "deny"
 
 
+STANCES: Final = {stance.value: stance for stance in Stance}
 STRONGEST_FIRST: Final = (Stance.DENY, Stance.ASK, Stance.ALLOW)
 WITHOUT_A_MATCH: Final = Stance.DENY
 

@@ -101,6 +101,10 @@ def _glob(pattern: str) -> Globs:
     return Globs([pattern])
 
 
+def has_wildcard(pattern: str) -> bool:
+    return ANY_RUN in pattern or ANY_ONE in pattern
+
+
 def matches(pattern: str, name: str) -> bool:
     """Say whether a glob matches all of a name, upper and lower case told apart."""
     return any(True for _ in _glob(pattern).matching(name))

@@ -4,12 +4,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal, TypedDict
 from uuid import UUID
 
-from service.tool_rules.decision import Stance
+from service.http.envelope import UuidText
+from service.tool_rules.decision import STANCES, Stance
 from service.tool_rules.shadowing import Shadow, Work, shadows
 
 
 class ToolRuleResource(TypedDict):
-    connector_id: UUID
+    connector_id: UuidText
     tool_pattern: str
     stance: Stance
 
@@ -31,7 +32,7 @@ class ToolRuleWarning(TypedDict):
 
     code: Literal["rule_shadowed", "connector_not_granted", "shadowing_not_checked"]
     message: str
-    connector_id: UUID
+    connector_id: UuidText
     tool_pattern: str | None
     stance: Stance | None
     shadowed_by: ShadowingRule | None
@@ -41,15 +42,15 @@ Rules = Mapping[str, Mapping[str, str]]
 
 
 def rule_resources(rules: Rules) -> list[ToolRuleResource]:
-    """List rules by connector id, then by pattern."""
+    """List rules by connector id, then by pattern, as which they are kept sorted."""
     return [
         {
-            "connector_id": UUID(connector_id),
+            "connector_id": connector_id,
             "tool_pattern": pattern,
-            "stance": Stance(stance),
+            "stance": STANCES[stance],
         }
         for connector_id, stances in sorted(rules.items())
-        for pattern, stance in sorted(stances.items())
+        for pattern, stance in stances.items()
     ]
 
 
@@ -73,13 +74,13 @@ def warnings_about(rules: Rules, not_granted: Iterable[UUID]) -> list[ToolRuleWa
         warning
         for connector_id, stances in sorted(rules.items())
         for warning in _warnings(
-            UUID(connector_id), stances, work, granted=connector_id not in missing
+            connector_id, stances, work, granted=connector_id not in missing
         )
     ]
 
 
 def _warnings(
-    connector_id: UUID, stances: Mapping[str, str], work: Work, *, granted: bool
+    connector_id: str, stances: Mapping[str, str], work: Work, *, granted: bool
 ) -> Iterator[ToolRuleWarning]:
     if not granted:
         yield {

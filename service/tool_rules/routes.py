@@ -94,11 +94,7 @@ async def bulk_update_tools(
         return Answer(message="tool rules replaced", data=data, etag=replaced.version)
 
     rules = [
-        ToolRule(
-            connector_id=rule.connector_id,
-            tool_pattern=rule.tool_pattern,
-            stance=rule.stance,
-        )
+        ToolRule(rule.connector_id, rule.tool_pattern, rule.stance)
         for rule in body.rules
     ]
     return await dispatch(

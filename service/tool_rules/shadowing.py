@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from service.tool_rules.decision import STRONGEST_FIRST, Stance
-from service.tool_rules.glob import Globs
+from service.tool_rules.glob import Globs, has_wildcard
 
 # Some tens of milliseconds. A thousand ordinary rules take a fraction of it; a
 # thousand that were made to be slow would take seconds.
@@ -43,21 +43,25 @@ def shadows(stances: Mapping[str, str], work: Work) -> Iterator[Shadow | Uncheck
     Exact for a rule that a single stronger one covers; rules that several stronger
     ones cover only together are not looked for.
     """
-    by_stance = {
-        stance: sorted(each for each, held in stances.items() if held == stance)
-        for stance in STRONGEST_FIRST
-    }
+    if len(stances) == 1:
+        return
+    by_pattern = sorted(stances.items())
     stronger = [
         (pattern, stance)
         for stance in STRONGEST_FIRST[:-1]
-        for pattern in by_stance[stance]
+        for pattern, held in by_pattern
+        # A single name covers nothing but itself.
+        if held == stance and has_wildcard(pattern)
     ]
+    if not stronger:
+        return
     weaker = [
         (pattern, stance)
         for stance in STRONGEST_FIRST[1:]
-        for pattern in by_stance[stance]
+        for pattern, held in by_pattern
+        if held == stance
     ]
-    if not stronger or not weaker:
+    if not weaker:
         return
     work.left -= WORK_OF_BUILDING_A_PLACE * sum(len(each) for each, _ in stronger)
     if work.left < 0:
