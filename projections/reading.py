@@ -51,7 +51,7 @@ async def reading(request: web.Request, *followers: str) -> AsyncIterator[Snapsh
     :raises UnavailableError: when the followers don't get that far in time, or have
         never run on this database
     """
-    pool = request.config_dict[READ_POOL]
+    pool = request.app[READ_POOL]
     wanted = asked_position(request)
     if wanted is not None:
         await wait_for_position(pool, list(followers), wanted)
@@ -91,7 +91,7 @@ async def read_once(
 
     :raises UnavailableError: as :func:`reading`
     """
-    pool = request.config_dict[READ_POOL]
+    pool = request.app[READ_POOL]
     wanted = max(asked_position(request) or 0, min_position or 0)
     if wanted:
         await wait_for_position(pool, list(followers), wanted)

@@ -24,17 +24,15 @@ from projections.tool_rules.routes import routes as tool_rule_reads
 from projections.usage.routes import routes as usage_reads
 from projections.users.routes import routes as user_reads
 from service.agents.routes import routes as agent_commands
-from service.auth.middleware import AUTHENTICATOR, THROTTLE, authenticate
+from service.auth.middleware import AUTHENTICATOR, THROTTLE
 from service.auth.throttle import Throttle
 from service.connectors.grant_routes import routes as grant_commands
 from service.connectors.routes import routes as connector_commands
 from service.http.body import BODY_BYTES_MAX
 from service.http.dispatch import EVENT_LOG, KEY_RING, VAULT
-from service.http.errors import report_errors
+from service.http.edge import edge
 from service.http.health import HEALTH, Health
 from service.http.health import routes as probes
-from service.http.log_epoch import name_log_epoch
-from service.http.observe import observe
 from service.http.openapi.document import ApiDocument
 from service.http.openapi.routes import API_DOCUMENT
 from service.http.openapi.routes import routes as api_documents
@@ -105,10 +103,7 @@ def create_app(
     ``probes_only``: for a process without the API, which still answers probes.
     ``phoenix`` enriches lists of sessions.
     """
-    app = web.Application(
-        middlewares=[observe, report_errors, authenticate, name_log_epoch],
-        client_max_size=BODY_BYTES_MAX,
-    )
+    app = web.Application(middlewares=[edge], client_max_size=BODY_BYTES_MAX)
     app[READ_POOL] = resources.pool
     app[IMPORT_RESOURCES] = resources
     app[HEALTH] = Health(resources.pool)

@@ -131,7 +131,7 @@ async def get_connector(
             connector = await connector_by_id(snapshot.db, id)
             grants = await grants_of_connector(snapshot.db, id)
         else:
-            log = request.config_dict[EVENT_LOG]
+            log = request.app[EVENT_LOG]
             then = await past(snapshot.db, log.mapper, query.at)
             was = await then.find(Connector, id)
             if access is None or not access.sees_past or was is None or was.is_retired:

@@ -65,7 +65,7 @@ async def get_prices(request: web.Request, query: HistoryQuery) -> Answer:
     async with reading(request, FOLLOWER) as snapshot:
         known = None
         if query.at is not None:
-            mapper = request.config_dict[EVENT_LOG].mapper
+            mapper = request.app[EVENT_LOG].mapper
             known = (await past(snapshot.db, mapper, query.at)).position
         model = await priced_model(snapshot.db, model_id)
         if model is None:

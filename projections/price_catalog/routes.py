@@ -70,6 +70,6 @@ async def get_providers(
 
 
 async def _position_of(request: web.Request, at: At) -> int:
-    mapper = request.config_dict[EVENT_LOG].mapper
-    async with request.config_dict[READ_POOL].connection() as db:
+    mapper = request.app[EVENT_LOG].mapper
+    async with request.app[READ_POOL].connection() as db:
         return (await past(db, mapper, at)).position

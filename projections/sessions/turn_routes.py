@@ -63,8 +63,8 @@ async def get_session(
         found = await session_turns(
             snapshot.db, row.id, offset=query.offset, limit=query.limit + 1
         )
-    vault = request.config_dict[VAULT]
-    enriched = await request.config_dict[TRACES].of([row.key])
+    vault = request.app[VAULT]
+    enriched = await request.app[TRACES].of([row.key])
     session = rendered(row, *await first_and_last(vault, row), enriched)
     turns = {
         "turns": [

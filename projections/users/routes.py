@@ -58,7 +58,7 @@ async def get_me(request: web.Request) -> Answer:
     anywhere.
     """
     principal = request[PRINCIPAL]
-    user = await request.config_dict[EVENT_LOG].load(principal.user_id)
+    user = await request.app[EVENT_LOG].load(principal.user_id)
     assert isinstance(user, User)
     return Answer(
         message="the caller",

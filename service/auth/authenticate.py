@@ -30,14 +30,21 @@ class Authenticator:
         :raises UnauthenticatedError: the same for a missing, malformed, unknown and
             revoked token, so that a guess learns nothing
         """
-        remembered = self._remembered.get(header or "")
-        if remembered is not None and remembered.still_stands(self._log):
-            return remembered.principal
+        principal = self.recall(header)
+        if principal is not None:
+            return principal
         proof = await self._prove(header)
         self._remembered[header or ""] = proof
         if len(self._remembered) > REMEMBERED_MAX:
             self._remembered.popitem(last=False)
         return proof.principal
+
+    def recall(self, header: str | None) -> Principal | None:
+        """Return who was found to be calling with a header, while that stands."""
+        remembered = self._remembered.get(header or "")
+        if remembered is not None and remembered.still_stands(self._log):
+            return remembered.principal
+        return None
 
     async def _prove(self, header: str | None) -> "_Proof":
         scheme, _, token = (header or "").partition(" ")

@@ -1,41 +1,36 @@
 """Put the principal on the request, before anything else of it is read."""
 
-from collections.abc import Awaitable, Callable
-
 from aiohttp import web
 
 from service.auth.authenticate import Authenticator
 from service.auth.principal import Principal
 from service.auth.throttle import Throttle
 from service.errors import UnauthenticatedError
-from service.http.operation import Operation, operation_of
+from service.http.operation import Operation
 
 AUTHENTICATOR = web.AppKey("authenticator", Authenticator)
 THROTTLE = web.AppKey("throttle", Throttle)
 PRINCIPAL = web.RequestKey("principal", Principal)
 
-Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
+async def authenticate(request: web.Request, operation: Operation) -> None:
+    """Put on the request who is calling.
 
-@web.middleware
-async def authenticate(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Refuse callers without a valid token; a path that doesn't exist needs none."""
-    operation = operation_of(request)
-    if operation is not None and not operation.public:
-        request[PRINCIPAL] = await _principal(request, operation)
-    return await handler(request)
-
-
-async def _principal(request: web.Request, operation: Operation) -> Principal:
+    :raises UnauthenticatedError: without a valid token
+    :raises TooManyRequestsError: for too many refused tokens, or calls
+    """
     header = request.headers.get("Authorization")
-    config = request.config_dict
+    app = request.app
+    authenticator = app[AUTHENTICATOR]
     try:
-        principal = await config[AUTHENTICATOR].authenticate(header)
+        principal = authenticator.recall(header) or await authenticator.authenticate(
+            header
+        )
     except UnauthenticatedError:
         # Without a token nobody has guessed anything.
         if header is not None:
-            config[THROTTLE].count_refused_token(request.remote)
+            app[THROTTLE].count_refused_token(request.remote)
         raise
     if operation.rate_limit is not None:
-        config[THROTTLE].count_call(operation, principal.user_id)
-    return principal
+        app[THROTTLE].count_call(operation, principal.user_id)
+    request[PRINCIPAL] = principal

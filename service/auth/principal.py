@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from uuid import UUID
 
 
@@ -19,7 +20,7 @@ class Role(StrEnum):
     RUNTIME = "runtime"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Principal:
     """A user as a token proves them.
 
@@ -33,6 +34,11 @@ class Principal:
     roles: frozenset[str] = frozenset()
     token_id: UUID | None = None
     facts: Mapping[UUID, int] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def metadata(self) -> Mapping[str, str]:
+        """What the log keeps beside an event about who caused it."""
+        return {"actor": str(self.user_id), "token": str(self.token_id)}
 
     @property
     def is_superuser(self) -> bool:

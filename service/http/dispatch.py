@@ -16,7 +16,7 @@ from service.event_log.execute import execute
 from service.event_log.log import EventLog
 from service.event_log.unit_of_work import UnitOfWork
 from service.http.envelope import Answer, render, respond
-from service.http.observe import APPENDED, REQUEST_ID, TRACEPARENT
+from service.http.observe import REQUEST_ID, TRACEPARENT, count_of
 from service.http.operation import OPERATION
 from service.http.requests import if_match
 from service.secrets.key_ring import KeyRing
@@ -42,9 +42,9 @@ async def dispatch(
 
     :raises ServiceError: the handler's refusal, or one of this function
     """
-    log = request.config_dict[EVENT_LOG]
+    log = request.app[EVENT_LOG]
     given_match = if_match(request)
-    key = await _receipt_key(request)
+    key = _receipt_key(request)
     asked = await _fingerprint(request) if key else b""
     if key:
         kept = await log.receipt(key)
@@ -67,7 +67,7 @@ async def dispatch(
         )
     except AlreadyAnsweredError as error:
         return _replay(error.receipt, asked)
-    APPENDED.labels("appended" if appended else "nothing to do").inc()
+    count_of("appended" if appended else "nothing to do").inc()
     response = respond(present(result))
     if appended and appended.position is not None:
         response.headers[POSITION_HEADER] = str(appended.position)
@@ -95,18 +95,19 @@ class _Attempt(Generic[Result]):
     def __init__(self, request: web.Request, handler: Handler[Result]) -> None:
         self._request = request
         self._handler = handler
+        self._if_match_given = "If-Match" in request.headers
         self._first = True
 
     async def decide(self, work: UnitOfWork) -> Result:
         principal = self._request[PRINCIPAL]
         if not self._first:
-            principal = await self._request.config_dict[AUTHENTICATOR].authenticate(
+            principal = await self._request.app[AUTHENTICATOR].authenticate(
                 self._request.headers.get("Authorization")
             )
         self._first = False
         work.relied_on(principal.facts)
         result = await self._handler(work, principal)
-        if "If-Match" in self._request.headers and not work.if_match_used:
+        if self._if_match_given and not work.if_match_used:
             raise MalformedRequestError(
                 "this operation takes no If-Match",
                 problems=[Problem("If-Match", "not supported here")],
@@ -118,8 +119,7 @@ def request_metadata(request: web.Request) -> dict[str, str]:
     """Return what the log keeps beside an event: who caused it, in which request."""
     principal = request[PRINCIPAL]
     metadata = {
-        "actor": str(principal.user_id),
-        "token": str(principal.token_id),
+        **principal.metadata,
         "request_id": request[REQUEST_ID],
         "address": request.remote or "",
     }
@@ -128,7 +128,7 @@ def request_metadata(request: web.Request) -> dict[str, str]:
     return metadata
 
 
-async def _receipt_key(request: web.Request) -> bytes | None:
+def _receipt_key(request: web.Request) -> bytes | None:
     key = request.headers.get("Idempotency-Key")
     if key is None:
         return None
@@ -150,7 +150,7 @@ async def _fingerprint(request: web.Request) -> bytes:
     """Keyed, because a body can hold a secret that is easy to guess."""
     body = await request.read()
     parts = (request.raw_path.encode(), request.headers.get("If-Match", "").encode())
-    return request.config_dict[KEY_RING].request_fingerprint(*parts, body)
+    return request.app[KEY_RING].request_fingerprint(*parts, body)
 
 
 def _pack(answer: Answer) -> bytes:
@@ -180,5 +180,5 @@ def _replay(receipt: Receipt, asked: bytes) -> web.Response:
     response.headers["Idempotent-Replayed"] = "true"
     if receipt.position is not None:
         response.headers[POSITION_HEADER] = str(receipt.position)
-    APPENDED.labels("replayed").inc()
+    count_of("replayed").inc()
     return response

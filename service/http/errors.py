@@ -1,7 +1,6 @@
 """Errors to statuses: the only such table."""
 
 import logging
-from collections.abc import Awaitable, Callable
 from http import HTTPStatus
 from typing import Final
 
@@ -40,35 +39,34 @@ UNREADABLE = Counter(
     "agent_runtime_unreadable_values_total",
     "Sealed values that could not be opened: damaged, moved, or without root key.",
 )
-Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 logger = logging.getLogger(__name__)
 
 
-@web.middleware
-async def report_errors(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Turn every failure into an envelope; what nobody anticipated says nothing."""
-    try:
-        return await handler(request)
-    except ServiceError as error:
-        return _refusal(request, error)
-    except (psycopg.OperationalError, PoolTimeout):
-        logger.warning(
-            "the database can't be reached", exc_info=True, extra=_named(request)
-        )
-        return _refusal(
-            request,
-            UnavailableError(
-                "the database can't be reached", headers={"Retry-After": "1"}
-            ),
-        )
-    except (WrongRootKeyError, OpenError) as error:
-        return _unreadable(request, error)
-    except web.HTTPException as error:
-        return _http_error(request, error)
-    except Exception:
-        logger.exception("unexpected error", extra=_named(request))
-        return _envelope(request, 500, "internal error", "internal_error")
+def answer_failure(request: web.Request, error: Exception) -> web.StreamResponse:
+    """Turn a failure into an envelope; what nobody anticipated says nothing.
+
+    A redirection, which is no failure, is raised again.
+    """
+    match error:
+        case ServiceError():
+            return _refusal(request, error)
+        case psycopg.OperationalError() | PoolTimeout():
+            logger.warning(
+                "the database can't be reached", exc_info=error, extra=_named(request)
+            )
+            return _refusal(
+                request,
+                UnavailableError(
+                    "the database can't be reached", headers={"Retry-After": "1"}
+                ),
+            )
+        case WrongRootKeyError() | OpenError():
+            return _unreadable(request, error)
+        case web.HTTPException():
+            return _http_error(request, error)
+    logger.error("unexpected error", exc_info=error, extra=_named(request))
+    return _envelope(request, 500, "internal error", "internal_error")
 
 
 def status_of(error: ServiceError) -> int:

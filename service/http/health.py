@@ -79,7 +79,7 @@ async def get_readyz(request: web.Request) -> Answer:
     still takes commands, and what the other followers build stays fresh. So does a
     trace store that fails: lists are served without what it would add.
     """
-    health = request.config_dict[HEALTH]
+    health = request.app[HEALTH]
     try:
         async with health.pool.connection() as db:
             rows = await (await db.execute(FOLLOWERS)).fetchall()

@@ -3,35 +3,37 @@
 from uuid import UUID
 
 from aiohttp import web
-from aiohttp.typedefs import Handler
 
 from service.errors import ConflictError, MalformedRequestError, Problem
 from service.http.dispatch import EVENT_LOG, POSITION_HEADER
-from service.http.operation import operation_of
 
 EPOCH_HEADER = "X-Log-Epoch"
 
 
-@web.middleware
-async def name_log_epoch(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Name the epoch beside every position, and refuse positions of another one.
+def refuse_other_epoch(request: web.Request) -> None:
+    """Refuse positions of another epoch.
 
     A log that was restored uses positions again: those of an earlier answer then
     mean other events, or none.
+
+    :raises ConflictError: the caller's positions are of another epoch
     """
-    log = request.config_dict[EVENT_LOG]
     asked = request.headers.get(EPOCH_HEADER)
-    # A path or method that doesn't exist says so first.
-    if asked is not None and operation_of(request) and _parsed(asked) != log.epoch:
+    if asked is None:
+        return
+    epoch = request.app[EVENT_LOG].epoch
+    if _parsed(asked) != epoch:
         raise ConflictError(
             "the log has been restored; positions of earlier answers are void",
             code="log_epoch_changed",
-            headers={EPOCH_HEADER: str(log.epoch)},
+            headers={EPOCH_HEADER: str(epoch)},
         )
-    response = await handler(request)
+
+
+def name_log_epoch(request: web.Request, response: web.StreamResponse) -> None:
+    """Name the epoch beside every position."""
     if POSITION_HEADER in response.headers and not response.prepared:
-        response.headers[EPOCH_HEADER] = str(log.epoch)
-    return response
+        response.headers[EPOCH_HEADER] = str(request.app[EVENT_LOG].epoch)
 
 
 def _parsed(header: str) -> UUID:

@@ -1,13 +1,14 @@
 """Give each request an id, a log line and its place in the metrics."""
 
 import logging
+import os
 import re
-import time
-from collections.abc import Awaitable, Callable
-from uuid import uuid4
+from functools import cache
 
 from aiohttp import web
 from prometheus_client import Counter, Histogram
+
+from service.logs import FieldsRecord
 
 REQUEST_ID = web.RequestKey("request_id", str)
 TRACEPARENT = web.RequestKey("traceparent", str)
@@ -22,29 +23,19 @@ APPENDED = Counter(
     "agent_runtime_commands_total", "Commands by what became of them.", ["outcome"]
 )
 
-Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 logger = logging.getLogger("agent_runtime.request")
 
 
-@web.middleware
-async def observe(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Outermost: what happens inside, errors too, is logged and counted once."""
-    started = time.perf_counter()
-    given = request.headers.get("X-Request-Id", "")
-    request_id = given if _REQUEST_ID.fullmatch(given) else uuid4().hex
-    request[REQUEST_ID] = request_id
-    traceparent = request.headers.get("traceparent", "")
-    if _TRACEPARENT.fullmatch(traceparent):
+def name_request(request: web.Request) -> None:
+    """Give the request its id, and the trace that it belongs to, if it names one."""
+    headers = request.headers
+    given = headers.get("X-Request-Id")
+    if given is None or not _REQUEST_ID.fullmatch(given):
+        given = os.urandom(16).hex()
+    request[REQUEST_ID] = given
+    traceparent = headers.get("traceparent")
+    if traceparent is not None and _TRACEPARENT.fullmatch(traceparent):
         request[TRACEPARENT] = traceparent
-    status = 500
-    try:
-        response = await handler(request)
-        status = response.status
-        if not response.prepared:
-            add_edge_headers(request, response)
-        return response
-    finally:
-        _record(request, status, time.perf_counter() - started)
 
 
 def add_edge_headers(request: web.BaseRequest, response: web.StreamResponse) -> None:
@@ -59,21 +50,31 @@ def add_edge_headers(request: web.BaseRequest, response: web.StreamResponse) -> 
         headers["Cache-Control"] = "no-store"
 
 
-def _record(request: web.Request, status: int, duration_s: float) -> None:
+def record(request: web.Request, status: int, duration_s: float) -> None:
     resource = request.match_info.route.resource
     # The template, not the path: a label must not grow with what callers send.
     route = resource.canonical if resource else "none"
-    REQUESTS.labels(request.method, route, status).observe(duration_s)
-    logger.info(
-        "request",
-        extra={
+    _durations(request.method, route, status).observe(duration_s)
+    if logger.isEnabledFor(logging.INFO):
+        fields = {
             "request_id": request[REQUEST_ID],
             "method": request.method,
             "route": route,
             "status": status,
             "duration_ms": round(duration_s * 1000, 3),
-        },
-    )
+        }
+        logger.handle(FieldsRecord(logger, logging.INFO, "request", fields))
+
+
+@cache
+def _durations(method: str, route: str, status: int) -> Histogram:
+    return REQUESTS.labels(method, route, status)
+
+
+@cache
+def count_of(outcome: str) -> Counter:
+    """Return the counter of commands of one outcome."""
+    return APPENDED.labels(outcome)
 
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")

@@ -94,7 +94,7 @@ def parse_query(request: web.Request, model: type[Model] | None) -> Model | None
     :raises MalformedRequestError: when some are unknown, repeated or not valid
     """
     if model is None:
-        if request.rel_url.query_string:
+        if request.rel_url.raw_query_string:
             raise MalformedRequestError(
                 "this operation takes no query parameters",
                 problems=[

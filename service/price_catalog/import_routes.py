@@ -99,7 +99,7 @@ async def post_litellm_import(
     if request.content_type != "application/json":
         raise UnsupportedMediaTypeError("the body must be application/json")
     # One file at a time in memory; the next caller's stays in their hands.
-    async with request.config_dict[IMPORT_RESOURCES].log.turn(UPLOAD_TURN):
+    async with request.app[IMPORT_RESOURCES].log.turn(UPLOAD_TURN):
         document = await _read_in_time(request)
         listed = await asyncio.to_thread(
             import_litellm, document, version=query.version
@@ -122,14 +122,14 @@ async def _read_in_time(request: web.Request) -> bytes:
 async def _import(request: web.Request, query: ImportQuery, listed: Import) -> Answer:
     async def authorize(work: UnitOfWork) -> None:
         # An import takes a while: every batch asks anew who is calling.
-        principal = await request.config_dict[AUTHENTICATOR].authenticate(
+        principal = await request.app[AUTHENTICATOR].authenticate(
             request.headers.get("Authorization")
         )
         refuse_unless_may_price(principal)
         work.relied_on(principal.facts)
 
     report = await import_prices(
-        request.config_dict[IMPORT_RESOURCES],
+        request.app[IMPORT_RESOURCES],
         listed,
         dry_run=query.dry_run,
         confirm=query.confirmed,

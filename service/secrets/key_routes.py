@@ -51,5 +51,5 @@ async def delete_user_key(request: web.Request, user_id: UUID) -> web.Response:
         present,
     )
     # On record first. Should this fail, the follower of destructions does it.
-    await request.config_dict[VAULT].destroy_user(user_id)
+    await request.app[VAULT].destroy_user(user_id)
     return response

@@ -80,7 +80,7 @@ async def post_secret(request: web.Request, body: NewSecret) -> web.Response:
     answer but that of the reveal ever holds the value. A name that was deleted can
     be used again, and its versions are numbered on.
     """
-    vault = request.config_dict[VAULT]
+    vault = request.app[VAULT]
 
     def present(secret: Secret) -> Answer:
         return _written(
@@ -116,7 +116,7 @@ async def put_secret(request: web.Request, name: str, body: NewValue) -> web.Res
     The fingerprint is keyed: it tells whether two values of one owner are equal,
     and nothing else about them.
     """
-    vault = request.config_dict[VAULT]
+    vault = request.app[VAULT]
     return await dispatch(
         request,
         lambda work, principal: overwrite_secret(
@@ -147,7 +147,7 @@ async def post_secret_restore(
 
     History stays: the value becomes that of a new version.
     """
-    vault = request.config_dict[VAULT]
+    vault = request.app[VAULT]
     return await dispatch(
         request,
         lambda work, principal: restore_secret_version(
@@ -197,7 +197,7 @@ async def get_secret_value(
     this GET appends an event, so it isn't a read and stands with the commands.
     ``version`` asks for an earlier value.
     """
-    vault = request.config_dict[VAULT]
+    vault = request.app[VAULT]
 
     def present(revealed: RevealedValue) -> Answer:
         is_current = revealed.version == revealed.secret.value_version

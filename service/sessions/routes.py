@@ -163,7 +163,7 @@ async def post_turn(
     also after the end. A text over 64 KiB is cut and marked so. The cost follows
     from the model's price at `started_at`.
     """
-    vault = request.config_dict[VAULT]
+    vault = request.app[VAULT]
 
     def present(result: tuple[ChatSession, list[bool]]) -> Answer:
         session, (is_new,) = result

@@ -157,7 +157,7 @@ async def post_user_token(
     Idempotency-Key.
     """
     token = new_token()
-    identifier = token_id(request.config_dict[KEY_RING].token_hash(token))
+    identifier = token_id(request.app[KEY_RING].token_hash(token))
 
     def present(issued: Token) -> Answer:
         return Answer(

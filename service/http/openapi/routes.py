@@ -30,7 +30,7 @@ FRESH: Final = "no-cache"
 )
 async def get_openapi(request: web.Request) -> web.Response:
     """Describe the API, in OpenAPI 3.1."""
-    document = request.config_dict[API_DOCUMENT]
+    document = request.app[API_DOCUMENT]
     headers = {"ETag": document.etag, "Cache-Control": FRESH}
     if request.headers.get("If-None-Match") == document.etag:
         return web.Response(status=304, headers=headers)
