@@ -95,13 +95,13 @@ class Stream:
         """How long ago something was sent."""
         return time.monotonic() - self._wrote_at
 
-    async def write(self, data: bytes, timeout_s: float = WRITE_TIMEOUT_S) -> None:
+    async def write(self, data: bytes) -> None:
         """Send some bytes, at the pace of whoever reads them.
 
-        :raises SlowReaderError: nobody has read for the time given
+        :raises SlowReaderError: nobody has read for ``WRITE_TIMEOUT_S``
         """
         try:
-            async with asyncio.timeout(timeout_s):
+            async with asyncio.timeout(WRITE_TIMEOUT_S):
                 await self.response.write(data)
             self._wrote_at = time.monotonic()
         except TimeoutError:

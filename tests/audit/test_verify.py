@@ -5,9 +5,11 @@ from pathlib import Path
 import orjson
 import pytest
 
+from projections.audit.tree.projector import GapError
 from projections.audit.tree.verify import Contradiction
 from projections.position import wait_for_position
 from service.resources import Resources
+from tests.audit.reading import text
 from tests.audit.tampering import (
     as_owner,
     exported,
@@ -107,6 +109,28 @@ async def test_an_honest_export_is_sound(
     assert positions(lines) == [*range(1, head + 1)]
     assert verdict.is_sound
     assert (verdict.entries, verdict.proven) == (head, second.checkpoint.size)
+
+
+async def test_an_export_over_http_is_as_good(
+    history: None, callers: Callers, resources: Resources, tmp_path: Path
+) -> None:
+    auditor = await callers.user("olga", "auditor")
+    signed = await sign(resources, tmp_path)
+
+    lines = (await text(auditor, "/api/audit/export.jsonl")).encode()
+
+    verdict = verified(lines.splitlines(keepends=True), signed)
+    assert verdict.is_sound
+    assert verdict.proven == signed.checkpoint.size
+
+
+async def test_no_tree_grows_over_a_gap(history: None, resources: Resources) -> None:
+    await as_owner(
+        resources, "DELETE FROM events.stored_event WHERE notification_id = 7"
+    )
+
+    with pytest.raises(GapError, match="no position 7"):
+        await rewrite_tree(resources)
 
 
 @pytest.mark.parametrize("name", TAMPERING)

@@ -5,6 +5,7 @@ from dataclasses import asdict
 from typing import Any, Literal
 
 from psycopg import AsyncConnection
+from psycopg.errors import UndefinedTable
 from psycopg.sql import SQL, Composed
 
 from projections.audit.trail.filters import Filters
@@ -98,7 +99,14 @@ async def trail_and_log_end(db: AsyncConnection[Any]) -> tuple[int, int]:
 
 
 async def names_of(db: AsyncConnection[Any], ids: Iterable[str]) -> dict[str, str]:
-    """Return the names of the users, agents and connectors among some ids."""
+    """Return the names of the users, agents and connectors among some ids.
+
+    None on a database where no follower has ever run; the log can be read there all
+    the same.
+    """
     wanted: Sequence[str] = sorted(set(ids))
-    cursor = await db.execute(NAMES, {"ids": wanted})
+    try:
+        cursor = await db.execute(NAMES, {"ids": wanted})
+    except UndefinedTable:
+        return {}
     return dict(await cursor.fetchall())
