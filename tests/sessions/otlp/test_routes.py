@@ -218,7 +218,9 @@ async def test_a_session_that_was_started_keeps_its_user(
     assert (found["user_id"], found["num_traces"]) == (str(bob.user_id), 1)
 
 
-@pytest.mark.parametrize("agent_id", [None, "helper", "6b9f0c9e-2a6e-4a8c-9b0e-0c6e3f0f5d11"])
+@pytest.mark.parametrize(
+    "agent_id", [None, "helper", "6b9f0c9e-2a6e-4a8c-9b0e-0c6e3f0f5d11"]
+)
 async def test_spans_of_no_agent_are_refused(
     recorder: Recorder, agent_id: str | None
 ) -> None:
