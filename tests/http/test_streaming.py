@@ -8,7 +8,7 @@ from aiohttp import ClientPayloadError, web
 from aiohttp.test_utils import TestClient, TestServer
 
 from service.http import streaming
-from service.http.observe import observe
+from service.http.observe import name_request
 from service.http.streaming import Stream, Streams
 
 CHUNK = b"x" * 65536
@@ -37,11 +37,12 @@ async def client(streams: Streams) -> AsyncIterator[TestClient]:
     ways = {"for-ever": for_ever, "some": some, "breaking": breaking}
 
     async def answer(request: web.Request) -> web.StreamResponse:
+        name_request(request)
         async with streams.open(request, "text/plain", {"X-Own": "1"}) as stream:
             await ways[request.match_info["way"]](stream)
         return stream.response
 
-    app = web.Application(middlewares=[observe])
+    app = web.Application()
     app.router.add_get("/{way}", answer)
     async with TestClient(TestServer(app)) as client:
         yield client
