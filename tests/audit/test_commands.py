@@ -1,35 +1,15 @@
 """``agent-runtime audit``, as a reviewer runs it, and as which role."""
 
-import asyncio
 from pathlib import Path
 
-import psycopg
-import pytest
-from psycopg.conninfo import make_conninfo
-
 from projections.position import wait_for_position
-from service.cli import main
 from service.database import READER_ROLE
 from service.resources import Resources
 from service.review import reading_database
+from tests.audit.command import audit
 from tests.audit.tampering import as_owner, sign
+from tests.audit.test_note import C2SP_KEY
 from tests.callers import Callers
-
-
-@pytest.fixture
-def reviewer(resources: Resources) -> str:
-    """A login that may do nothing but what auditors may, in a database to read."""
-    name = f"reviewer_{resources.database_url.split('dbname=')[1].split()[0]}"
-    with psycopg.connect(resources.database_url, autocommit=True) as db:
-        db.execute(f"CREATE ROLE {name} LOGIN")
-        db.execute(f"GRANT {READER_ROLE} TO {name}")
-        # As on a replica, nothing can be written, whatever one asks for.
-        db.execute(f"ALTER ROLE {name} SET default_transaction_read_only = on")
-    return make_conninfo(resources.database_url, user=name)
-
-
-def run(*arguments: str) -> int:
-    return main(["audit", *arguments])
 
 
 async def test_a_reviewer_has_a_readers_rights(
@@ -49,67 +29,57 @@ async def exports(
     url: str, tmp_path: Path, *options: str, name: str = "export"
 ) -> Path:
     path = tmp_path / name
-    status = await asyncio.to_thread(
-        run, "events", "--database-url", url, "--output", str(path), *options
-    )
-    assert status == 0
+    done = await audit("events", "--database-url", url, "--output", str(path), *options)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     return path
 
 
 async def test_export_and_verification_by_a_reader(
-    callers: Callers,
-    resources: Resources,
-    reviewer: str,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    callers: Callers, resources: Resources, reviewer: str, tmp_path: Path
 ) -> None:
     for name in ("ada", "bob"):
         await callers.user(name)
     signed = await sign(resources, tmp_path)
-    data_dir = ["--data-dir", str(tmp_path / "none")]
-    sound = await exports(reviewer, tmp_path, *data_dir)
+    nowhere = ["--data-dir", str(tmp_path / "none")]
+    sound = await exports(reviewer, tmp_path, *nowhere)
     await as_owner(
         resources,
         "UPDATE events.stored_event SET state = state || '\\x20'"
         " WHERE notification_id = 3",
     )
-    changed = await exports(reviewer, tmp_path, *data_dir, name="changed")
-    with_key = ["--public-key", str(tmp_path / "checkpoints" / "public-key")]
-    with_checkpoints = ["--checkpoint", str(tmp_path / "checkpoints")]
+    changed = await exports(reviewer, tmp_path, *nowhere, name="changed")
 
-    assert run("verify", str(sound), *with_key, *with_checkpoints) == 0
-    assert capsys.readouterr().out == "4 entries are as they were signed\n"
-    assert run("verify", str(changed), *with_key, *with_checkpoints) == 1
-    assert "position 3 is not the one recorded there" in capsys.readouterr().out
-    text_of_key = ["--public-key", str(signed.key)]
-    assert run("verify", str(sound), *text_of_key, *with_checkpoints) == 0
-    capsys.readouterr()
-    other = [
-        "--public-key",
-        "example.com/foo+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv3U2k",
+    async def verified(export: Path, key: str) -> tuple[int, str]:
+        checkpoints = ["--checkpoint", str(tmp_path / "checkpoints")]
+        done = await audit("verify", str(export), "--public-key", key, *checkpoints)
+        return done.returncode, done.stdout + done.stderr
+
+    key_file = str(tmp_path / "checkpoints" / "public-key")
+    honest = (0, "4 entries are as they were signed\n")
+    assert await verified(sound, key_file) == honest
+    assert await verified(sound, str(signed.key)) == honest
+    said = [
+        "NOT AS IT WAS: the entry at position 3 is not the one recorded there",
+        "0 entries are as they were signed",
     ]
-    assert run("verify", str(sound), *other, *with_checkpoints) == 2
-    assert "no known key has signed" in capsys.readouterr().err
-    assert run("verify", str(tmp_path / "no"), *with_key, *with_checkpoints) == 2
+    assert await verified(changed, key_file) == (1, "\n".join([*said, ""]))
+    status, words = await verified(sound, C2SP_KEY)
+    assert status == 2
+    assert "no known key has signed" in words
+    assert (await verified(tmp_path / "no", key_file))[0] == 2
 
 
 async def test_checkpoint_and_key_are_printed(
-    callers: Callers,
-    resources: Resources,
-    reviewer: str,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    callers: Callers, resources: Resources, reviewer: str, tmp_path: Path
 ) -> None:
+    asked = ["checkpoint", "--database-url", reviewer]
     await callers.user("ada")
-    before = await asyncio.to_thread(run, "checkpoint", "--database-url", reviewer)
-    assert (before, capsys.readouterr().out) == (1, "")
+    before = await audit(*asked)
+    assert (before.returncode, before.stdout) == (1, "")
     signed = await sign(resources, tmp_path)
 
-    for options, printed in (([], signed.note), (["--key"], f"{signed.key}\n")):
-        status = await asyncio.to_thread(
-            run, "checkpoint", "--database-url", reviewer, *options
-        )
-        assert (status, capsys.readouterr().out) == (0, printed)
+    assert (await audit(*asked)).stdout == signed.note
+    assert (await audit(*asked, "--key")).stdout == f"{signed.key}\n"
 
 
 async def test_filters_and_formats(
@@ -117,8 +87,9 @@ async def test_filters_and_formats(
 ) -> None:
     ada = await callers.user("ada")
     made = await ada.post("/api/catalog/agents", {"name": "Triage"})
-    await ada.get("/api/catalog/agents", X_Min_Position=str(made.position))
-    await _wait(resources, made.position)
+    await wait_for_position(
+        resources.pool, ["audit_trail"], made.position, timeout_s=10
+    )
 
     by_actor = await exports(reviewer, tmp_path, "--actor", str(ada.user_id))
     as_csv = await exports(
@@ -131,14 +102,8 @@ async def test_filters_and_formats(
     assert "registered the agent 'Triage'" in row
 
 
-async def _wait(resources: Resources, position: int) -> None:
-    await wait_for_position(resources.pool, ["audit_trail"], position, timeout_s=10)
+async def test_bad_filters_are_settings_that_cant_be_used(database_url: str) -> None:
+    done = await audit("events", "--database-url", database_url, "--actor", "ada")
 
-
-def test_bad_filters_are_settings_that_cant_be_used(
-    database_url: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    status = run("events", "--database-url", database_url, "--actor", "ada")
-
-    assert status == 78
-    assert "--actor" in capsys.readouterr().err
+    assert done.returncode == 78
+    assert "--actor" in done.stderr

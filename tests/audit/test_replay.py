@@ -1,21 +1,16 @@
 """The whole service as it was, in tables of its own."""
 
-import asyncio
-from pathlib import Path
 from typing import Any
 
-import pytest
 from psycopg import AsyncConnection
-from psycopg.conninfo import make_conninfo
 from psycopg.sql import SQL, Identifier
 
 from projections.audit.replay import REPLAYED, replay
 from projections.catalog import PROJECTORS, follower_conninfo
-from service.cli import main
 from service.resources import Resources
 from service.review import reading_database
+from tests.audit.command import audit
 from tests.audit.random_history import Folded, World, folds
-from tests.audit.test_commands import reviewer as reviewer  # noqa: PLC0414 # a fixture
 from tests.callers import Callers
 from tests.conftest import fresh_database
 from tests.rebuilding import tables
@@ -125,19 +120,16 @@ async def test_replays_at_every_position_are_the_fold(
         assert await tables(resources, each.name) == live[each.name], "live ones stay"
 
 
-async def run(*arguments: str) -> int:
-    return await asyncio.to_thread(main, ["audit", "replay", *arguments])
-
-
-async def test_the_command(
-    callers: Callers, resources: Resources, capsys: pytest.CaptureFixture[str]
-) -> None:
+async def test_the_command(callers: Callers, resources: Resources) -> None:
     ada = await callers.user("ada")
     made = await ada.post("/api/catalog/agents", {"name": "Triage"})
-    at = ["--at", str(made.position), "--database-url", resources.database_url]
+    database = ["--database-url", resources.database_url]
+    at = ["replay", *database, "--at"]
 
-    assert await run(*at) == 0
-    assert capsys.readouterr().out == (
+    done = await audit(*at, str(made.position))
+    again = await audit(*at, str(made.position))
+
+    assert done.stdout == (
         f"{made.position} of {made.position}\n"
         f"schema replay_{made.position} holds everything as of position "
         f"{made.position}\n"
@@ -146,29 +138,24 @@ async def test_the_command(
     async with reading_database(resources.database_url) as db:
         cursor = await db.execute(f"SELECT name FROM replay_{made.position}.agent")  # noqa: S608 # a number
         assert await cursor.fetchall() == [("Triage",)]
-    assert await run(*at) == 1
-    assert "there is a schema" in capsys.readouterr().err
-    assert await run(*at[2:], "--at", "never") == 78
-    assert await run(*at[2:], "--at", "1000") == 1
+    assert again.returncode == 1
+    assert "there is a schema" in again.stderr
+    assert (await audit(*at, "never")).returncode == 78
+    assert (await audit(*at, "1000")).returncode == 1
 
 
 async def test_into_another_database_by_a_reader(
-    callers: Callers,
-    resources: Resources,
-    reviewer: str,
-    postgres: str,
-    template: str,
-    tmp_path: Path,
+    callers: Callers, reviewer: str, postgres: str, template: str
 ) -> None:
     """As from a replica: the source is only read."""
     ada = await callers.user("ada")
     made = await ada.post("/api/catalog/agents", {"name": "Triage"})
+    moment = ["--at", str(made.position), "--schema", "then"]
     with fresh_database(postgres, template) as other:
-        moment = ["--at", str(made.position), "--schema", "then"]
-        status = await run(*moment, "--database-url", reviewer, "--into", other)
-        async with await AsyncConnection.connect(make_conninfo(other)) as db:
-            agents = await (
-                await db.execute('SELECT name FROM "then".agent')
-            ).fetchall()
+        into = ["--database-url", reviewer, "--into", other]
+        done = await audit("replay", *moment, *into)
+        async with await AsyncConnection.connect(other) as db:
+            cursor = await db.execute('SELECT name FROM "then".agent')
+            agents = await cursor.fetchall()
 
-    assert (status, agents) == (0, [("Triage",)])
+    assert (done.returncode, agents) == (0, [("Triage",)])
