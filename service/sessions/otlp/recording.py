@@ -30,7 +30,7 @@ from service.sessions.turn import Texts, Turn, faults
 NO_TEXTS: Final = Texts()
 # Of one command; more go into the next.
 TURNS_MAX: Final = 50
-COMMANDS_AT_ONCE: Final = 4
+COMMANDS_AT_ONCE: Final = 8
 REFUSALS: Final = (ConflictError, ForbiddenError, InvalidRequestError, NotFoundError)
 
 
