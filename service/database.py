@@ -51,15 +51,32 @@ def service_conninfo(url: str, *, role: str = SERVICE_ROLE, **settings: str) -> 
 
 def connection_pool(conninfo: str) -> AsyncConnectionPool[AsyncConnection[Any]]:
     """Return a pool, not yet open, whose waits are bounded."""
-    return AsyncConnectionPool(
+    purges: set[asyncio.Task[None]] = set()
+
+    async def check(connection: AsyncConnection[Any]) -> None:
+        if is_alive(connection):
+            return
+        # The other idle ones are as dead as this one. Met one by one, each would
+        # cost a request a longer wait than the one before.
+        if not purges:
+            purge = asyncio.create_task(pool.check())
+            purges.add(purge)
+            purge.add_done_callback(purges.discard)
+        raise psycopg.OperationalError("the connection was closed by the server")
+
+    pool: AsyncConnectionPool[AsyncConnection[Any]] = AsyncConnectionPool(
         conninfo,
         kwargs={"autocommit": True},
         min_size=2,
         max_size=POOL_SIZE_MAX,
         timeout=POOL_TIMEOUT_S,
-        check=AsyncConnectionPool.check_connection,
+        # Retries of a connection back off further and further; giving up early
+        # instead lets the next request try at once when the server is back.
+        reconnect_timeout=POOL_TIMEOUT_S,
+        check=check,
         open=False,
     )
+    return pool
 
 
 def is_alive(connection: AsyncConnection[Any]) -> bool:
