@@ -68,8 +68,7 @@ class LoggedAggregate(Aggregate):
         """Return an aggregate that can decide without touching this one."""
         # The loop over attributes that copy.copy() would take costs ten times more.
         twin = object.__new__(type(self))
-        twin.__dict__.update(self.__dict__)
-        twin._pending_events = []
+        twin.__dict__ = {**self.__dict__, "_pending_events": []}
         return twin
 
     def take_events(self, *, at: datetime) -> list[CanMutateAggregate[Any]]:

@@ -9,6 +9,16 @@ NAMESPACE = UUID("5d0c4f6e-2f0b-4b0e-9a39-7f1c0b6d9a11")
 REMEMBERED_MAX = 20_000
 
 
+def id_text(identifier: UUID) -> str:
+    """Return what str() does; the same ids come up again and again."""
+    return _text(identifier.int)
+
+
+@lru_cache(REMEMBERED_MAX)
+def _text(number: int) -> str:
+    return str(UUID(int=number))
+
+
 @lru_cache(REMEMBERED_MAX)
 def named_id(kind: str, *names: str) -> UUID:
     """Return the id of the one aggregate of a kind with these names.

@@ -6,6 +6,7 @@ from eventsourcing.domain import event
 
 from service.aggregate import LoggedAggregate
 from service.errors import ConflictError
+from service.identifiers import id_text
 
 MANAGERS_MAX = 100
 
@@ -36,7 +37,7 @@ class Agent(LoggedAggregate):
         self.manager_ids = [manager_id]
 
     def is_managed_by(self, user_id: UUID) -> bool:
-        return str(user_id) in self.manager_ids
+        return id_text(user_id) in self.manager_ids
 
     def appoint_manager(self, user_id: UUID) -> bool:
         """Add a manager and return whether that changed anything.

@@ -8,6 +8,7 @@ from eventsourcing.domain import event
 
 from service.aggregate import LoggedAggregate
 from service.errors import ConflictError
+from service.identifiers import id_text
 
 # Sides of a grant; it takes the consent of both.
 CONNECTOR_SIDE = "connector"
@@ -77,7 +78,7 @@ class Connector(LoggedAggregate):
         self.offers: dict[str, str] = {}
 
     def is_granted_to(self, agent_id: UUID) -> bool:
-        agent = str(agent_id)
+        agent = id_text(agent_id)
         place = bisect_left(self.granted_to, agent)
         return self.granted_to[place : place + 1] == [agent]
 

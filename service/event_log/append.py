@@ -55,12 +55,12 @@ class Append:
     @property
     def size(self) -> int:
         """The bytes that make a command large; the rest of it is bounded."""
-        answer = len(self.receipt.answer) if self.receipt else 0
-        return (
-            sum(len(event.state) for event in self.events)
-            + sum(len(value.sealed) for value in self.sealed)
-            + answer
-        )
+        size = len(self.receipt.answer) if self.receipt else 0
+        for event in self.events:
+            size += len(event.state)
+        for value in self.sealed:
+            size += len(value.sealed)
+        return size
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -56,10 +56,9 @@ def arguments(epoch: UUID, batch: Sequence[Append]) -> list[Any]:
     receipts: tuple[list[Any], ...] = ([], [], [], [])
     sealed: tuple[list[Any], ...] = ([], [], [], [])
     for number, command in enumerate(batch, start=1):
-        for aggregate_id, version in command.reads.items():
-            reads[0].append(number)
-            reads[1].append(aggregate_id)
-            reads[2].append(version)
+        reads[0].extend([number] * len(command.reads))
+        reads[1].extend(command.reads)
+        reads[2].extend(command.reads.values())
         for event in command.events:
             events[0].append(number)
             events[1].append(event.originator_id)

@@ -64,6 +64,7 @@ class EventMapper(Mapper[UUID]):
         super().__init__(OrjsonTranscoder())
         self.event_types: dict[str, type[Any]] = {}
         self._class_versions: dict[str, int] = {}
+        self._known: dict[type[Any], tuple[str, int]] = {}
         for aggregate in aggregates:
             self._class_versions[get_topic(aggregate)] = aggregate.class_version
             register_topic(get_topic(aggregate), aggregate)
@@ -84,13 +85,10 @@ class EventMapper(Mapper[UUID]):
 
         :raises UnknownTopicError: for a type that could not be read back
         """
-        topic = get_topic(type(domain_event))
-        if topic not in self._readable:
-            raise UnknownTopicError(f"{topic!r} belongs to no known aggregate")
+        topic, class_version = self._written_as(type(domain_event))
         state = dict(vars(domain_event))
         originator_id = state.pop("originator_id")
         originator_version = state.pop("originator_version")
-        class_version = getattr(type(domain_event), "class_version", 1)
         if class_version > 1:
             state["class_version"] = class_version
         return StoredEvent(
@@ -99,6 +97,16 @@ class EventMapper(Mapper[UUID]):
             topic=topic,
             state=self.transcoder.encode(state),
         )
+
+    def _written_as(self, event_type: type[Any]) -> tuple[str, int]:
+        known = self._known.get(event_type)
+        if known is None:
+            topic = get_topic(event_type)
+            if topic not in self._readable:
+                raise UnknownTopicError(f"{topic!r} belongs to no known aggregate")
+            known = topic, getattr(event_type, "class_version", 1)
+            self._known[event_type] = known
+        return known
 
     def to_domain_event(self, stored_event: StoredEvent) -> Any:
         """Decode and upcast one event.

@@ -4,17 +4,16 @@ A batch has a dozen of them with up to thousands of items. The driver would look
 each item to find out what it is; here that is known.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from struct import Struct
+from struct import Struct, pack
 from uuid import UUID
 
 from psycopg import adapt, pq
 
 _HEADER = Struct("!iiiii")
 _LOWER_BOUND = 1
-_INT = Struct("!i")
-_BIGINT = Struct("!q")
+_SIZE = Struct("!i")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,15 +32,17 @@ class PackedDumper(adapt.Dumper):
 
 
 def ints(items: Sequence[int]) -> Packed:
-    return _fixed(23, 4, map(_INT.pack, items), len(items))
+    return _numbers(23, 4, "ii", items)
 
 
 def bigints(items: Sequence[int]) -> Packed:
-    return _fixed(20, 8, map(_BIGINT.pack, items), len(items))
+    return _numbers(20, 8, "iq", items)
 
 
 def uuids(items: Sequence[UUID]) -> Packed:
-    return _fixed(2950, 16, [item.bytes for item in items], len(items))
+    octets = [item.int.to_bytes(16, "big") for item in items]
+    # Every item, and thus not the header, comes after its size.
+    return Packed(_SIZE.pack(16).join([_header(2950, len(items)), *octets]))
 
 
 def texts(items: Sequence[str]) -> Packed:
@@ -52,15 +53,18 @@ def byteas(items: Sequence[bytes]) -> Packed:
     return _varying(17, items)
 
 
-def _fixed(oid: int, size: int, items: Iterable[bytes], count: int) -> Packed:
-    # Every item, and thus not the header, comes after its size.
-    return Packed(_INT.pack(size).join([_header(oid, count), *items]))
+def _numbers(oid: int, size: int, form: str, items: Sequence[int]) -> Packed:
+    count = len(items)
+    sizes_and_items = [size] * (2 * count)
+    sizes_and_items[1::2] = items
+    octets = pack("!" + form * count, *sizes_and_items)
+    return Packed(_header(oid, count) + octets)
 
 
 def _varying(oid: int, items: Sequence[bytes]) -> Packed:
     parts = [_header(oid, len(items))]
     for item in items:
-        parts.append(_INT.pack(len(item)))
+        parts.append(_SIZE.pack(len(item)))
         parts.append(item)
     return Packed(b"".join(parts))
 

@@ -115,7 +115,8 @@ class CommandQueue:
             else:
                 batch.append(waiting)
                 size += waiting.size
-            written.update(event.originator_id for event in append.events)
+            for event in append.events:
+                written.add(event.originator_id)
             if key is not None:
                 keys.add(key)
         self.put_back(later)
@@ -139,8 +140,10 @@ class CommandQueue:
                 waiting.fail(error())
 
 
-def refuse_stale(batch: Iterable[Waiting], later: Iterable[Waiting]) -> None:
+def refuse_stale(batch: Iterable[Waiting], later: Sequence[Waiting]) -> None:
     """Spare waiting commands a round trip when their facts have just moved."""
+    if not later:
+        return
     moved = {
         aggregate.id: aggregate.version
         for waiting in batch

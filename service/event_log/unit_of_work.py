@@ -58,9 +58,10 @@ class UnitOfWork:
         if loaded is None:
             log = self._log
             committed = log.cache.get(aggregate_id) or await log.load(aggregate_id)
-            self.reads.setdefault(aggregate_id, committed.version if committed else 0)
             if committed is None:
+                self.reads.setdefault(aggregate_id, 0)
                 return None
+            self.reads.setdefault(aggregate_id, committed.version)
             loaded = self._loaded[aggregate_id.int] = committed.working_copy()
         return loaded if isinstance(loaded, kind) else None
 

@@ -39,7 +39,7 @@ async def parse_body(request: web.Request, model: type[Model]) -> Model:
     """
     body = await read_json_bytes(request)
     try:
-        parsed = model.model_validate_json(body)
+        parsed: Model = model.__pydantic_validator__.validate_json(body)
     except ValidationError as error:
         _refuse_malformed(body)
         raise InvalidRequestError(
@@ -76,6 +76,8 @@ async def read_bytes(request: web.Request) -> bytes:
     """
     await _ask_for_body(request, BODY_BYTES_MAX)
     try:
+        if request.content.is_eof():
+            return await request.read()
         async with asyncio.timeout(BODY_TIMEOUT_S):
             return await request.read()
     except web.HTTPRequestEntityTooLarge:
@@ -119,7 +121,8 @@ async def read_upload(
 async def _ask_for_body(
     request: web.Request, bytes_max: int, *, may_be_gzip: bool = False
 ) -> None:
-    coding = request.headers.get("Content-Encoding", "identity").lower()
+    headers = request.headers
+    coding = headers.get("Content-Encoding", "identity").lower()
     if coding != "identity" and not (coding == "gzip" and may_be_gzip):
         raise UnsupportedMediaTypeError(
             "the body must not be compressed"
@@ -127,7 +130,7 @@ async def _ask_for_body(
         )
     if (request.content_length or 0) > bytes_max:
         _refuse_large(bytes_max)
-    if "Expect" in request.headers and not request.content.is_eof():
+    if "Expect" in headers and not request.content.is_eof():
         await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         # Only what follows is the answer: aiohttp would think it has begun.
         request.writer.output_size = 0

@@ -26,7 +26,7 @@ class Shape:
 
     def given(self, parsed: BaseModel) -> int:
         """Count the keys that were given, in everything below too."""
-        count = len(parsed.model_fields_set)
+        count = len(parsed.__pydantic_fields_set__)
         for name in self.nested:
             value = getattr(parsed, name)
             # Asking whether something is a model takes much longer.
@@ -43,7 +43,7 @@ def _given_in_all(items: list[BaseModel]) -> int:
     shape = shape_of(type(items[0]))
     if shape.nested:
         return sum([shape.given(item) for item in items])
-    return sum([len(item.model_fields_set) for item in items])
+    return sum([len(item.__pydantic_fields_set__) for item in items])
 
 
 @cache

@@ -6,6 +6,7 @@ from aiohttp import web
 
 from service.errors import ConflictError, MalformedRequestError, Problem
 from service.http.dispatch import EVENT_LOG, POSITION_HEADER
+from service.identifiers import id_text
 
 EPOCH_HEADER = "X-Log-Epoch"
 
@@ -33,7 +34,7 @@ def refuse_other_epoch(request: web.Request) -> None:
 def name_log_epoch(request: web.Request, response: web.StreamResponse) -> None:
     """Name the epoch beside every position."""
     if POSITION_HEADER in response.headers and not response.prepared:
-        response.headers[EPOCH_HEADER] = str(request.app[EVENT_LOG].epoch)
+        response.headers[EPOCH_HEADER] = id_text(request.app[EVENT_LOG].epoch)
 
 
 def _parsed(header: str) -> UUID:

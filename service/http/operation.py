@@ -67,11 +67,9 @@ class Operation:
     async def handle(self, request: web.Request) -> web.StreamResponse:
         """Parse what the function declares, call it, and render its answer."""
         request[OPERATION] = self
-        arguments: dict[str, Any] = {}
-        if self.path_types:
-            arguments.update(parse_path(request, self.path_types))
+        arguments = parse_path(request, self.path_types)
         query = parse_query(request, self.query)
-        if self.query is not None:
+        if query is not None:
             arguments["query"] = query
         if self.body is not None:
             arguments["body"] = await parse_body(request, self.body)

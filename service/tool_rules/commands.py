@@ -16,6 +16,7 @@ from service.errors import (
     Problem,
 )
 from service.event_log.unit_of_work import UnitOfWork
+from service.identifiers import id_text
 from service.tool_rules.aggregate import ToolRules
 from service.tool_rules.decision import Stance
 from service.tool_rules.policy import may_clear_rules, may_replace_rules
@@ -79,10 +80,10 @@ async def replace_tool_rules(
     if not manages:
         _authorize(command, agent, connectors)
     _refuse_unknown(command, connectors)
-    found = await work.find(ToolRules, ToolRules.create_id(str(command.agent_id)))
+    found = await work.find(ToolRules, ToolRules.create_id(id_text(command.agent_id)))
     work.match(found)
     before = found.rules if found else {}
-    named = {str(connector_id): each for connector_id, each in stances.items()}
+    named = {id_text(connector_id): each for connector_id, each in stances.items()}
     rules = found
     if named:
         rules = rules or ToolRules(agent_id=str(command.agent_id))

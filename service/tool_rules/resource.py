@@ -54,16 +54,20 @@ def rule_resources(rules: Rules) -> list[ToolRuleResource]:
     ]
 
 
-def rules_missing(rules: Rules, elsewhere: Rules) -> Rules:
-    """Return the rules that don't stand elsewhere with the same stance."""
-    return {
+def rules_missing(rules: Rules, elsewhere: Rules) -> list[ToolRuleResource]:
+    """List the rules that don't stand elsewhere with the same stance."""
+    missing: Rules = {
         connector_id: {
             pattern: stance
             for pattern, stance in stances.items()
-            if elsewhere.get(connector_id, {}).get(pattern) != stance
+            if elsewhere[connector_id].get(pattern) != stance
         }
+        if connector_id in elsewhere
+        else stances
         for connector_id, stances in rules.items()
+        if elsewhere.get(connector_id) != stances
     }
+    return rule_resources(missing) if missing else []
 
 
 def warnings_about(rules: Rules, not_granted: Iterable[UUID]) -> list[ToolRuleWarning]:

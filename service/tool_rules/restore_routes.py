@@ -78,8 +78,8 @@ async def post_tool_rules_restore(
             "version": restored.version,
             "position": position,
             "rules": rule_resources(restored.after),
-            "added": rule_resources(rules_missing(restored.after, restored.before)),
-            "removed": rule_resources(rules_missing(restored.before, restored.after)),
+            "added": rules_missing(restored.after, restored.before),
+            "removed": rules_missing(restored.before, restored.after),
             "left_out": sorted(restored.left_out),
             "warnings": warnings_about(restored.after, restored.not_granted),
         }

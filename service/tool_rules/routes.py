@@ -81,13 +81,13 @@ async def bulk_update_tools(
     """
 
     def present(replaced: ReplacedToolRules) -> Answer:
-        added = rule_resources(rules_missing(replaced.after, replaced.before))
+        added = rules_missing(replaced.after, replaced.before)
         data: ReplacedRules = {
             "agent_id": replaced.agent_id,
             "version": replaced.version,
             "rules": rule_resources(replaced.visible),
             "added": added,
-            "removed": rule_resources(rules_missing(replaced.before, replaced.after)),
+            "removed": rules_missing(replaced.before, replaced.after),
             "unchanged": sum(map(len, replaced.after.values())) - len(added),
             "warnings": warnings_about(replaced.after, replaced.not_granted),
         }
