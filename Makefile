@@ -1,6 +1,8 @@
 # make serve   start the whole service with demo data
 # make test    run the tests
 # make test-phoenix   run those with a real Arize Phoenix, which make test skips without it
+# make bench   measure this service against its yardsticks, for about ten minutes
+# make bench-check   the short form: fails when a ratio has become much worse
 # make check   what CI checks beside the tests: format, lint, types, imports, lock
 # make contract   write the documents of the event topic anew, from the code
 # make examples   record the examples of the API's document anew, from real answers
@@ -10,7 +12,7 @@ VENV ?= .venv
 DATA ?= data
 bin = $(VENV)/bin
 
-.PHONY: serve test test-phoenix check format contract examples lock clean
+.PHONY: serve test test-phoenix bench bench-check check format contract examples lock clean
 
 serve: $(VENV)/.installed
 	$(bin)/agent-runtime serve --data-dir $(DATA) --demo
@@ -21,6 +23,12 @@ test: $(VENV)/.installed-for-tests
 # Installs Phoenix first, in an environment of its own, unless it is there.
 test-phoenix: $(VENV)/.installed-for-tests
 	CI=true $(bin)/pytest tests/phoenix
+
+bench: $(VENV)/.installed-for-tests
+	$(bin)/python -m tests.bench --output bench-results $(BENCH)
+
+bench-check: $(VENV)/.installed-for-tests
+	$(bin)/python -m tests.bench --check --rounds 3 --seconds 3
 
 check: $(VENV)/.installed-for-tests
 	$(bin)/ruff format --check .

@@ -1,0 +1,1 @@
+"""Benchmarks: pairs of things that are measured in the same run."""

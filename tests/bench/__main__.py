@@ -1,0 +1,86 @@
+"""Measure the pairs on this machine: ``python -m tests.bench``.
+
+``--check`` is the short form for CI: fewer and smaller pairs, whose ratios must not
+be more than a quarter below those in recorded.json; ``--record`` writes these. Pairs
+that need another server are programs of their own: relay.py (Kafka), sessions.py
+(Phoenix), audit.py (a long log).
+"""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from tests.bench import report
+from tests.bench.pairs import LIMITS, PAIRS
+from tests.bench.rounds import run
+from tests.bench.stage import Size, set_up
+
+RECORDED = Path(__file__).with_name("recorded.json")
+ALLOWED_LOSS = 0.25
+# What a machine of two cores measures steadily enough in a few seconds.
+SHORT = {
+    "command against bare HTTP",
+    "command against the library",
+    "catalog against bare HTTP",
+    "list against bare SQL",
+    "rebuild against the library",
+}
+SHORT_SIZE = Size(sessions=20_000, sample=500)
+
+
+def main() -> int:
+    options = _options()
+    is_short = options.check or options.record
+    pairs = [pair for pair in PAIRS if not is_short or pair.name in SHORT]
+    if options.only:
+        pairs = [pair for pair in pairs if options.only in pair.name]
+    limits = [] if is_short or options.only else LIMITS
+    size = SHORT_SIZE if is_short else Size(sessions=options.sessions)
+    with set_up(size) as stage:
+        figures = run(
+            stage,
+            rounds=options.rounds,
+            seconds=options.seconds,
+            pairs=pairs,
+            limits=limits,
+            say=lambda line: print(line, file=sys.stderr, flush=True),
+        )
+        results = report.as_json(stage, figures, pairs, limits)
+    print(report.as_markdown(figures, pairs, limits))
+    if options.output is not None:
+        options.output.mkdir(parents=True, exist_ok=True)
+        (options.output / "results.json").write_text(json.dumps(results, indent=1))
+        (options.output / "ratios.svg").write_text(report.as_svg(figures, pairs))
+    ratios = {pair.name: round(figures.ratio(pair), 3) for pair in pairs}
+    if options.record:
+        RECORDED.write_text(json.dumps(ratios, indent=1) + "\n")
+    return _check(ratios) if options.check else 0
+
+
+def _check(ratios: dict[str, float]) -> int:
+    recorded = json.loads(RECORDED.read_text())
+    lost = [
+        f"{name}: {ratio}, recorded {recorded[name]}"
+        for name, ratio in ratios.items()
+        if ratio < recorded[name] * (1 - ALLOWED_LOSS)
+    ]
+    print("\n".join(lost) or "no ratio is more than a quarter below its recorded one")
+    return 1 if lost else 0
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.bench")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=5, help="for each measure")
+    parser.add_argument("--sessions", type=int, default=Size().sessions)
+    parser.add_argument("--only", help="pairs whose name contains this")
+    parser.add_argument("--output", type=Path, help="folder for JSON and plot")
+    short = parser.add_mutually_exclusive_group()
+    short.add_argument("--check", action="store_true", help="the short form")
+    short.add_argument("--record", action="store_true", help="record its ratios")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
