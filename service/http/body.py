@@ -39,7 +39,8 @@ async def parse_body(request: web.Request, model: type[Model]) -> Model:
     """
     body = await read_json_bytes(request)
     try:
-        parsed: Model = model.__pydantic_validator__.validate_json(body)
+        # A model may read JSON in its own way: prices keep every digit.
+        parsed = model.model_validate_json(body)
     except ValidationError as error:
         _refuse_malformed(body)
         raise InvalidRequestError(
