@@ -10,6 +10,7 @@ import pytest
 from aiohttp.test_utils import TestClient, TestServer
 
 from projections.catalog import run_followers
+from projections.position import wait_for_position
 from projections.price_catalog.routes import CLOCK
 from service.app import create_app
 from service.resources import open_resources
@@ -51,9 +52,11 @@ async def pair(database_url: str, tmp_path: Path) -> AsyncIterator[Pair]:
             )
             if number == 0:
                 resources = opened
-                await stack.enter_async_context(
+                followers = await stack.enter_async_context(
                     run_followers(opened.log, opened.database_url)
                 )
+                names = [follower.name for follower in followers]
+                await wait_for_position(opened.pool, names, 0, timeout_s=30)
             app = create_app(opened)
             app[CLOCK] = clock
             clients.append(await stack.enter_async_context(TestClient(TestServer(app))))
