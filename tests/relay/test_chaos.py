@@ -102,7 +102,7 @@ async def test_rival_relays_double_nothing_unless_they_read_before_they_fence(
     ):
         await asyncio.sleep(5)
         async with asyncio.timeout(RIVALRY_MAX_S):
-            while fenced._value.get() - before < FENCINGS:
+            while fenced._value.get() - before < FENCINGS:  # noqa: ASYNC110
                 await asyncio.sleep(0.1)
     async with run_relay(resources.log, resources.conninfo, kafka):
         await until_published(resources, kafka)
