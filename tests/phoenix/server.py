@@ -7,7 +7,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -110,9 +110,11 @@ def addresses(pid: int) -> set[str]:
     """Return the addresses that a process listens on, as /proc writes them."""
     sockets = set()
     for each in Path(f"/proc/{pid}/fd").iterdir():
-        found = re.fullmatch(r"socket:\[(\d+)\]", str(each.readlink()))
-        if found:
-            sockets.add(found[1])
+        # A file may be closed while its neighbours are looked at.
+        with suppress(FileNotFoundError):
+            found = re.fullmatch(r"socket:\[(\d+)\]", str(each.readlink()))
+            if found:
+                sockets.add(found[1])
     listening = set()
     for table in ("tcp", "tcp6"):
         for line in Path(f"/proc/{pid}/net/{table}").read_text().splitlines()[1:]:

@@ -51,9 +51,15 @@ async def toggle(log: EventLog, connector_id: UUID, times: int = 1) -> int:
 async def write_on(
     log: EventLog, connectors: Sequence[UUID], random: Random, *, pause_s: float
 ) -> None:
-    """Write until cancelled, now little and now much."""
+    """Write until cancelled, now little and now much; then nothing is under way."""
     while True:
-        await toggle(log, random.choice(connectors), random.choice([1, 1, 3, 20]))
+        times = random.choice([1, 1, 3, 20])
+        writing = asyncio.ensure_future(toggle(log, random.choice(connectors), times))
+        try:
+            await asyncio.shield(writing)
+        finally:
+            # Cancelling it would not take back what is being committed.
+            await writing
         await asyncio.sleep(random.uniform(0, 2 * pause_s))
 
 
