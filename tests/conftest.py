@@ -28,6 +28,7 @@ from tests.scenario import Scenario
 pytest_plugins = ["tests.kafka.fixtures"]
 
 TEMPLATE = "migrated"
+FOLLOWED_TEMPLATE = "followed"
 MEMORY_BYTES_MIN = 2 * 1024**3
 _numbers = itertools.count(1)
 
@@ -59,10 +60,20 @@ def postgres() -> Iterator[str]:
 def template(postgres: str) -> str:
     with psycopg.connect(postgres, autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE {TEMPLATE}")
-    url = make_conninfo(postgres, dbname=TEMPLATE)
-    migrate(url)
-    asyncio.run(make_read_tables(url))
+    migrate(make_conninfo(postgres, dbname=TEMPLATE))
     return TEMPLATE
+
+
+@pytest.fixture(scope="session")
+def followed_template(postgres: str, template: str) -> str:
+    """The template with empty read tables, which followers take up as theirs."""
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {FOLLOWED_TEMPLATE} TEMPLATE {template}")
+        connection.execute(
+            f"GRANT CREATE ON DATABASE {FOLLOWED_TEMPLATE} TO {SERVICE_ROLE}"
+        )
+    asyncio.run(make_read_tables(make_conninfo(postgres, dbname=FOLLOWED_TEMPLATE)))
+    return FOLLOWED_TEMPLATE
 
 
 async def make_read_tables(url: str) -> None:
@@ -93,8 +104,15 @@ def fresh_database(postgres: str, template: str) -> Iterator[str]:
 
 
 @pytest.fixture
-def database_url(postgres: str, template: str) -> Iterator[str]:
-    """The URL of a migrated, empty database of this test alone."""
+def database_url(
+    request: pytest.FixtureRequest, postgres: str, template: str
+) -> Iterator[str]:
+    """The URL of a migrated, empty database of this test alone.
+
+    Read tables are there only when all followers run, as they do behind ``client``.
+    """
+    if "client" in request.fixturenames:
+        template = request.getfixturevalue("followed_template")
     with fresh_database(postgres, template) as url:
         yield url
 
