@@ -18,7 +18,7 @@ serve: $(VENV)/.installed
 	$(bin)/agent-runtime serve --data-dir $(DATA) --demo
 
 test: $(VENV)/.installed-for-tests
-	$(bin)/pytest --numprocesses 2
+	$(bin)/pytest --numprocesses 3
 
 # Installs Phoenix first, in an environment of its own, unless it is there.
 test-phoenix: $(VENV)/.installed-for-tests
