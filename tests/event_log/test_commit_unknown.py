@@ -34,7 +34,7 @@ from tests.event_log.logs import (
     open_log,
     run,
 )
-from tests.event_log.proxy import Fault, Proxy, running_proxy
+from tests.postgres_proxy import Fault, Proxy, running_proxy
 
 Result = TypeVar("Result")
 PATIENCE = Patience(queue_s=2.0, commit_s=1.0, settle_s=2.0)

@@ -3,10 +3,8 @@
 import asyncio
 import os
 import random
-import signal
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import psycopg
@@ -27,7 +25,8 @@ from tests.event_log.logs import (
     open_log,
     until,
 )
-from tests.event_log.proxy import running_proxy
+from tests.postgres_proxy import running_proxy
+from tests.process_family import kill
 
 CLIENTS = 16
 KILLS = 3
@@ -111,24 +110,3 @@ async def expect_kept(log: EventLog, outcomes: Outcomes) -> None:
     assert outcomes.acknowledged <= found.keys(), "nothing acknowledged is lost"
     assert not outcomes.refused & found.keys(), "what was refused is not there"
     assert found.keys() - outcomes.acknowledged <= outcomes.unknown
-
-
-def kill(server: EmbeddedPostgres) -> None:
-    """End the server and all of its processes without a chance to say goodbye."""
-    family = [server.pid, *children(server.pid)]
-    for pid in family:
-        os.kill(pid, signal.SIGSTOP)
-    for pid in [*family, *children(server.pid)]:
-        os.kill(pid, signal.SIGKILL)
-    server.stop()
-
-
-def children(parent: int) -> Iterator[int]:
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            words = stat.read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        if int(words[1]) == parent:
-            yield int(stat.parent.name)
-            yield from children(int(stat.parent.name))

@@ -1,4 +1,4 @@
-"""A PostgreSQL proxy that loses what it is told to lose, around one commit."""
+"""A PostgreSQL proxy that loses what it is told to lose: a commit, or everything."""
 
 import asyncio
 import contextlib
@@ -29,13 +29,17 @@ class Proxy:
     """Listens on a Unix socket and forwards to a server's.
 
     ``fault`` strikes the next append once and is None again. ``late`` are the
-    requests that were stalled: they reach the server when they are let go.
+    requests that were stalled: they reach the server when they are let go. While
+    ``forwards`` is clear, connections are half open: nothing comes through, and
+    nobody is told.
     """
 
     def __init__(self, folder: Path) -> None:
         self.fault: Fault | None = None
         self.late = asyncio.Event()
         self.struck = asyncio.Event()
+        self.forwards = asyncio.Event()
+        self.forwards.set()
         self.is_away = False
         self._folder = folder
         self._upstream = ""
@@ -124,6 +128,7 @@ class Session:
         while True:
             head = await reader.readexactly(5)
             body = await reader.readexactly(struct.unpack("!i", head[1:])[0] - 4)
+            await self._proxy.forwards.wait()
             if self._is_append(head[:1], body):
                 self._fault = self._proxy.strike()
                 if self._fault is Fault.CUT_BEFORE_REQUEST:
@@ -143,6 +148,7 @@ class Session:
 
     async def replies(self, reader: asyncio.StreamReader) -> None:
         while data := await reader.read(65536):
+            await self._proxy.forwards.wait()
             if self._fault is Fault.DROP_REPLY:
                 await self._wait_for_commit(reader, data)
                 return
@@ -179,5 +185,6 @@ async def running_proxy(folder: Path) -> AsyncIterator[Proxy]:
         server.close()
         proxy.go_away()
         proxy.late.set()
+        proxy.forwards.set()
         while handlers:
             await asyncio.wait(handlers)
