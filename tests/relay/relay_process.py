@@ -11,6 +11,7 @@ import sys
 from dataclasses import asdict
 from typing import Any
 
+import uvloop
 from psycopg import AsyncConnection
 
 from projections.relay import place
@@ -52,4 +53,5 @@ if __name__ == "__main__":
     told = json.loads(sys.argv[1])
     if not told["lock"]:
         place.is_locked = nobody_else
-    asyncio.run(relay(told["database"], KafkaSettings(**told["kafka"])))
+    # As the service does.
+    uvloop.run(relay(told["database"], KafkaSettings(**told["kafka"])))
