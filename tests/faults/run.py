@@ -1,0 +1,108 @@
+"""A run: write all the while, do harm, mend, and check in the end."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from random import Random
+
+from tests.faults.checks import Findings
+from tests.faults.checks.answers import check_answers
+from tests.faults.checks.audit import check_audit
+from tests.faults.checks.canaries import check_canaries
+from tests.faults.checks.recorded import read_log
+from tests.faults.checks.tables import check_tables, until_caught_up
+from tests.faults.checks.topic import check_topic
+from tests.faults.history import History, read_history
+from tests.faults.stage import Stage
+from tests.faults.workload import Workload
+from tests.faults.world import CANARY
+
+Strike = Callable[[Stage, Random], Awaitable[None]]
+
+READY_BOUND_S = 15.0
+"""Within it after a fault, each process is ready and writes are acknowledged."""
+ANSWER_BOUND_S = 20.0
+SETTLE_BOUND_S = 60.0
+
+
+@dataclass(slots=True)
+class Run:
+    """``recoveries`` are the seconds from each fault's end until all was well."""
+
+    stage: Stage
+    load: Workload
+    random: Random
+    findings: Findings = field(default_factory=Findings)
+    recoveries: dict[str, list[float]] = field(default_factory=dict)
+
+    async def strike(self, fault: Strike) -> None:
+        """Do harm, and expect everything well within the bound."""
+        name = fault.__name__
+        await fault(self.stage, self.random)
+        started = time.monotonic()
+        try:
+            await self.stage.recover(timeout_s=READY_BOUND_S)
+            await self.load.until_acknowledged(20, timeout_s=READY_BOUND_S)
+        except TimeoutError as error:
+            self.findings.add(f"not well {READY_BOUND_S} s after {name}: {error}")
+        self.recoveries.setdefault(name, []).append(time.monotonic() - started)
+
+
+@asynccontextmanager
+async def running(
+    stage: Stage, *, seed: int, clients: int = 24, pause_s: float = 0.0
+) -> AsyncIterator[Run]:
+    """Let clients write until the block ends, and then let every write end."""
+    with History(stage.folder / "history.jsonl") as history:
+        load = Workload(
+            stage.ports,
+            stage.world,
+            history,
+            seed=seed,
+            clients=clients,
+            pause_s=pause_s,
+        )
+        await load.prepare()
+        writing = asyncio.create_task(load.run())
+        run = Run(stage, load, Random(seed))  # noqa: S311
+        try:
+            yield run
+        finally:
+            load.stopping = True
+            await writing
+            for words in [*load.surprises, *stage.surprises]:
+                run.findings.add(words)
+            if load.slowest_s > ANSWER_BOUND_S:
+                run.findings.add(f"an answer took {load.slowest_s:.1f} s")
+
+
+async def check(run: Run, *, with_audit: bool = True) -> Findings:
+    """Check everything, once nobody writes any more.
+
+    The followers are ended on the way: a rebuild is compared with what they left.
+    """
+    stage, findings = run.stage, run.findings
+    log = await asyncio.to_thread(read_log, stage.url, stage.world, findings)
+    await asyncio.to_thread(
+        check_answers, read_history(run.load.history.file), log, findings
+    )
+    if stage.relays:
+        await check_topic(stage, findings, timeout_s=SETTLE_BOUND_S)
+    if stage.followers:
+        await until_caught_up(
+            stage.url, findings, timeout_s=max(SETTLE_BOUND_S, log.positions / 2000)
+        )
+        if with_audit:
+            # Signed every five seconds, also what was written last.
+            await asyncio.sleep(6)
+            await asyncio.to_thread(
+                check_audit, stage.url, stage.data, stage.folder, findings
+            )
+        for each in stage.followers:
+            each.kill()
+        await check_tables(stage.url, findings)
+    places = [stage.folder / "logs", stage.data]
+    check_canaries(places, [CANARY, *stage.world.tokens], findings)
+    return findings

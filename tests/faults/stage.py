@@ -1,0 +1,207 @@
+"""PostgreSQL, the service's processes and Kafka, all real, on loopback."""
+
+import asyncio
+import contextlib
+import tempfile
+from collections import Counter
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import quote
+
+from projections.relay.kafka.settings import KafkaSettings
+from service.embedded_postgres import EmbeddedPostgres
+from service.migrate import migrate
+from service.resources import open_resources
+from tests.faults.program import Program
+from tests.faults.world import World, make_world
+from tests.kafka.broker import Broker
+from tests.kafka.fixtures import new_topic
+from tests.postgres_proxy import Proxy, running_proxy
+from tests.process_family import kill
+
+FAKETIME = "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cast:
+    """How many processes of each kind there are.
+
+    ``bugs`` names, for a kind, a bug that its processes are run with.
+    ``data`` is where PostgreSQL's files stand, if not in the stage's folder.
+    """
+
+    apis: int = 2
+    followers: int = 2
+    relays: int = 0
+    agents: int = 6
+    connectors: int = 3
+    secrets: int = 6
+    bugs: dict[str, str] = field(default_factory=dict)
+    with_clock: bool = False
+    trace_store: str | None = None
+    data: Path | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class Stage:
+    """``counts`` are the kills, pauses and restarts so far, by what they hit."""
+
+    folder: Path
+    data: Path
+    server: EmbeddedPostgres
+    proxy: Proxy
+    world: World
+    cast: Cast
+    broker: Broker | None = None
+    kafka: KafkaSettings | None = None
+    apis: list[Program] = field(default_factory=list)
+    followers: list[Program] = field(default_factory=list)
+    relays: list[Program] = field(default_factory=list)
+    counts: Counter[str] = field(default_factory=Counter)
+    surprises: list[str] = field(default_factory=list)
+
+    @property
+    def url(self) -> str:
+        """The database's URL, the same whenever PostgreSQL is started again."""
+        link = self.data / "postgres" / "socket"
+        return f"postgresql://postgres@/agent_runtime?host={quote(str(link), '')}&port=5432"
+
+    @property
+    def programs(self) -> list[Program]:
+        return [*self.apis, *self.followers, *self.relays]
+
+    @property
+    def ports(self) -> list[int]:
+        return [each.port for each in self.apis]
+
+    @property
+    def clock(self) -> Path:
+        """The file that says how far the API's clocks are off."""
+        return self.folder / "clock"
+
+    def kill_postgres(self) -> None:
+        self.counts["kill postgres"] += 1
+        kill(self.server)
+
+    def start_postgres(self) -> None:
+        self.server = EmbeddedPostgres.start(self.data)
+        self.proxy.redirect(self.server.url)
+
+    def kill(self, program: Program) -> None:
+        self.counts[f"kill {program.name.split('-')[0]}"] += 1
+        program.kill()
+
+    async def recover(self, *, timeout_s: float) -> None:
+        """Start what isn't running, and wait until everything is ready.
+
+        :raises TimeoutError: something isn't in time
+        """
+        if self.server.poll() is not None:
+            with contextlib.suppress(ProcessLookupError):
+                self.server.stop()
+            self.start_postgres()
+        for each in self.programs:
+            if not each.is_running:
+                each.start()
+        await asyncio.gather(*(e.ready(timeout_s=timeout_s) for e in self.programs))
+
+
+@asynccontextmanager
+async def set_up(cast: Cast, *, broker: Broker | None = None) -> AsyncIterator[Stage]:
+    """Start everything, and end it whatever happens."""
+    with tempfile.TemporaryDirectory(prefix="faults-") as name:
+        folder = Path(name)
+        for sub in ("proxy", "logs"):
+            (folder / sub).mkdir()
+        data = cast.data or folder / "data"
+        server = EmbeddedPostgres.start(data)
+        async with running_proxy(folder / "proxy") as proxy:
+            try:
+                migrate(server.url)
+                async with open_resources(server.url, data) as resources:
+                    world = await make_world(
+                        resources,
+                        agents=cast.agents,
+                        connectors=cast.connectors,
+                        secrets=cast.secrets,
+                    )
+                stage = Stage(
+                    folder=folder,
+                    data=data,
+                    server=server,
+                    proxy=proxy,
+                    world=world,
+                    cast=cast,
+                    broker=broker,
+                )
+                if broker is not None:
+                    stage.kafka = await new_topic(broker.bootstrap)
+                _engage(stage)
+                try:
+                    await stage.recover(timeout_s=60)
+                    yield stage
+                finally:
+                    for each in stage.programs:
+                        if each.is_running:
+                            each.resume()
+                            each.kill()
+                    server = stage.server
+            finally:
+                proxy.go_away()
+                if server.poll() is None:
+                    server.stop()
+
+
+def _engage(stage: Stage) -> None:
+    cast = stage.cast
+    through_proxy = stage.proxy.url(stage.server.url)
+    clock: dict[str, str] = {}
+    if cast.with_clock:
+        stage.clock.write_text("+0\n")
+        clock = {
+            "LD_PRELOAD": FAKETIME,
+            "FAKETIME_TIMESTAMP_FILE": str(stage.clock),
+            "FAKETIME_CACHE_DURATION": "1",
+            "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+        }
+    traces = ["--trace-store", cast.trace_store] if cast.trace_store else []
+    for number in range(cast.apis):
+        stage.apis.append(
+            _program(stage, "api", number, through_proxy, traces, environment=clock)
+        )
+    for number in range(cast.followers):
+        stage.followers.append(_program(stage, "followers", number, stage.url))
+    kafka = stage.kafka
+    if kafka is not None:
+        options = ["--kafka", kafka.bootstrap, "--kafka-topic", kafka.topic]
+        options += ["--kafka-replication", "1"]
+        for number in range(cast.relays):
+            stage.relays.append(_program(stage, "relay", number, stage.url, options))
+
+
+def _program(
+    stage: Stage,
+    kind: str,
+    number: int,
+    url: str,
+    options: Sequence[str] = (),
+    *,
+    environment: dict[str, str] | None = None,
+) -> Program:
+    return Program(
+        f"{kind}-{number}",
+        stage.folder / "logs" / f"{kind}-{number}.log",
+        [
+            "--only",
+            kind,
+            "--database-url",
+            url,
+            "--data-dir",
+            str(stage.data),
+            *options,
+        ],
+        bug=stage.cast.bugs.get(kind),
+        environment=environment,
+    )
