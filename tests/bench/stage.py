@@ -77,7 +77,7 @@ def set_up(size: Size) -> Iterator[Stage]:
 
 def _stage(held: ExitStack, folder: Path, url: str, size: Size) -> Stage:
     migrate(url)
-    sessions_url = _new_database(url, "bench_sessions")
+    sessions_url = new_database(url, "bench_sessions")
     migrate(sessions_url)
     for name in ("rules", "sessions"):
         (folder / name).mkdir(mode=0o700)
@@ -94,7 +94,7 @@ def _stage(held: ExitStack, folder: Path, url: str, size: Size) -> Stage:
     sessions_api = held.enter_context(
         processes.service(sessions_url, folder / "sessions")
     )
-    asyncio.run(_import_prices(api.url, url, folder / "rules", world))
+    asyncio.run(import_prices(api.url, url, folder / "rules", world))
     plans = {
         "rules": rule_changes(world),
         "other_rules": rule_changes(world, offset=AGENTS // 2),
@@ -113,7 +113,7 @@ def _stage(held: ExitStack, folder: Path, url: str, size: Size) -> Stage:
         folder=folder,
         database_url=url,
         sessions_url=sessions_url,
-        library_url=_new_database(url, "bench_library"),
+        library_url=new_database(url, "bench_library"),
         api=api,
         sessions_api=sessions_api,
         bare_rules=held.enter_context(processes.bare(answers["rules"])),
@@ -130,11 +130,11 @@ async def _fill(url: str, data_dir: Path, *, agents: int = AGENTS) -> World:
     """Make people, agents and connectors, and the read tables up to there."""
     async with open_resources(url, data_dir) as resources:
         world = await make_world(resources, agents=agents, connectors=CONNECTORS)
-        await _follow_to_the_end(resources, PROJECTORS)
+        await follow_to_the_end(resources, PROJECTORS)
     return world
 
 
-async def _import_prices(api_url: str, url: str, data_dir: Path, world: World) -> None:
+async def import_prices(api_url: str, url: str, data_dir: Path, world: World) -> None:
     """Import the real price list, and wait for its read table."""
     async with ClientSession() as http:
         await import_real_prices(Api(http, api_url, world.admin_token))
@@ -143,12 +143,12 @@ async def _import_prices(api_url: str, url: str, data_dir: Path, world: World) -
 
 async def _follow(url: str, data_dir: Path, *names: str) -> None:
     async with open_resources(url, data_dir) as resources:
-        await _follow_to_the_end(
+        await follow_to_the_end(
             resources, [each for each in PROJECTORS if each.name in names]
         )
 
 
-async def _follow_to_the_end(
+async def follow_to_the_end(
     resources: Resources, projectors: Sequence[Projector]
 ) -> None:
     async with run_followers(resources.log, resources.database_url, projectors):
@@ -157,7 +157,7 @@ async def _follow_to_the_end(
         await wait_for_position(resources.pool, names, head.position, FOLLOW_TIMEOUT_S)
 
 
-def _new_database(url: str, name: str) -> str:
+def new_database(url: str, name: str) -> str:
     with psycopg.connect(url, autocommit=True) as db:
         db.execute(f"CREATE DATABASE {name}".encode())
     return make_conninfo(url, dbname=name)
