@@ -26,7 +26,7 @@ SHORT = {
     "list against bare SQL",
     "rebuild against the library",
 }
-SHORT_SIZE = Size(sessions=20_000, sample=500)
+SHORT_SIZE = Size(sessions=50_000, sample=3_000)
 
 
 def main() -> int:
