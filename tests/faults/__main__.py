@@ -68,7 +68,7 @@ async def _run(options: argparse.Namespace, broker: Broker | None) -> int:
         apis=options.apis,
         relays=2 if broker else 0,
         agents=options.agents,
-        connectors=max(3, options.agents // 10),
+        connectors=max(3, options.agents // 3),
         secrets=max(6, options.agents // 5),
     )
     async with set_up(cast, broker=broker) as stage:
@@ -91,7 +91,6 @@ async def _strike_on(run: Run, options: argparse.Namespace, started: float) -> N
     while (
         run.load.acknowledged < options.writes
         and time.monotonic() - started < options.minutes * 60
-        and not run.findings.count
     ):
         (fault,) = random.choices(list(drawn), list(drawn.values()))
         await run.strike(fault)

@@ -75,7 +75,7 @@ def publish(random: Random, world: World, _number: int) -> Write:
 
 
 def grant(random: Random, world: World, _number: int) -> Write:
-    connector, agent = random.choice(world.connectors), random.choice(world.agents)
+    connector, agent = _pair(random, world)
     return Write(
         "grant",
         world.root,
@@ -86,10 +86,17 @@ def grant(random: Random, world: World, _number: int) -> Write:
     )
 
 
+def _pair(random: Random, world: World) -> tuple[UUID, UUID]:
+    """Return a connector and one of a few agents, so that it is often granted."""
+    number = random.randrange(len(world.connectors))
+    agent = world.agents[(number * 3 + random.randrange(3)) % len(world.agents)]
+    return world.connectors[number], agent
+
+
 def _rules(
     kind: str, person: Person, random: Random, world: World, number: int, *refusal: int
 ) -> Write:
-    agent, connector = random.choice(world.agents), random.choice(world.connectors)
+    connector, agent = _pair(random, world)
     rule: Mapping[str, str] = {
         "connector_id": str(connector),
         "tool_pattern": pattern(number),

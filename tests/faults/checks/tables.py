@@ -33,6 +33,9 @@ async def until_caught_up(url: str, findings: Findings, *, timeout_s: float) -> 
         late = [row for row in rows if row[1] != row[2] or row[3]]
         if len(rows) == len(names) and not late:
             return
+        if stopped := [row for row in rows if row[3]]:
+            findings.add(f"followers have stopped: {stopped}")
+            return
         if time.monotonic() > deadline:
             findings.add(f"followers are behind after {timeout_s} s: {late}")
             return

@@ -1,0 +1,12 @@
+"""The service with one known bug: python -m tests.faults.buggy_serve BUG serve ..."""
+
+import sys
+
+from service.cli import main
+from service.hardening import forbid_dumps
+from tests.faults.known_bugs import BUGS
+
+if __name__ == "__main__":
+    BUGS[sys.argv[1]].install()
+    forbid_dumps()
+    sys.exit(main(sys.argv[2:]))

@@ -1,0 +1,261 @@
+"""Bugs that were left out, to be put in: a check that finds none of them is none.
+
+Each is a change of the running process, made by buggy_serve.py before it serves.
+Nothing here can be reached from the service itself.
+"""
+
+import asyncio
+import dataclasses
+import logging
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from projections import follower
+from projections.audit.trail.projector import AuditTrailProjector
+from projections.relay import batches, place
+from service.connectors.aggregate import Connector
+from service.event_log import log, unit_of_work, writer
+from service.event_log.append import Append, Appended
+from service.event_log.batch import BatchResult
+from service.secrets import vault
+
+
+@dataclass(frozen=True, slots=True)
+class Bug:
+    """``kind`` is the process that has it."""
+
+    kind: str
+    install: Callable[[], None]
+
+
+def skips_version_check() -> None:
+    """What was only read may have moved: who decides on a grant isn't told."""
+    original = unit_of_work.UnitOfWork.to_append
+
+    def to_append(self: unit_of_work.UnitOfWork, receipt: Any) -> Append:
+        append = original(self, receipt)
+        written = {each.originator_id for each in append.events}
+        reads = {key: at for key, at in append.reads.items() if key in written}
+        return dataclasses.replace(append, reads=reads)
+
+    unit_of_work.UnitOfWork.to_append = to_append  # type: ignore[method-assign]
+
+
+def acknowledges_before_commit() -> None:
+    """Answer as soon as it is queued, with the place that it should get."""
+    original = log.EventLog.append
+    under_way: set[Any] = set()
+
+    async def append(self: log.EventLog, append: Append) -> Appended:
+        task = asyncio.ensure_future(original(self, append))
+        under_way.add(task)
+        task.add_done_callback(lambda done: (under_way.discard(done), done.exception()))
+        await asyncio.sleep(0.001)
+        if task.done():
+            return task.result()
+        return Appended(
+            position=self._seen + len(append.events) if append.events else None,
+            recorded_at=append.aggregates[0].modified_on
+            if append.aggregates
+            else append.events[0].timestamp,
+        )
+
+    log.EventLog.append = append  # type: ignore[method-assign]
+
+
+def repeats_blindly() -> None:
+    """Send a lost commit again without asking what became of it."""
+
+    async def settle(
+        _conninfo: str, _backend: Any, batch: Sequence[Append], *, timeout_s: float
+    ) -> list[None]:
+        return [None for _ in batch]
+
+    writer.settle = settle  # type: ignore[assignment]
+
+
+def calls_unknown_refused() -> None:
+    """Say of a lost commit that nothing was appended."""
+
+    async def settle(*_: Any, **__: Any) -> None:
+        return None
+
+    writer.settle = settle
+    writer._unknown = writer._unavailable  # type: ignore[assignment]
+
+
+def keeps_no_receipt() -> None:
+    """Forget which Idempotency-Key has been used."""
+    original = unit_of_work.UnitOfWork.to_append
+
+    def to_append(self: unit_of_work.UnitOfWork, _receipt: Any) -> Append:
+        return original(self, None)
+
+    unit_of_work.UnitOfWork.to_append = to_append  # type: ignore[method-assign]
+
+
+def tells_the_batchs_position() -> None:
+    """Answer every command of a batch with the position of the last."""
+    original = writer.outcomes
+
+    def outcomes(epoch: UUID, batch: Sequence[Append], row: Any) -> BatchResult:
+        result = original(epoch, batch, row)
+        those = [each for each in result.outcomes if isinstance(each, Appended)]
+        last = max((each.position or 0 for each in those), default=0)
+        return dataclasses.replace(
+            result,
+            outcomes=[
+                dataclasses.replace(each, position=last)
+                if isinstance(each, Appended) and each.position
+                else each
+                for each in result.outcomes
+            ],
+        )
+
+    writer.outcomes = outcomes
+
+
+def trusts_its_cache() -> None:
+    """Decide to change nothing on facts that another process has moved."""
+
+    async def moved(self: log.EventLog, _reads: Any) -> list[UUID]:
+        return []
+
+    async def catch_up(self: log.EventLog) -> None:
+        return None
+
+    log.EventLog.moved = moved  # type: ignore[method-assign]
+    log.EventLog._catch_up = catch_up  # type: ignore[method-assign]
+
+
+def authorizes_from_a_read_table() -> None:
+    """Believe a copy of the grants that is as old as a read table may be."""
+    seen: dict[tuple[UUID, UUID], tuple[float, bool]] = {}
+    original = Connector.is_granted_to
+    skips_version_check()
+
+    def is_granted_to(self: Connector, agent_id: UUID) -> bool:
+        at, known = seen.get((self.id, agent_id), (0.0, False))
+        if time.monotonic() - at < 0.5:
+            return known
+        found = original(self, agent_id)
+        seen[self.id, agent_id] = (time.monotonic(), found)
+        return found
+
+    Connector.is_granted_to = is_granted_to  # type: ignore[method-assign]
+
+
+def logs_secrets() -> None:
+    """Write a value to the log of the process."""
+    original = vault.Vault.seal_secret
+
+    async def seal_secret(self: vault.Vault, value: str, binding: Any) -> bytes:
+        logging.getLogger("agent_runtime").info("sealing %s", value)
+        return await original(self, value, binding)
+
+    vault.Vault.seal_secret = seal_secret  # type: ignore[method-assign]
+
+
+def saves_position_apart() -> None:
+    """Save a follower's position first, and its rows in another transaction."""
+
+    async def apply(
+        self: follower.Follower, db: Any, _epoch: UUID, events: Any, _at: int, upto: int
+    ) -> None:
+        async with db.transaction():
+            await db.execute(follower.MOVE, [upto, self.name])
+        await asyncio.sleep(0.05)
+        async with db.transaction():
+            if events:
+                await self._projector.project(db, events)
+
+    follower.Follower._apply = apply  # type: ignore[method-assign]
+
+
+def skips_poisoned_events() -> None:
+    """Go on behind an event that can't be applied."""
+    original = AuditTrailProjector.project
+
+    async def project(self: Any, db: Any, events: Sequence[Any]) -> None:
+        sound = [each for each in events if each.position % 20]
+        if sound:
+            await original(self, db, sound)
+
+    AuditTrailProjector.project = project  # type: ignore[method-assign]
+
+
+def follows_without_lock() -> None:
+    """Let two followers of one projection apply the same events at once."""
+
+    async def locked(self: follower.Follower, _db: Any) -> bool:
+        return True
+
+    async def apply(
+        self: follower.Follower, db: Any, _epoch: UUID, events: Any, _at: int, upto: int
+    ) -> None:
+        async with db.transaction():
+            if events:
+                await self._projector.project(db, events)
+            await db.execute(follower.MOVE, [upto, self.name])
+
+    follower.Follower._locked = locked  # type: ignore[method-assign]
+    follower.Follower._apply = apply  # type: ignore[method-assign]
+
+
+def relay_leaves_events_out() -> None:
+    """Lose the last event of a batch now and then."""
+    original = batches.Batches._read
+
+    async def read(self: batches.Batches, after: int, upto: int) -> Any:
+        return [
+            each for each in await original(self, after, upto) if each.position % 50
+        ]
+
+    batches.Batches._read = read  # type: ignore[method-assign]
+
+
+def relay_reads_before_it_fences() -> None:
+    """Ask how far the topic is before the older relay is shut out."""
+    from projections.relay import relay
+    from tests.kafka.test_fencing import ReadsFirst
+    from tests.relay.relay_process import nobody_else
+
+    class Slow(ReadsFirst):
+        async def gap(self) -> None:
+            await asyncio.sleep(0.1)
+
+    original = relay.Relay.__init__
+
+    def init(self: Any, *given: Any, **named: Any) -> None:
+        original(self, *given, **{**named, "make_publisher": Slow})
+
+    relay.Relay.__init__ = init  # type: ignore[method-assign]
+    place.is_locked = nobody_else
+
+
+BUGS = {
+    each.__name__: Bug(kind, each)
+    for kind, those in {
+        "api": (
+            skips_version_check,
+            acknowledges_before_commit,
+            repeats_blindly,
+            calls_unknown_refused,
+            keeps_no_receipt,
+            tells_the_batchs_position,
+            trusts_its_cache,
+            authorizes_from_a_read_table,
+            logs_secrets,
+        ),
+        "followers": (
+            saves_position_apart,
+            skips_poisoned_events,
+            follows_without_lock,
+        ),
+        "relay": (relay_leaves_events_out, relay_reads_before_it_fences),
+    }.items()
+    for each in those
+}

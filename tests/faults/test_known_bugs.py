@@ -1,0 +1,53 @@
+"""Each known bug is found, by the same faults and checks that find none otherwise."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from tests.faults import network, postgres, processes
+from tests.faults.known_bugs import BUGS
+from tests.faults.run import Strike, check, running
+from tests.faults.stage import Cast, set_up
+
+pytestmark = [pytest.mark.faults, pytest.mark.timeout(120)]
+
+HARM: dict[str, Sequence[Strike]] = {
+    "acknowledges_before_commit": [postgres.killed],
+    "repeats_blindly": [network.commits_lost] * 2,
+    "calls_unknown_refused": [network.commits_lost] * 2,
+    "saves_position_apart": [processes.followers_killed] * 4,
+    "follows_without_lock": [processes.followers_killed] * 2,
+}
+WORDS = {
+    "skips_version_check": "doesn't hold",
+    "acknowledges_before_commit": "",
+    "repeats_blindly": "applied 2 times",
+    "calls_unknown_refused": "was refused with 503, and is in the log",
+    "keeps_no_receipt": "applied 2 times",
+    "tells_the_batchs_position": "was told position",
+    "trusts_its_cache": "was seen after",
+    "authorizes_from_a_read_table": "doesn't hold",
+    "logs_secrets": "a secret stands in clear text",
+    "saves_position_apart": "aren't the same",
+    "skips_poisoned_events": "aren't the same",
+    "follows_without_lock": "",
+}
+
+
+@pytest.mark.parametrize("name", [n for n, bug in BUGS.items() if bug.kind != "relay"])
+async def test_a_known_bug_is_found(name: str) -> None:
+    bug = BUGS[name]
+    follows = bug.kind == "followers"
+    cast = Cast(
+        apis=1 if follows else 2,
+        followers=2 if name == "follows_without_lock" else int(follows),
+        bugs={bug.kind: name},
+    )
+    async with set_up(cast) as stage:
+        async with running(stage, seed=1, pause_s=0.01) as run:
+            for fault in HARM.get(name, ()):
+                await run.strike(fault)
+            await run.load.until_acknowledged(400, timeout_s=30)
+        findings = await check(run, with_audit=False)
+
+    assert [each for each in findings if WORDS[name] in each], list(findings)
