@@ -1,13 +1,15 @@
 """Processes of the service are killed, paused, starved and restarted."""
 
 import asyncio
-import subprocess
+import resource
 from random import Random
 
 import psycopg
 
 from tests.faults.program import Program
 from tests.faults.stage import Stage
+
+FILES_LEFT = 4
 
 
 async def api_killed(stage: Stage, random: Random) -> None:
@@ -74,17 +76,14 @@ async def no_file_descriptors(stage: Stage, random: Random) -> None:
     """Let an API open no further file or connection, for some time."""
     program = random.choice(stage.apis)
     stage.counts["no file descriptors"] += 1
-    _limit_files(program, 16)
+    soft, hard = resource.prlimit(program.pid, resource.RLIMIT_NOFILE)
+    # Below what is open already, so that nothing more can be.
+    resource.prlimit(program.pid, resource.RLIMIT_NOFILE, (FILES_LEFT, hard))
     await asyncio.sleep(random.uniform(1, 3))
-    _limit_files(program, 4096)
+    if program.is_running:
+        resource.prlimit(program.pid, resource.RLIMIT_NOFILE, (soft, hard))
     if not program.is_running:
         stage.surprises.append(f"{program.name} ended without file descriptors")
-
-
-def _limit_files(program: Program, number: int) -> None:
-    subprocess.run(
-        ["prlimit", "--pid", str(program.pid), f"--nofile={number}:65536"], check=True
-    )
 
 
 async def _killed(stage: Stage, random: Random, programs: list[Program]) -> None:
