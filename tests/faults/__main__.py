@@ -86,7 +86,7 @@ async def _run(options: argparse.Namespace, broker: Broker | None) -> int:
 
 async def _strike_on(run: Run, options: argparse.Namespace, started: float) -> None:
     drawn = faults(with_kafka=run.stage.kafka is not None, only=options.only)
-    random = Random(options.seed)  # noqa: S311
+    random = Random(options.seed)
     told = 0.0
     while (
         run.load.acknowledged < options.writes

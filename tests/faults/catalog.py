@@ -1,20 +1,20 @@
 """Every fault of a long run, by name, and how often it is drawn."""
 
-from tests.faults import network, postgres, processes
+from tests.faults import kafka, network, postgres, processes
 from tests.faults.run import Strike
 
 ALWAYS: dict[Strike, int] = {
-    postgres.killed: 6,
-    postgres.backend_killed: 3,
+    postgres.killed: 12,
+    postgres.backend_killed: 6,
     postgres.paused: 1,
-    network.commits_lost: 4,
+    network.commits_lost: 3,
     network.commit_stalled: 1,
     network.half_open: 1,
-    network.database_away: 2,
-    processes.api_killed: 6,
-    processes.api_paused: 2,
+    network.database_away: 1,
+    processes.api_killed: 10,
+    processes.api_paused: 1,
     processes.api_terminated: 1,
-    processes.followers_killed: 4,
+    processes.followers_killed: 6,
     processes.followers_paused: 1,
     processes.followers_replaced_while_paused: 1,
     processes.no_file_descriptors: 1,
@@ -22,9 +22,11 @@ ALWAYS: dict[Strike, int] = {
     processes.everything_killed: 1,
 }
 WITH_KAFKA: dict[Strike, int] = {
-    processes.relay_killed: 3,
+    processes.relay_killed: 5,
     processes.relay_paused: 1,
     processes.relay_replaced_while_paused: 1,
+    kafka.broker_killed: 2,
+    kafka.broker_paused: 1,
 }
 
 

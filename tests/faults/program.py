@@ -86,7 +86,7 @@ class Program:
         line = Line(self.port)
         try:
             async with asyncio.timeout(timeout_s):
-                while not await self._answers(line):
+                while not await self._answers(line):  # noqa: ASYNC110 # asks another process
                     await asyncio.sleep(READY_STEP_S)
         except TimeoutError:
             raise TimeoutError(

@@ -66,7 +66,7 @@ async def running(
         )
         await load.prepare()
         writing = asyncio.create_task(load.run())
-        run = Run(stage, load, Random(seed))  # noqa: S311
+        run = Run(stage, load, Random(seed))
         try:
             yield run
         finally:

@@ -12,16 +12,18 @@ from urllib.parse import quote
 
 from projections.relay.kafka.settings import KafkaSettings
 from service.embedded_postgres import EmbeddedPostgres
+from service.embedded_postgres.errors import EmbeddedPostgresError
 from service.migrate import migrate
 from service.resources import open_resources
 from tests.faults.program import Program
+from tests.faults.tools import libfaketime
 from tests.faults.world import World, make_world
 from tests.kafka.broker import Broker
 from tests.kafka.fixtures import new_topic
 from tests.postgres_proxy import Proxy, running_proxy
 from tests.process_family import kill
 
-FAKETIME = "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1"
+POSTGRES_STEP_S = 0.2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +42,6 @@ class Cast:
     secrets: int = 6
     bugs: dict[str, str] = field(default_factory=dict)
     with_clock: bool = False
-    trace_store: str | None = None
     data: Path | None = None
 
 
@@ -65,8 +66,8 @@ class Stage:
     @property
     def url(self) -> str:
         """The database's URL, the same whenever PostgreSQL is started again."""
-        link = self.data / "postgres" / "socket"
-        return f"postgresql://postgres@/agent_runtime?host={quote(str(link), '')}&port=5432"
+        link = quote(str(self.data / "postgres" / "socket"), "")
+        return f"postgresql://postgres@/agent_runtime?host={link}&port=5432"
 
     @property
     def programs(self) -> list[Program]:
@@ -98,14 +99,24 @@ class Stage:
 
         :raises TimeoutError: something isn't in time
         """
-        if self.server.poll() is not None:
-            with contextlib.suppress(ProcessLookupError):
+        keeping = asyncio.create_task(self._keep_postgres())
+        try:
+            for each in self.programs:
+                if not each.is_running:
+                    each.start()
+            await asyncio.gather(*(e.ready(timeout_s=timeout_s) for e in self.programs))
+        finally:
+            keeping.cancel()
+            await asyncio.gather(keeping, return_exceptions=True)
+
+    async def _keep_postgres(self) -> None:
+        """Start it whenever it has ended, as a supervisor would."""
+        while True:
+            if self.server.poll() is not None:
                 self.server.stop()
-            self.start_postgres()
-        for each in self.programs:
-            if not each.is_running:
-                each.start()
-        await asyncio.gather(*(e.ready(timeout_s=timeout_s) for e in self.programs))
+                with contextlib.suppress(EmbeddedPostgresError):
+                    self.start_postgres()
+            await asyncio.sleep(POSTGRES_STEP_S)
 
 
 @asynccontextmanager
@@ -161,15 +172,14 @@ def _engage(stage: Stage) -> None:
     if cast.with_clock:
         stage.clock.write_text("+0\n")
         clock = {
-            "LD_PRELOAD": FAKETIME,
+            "LD_PRELOAD": libfaketime(),
             "FAKETIME_TIMESTAMP_FILE": str(stage.clock),
             "FAKETIME_CACHE_DURATION": "1",
             "FAKETIME_DONT_FAKE_MONOTONIC": "1",
         }
-    traces = ["--trace-store", cast.trace_store] if cast.trace_store else []
     for number in range(cast.apis):
         stage.apis.append(
-            _program(stage, "api", number, through_proxy, traces, environment=clock)
+            _program(stage, "api", number, through_proxy, environment=clock)
         )
     for number in range(cast.followers):
         stage.followers.append(_program(stage, "followers", number, stage.url))

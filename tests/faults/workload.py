@@ -87,7 +87,7 @@ class Workload:
 class _Client:
     def __init__(self, workload: Workload, seed: str) -> None:
         self._load = workload
-        self._random = Random(seed)  # noqa: S311
+        self._random = Random(seed)
         self._lines = [Line(port) for port in workload.ports]
         self._name = seed
 

@@ -37,12 +37,16 @@ def check_answers(history: Iterable[Told], log: Log, findings: Findings) -> None
             seen[command.aggregate_id].append(
                 Seen(told.started, ended, command.version, command.first_version)
             )
-        elif told.version is not None and told.kind != "secret":
+        elif (
             # Nothing to do, or a stale If-Match: the answer says what it saw.
-            if told.outcome != "unknown" and told.attempts == 1:
-                seen[told.aggregate_id].append(
-                    Seen(told.started, told.ended, told.version, None)
-                )
+            told.version is not None
+            and told.kind != "secret"
+            and told.outcome != "unknown"
+            and told.attempts == 1
+        ):
+            seen[told.aggregate_id].append(
+                Seen(told.started, told.ended, told.version, None)
+            )
     for number in log.writes.keys() - known:
         findings.add(f"write {number} is in the log, and no client ever ended it")
     for aggregate_id, those in seen.items():
@@ -55,18 +59,19 @@ def _check_outcome(told: Told, commands: list[Command], findings: Findings) -> N
         findings.add(f"{name} was applied {len(commands)} times")
     if told.outcome == "refused" and commands:
         findings.add(f"{name} was refused with {told.status}, and is in the log")
-    if told.outcome == "unknown" or told.outcome == "refused":
+    if told.outcome != "ok":
         return
-    if told.position is None:
-        if commands:
-            findings.add(f"{name} was answered as nothing to do, and is in the log")
-        elif told.kind in ("rules", "owner's rules", "secret"):
-            findings.add(f"{name} was acknowledged without a position")
-        return
-    if not commands:
+    if told.position is not None and commands:
+        _check_answer(name, told, commands[0], findings)
+    elif told.position is not None:
         findings.add(f"{name} was acknowledged, and isn't in the log")
-        return
-    command = commands[0]
+    elif commands:
+        findings.add(f"{name} was answered as nothing to do, and is in the log")
+    elif told.kind in ("rules", "owner's rules", "secret"):
+        findings.add(f"{name} was acknowledged without a position")
+
+
+def _check_answer(name: str, told: Told, command: Command, findings: Findings) -> None:
     if command.aggregate_id != told.aggregate_id:
         findings.add(f"{name} changed {command.aggregate_id}")
     if command.position != told.position:
