@@ -9,6 +9,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from random import Random
 
+import psycopg
+
 from service.embedded_postgres import EmbeddedPostgres
 from tests.faults.stage import Stage
 from tests.faults.tools import require, require_root
@@ -16,6 +18,7 @@ from tests.process_family import children
 
 FILL_STEP = 1 << 20
 REFILL_S = 0.2
+SEGMENTS_MAX = 20
 ATTACH_S = 1.0
 
 
@@ -60,6 +63,17 @@ async def full(stage: Stage, random: Random, disk: Path) -> None:
             await asyncio.sleep(REFILL_S)
     finally:
         filler.unlink()
+
+
+async def full_of_wal(stage: Stage, random: Random, disk: Path) -> None:
+    """As :func:`full`; what is preallocated is used up, so that it is felt at once."""
+    filling = asyncio.create_task(full(stage, random, disk))
+    await asyncio.sleep(REFILL_S)
+    with suppress(psycopg.Error), psycopg.connect(stage.url, autocommit=True) as db:
+        for _ in range(SEGMENTS_MAX):
+            db.execute("SELECT pg_logical_emit_message(false, 'faults', 'next')")
+            db.execute("SELECT pg_switch_wal()")
+    await filling
 
 
 def _fill(disk: Path, filler: Path) -> None:
