@@ -76,7 +76,8 @@ def add_audit_commands(
         "--checkpoint",
         action="append",
         required=True,
-        help="a file of one, or a folder of such; may be given more than once",
+        help="a file of one or several, or a folder of such; may be given more "
+        "than once",
     )
     verify.add_argument(
         "--earlier",

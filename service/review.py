@@ -6,7 +6,7 @@ that can't write, so that a replica will do.
 
 import argparse
 import sys
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Collection, Iterable, Iterator
 from contextlib import asynccontextmanager, contextmanager, nullcontext
 from datetime import datetime
 from pathlib import Path
@@ -24,7 +24,7 @@ from projections.audit.trail.filters import TrailQuery, filters_of
 from projections.audit.trail.queries import trail_and_log_end
 from projections.audit.tree.checkpoint import Checkpoint
 from projections.audit.tree.checkpoint_files import PUBLIC_KEY
-from projections.audit.tree.note import NoteError, VerifierKey
+from projections.audit.tree.note import NoteError, VerifierKey, notes_in
 from projections.audit.tree.queries import latest_checkpoint
 from projections.audit.tree.verify import Contradiction, Verdict, verify_export
 from projections.catalog import follower_conninfo
@@ -149,7 +149,9 @@ def verify(options: argparse.Namespace) -> int:
     try:
         keys = [_key(given) for given in options.public_key]
         checkpoints = [
-            _checkpoint(path, keys) for path in _checkpoint_files(options.checkpoint)
+            checkpoint
+            for path in _checkpoint_files(options.checkpoint)
+            for checkpoint in _checkpoints(path, keys)
         ]
         with _lines(options.export) as exported, _lines(options.earlier) as earlier:
             verdict = verify_export(exported, checkpoints, earlier=earlier)
@@ -191,9 +193,11 @@ def _checkpoint_files(given: Iterable[str]) -> Iterator[Path]:
             yield each
 
 
-def _checkpoint(path: Path, keys: Iterable[VerifierKey]) -> Checkpoint:
+def _checkpoints(path: Path, keys: Collection[VerifierKey]) -> list[Checkpoint]:
+    """Read a file of one checkpoint, or of many as a consumer of Kafka prints them."""
     try:
-        return Checkpoint.open(path.read_text("utf-8"), keys)
+        notes = notes_in(path.read_text("utf-8"))
+        return [Checkpoint.open(note, keys) for note in notes or [""]]
     except (NoteError, UnicodeDecodeError) as error:
         raise NoteError(f"{path}: {error}") from None
 

@@ -13,6 +13,7 @@ from aiohttp import web
 from projections.audit.tree.signer import run_signer
 from projections.catalog import PROJECTORS, run_followers
 from projections.position import wait_for_position
+from projections.relay.checkpoints import run_checkpoint_relay
 from projections.relay.configured import kafka_settings
 from projections.relay.kafka.settings import KafkaSettings
 from projections.relay.relay import run_relay
@@ -74,6 +75,9 @@ async def serve(
         if kafka is not None:
             await stack.enter_async_context(
                 run_relay(resources.log, resources.conninfo, kafka)
+            )
+            await stack.enter_async_context(
+                run_checkpoint_relay(resources.pool, resources.conninfo, kafka)
             )
         app, base_url = await stack.enter_async_context(_listening(config, resources))
         if config.demo:

@@ -126,6 +126,24 @@ HEADERS: Final[dict[str, tuple[Schema, bool]]] = {
 }
 
 
+CHECKPOINT: Final[Schema] = {
+    "name": "checkpoint",
+    "summary": "A signed head of the log: its size and the root of its Merkle tree.",
+    "contentType": "text/plain; charset=utf-8",
+    "payload": {
+        "type": "string",
+        "description": "A checkpoint as of c2sp.org/tlog-checkpoint, the same text as "
+        "that of GET /api/audit/checkpoint.",
+    },
+    "bindings": {
+        "kafka": {
+            "key": {"type": "string", "format": "uuid", "description": "The log."},
+            "bindingVersion": "0.5.0",
+        }
+    },
+}
+
+
 def asyncapi_document() -> Schema:
     """Describe the topic in AsyncAPI 3.0."""
     entries = list(PUBLIC_EVENTS.values())
@@ -157,18 +175,46 @@ def asyncapi_document() -> Schema:
                         "bindingVersion": "0.5.0",
                     }
                 },
-            }
+            },
+            "checkpoints": _checkpoints_channel(),
         },
         "operations": {
             "publishEvents": {
                 "action": "send",
                 "channel": {"$ref": "#/channels/events"},
                 "summary": "Publish every event of the log once, in transactions.",
-            }
+            },
+            "publishCheckpoints": {
+                "action": "send",
+                "channel": {"$ref": "#/channels/checkpoints"},
+                "summary": "Publish signed heads of the log, of ascending sizes.",
+            },
         },
         "components": {
-            "messages": {each.name: _message(each) for each in entries},
+            "messages": {each.name: _message(each) for each in entries}
+            | {"checkpoint": CHECKPOINT},
             "messageTraits": {"cloudEvent": _envelope()},
+        },
+    }
+
+
+def _checkpoints_channel() -> Schema:
+    return {
+        "address": "{topic}.audit-checkpoints",
+        "title": "The topic of signed checkpoints, one partition",
+        "parameters": {
+            "topic": {"description": "The name of the event topic."},
+        },
+        "messages": {"checkpoint": {"$ref": "#/components/messages/checkpoint"}},
+        "bindings": {
+            "kafka": {
+                "partitions": 1,
+                "topicConfiguration": {
+                    "cleanup.policy": ["delete"],
+                    "retention.ms": -1,
+                },
+                "bindingVersion": "0.5.0",
+            }
         },
     }
 

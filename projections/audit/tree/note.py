@@ -17,6 +17,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import (
 ED25519 = b"\x01"
 PUBLIC_KEY_BYTES = 32
 KEY_ID_BYTES = 4
+SIGNED = "— "
 SIGNATURES_MAX = 100
 
 
@@ -103,6 +104,23 @@ def open_note(note: str, keys: Iterable[VerifierKey]) -> tuple[str, VerifierKey]
     if signer is None:
         raise NoteError("no known key has signed the note")
     return text, signer
+
+
+def notes_in(text: str) -> list[str]:
+    """Return the notes of a text in which they stand one behind the other.
+
+    Empty lines between them mean nothing. What is no note is returned as one, for
+    who opens it to refuse.
+    """
+    notes: list[list[str]] = [[]]
+    for line in text.splitlines(keepends=True):
+        note = notes[-1]
+        if note and note[-1].startswith(SIGNED) and not line.startswith(SIGNED):
+            note = []
+            notes.append(note)
+        if note or line.strip():
+            note.append(line)
+    return ["".join(note) for note in notes if note]
 
 
 def _decoded(text: str) -> bytes:

@@ -41,5 +41,9 @@ class LogEpochChangedError(TopicRefusedError):
     """The log was restored; its positions may mean other events than before."""
 
 
+class CheckpointContradictedError(TopicRefusedError):
+    """The log isn't the one that a checkpoint on the topic was signed for."""
+
+
 class LogBehindTopicError(TopicRefusedError):
     """The topic holds positions that the log hasn't reached."""

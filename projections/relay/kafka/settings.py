@@ -13,6 +13,7 @@ TRANSACTION_TIMEOUT_S: Final = 10.0
 CLIENT_TIMEOUT_BEHIND_S: Final = 2.0
 
 POSITION_TOPIC_SUFFIX: Final = ".relay-position"
+CHECKPOINT_TOPIC_SUFFIX: Final = ".audit-checkpoints"
 RECORD_BYTES_MAX: Final = 1_000_000
 
 
@@ -68,6 +69,14 @@ class KafkaSettings:
     @property
     def position_topic(self) -> str:
         return self.topic + POSITION_TOPIC_SUFFIX
+
+    @property
+    def checkpoint_topic(self) -> str:
+        return self.topic + CHECKPOINT_TOPIC_SUFFIX
+
+    @property
+    def checkpoint_transactional_id(self) -> str:
+        return f"{self.transactional_id_prefix}.checkpoints.{self.topic}"
 
     @property
     def transactional_id(self) -> str:

@@ -1,4 +1,4 @@
-"""Creating the event topic and its position topic, and checking existing ones."""
+"""Creating the event topic and those beside it, and checking existing ones."""
 
 # mypy: untyped-calls-exclude="aiokafka"
 
@@ -79,14 +79,20 @@ def topic_configuration(settings: KafkaSettings, topic: str) -> Mapping[str, str
     if topic == settings.position_topic:
         return configuration | {"cleanup.policy": "compact"}
     # Compaction would drop all but the last event of each aggregate.
+    # A checkpoint is worth the more the older it is.
+    is_kept = topic == settings.checkpoint_topic
     return configuration | {
         "cleanup.policy": "delete",
-        "retention.ms": str(settings.retention_ms),
+        "retention.ms": "-1" if is_kept else str(settings.retention_ms),
     }
 
 
 def _partition_counts(settings: KafkaSettings) -> dict[str, int]:
-    return {settings.topic: settings.partitions, settings.position_topic: 1}
+    return {
+        settings.topic: settings.partitions,
+        settings.position_topic: 1,
+        settings.checkpoint_topic: 1,
+    }
 
 
 def _was_created(topic: str, code: int, detail: str | None) -> bool:

@@ -1,0 +1,202 @@
+"""Publishes signed checkpoints to Kafka, out of reach of who runs the database."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, Final
+from uuid import UUID
+
+import psycopg
+from prometheus_client import Gauge
+from psycopg import AsyncConnection
+from psycopg_pool import AsyncConnectionPool, PoolTimeout
+
+from projections.audit.tree.checkpoint import Checkpoint, origin_of
+from projections.audit.tree.note import NoteError
+from projections.audit.tree.queries import SignedCheckpoint, latest_checkpoint, roots
+from projections.audit.tree.signer import FOLLOWER as TREE
+from projections.reading import snapshot_of
+from projections.relay import place
+from projections.relay.kafka.checkpoint_topic import (
+    CheckpointTopic,
+    KeptNote,
+    checkpoint_topic,
+    read_last_note,
+)
+from projections.relay.kafka.errors import (
+    CheckpointContradictedError,
+    ForeignTopicError,
+    LogBehindTopicError,
+    LogEpochChangedError,
+    PublishError,
+    TopicRefusedError,
+)
+from projections.relay.kafka.settings import KafkaSettings
+from service.errors import UnavailableError
+from service.tasks import end_tasks
+
+POLL_S: Final = 1.0
+RETRY_S: Final = 2.0
+REFUSED_RETRY_S: Final = 30.0
+STANDBY_S: Final = 1.0
+LOCK: Final = "SELECT pg_try_advisory_lock(hashtextextended(%s, 0))"
+PUBLISHED: Final = Gauge(
+    "agent_runtime_checkpoint_published_position",
+    "Last position that a checkpoint on Kafka covers, published by this process.",
+)
+REFUSED: Final = Gauge(
+    "agent_runtime_checkpoint_topic_refused",
+    "1 while this log's checkpoints can't follow those on Kafka.",
+)
+WILL_PASS: Final = (
+    PublishError,
+    UnavailableError,
+    psycopg.Error,
+    PoolTimeout,
+    OSError,
+)
+
+logger = logging.getLogger(__name__)
+Pool = AsyncConnectionPool[AsyncConnection[Any]]
+
+
+class CheckpointRelay:
+    """Publishes each new checkpoint, never one behind or beside those on the topic.
+
+    Apart from the relay of events, so that neither can hold up the other.
+    """
+
+    def __init__(
+        self,
+        pool: Pool,
+        conninfo: str,
+        settings: KafkaSettings,
+        *,
+        poll_s: float = POLL_S,
+        refused_retry_s: float = REFUSED_RETRY_S,
+    ) -> None:
+        self._pool = pool
+        self._conninfo = conninfo
+        self._settings = settings
+        self._poll_s = poll_s
+        self._refused_retry_s = refused_retry_s
+
+    async def run(self) -> None:
+        """Publish until cancelled, whatever Kafka or the database do meanwhile."""
+        while True:
+            try:
+                await self._lead()
+            except TopicRefusedError as error:
+                REFUSED.set(1)
+                logger.error("no checkpoint published: %s", error)  # noqa: TRY400
+                await asyncio.sleep(self._refused_retry_s)
+            except WILL_PASS as error:
+                logger.warning(
+                    "publishing of checkpoints interrupted",
+                    extra={"error": type(error).__name__},
+                )
+                await asyncio.sleep(RETRY_S)
+
+    async def _lead(self) -> None:
+        """Publish while this process holds the lock of who does."""
+        async with await AsyncConnection.connect(
+            self._conninfo, autocommit=True, connect_timeout=5
+        ) as db:
+            while not await self._is_locked(db):  # noqa: ASYNC110
+                await asyncio.sleep(STANDBY_S)
+            log_id, epoch, _ = await place.identify(db)
+            async with checkpoint_topic(self._settings) as topic:
+                last = await self._recognised(log_id, epoch)
+                REFUSED.set(0)
+                while True:
+                    last = await self._publish_next(db, topic, str(log_id), last)
+                    await asyncio.sleep(self._poll_s)
+
+    async def _is_locked(self, db: AsyncConnection[Any]) -> bool:
+        name = f"agent-runtime checkpoints {self._settings.checkpoint_topic}"
+        row = await (await db.execute(LOCK, [name])).fetchone()
+        return bool(row and row[0])
+
+    async def _publish_next(
+        self,
+        db: AsyncConnection[Any],
+        topic: CheckpointTopic,
+        log_id: str,
+        last: Checkpoint | None,
+    ) -> Checkpoint | None:
+        signed = await latest_checkpoint(db)
+        if signed is None:
+            return last
+        newest = Checkpoint.parse(signed.note)
+        if last is not None:
+            if newest.origin != last.origin:
+                raise LogEpochChangedError("the log was restored while it was signed")
+            if newest.size <= last.size:
+                return last
+        await topic.publish(log_id, signed.note)
+        PUBLISHED.set(newest.size)
+        return newest
+
+    async def _recognised(self, log_id: UUID, epoch: UUID) -> Checkpoint | None:
+        """Return the topic's last checkpoint, once this log is known to continue it.
+
+        :raises TopicRefusedError: it doesn't
+        """
+        kept = await read_last_note(self._settings)
+        if kept is None:
+            return None
+        last = _own(kept, log_id, epoch)
+        async with snapshot_of(self._pool, TREE) as snapshot:
+            signed = await latest_checkpoint(snapshot.db)
+            _require_reached(last, signed)
+            if snapshot.position < last.size:
+                raise UnavailableError("the tree is being built")
+            [root] = await roots(snapshot.db, last.size)
+        if root != last.root:
+            raise CheckpointContradictedError(
+                f"what stands at positions 1 to {last.size} is not what the checkpoint"
+                f" on {self._settings.checkpoint_topic} was signed for"
+            )
+        return last
+
+
+def _own(kept: KeptNote, log_id: UUID, epoch: UUID) -> Checkpoint:
+    try:
+        last = Checkpoint.parse(kept.note)
+    except NoteError as error:
+        raise ForeignTopicError(
+            "the last record of the topic of checkpoints is not a checkpoint"
+        ) from error
+    if kept.log_id != str(log_id):
+        raise ForeignTopicError(
+            f"the topic's checkpoints are of log {kept.log_id}, not of {log_id}"
+        )
+    if last.origin != origin_of(epoch):
+        raise LogEpochChangedError(
+            f"the topic's last checkpoint is of {last.origin}, and the log is now"
+            f" {origin_of(epoch)}: it was restored"
+        )
+    return last
+
+
+def _require_reached(last: Checkpoint, signed: SignedCheckpoint | None) -> None:
+    """Refuse a log that ends before what the topic has a checkpoint of."""
+    if signed is None or signed.size < last.size:
+        raise LogBehindTopicError(
+            f"the topic holds a checkpoint of position {last.size}, but this log's"
+            f" last one is of {signed.size if signed else 0}"
+        )
+
+
+@asynccontextmanager
+async def run_checkpoint_relay(
+    pool: Pool, conninfo: str, settings: KafkaSettings
+) -> AsyncIterator[CheckpointRelay]:
+    """Publish checkpoints until the block ends."""
+    relay = CheckpointRelay(pool, conninfo, settings)
+    task = asyncio.create_task(relay.run(), name="checkpoint relay")
+    try:
+        yield relay
+    finally:
+        await end_tasks(task)
