@@ -26,7 +26,7 @@ from tests.bench.world import World, make_world
 
 AGENTS = 256
 CONNECTORS = 2
-FOLLOW_TIMEOUT_S = 600
+FOLLOW_TIMEOUT_S = 3600
 CATALOG = "/api/llm-router/providers"
 LIST = "/api/observability/session/list?limit=25"
 RULES = "/api/mcp/agents/{agent_id}/tools"
