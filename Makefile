@@ -1,6 +1,7 @@
 # make serve   start the whole service with demo data
 # make test    run the tests
 # make test-phoenix   run those with a real Arize Phoenix, which make test skips without it
+# make faults  harm real processes while clients write, and check that nothing was lost
 # make bench   measure this service against its yardsticks, for about ten minutes
 # make bench-check   the short form: fails when a ratio has become much worse
 # make check   what CI checks beside the tests: format, lint, types, imports, lock
@@ -12,7 +13,7 @@ VENV ?= .venv
 DATA ?= data
 bin = $(VENV)/bin
 
-.PHONY: serve test test-phoenix bench bench-check check format contract examples lock clean
+.PHONY: serve test test-phoenix faults bench bench-check check format contract examples lock clean
 
 serve: $(VENV)/.installed
 	$(bin)/agent-runtime serve --data-dir $(DATA) --demo
@@ -23,6 +24,10 @@ test: $(VENV)/.installed-for-tests
 # Installs Phoenix first, in an environment of its own, unless it is there.
 test-phoenix: $(VENV)/.installed-for-tests
 	CI=true $(bin)/pytest tests/phoenix
+
+# The short form; the long one is python -m tests.faults, see docs/reliability.md.
+faults: $(VENV)/.installed-for-tests
+	$(bin)/pytest -m faults tests/faults
 
 bench: $(VENV)/.installed-for-tests
 	$(bin)/python -m tests.bench --output bench-results $(BENCH)

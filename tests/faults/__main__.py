@@ -76,12 +76,12 @@ async def _run(options: argparse.Namespace, broker: Broker | None) -> int:
             await _strike_on(run, options, started)
         _say(**_summary(run, started), checking=True)
         findings = await check(run)
-        _say(**_summary(run, started), findings=findings.count)
+        _say(**_summary(run, started), findings=findings.total)
         for each in findings:
             print(each)
         if options.keep:
             _keep(options.keep, stage)
-    return int(findings.count > 0)
+    return int(findings.total > 0)
 
 
 async def _strike_on(run: Run, options: argparse.Namespace, started: float) -> None:

@@ -6,8 +6,7 @@ from random import Random
 from tests.faults.stage import Stage
 
 JUMPS = ("+3600", "-3600", "-31536000", "+31536000", "-0.5", "+7")
-# The library reads its file once a second.
-SEEN_S = 1.5
+SEEN_S = 1.0
 
 
 async def clock_jumps(stage: Stage, random: Random) -> None:

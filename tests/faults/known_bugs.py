@@ -10,17 +10,21 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
 from projections import follower
 from projections.audit.trail.projector import AuditTrailProjector
-from projections.relay import batches, place
+from projections.relay import batches, place, relay
 from service.connectors.aggregate import Connector
+from service.event_log import batch as batch_module
 from service.event_log import log, unit_of_work, writer
 from service.event_log.append import Append, Appended
 from service.event_log.batch import BatchResult
 from service.secrets import vault
+from tests.kafka.test_fencing import ReadsFirst
+from tests.relay.relay_process import nobody_else
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +33,12 @@ class Bug:
 
     kind: str
     install: Callable[[], None]
+
+
+def replace(owner: Any, **parts: Any) -> None:
+    """Put other parts into a class or a module."""
+    for name, part in parts.items():
+        setattr(owner, name, part)
 
 
 def skips_version_check() -> None:
@@ -41,7 +51,7 @@ def skips_version_check() -> None:
         reads = {key: at for key, at in append.reads.items() if key in written}
         return dataclasses.replace(append, reads=reads)
 
-    unit_of_work.UnitOfWork.to_append = to_append  # type: ignore[method-assign]
+    replace(unit_of_work.UnitOfWork, to_append=to_append)
 
 
 def acknowledges_before_commit() -> None:
@@ -52,18 +62,17 @@ def acknowledges_before_commit() -> None:
     async def append(self: log.EventLog, append: Append) -> Appended:
         task = asyncio.ensure_future(original(self, append))
         under_way.add(task)
-        task.add_done_callback(lambda done: (under_way.discard(done), done.exception()))
+        task.add_done_callback(under_way.discard)
+        task.add_done_callback(asyncio.Future.exception)
         await asyncio.sleep(0.001)
         if task.done():
             return task.result()
         return Appended(
             position=self._seen + len(append.events) if append.events else None,
-            recorded_at=append.aggregates[0].modified_on
-            if append.aggregates
-            else append.events[0].timestamp,
+            recorded_at=datetime.now(UTC),
         )
 
-    log.EventLog.append = append  # type: ignore[method-assign]
+    replace(log.EventLog, append=append)
 
 
 def repeats_blindly() -> None:
@@ -74,7 +83,7 @@ def repeats_blindly() -> None:
     ) -> list[None]:
         return [None for _ in batch]
 
-    writer.settle = settle  # type: ignore[assignment]
+    replace(writer, settle=settle)
 
 
 def calls_unknown_refused() -> None:
@@ -83,8 +92,8 @@ def calls_unknown_refused() -> None:
     async def settle(*_: Any, **__: Any) -> None:
         return None
 
-    writer.settle = settle
-    writer._unknown = writer._unavailable  # type: ignore[assignment]
+    replace(writer, settle=settle)
+    replace(writer, _unknown=writer._unavailable)
 
 
 def keeps_no_receipt() -> None:
@@ -94,12 +103,12 @@ def keeps_no_receipt() -> None:
     def to_append(self: unit_of_work.UnitOfWork, _receipt: Any) -> Append:
         return original(self, None)
 
-    unit_of_work.UnitOfWork.to_append = to_append  # type: ignore[method-assign]
+    replace(unit_of_work.UnitOfWork, to_append=to_append)
 
 
 def tells_the_batchs_position() -> None:
     """Answer every command of a batch with the position of the last."""
-    original = writer.outcomes
+    original = batch_module.outcomes
 
     def outcomes(epoch: UUID, batch: Sequence[Append], row: Any) -> BatchResult:
         result = original(epoch, batch, row)
@@ -115,7 +124,7 @@ def tells_the_batchs_position() -> None:
             ],
         )
 
-    writer.outcomes = outcomes
+    replace(writer, outcomes=outcomes)
 
 
 def trusts_its_cache() -> None:
@@ -127,8 +136,8 @@ def trusts_its_cache() -> None:
     async def catch_up(self: log.EventLog) -> None:
         return None
 
-    log.EventLog.moved = moved  # type: ignore[method-assign]
-    log.EventLog._catch_up = catch_up  # type: ignore[method-assign]
+    replace(log.EventLog, moved=moved)
+    replace(log.EventLog, _catch_up=catch_up)
 
 
 def authorizes_from_a_read_table() -> None:
@@ -145,7 +154,7 @@ def authorizes_from_a_read_table() -> None:
         seen[self.id, agent_id] = (time.monotonic(), found)
         return found
 
-    Connector.is_granted_to = is_granted_to  # type: ignore[method-assign]
+    replace(Connector, is_granted_to=is_granted_to)
 
 
 def logs_secrets() -> None:
@@ -156,7 +165,7 @@ def logs_secrets() -> None:
         logging.getLogger("agent_runtime").info("sealing %s", value)
         return await original(self, value, binding)
 
-    vault.Vault.seal_secret = seal_secret  # type: ignore[method-assign]
+    replace(vault.Vault, seal_secret=seal_secret)
 
 
 def saves_position_apart() -> None:
@@ -172,7 +181,7 @@ def saves_position_apart() -> None:
             if events:
                 await self._projector.project(db, events)
 
-    follower.Follower._apply = apply  # type: ignore[method-assign]
+    replace(follower.Follower, _apply=apply)
 
 
 def skips_poisoned_events() -> None:
@@ -184,7 +193,7 @@ def skips_poisoned_events() -> None:
         if sound:
             await original(self, db, sound)
 
-    AuditTrailProjector.project = project  # type: ignore[method-assign]
+    replace(AuditTrailProjector, project=project)
 
 
 def follows_without_lock() -> None:
@@ -201,8 +210,8 @@ def follows_without_lock() -> None:
                 await self._projector.project(db, events)
             await db.execute(follower.MOVE, [upto, self.name])
 
-    follower.Follower._locked = locked  # type: ignore[method-assign]
-    follower.Follower._apply = apply  # type: ignore[method-assign]
+    replace(follower.Follower, _locked=locked)
+    replace(follower.Follower, _apply=apply)
 
 
 def relay_leaves_events_out() -> None:
@@ -214,14 +223,11 @@ def relay_leaves_events_out() -> None:
             each for each in await original(self, after, upto) if each.position % 50
         ]
 
-    batches.Batches._read = read  # type: ignore[method-assign]
+    replace(batches.Batches, _read=read)
 
 
 def relay_reads_before_it_fences() -> None:
     """Ask how far the topic is before the older relay is shut out."""
-    from projections.relay import relay
-    from tests.kafka.test_fencing import ReadsFirst
-    from tests.relay.relay_process import nobody_else
 
     class Slow(ReadsFirst):
         async def gap(self) -> None:
@@ -232,8 +238,8 @@ def relay_reads_before_it_fences() -> None:
     def init(self: Any, *given: Any, **named: Any) -> None:
         original(self, *given, **{**named, "make_publisher": Slow})
 
-    relay.Relay.__init__ = init  # type: ignore[method-assign]
-    place.is_locked = nobody_else
+    replace(relay.Relay, __init__=init)
+    replace(place, is_locked=nobody_else)
 
 
 BUGS = {

@@ -174,7 +174,7 @@ def _engage(stage: Stage) -> None:
         clock = {
             "LD_PRELOAD": libfaketime(),
             "FAKETIME_TIMESTAMP_FILE": str(stage.clock),
-            "FAKETIME_CACHE_DURATION": "1",
+            "FAKETIME_NO_CACHE": "1",
             "FAKETIME_DONT_FAKE_MONOTONIC": "1",
         }
     for number in range(cast.apis):

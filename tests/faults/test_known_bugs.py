@@ -1,5 +1,6 @@
 """Each known bug is found, by the same faults and checks that find none otherwise."""
 
+import asyncio
 from collections.abc import Sequence
 
 import pytest
@@ -8,6 +9,7 @@ from tests.faults import network, postgres, processes
 from tests.faults.known_bugs import BUGS
 from tests.faults.run import Strike, check, running
 from tests.faults.stage import Cast, set_up
+from tests.kafka.broker import Broker
 
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(120)]
 
@@ -51,3 +53,22 @@ async def test_a_known_bug_is_found(name: str) -> None:
         findings = await check(run, with_audit=False)
 
     assert [each for each in findings if WORDS[name] in each], list(findings)
+
+
+@pytest.mark.kafka
+@pytest.mark.parametrize("name", [n for n, bug in BUGS.items() if bug.kind == "relay"])
+async def test_a_known_bug_of_the_relay_is_found(
+    frail_broker: Broker, name: str
+) -> None:
+    relays = 2 if name == "relay_reads_before_it_fences" else 1
+    cast = Cast(apis=1, followers=0, relays=relays, bugs={"relay": name})
+    async with set_up(cast, broker=frail_broker) as stage:
+        async with running(stage, seed=1, pause_s=0.01) as run:
+            await asyncio.sleep(6 if relays > 1 else 0)
+            await run.load.until_acknowledged(400, timeout_s=30)
+        # Rivals fence each other for ever; one of them ends the work.
+        for rival in stage.relays[1:]:
+            rival.kill()
+        findings = await check(run)
+
+    assert "the topic isn't the log" in findings

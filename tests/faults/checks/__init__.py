@@ -11,9 +11,9 @@ class Findings(list[str]):
 
     def __init__(self) -> None:
         super().__init__()
-        self.count = 0
+        self.total = 0
 
     def add(self, words: str) -> None:
-        self.count += 1
+        self.total += 1
         if len(self) < FINDINGS_MAX:
             self.append(words)

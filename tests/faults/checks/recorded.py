@@ -90,7 +90,17 @@ def _entries(url: str) -> Iterator[Entry]:
     with psycopg.connect(url) as db, db.cursor("log") as cursor:
         cursor.itersize = ROWS_AT_ONCE
         for row in cursor.execute(LOG):
-            yield Entry(*row[:4], orjson.loads(row[4]), row[5], row[6] or "", row[7])
+            position, aggregate_id, version, topic, state, command_id, *who = row
+            yield Entry(
+                position=position,
+                aggregate_id=aggregate_id,
+                version=version,
+                topic=topic,
+                state=orjson.loads(state),
+                command_id=command_id,
+                request_id=who[0] or "",
+                actor=who[1] or "",
+            )
 
 
 def _add(log: Log, number: int, entry: Entry, last_command: object) -> None:
