@@ -6,6 +6,8 @@ from io import StringIO
 import pytest
 
 from projections.audit.trail.export import FORMULA_STARTS
+from projections.catalog import PROJECTORS
+from projections.position import wait_for_position
 from service.resources import Resources
 from tests.audit.reading import exported, opened, text
 from tests.callers import Callers
@@ -59,8 +61,14 @@ async def test_an_export_is_one_reading(callers: Callers, resources: Resources) 
     ]
 
 
-async def test_csv_is_what_the_list_shows(callers: Callers) -> None:
+async def test_csv_is_what_the_list_shows(
+    callers: Callers, resources: Resources
+) -> None:
     auditor = await callers.user("olga", "auditor")
+    # The words say names as soon as another follower knows them.
+    head = (await resources.log.head()).position
+    names = [projector.name for projector in PROJECTORS]
+    await wait_for_position(resources.pool, names, head, timeout_s=10)
     shown = (await auditor.get("/api/audit/events?order=oldest")).data["entries"]
 
     rows = [*csv.DictReader(StringIO(await text(auditor, "/api/audit/export.csv")))]

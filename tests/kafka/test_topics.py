@@ -34,6 +34,7 @@ async def test_creating_topics_twice_creates_them_once(bootstrap: str) -> None:
     assert set(await create_topics(settings)) == {
         settings.topic,
         settings.position_topic,
+        settings.checkpoint_topic,
     }
     assert await create_topics(settings) == []
     assert (await check_topics(settings)).problems == []
@@ -64,6 +65,7 @@ async def test_a_check_names_every_setting_that_differs(
     assert sorted((await check_topics(other)).problems) == [
         f"topic {other.topic} has min.insync.replicas=1 instead of 2",
         f"topic {other.topic} has retention.ms=-1 instead of 1000",
+        f"topic {other.checkpoint_topic} has min.insync.replicas=1 instead of 2",
         f"topic {other.position_topic} has min.insync.replicas=1 instead of 2",
     ]
 
@@ -73,6 +75,7 @@ async def test_missing_topics_are_named(settings: KafkaSettings) -> None:
     assert check.problems == [
         "there is no topic nowhere",
         "there is no topic nowhere.relay-position",
+        "there is no topic nowhere.audit-checkpoints",
     ]
     assert check.contents is None
 

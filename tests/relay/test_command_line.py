@@ -90,7 +90,8 @@ async def test_a_topic_is_made_served_checked_and_read(
     made = await service.run("topic", "create")
     assert made == Done(
         0,
-        f"created topic {fresh.topic}\ncreated topic {fresh.position_topic}\n",
+        f"created topic {fresh.topic}\ncreated topic {fresh.position_topic}\n"
+        f"created topic {fresh.checkpoint_topic}\n",
         "",
     )
     [connector_id, *_] = await register(resources.log, 3)
