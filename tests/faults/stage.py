@@ -23,7 +23,7 @@ from tests.kafka.fixtures import new_topic
 from tests.postgres_proxy import Proxy, running_proxy
 from tests.process_family import kill
 
-POSTGRES_STEP_S = 0.2
+SUPERVISE_S = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,24 +99,25 @@ class Stage:
 
         :raises TimeoutError: something isn't in time
         """
-        keeping = asyncio.create_task(self._keep_postgres())
+        keeping = asyncio.create_task(self._supervise())
         try:
-            for each in self.programs:
-                if not each.is_running:
-                    each.start()
+            await asyncio.sleep(0)
             await asyncio.gather(*(e.ready(timeout_s=timeout_s) for e in self.programs))
         finally:
             keeping.cancel()
             await asyncio.gather(keeping, return_exceptions=True)
 
-    async def _keep_postgres(self) -> None:
-        """Start it whenever it has ended, as a supervisor would."""
+    async def _supervise(self) -> None:
+        """Start whatever has ended: a process does when its database isn't up yet."""
         while True:
             if self.server.poll() is not None:
                 self.server.stop()
                 with contextlib.suppress(EmbeddedPostgresError):
                     self.start_postgres()
-            await asyncio.sleep(POSTGRES_STEP_S)
+            for each in self.programs:
+                if not each.is_running:
+                    each.start()
+            await asyncio.sleep(SUPERVISE_S)
 
 
 @asynccontextmanager

@@ -13,6 +13,8 @@ from tests.kafka.broker import Broker
 
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(120)]
 
+# A follower that lost its way never comes to the end.
+SETTLE_S = 5.0
 HARM: dict[str, Sequence[Strike]] = {
     "acknowledges_before_commit": [postgres.killed],
     "repeats_blindly": [network.commits_lost] * 2,
@@ -50,7 +52,7 @@ async def test_a_known_bug_is_found(name: str) -> None:
             for fault in HARM.get(name, ()):
                 await run.strike(fault)
             await run.load.until_acknowledged(400, timeout_s=30)
-        findings = await check(run, with_audit=False)
+        findings = await check(run, with_audit=False, settle_s=SETTLE_S)
 
     assert [each for each in findings if WORDS[name] in each], list(findings)
 
@@ -69,6 +71,6 @@ async def test_a_known_bug_of_the_relay_is_found(
         # Rivals fence each other for ever; one of them ends the work.
         for rival in stage.relays[1:]:
             rival.kill()
-        findings = await check(run)
+        findings = await check(run, settle_s=4 * SETTLE_S)
 
     assert "the topic isn't the log" in findings

@@ -16,7 +16,7 @@ from tests.faults.world import CANARY, World
 from tests.faults.writes import Write, draw
 
 # Longer than the service takes to give up: queue, commit and the question after it.
-ATTEMPT_TIMEOUT_S = 20.0
+ATTEMPT_TIMEOUT_S = 30.0
 ATTEMPTS_MAX = 60
 PAUSE_MIN_S, PAUSE_MAX_S = 0.02, 0.5
 RACE_LOST = 409
