@@ -63,6 +63,9 @@ class Proxy:
     def come_back(self) -> None:
         self.is_away = False
 
+    def _is_away_by_now(self) -> bool:
+        return self.is_away
+
     def strike(self) -> Fault | None:
         fault, self.fault = self.fault, None
         if fault is not None:
@@ -80,7 +83,7 @@ class Proxy:
         except OSError:
             await _abort(writer)
             return
-        if self.is_away:
+        if self._is_away_by_now():
             await _abort(writer)
             await _abort(upstream[1])
             return
