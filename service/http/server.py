@@ -32,7 +32,7 @@ async def close_while_draining(
     request: web.Request, response: web.StreamResponse
 ) -> None:
     """Tell a client to send its next request to somebody else."""
-    if request.config_dict[HEALTH].draining:
+    if request.app[HEALTH].draining:
         response.headers["Connection"] = "close"
         response.force_close()
 
