@@ -20,7 +20,6 @@ HARM: dict[str, Sequence[Strike]] = {
     "repeats_blindly": [network.commits_lost] * 2,
     "calls_unknown_refused": [network.commits_lost] * 2,
     "saves_position_apart": [processes.followers_killed] * 4,
-    "follows_without_lock": [processes.followers_killed] * 2,
 }
 WORDS = {
     "skips_version_check": "doesn't hold",
@@ -34,7 +33,6 @@ WORDS = {
     "logs_secrets": "a secret stands in clear text",
     "saves_position_apart": "aren't the same",
     "skips_poisoned_events": "aren't the same",
-    "follows_without_lock": "",
 }
 
 
@@ -44,7 +42,7 @@ async def test_a_known_bug_is_found(name: str) -> None:
     follows = bug.kind == "followers"
     cast = Cast(
         apis=1 if follows else 2,
-        followers=2 if name == "follows_without_lock" else int(follows),
+        followers=int(follows),
         bugs={bug.kind: name},
     )
     async with set_up(cast) as stage:
