@@ -17,6 +17,7 @@ from projections.sessions.texts import first_and_last
 from projections.sessions.trace_store import TRACES
 from service.auth.middleware import PRINCIPAL
 from service.auth.principal import Principal
+from service.errors import MalformedRequestError, Problem
 from service.http.dispatch import VAULT
 from service.http.envelope import Answer
 from service.http.operation import Routes
@@ -84,10 +85,16 @@ async def get_session_list(request: web.Request, query: SessionListQuery) -> Ans
 
 
 def _asked(query: SessionListQuery, principal: Principal) -> Asked:
+    window_start = query.window_start(datetime.now(UTC))
+    if query.end_time is not None and query.end_time <= window_start:
+        raise MalformedRequestError(
+            "the window is empty",
+            problems=[Problem("end_time", "must be after the window's start")],
+        )
     return Asked(
         caller=principal.user_id,
         everything=principal.sees_everything,
-        window_start=query.window_start(datetime.now(UTC)),
+        window_start=window_start,
         # One more, to know whether there is a next page.
         limit=query.limit + 1,
         offset=query.offset,

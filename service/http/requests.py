@@ -3,7 +3,8 @@
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Annotated, Any, TypeVar
+from functools import lru_cache
+from typing import Annotated, Any, TypeVar, get_args
 
 from aiohttp import web
 from pydantic import (
@@ -14,6 +15,8 @@ from pydantic import (
     Field,
     TypeAdapter,
     ValidationError,
+    ValidationInfo,
+    field_validator,
 )
 
 from service.errors import MalformedRequestError, Problem
@@ -34,9 +37,24 @@ class RequestModel(BaseModel):
 
 
 class QueryModel(RequestModel):
-    """Query parameters are text, so they are read leniently."""
+    """Query parameters are text, so they are read leniently, but for numbers."""
 
     model_config = ConfigDict(strict=False)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _digits_alone(cls, value: Any, field: ValidationInfo) -> Any:
+        # pydantic reads text as Python does: 1_0 as 10, and 5.0 as 5.
+        kind: Any = cls.model_fields[field.field_name or ""].annotation
+        if _holds_int(kind) and not _INTEGER.fullmatch(str(value)):
+            raise ValueError("not a whole number in decimal digits")
+        return value
+
+
+@lru_cache(maxsize=256)
+def _holds_int(kind: Any) -> bool:
+    """Tell an int, also an optional or bounded one, from every other type."""
+    return kind is int or any(map(_holds_int, get_args(kind)))
 
 
 def _written_as_iso(value: Any) -> Any:
@@ -155,6 +173,7 @@ def min_position(request: web.Request) -> int | None:
 
 _STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _BRACKETS = re.compile(rb"[\[\]{}]")
+_INTEGER = re.compile(r"-?[0-9]{1,20}")
 _ETAG = re.compile(r'"([0-9]{1,18})"')
 _DIGITS = re.compile(r"[0-9]{1,19}")
 _ISO_DATE = re.compile(r"[0-9]{4}-")

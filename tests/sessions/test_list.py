@@ -224,6 +224,7 @@ async def test_a_dismissed_manager_sees_only_their_own(
         "start_time=1767225600",
         "start_time=2026-13-01",
         "start_time=2026-03-02&end_time=2026-03-01",
+        "end_time=2020-01-01",
         "after=nonsense",
         "after=",
         "agent_id=1",
