@@ -19,7 +19,7 @@ serve: $(VENV)/.installed
 	$(bin)/agent-runtime serve --data-dir $(DATA) --demo
 
 test: $(VENV)/.installed-for-tests
-	$(bin)/pytest --numprocesses 3
+	$(bin)/pytest --numprocesses 3 --dist loadgroup
 
 # Installs Phoenix first, in an environment of its own, unless it is there.
 test-phoenix: $(VENV)/.installed-for-tests

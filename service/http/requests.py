@@ -4,7 +4,8 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Annotated, Any, TypeVar, get_args
+from types import NoneType
+from typing import Annotated, Any, TypeVar, get_args, get_origin
 
 from aiohttp import web
 from pydantic import (
@@ -46,15 +47,18 @@ class QueryModel(RequestModel):
     def _digits_alone(cls, value: Any, field: ValidationInfo) -> Any:
         # pydantic reads text as Python does: 1_0 as 10, and 5.0 as 5.
         kind: Any = cls.model_fields[field.field_name or ""].annotation
-        if _holds_int(kind) and not _INTEGER.fullmatch(str(value)):
+        if _is_int(kind) and not _INTEGER.fullmatch(str(value)):
             raise ValueError("not a whole number in decimal digits")
         return value
 
 
 @lru_cache(maxsize=256)
-def _holds_int(kind: Any) -> bool:
+def _is_int(kind: Any) -> bool:
     """Tell an int, also an optional or bounded one, from every other type."""
-    return kind is int or any(map(_holds_int, get_args(kind)))
+    if get_origin(kind) is Annotated:
+        return _is_int(get_args(kind)[0])
+    members = {*get_args(kind)} - {NoneType}
+    return all(map(_is_int, members)) if members else kind is int
 
 
 def _written_as_iso(value: Any) -> Any:
