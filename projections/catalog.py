@@ -38,9 +38,14 @@ PROJECTORS: Final[tuple[Projector, ...]] = (
 
 
 def follower_conninfo(database_url: str) -> str:
-    """Return connection words with the longer limits of a batch or a rebuild."""
+    """Return connection words with the longer limits of a batch or a rebuild.
+
+    A commit doesn't wait for the disk: rows and position are lost together, if at
+    all, and the log, which is never lost, makes them again.
+    """
     return service_conninfo(
         database_url,
+        synchronous_commit="off",
         statement_timeout="10min",
         lock_timeout="1min",
         idle_in_transaction_session_timeout="1min",

@@ -22,6 +22,9 @@ BATCH_EVENTS_MAX = 1000
 SCAN_POSITIONS_MAX = 50_000
 STEP_TIMEOUT_S = 120.0
 POLL_S = 0.5
+# A step costs about as much for one event as for fifty, so while there is little to
+# do, few steps do more.
+STEP_INTERVAL_S = 0.02
 STANDBY_S = 1.0
 RECONNECT_S = 0.5
 STOPPED_RETRY_S = 30.0
@@ -36,15 +39,30 @@ BEGIN_PLACE = """
     INSERT INTO read.position (follower, position, epoch, definition)
     VALUES (%s, 0, %s, %s)
 """
-# Locking first keeps the order of locks the same as in a rebuild's switch.
-LOCK_PLACE = """
-    SELECT position, epoch, definition FROM read.position
-     WHERE follower = %s
-       FOR UPDATE
+# Most of what is appended concerns few projectors: the others move by this alone.
+SKIP = """
+    WITH log AS (
+        SELECT position AS head, epoch, least(position, %(upto_max)s) AS upto
+          FROM events.head),
+    skipped AS (
+        UPDATE read.position place
+           SET position = log.upto, reason = NULL, moved_at = now()
+          FROM log
+         WHERE place.follower = %(follower)s
+           AND place.position = %(position)s AND log.upto > %(position)s
+           AND place.epoch = %(epoch)s AND log.epoch = %(epoch)s
+           AND place.definition = %(definition)s
+           AND NOT EXISTS (
+               SELECT FROM events.stored_event
+                WHERE notification_id > %(position)s AND notification_id <= log.upto
+                  AND (%(topics)s::text[] IS NULL OR topic = ANY (%(topics)s)))
+        RETURNING place.position)
+    SELECT head, epoch, upto, EXISTS (SELECT FROM skipped) FROM log
 """
+# Moving first locks the place, as a rebuild's switch does first.
 MOVE = """
     UPDATE read.position SET position = %s, reason = NULL, moved_at = now()
-     WHERE follower = %s
+     WHERE follower = %s AND position = %s AND epoch = %s AND definition = %s
 """
 STOP = """
     UPDATE read.position SET reason = %s WHERE follower = %s AND position = %s
@@ -125,10 +143,13 @@ class Follower:
             await db.execute("SET search_path = read")
             self._batch_max = BATCH_EVENTS_MAX
             with self._log.doorbell.bell() as bell:
+                clock = asyncio.get_running_loop().time
                 while True:
+                    next_step = clock() + STEP_INTERVAL_S
                     with deadline(db, STEP_TIMEOUT_S):
-                        moved = await self._step(db, epoch)
-                    if not moved:
+                        is_behind = await self._step(db, epoch)
+                    if not is_behind:
+                        await asyncio.sleep(next_step - clock())
                         await wait_for(bell, POLL_S)
 
     async def _locked(self, db: AsyncConnection[Any]) -> bool:
@@ -163,49 +184,67 @@ class Follower:
         return True
 
     async def _step(self, db: AsyncConnection[Any], epoch: UUID) -> bool:
-        """Apply one batch and return whether there was anything to scan."""
+        """Apply one batch and return whether there is more."""
         position = self.status.position
-        head, current_epoch = await reader.head(db)
+        head, current_epoch, upto, skipped = await self._skip(db, epoch, position)
         if current_epoch != epoch:
             raise ReplacedError("the log has a new epoch")
         if head < position:
             raise LogTooShortError(f"the log ends at {head}")
         self.status.head = head
-        if head > position:
-            upto = min(head, position + SCAN_POSITIONS_MAX)
-            reached = await self._apply_some(db, epoch, position, upto)
-            if reached is None:
+        if upto > position and not skipped:
+            try:
+                upto = await self._apply_some(db, epoch, position, upto)
+            except Exception as error:
+                if _will_pass(error) or self._batch_max == 1:
+                    raise
                 # Again, one by one, up to the very event that can't be applied.
                 self._batch_max = 1
                 return True
-            self.status.position = reached
             self._batch_max = min(self._batch_max * 2, BATCH_EVENTS_MAX)
+        self.status.position = upto
         self.status.state, self.status.reason = "following", None
         self.status.report()
-        return head > position
+        return upto < head
+
+    async def _skip(
+        self, db: AsyncConnection[Any], epoch: UUID, position: int
+    ) -> tuple[int, UUID, int, bool]:
+        """Move on over what has nothing for this projector.
+
+        :returns: the log's head and epoch, how far to look now, and whether the
+            follower stands there already
+        """
+        cursor = await db.execute(
+            SKIP,
+            {
+                "follower": self.name,
+                "position": position,
+                "upto_max": position + SCAN_POSITIONS_MAX,
+                "epoch": epoch,
+                "definition": self._projector.definition,
+                "topics": self._projector.topics or None,
+            },
+            prepare=True,
+        )
+        row = await cursor.fetchone()
+        assert row is not None
+        head, current_epoch, upto, skipped = row
+        return head, current_epoch, upto, skipped
 
     async def _apply_some(
         self, db: AsyncConnection[Any], epoch: UUID, position: int, upto: int
-    ) -> int | None:
-        """Apply a batch and return how far it went; None to try a smaller one."""
-        events: Sequence[Placed] = ()
+    ) -> int:
+        """Apply a batch and return how far it went."""
+        events = await self._projector.read(
+            db, self._log.mapper, after=position, upto=upto, limit=self._batch_max
+        )
+        if len(events) == self._batch_max:
+            upto = events[-1].position
         try:
-            events = await self._projector.read(
-                db,
-                self._log.mapper,
-                after=position,
-                upto=upto,
-                limit=self._batch_max,
-            )
-            if len(events) == self._batch_max:
-                upto = events[-1].position
             await self._apply(db, epoch, events, position, upto)
         except Exception as error:
-            if _will_pass(error):
-                raise
-            if self._batch_max > 1:
-                return None
-            if events:
+            if self._batch_max == 1 and events and not _will_pass(error):
                 raise UnappliedEventError(events[0]) from error
             raise
         return upto
@@ -218,14 +257,17 @@ class Follower:
         position: int,
         upto: int,
     ) -> None:
-        ours = (position, epoch, self._projector.definition)
+        move = [upto, self.name, position, epoch, self._projector.definition]
+        if not events:
+            await self._move(db, move)
+            return
         async with db.transaction():
-            place = await (await db.execute(LOCK_PLACE, [self.name])).fetchone()
-            if place != ours:
-                raise ReplacedError("the place is another instance's")
-            if events:
-                await self._projector.project(db, events)
-            await db.execute(MOVE, [upto, self.name])
+            await self._move(db, move)
+            await self._projector.project(db, events)
+
+    async def _move(self, db: AsyncConnection[Any], move: Sequence[object]) -> None:
+        if (await db.execute(MOVE, move, prepare=True)).rowcount != 1:
+            raise ReplacedError("the place is another instance's")
 
     async def _stop(self, error: Exception) -> None:
         self.status.state = "stopped"

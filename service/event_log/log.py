@@ -32,6 +32,7 @@ SNAPSHOT_INTERVAL = 100
 SNAPSHOTS_AT_ONCE_MAX = 4
 # Beyond this, looking at what others wrote costs more than loading it again.
 CATCH_UP_POSITIONS_MAX = 20_000
+CATCH_UP_STEP = 1000
 TAIL_POLL_S = 1.0
 TAIL_REST_S = 0.01
 
@@ -225,7 +226,7 @@ class EventLog:
         self._seen = 0
 
     async def _follow_others(self) -> None:
-        """Drop cached aggregates that other processes have moved."""
+        """Keep cached aggregates up with what other processes append."""
         with self.doorbell.bell(of_others=True) as self._others_wrote:
             while True:
                 await wait_for(self._others_wrote, TAIL_POLL_S)
@@ -247,10 +248,26 @@ class EventLog:
                 self.cache.clear()
                 self._seen = position
                 return
-            moved = await reader.moved_between(connection, seen, position)
-        for aggregate_id, version in moved:
-            self.cache.moved(aggregate_id, version)
+            while seen < position:
+                upto = min(position, seen + CATCH_UP_STEP)
+                for stored in await reader.stored_between(connection, seen, upto):
+                    self._take_in(stored)
+                seen = upto
         self._seen = max(self._seen, position)
+
+    def _take_in(self, stored: StoredEvent) -> None:
+        """Bring a cached aggregate to what another process has appended."""
+        aggregate_id, version = stored.originator_id, stored.originator_version
+        assert isinstance(aggregate_id, UUID)
+        known = self.cache.get(aggregate_id)
+        if known is not None and known.version + 1 == version:
+            try:
+                event = self.mapper.to_domain_event(stored)
+                self.cache.put(event.mutate(known.working_copy()))
+            except Exception:
+                # Whoever loads it is told what is wrong with it.
+                logger.exception("can't apply an event", extra={"topic": stored.topic})
+        self.cache.moved(aggregate_id, version)
 
     def _take_snapshot(self, aggregate: LoggedAggregate) -> None:
         if len(self._snapshots) >= SNAPSHOTS_AT_ONCE_MAX:

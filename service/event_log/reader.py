@@ -44,11 +44,11 @@ LATEST_VERSIONS = """
             ORDER BY originator_version DESC
             LIMIT 1) AS latest
 """
-MOVED_BETWEEN = """
-    SELECT originator_id, max(originator_version)
+STORED_BETWEEN = """
+    SELECT originator_id, originator_version, topic, state
       FROM events.stored_event
-     WHERE notification_id > %(after)s AND notification_id <= %(upto)s
-     GROUP BY originator_id
+     WHERE notification_id > %s AND notification_id <= %s
+     ORDER BY notification_id
 """
 EVENTS = """
     SELECT originator_id, originator_version, topic, state,
@@ -158,11 +158,12 @@ async def latest_versions(
     return dict(await cursor.fetchall())
 
 
-async def moved_between(
+async def stored_between(
     connection: AsyncConnection[Any], after: int, upto: int
-) -> list[tuple[UUID, int]]:
-    cursor = await connection.execute(MOVED_BETWEEN, {"after": after, "upto": upto})
-    return await cursor.fetchall()
+) -> list[StoredEvent]:
+    """Return all events at ``after < p <= upto``, in order, not decoded."""
+    cursor = await connection.execute(STORED_BETWEEN, [after, upto], binary=True)
+    return [_stored(row) for row in await cursor.fetchall()]
 
 
 async def version_at(

@@ -10,7 +10,13 @@ from aiohttp import web
 
 from service.auth.middleware import AUTHENTICATOR, PRINCIPAL
 from service.auth.principal import Principal
-from service.errors import InvalidRequestError, MalformedRequestError, Problem
+from service.errors import (
+    InvalidRequestError,
+    MalformedRequestError,
+    Problem,
+    ServiceError,
+    UnavailableError,
+)
 from service.event_log.append import AlreadyAnsweredError, Appended, Receipt
 from service.event_log.execute import execute
 from service.event_log.log import EventLog
@@ -46,10 +52,6 @@ async def dispatch(
     given_match = if_match(request)
     key = _receipt_key(request)
     asked = await _fingerprint(request) if key else b""
-    if key:
-        kept = await log.receipt(key)
-        if kept is not None:
-            return _replay(kept, asked)
     attempt = _Attempt(request, handler)
 
     def receipt(result: Result) -> Receipt:
@@ -67,6 +69,14 @@ async def dispatch(
         )
     except AlreadyAnsweredError as error:
         return _replay(error.receipt, asked)
+    except UnavailableError:
+        raise
+    except ServiceError:
+        # Perhaps it is refused because it has been done: then that answer counts.
+        kept = await log.receipt(key) if key else None
+        if kept is None:
+            raise
+        return _replay(kept, asked)
     count_of("appended" if appended else "nothing to do").inc()
     response = respond(present(result))
     if appended and appended.position is not None:

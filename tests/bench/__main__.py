@@ -33,9 +33,10 @@ def main() -> int:
     options = _options()
     is_short = options.check or options.record
     pairs = [pair for pair in PAIRS if not is_short or pair.name in SHORT]
+    limits = [] if is_short else list(LIMITS)
     if options.only:
         pairs = [pair for pair in pairs if options.only in pair.name]
-    limits = [] if is_short or options.only else LIMITS
+        limits = [limit for limit in limits if options.only in limit.name]
     size = SHORT_SIZE if is_short else Size(sessions=options.sessions)
     with set_up(size) as stage:
         figures = run(
@@ -74,7 +75,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=5, help="for each measure")
     parser.add_argument("--sessions", type=int, default=Size().sessions)
-    parser.add_argument("--only", help="pairs whose name contains this")
+    parser.add_argument("--only", help="pairs and limits whose name contains this")
     parser.add_argument("--output", type=Path, help="folder for JSON and plot")
     short = parser.add_mutually_exclusive_group()
     short.add_argument("--check", action="store_true", help="the short form")

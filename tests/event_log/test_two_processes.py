@@ -4,9 +4,11 @@ import asyncio
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 import pytest
+from eventsourcing.persistence import StoredEvent
 from psycopg import AsyncConnection
 
 from service.auth.authenticate import Authenticator
@@ -171,14 +173,43 @@ async def test_a_cache_hears_of_what_others_wrote(
     log: EventLog, other_log: EventLog
 ) -> None:
     ledger_id = await open_ledger(log, "followed")
-    assert log.cache.get(ledger_id) is not None
+    assert version_in(log, ledger_id) == 1
 
-    await enter(other_log, ledger_id, "moved")
-
-    await until(lambda: log.cache.get(ledger_id) is None)
+    await run(other_log, entering(ledger_id, *"abc"))
+    await until(lambda: version_in(log, ledger_id) == 4)
+    kept = log.cache.get(ledger_id)
+    log.cache.clear()
     loaded = await log.load(ledger_id)
+
+    assert kept is not None
     assert loaded is not None
-    assert loaded.version == 2
+    assert kept is not loaded
+    assert vars(kept) == vars(loaded)
+
+
+async def test_a_cache_forgets_what_it_can_not_follow(
+    log: EventLog, other_log: EventLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    followed = await open_ledger(log, "followed")
+    odd = await open_ledger(log, "odd")
+    read = log.mapper.to_domain_event
+
+    def to_domain_event(stored: StoredEvent) -> Any:
+        if stored.originator_id == odd:
+            raise ValueError("can't be read")
+        return read(stored)
+
+    monkeypatch.setattr(log.mapper, "to_domain_event", to_domain_event)
+    await enter(other_log, odd, "a")
+    await enter(other_log, followed, "b")
+    await until(lambda: version_in(log, followed) == 2)
+
+    assert version_in(log, odd) is None
+
+
+def version_in(log: EventLog, aggregate_id: UUID) -> int | None:
+    cached = log.cache.get(aggregate_id)
+    return cached.version if cached else None
 
 
 async def test_an_hour_of_others_writing_doesnt_fill_the_memory(

@@ -168,10 +168,9 @@ def saves_position_apart() -> None:
     """Save a follower's position first, and its rows in another transaction."""
 
     async def apply(
-        self: follower.Follower, db: Any, _epoch: UUID, events: Any, _at: int, upto: int
+        self: follower.Follower, db: Any, epoch: UUID, events: Any, at: int, upto: int
     ) -> None:
-        async with db.transaction():
-            await db.execute(follower.MOVE, [upto, self.name])
+        await self._move(db, [upto, self.name, at, epoch, self._projector.definition])
         await asyncio.sleep(0.05)
         async with db.transaction():
             if events:
