@@ -1,5 +1,6 @@
 """Connections: what arrives on them that is no request, and how they end."""
 
+import asyncio
 import logging
 from typing import Final
 from uuid import uuid4
@@ -8,6 +9,7 @@ from aiohttp import web
 from aiohttp.http_exceptions import LineTooLong
 from aiohttp.web_protocol import RequestHandler
 
+from service.http.crowded import Crowded, connections_max
 from service.http.envelope import Answer, respond
 from service.http.health import HEALTH
 from service.http.observe import REQUEST_ID, add_edge_headers
@@ -19,7 +21,11 @@ logger = logging.getLogger("agent_runtime.request")
 
 
 class Runner(web.AppRunner):
-    """Runs an application; refuses what can't be parsed without quoting it."""
+    """Runs an application; refuses what can't be parsed without quoting it.
+
+    Connections beyond a bound, which leaves room for all else that needs a file,
+    are refused.
+    """
 
     async def _make_server(self) -> web.Server:
         server = await super()._make_server()
@@ -38,7 +44,12 @@ async def close_while_draining(
 
 
 class _Server(web.Server):
-    def __call__(self) -> RequestHandler:
+    connections_max = connections_max()
+
+    # The library says that a server makes one kind of connection.
+    def __call__(self) -> asyncio.Protocol:  # type: ignore[override]
+        if len(self._connections) >= self.connections_max:
+            return Crowded()
         return _Connection(self, loop=self._loop, **self._kwargs)
 
 
