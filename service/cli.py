@@ -14,6 +14,7 @@ from psycopg.errors import InsufficientPrivilege
 from service import __version__
 from service.audit_options import add_audit_commands
 from service.config import NO_OPTION, Config, ConfigError, StartError, variable_of
+from service.database import wait_for_server
 from service.embedded_postgres import EmbeddedPostgres
 from service.embedded_postgres.errors import DataFolderInUseError, EmbeddedPostgresError
 from service.errors import ServiceError
@@ -230,6 +231,8 @@ def _serve(config: Config, _options: argparse.Namespace) -> int:
         from service.migrate import migrate
         from service.serve import serve
 
+        if postgres is None:
+            wait_for_server(url)
         migrate(url)
         return _run(serve(config, url, postgres))
 

@@ -2,15 +2,18 @@
 
 import asyncio
 import contextlib
+import logging
 import os
 import select
 import socket
+import time
 from collections.abc import Iterator
 from typing import Any
 
 import psycopg
 from psycopg import AsyncConnection
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.pq import PGconn, Ping
 from psycopg_pool import AsyncConnectionPool
 
 SERVICE_ROLE = "agent_runtime_service"
@@ -24,6 +27,9 @@ SETTINGS = {
     "TimeZone": "UTC",
 }
 FAREWELL_READS_MAX = 4
+NOT_YET = frozenset({Ping.REJECT, Ping.NO_RESPONSE})
+SERVER_START_S = 30.0
+SERVER_PING_S = 0.2
 # A peer that is gone without a word is noticed within about ten seconds.
 KEEPALIVE = {
     "keepalives_idle": 5,
@@ -31,6 +37,8 @@ KEEPALIVE = {
     "keepalives_count": 3,
     "tcp_user_timeout": 10_000,
 }
+
+logger = logging.getLogger(__name__)
 
 
 def service_conninfo(url: str, *, role: str = SERVICE_ROLE, **settings: str) -> str:
@@ -97,6 +105,20 @@ def is_alive(connection: AsyncConnection[Any]) -> bool:
         except psycopg.OperationalError:
             return False
     return not connection.closed
+
+
+def wait_for_server(url: str, *, timeout_s: float = SERVER_START_S) -> None:
+    """Wait while a server starts, recovers, or isn't there yet; not longer than that.
+
+    Whoever connects then is told what is wrong, if anything is.
+    """
+    give_up = time.monotonic() + timeout_s
+    told = False
+    while PGconn.ping(url.encode()) in NOT_YET and time.monotonic() < give_up:
+        if not told:
+            logger.warning("waiting for the database", extra={"seconds": timeout_s})
+            told = True
+        time.sleep(SERVER_PING_S)
 
 
 @contextlib.contextmanager

@@ -1,15 +1,34 @@
-"""The pool of connections after the server has gone and come back."""
+"""A server that isn't there yet, and one that has gone and come back."""
 
 import asyncio
+import sys
+import time
+from pathlib import Path
 
 import psycopg
+import pytest
+from psycopg import OperationalError
 
-from service.database import POOL_SIZE_MAX, connection_pool, service_conninfo
+from service.database import (
+    POOL_SIZE_MAX,
+    connection_pool,
+    service_conninfo,
+    wait_for_server,
+)
+from tests.postgres_proxy import running_proxy
 
 END_OTHERS = """
     SELECT count(pg_terminate_backend(pid, 1000))
       FROM pg_stat_activity
      WHERE datname = current_database() AND pid <> pg_backend_pid()
+"""
+
+WAIT = """
+import sys
+import psycopg
+from service.database import wait_for_server
+wait_for_server(sys.argv[1])
+psycopg.connect(sys.argv[1]).close()
 """
 
 
@@ -33,3 +52,38 @@ async def test_a_request_does_not_pay_for_every_dead_connection(
         async with pool.connection() as db:
             cursor = await db.execute("SELECT 1")
             assert await cursor.fetchone() == (1,)
+
+
+async def test_a_server_that_is_not_there_yet_is_awaited(
+    database_url: str, tmp_path: Path
+) -> None:
+    async with running_proxy(tmp_path) as proxy:
+        url = proxy.url(database_url)
+        proxy.go_away()
+        # A process of its own: the driver holds up all threads while it asks.
+        waiting = await asyncio.create_subprocess_exec(sys.executable, "-c", WAIT, url)
+        await asyncio.sleep(0.5)
+        was_waiting = waiting.returncode is None
+
+        proxy.come_back()
+
+        assert was_waiting
+        assert await asyncio.wait_for(waiting.wait(), 10) == 0
+
+
+def test_a_server_that_never_comes_is_not_awaited_for_ever() -> None:
+    started = time.monotonic()
+
+    wait_for_server("postgresql://127.0.0.1:1/nothing", timeout_s=0.3)
+
+    assert 0.3 <= time.monotonic() - started < 3
+
+
+def test_what_waiting_does_not_mend_is_not_waited_for(database_url: str) -> None:
+    started = time.monotonic()
+
+    wait_for_server(psycopg.conninfo.make_conninfo(database_url, user="nobody"))
+
+    assert time.monotonic() - started < 3
+    with pytest.raises(OperationalError, match="nobody"):
+        psycopg.connect(database_url, user="nobody")

@@ -80,7 +80,9 @@ async def test_what_is_no_request_is_refused_in_an_envelope_and_not_quoted(
     assert '"level":"error"' not in written.getvalue()
 
 
-@pytest.mark.parametrize("begun", [b"", b"GET / HTTP/1.1\r\n", REQUEST + b"GET / HTTP/1.1\r\n"])
+@pytest.mark.parametrize(
+    "begun", [b"", b"GET / HTTP/1.1\r\n", REQUEST + b"GET / HTTP/1.1\r\n"]
+)
 async def test_who_never_ends_a_head_is_hung_up_on(port: int, begun: bytes) -> None:
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
 
