@@ -5,7 +5,6 @@ in base64 as ``state_base64``.
 """
 
 import base64
-import binascii
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
@@ -61,7 +60,7 @@ def _state(members: Mapping[str, Any]) -> bytes:
         return str(members["state"]).encode()
     try:
         return base64.b64decode(members["state_base64"], validate=True)
-    except binascii.Error:
+    except ValueError:  # not only binascii.Error: also for what isn't ASCII
         raise UnreadableEntryError("the state is not base64") from None
 
 

@@ -37,7 +37,11 @@ async def parse_body(request: web.Request, model: type[Model]) -> Model:
         twice in one object
     :raises InvalidRequestError: JSON of another shape; names every fault
     """
-    body = await read_json_bytes(request)
+    return parse_json(await read_json_bytes(request), model)
+
+
+def parse_json(body: bytes, model: type[Model]) -> Model:
+    """Read JSON; raises what :func:`parse_body` does of the bytes themselves."""
     try:
         # A model may read JSON in its own way: prices keep every digit.
         parsed = model.model_validate_json(body)

@@ -1,7 +1,6 @@
 """Heads of the tree as text, as specified by C2SP (c2sp.org/tlog-checkpoint)."""
 
 import base64
-import binascii
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -65,7 +64,7 @@ class Checkpoint:
             raise NoteError("the note is not a checkpoint")
         try:
             root = base64.b64decode(match["root"], validate=True)
-        except binascii.Error:
+        except ValueError:  # not only binascii.Error: also for what isn't ASCII
             root = b""
         if len(root) != ROOT_BYTES:
             raise NoteError("the checkpoint's root is not a hash")

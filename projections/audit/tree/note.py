@@ -1,7 +1,6 @@
 """Signed notes with Ed25519, as specified by C2SP (c2sp.org/signed-note)."""
 
 import base64
-import binascii
 import hashlib
 import re
 from collections.abc import Iterable
@@ -126,7 +125,7 @@ def notes_in(text: str) -> list[str]:
 def _decoded(text: str) -> bytes:
     try:
         return base64.b64decode(text, validate=True)
-    except binascii.Error:
+    except ValueError:  # not only binascii.Error: also for what isn't ASCII
         raise NoteError("not base64") from None
 
 
