@@ -196,6 +196,11 @@ def _database(config: Config) -> Iterator[tuple[str, EmbeddedPostgres | None]]:
 @contextmanager
 def _database_in_use(config: Config) -> Iterator[str]:
     """Yield the database's URL, also while a service is running on the folder."""
+    if config.database_url is None and not EmbeddedPostgres.is_in(config.data_dir):
+        raise ConfigError(
+            f"there is no database in {config.data_dir}; is it another data folder, "
+            "or has the service never been started there?"
+        )
     try:
         with _database(config) as (url, _):
             from service.migrate import migrate

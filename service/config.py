@@ -1,5 +1,6 @@
 """Every setting, read once from the command line and the environment."""
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -42,6 +43,16 @@ def _connectable(url: str) -> str:
         # Its own words can quote a password.
         raise ValueError("not a URL of PostgreSQL") from None
     return url
+
+
+def _hosts_and_ports(text: str) -> str:
+    for place in text.split(","):
+        if not _HOST_AND_PORT.fullmatch(place.strip()):
+            raise ValueError("not HOST:PORT, or several with commas")
+    return text
+
+
+_HOST_AND_PORT = re.compile(r"([^\s:,\[\]]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}")
 
 
 class Config(BaseModel):
@@ -93,8 +104,10 @@ class Config(BaseModel):
     kafka: Annotated[
         str | None,
         Field(
-            description="HOST:PORT of a Kafka broker; without it nothing is published."
+            description="HOST:PORT of a Kafka broker, or of several with commas; "
+            "without it nothing is published."
         ),
+        AfterValidator(_hosts_and_ports),
     ] = None
     kafka_topic: Annotated[
         str,

@@ -68,10 +68,33 @@ def test_a_data_folder_that_cannot_be_made_is_named(
     file = tmp_path / "file"
     file.touch()
 
-    status, words = refusal(capsys, "keys", "status", "--data-dir", str(file / "data"))
+    status, words = refusal(capsys, "migrate", "--data-dir", str(file / "data"))
 
     assert status == EXIT_CONFIG
     assert words == f"{file / 'data'} can't be the data folder: Not a directory"
+
+
+@pytest.mark.parametrize("command", ["keys status", "doctor", "rebuild all"])
+def test_a_folder_without_a_database_is_named_and_left_alone(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, command: str
+) -> None:
+    folder = tmp_path / "elsewhere"
+
+    status, words = refusal(capsys, *command.split(), "--data-dir", str(folder))
+
+    assert status == EXIT_CONFIG
+    assert words.startswith(f"there is no database in {folder};")
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize("kafka", ["broker", "broker:", ":9092", "a:1,b", "a:1;b:2"])
+def test_a_broker_without_a_port_is_refused(
+    capsys: pytest.CaptureFixture[str], kafka: str
+) -> None:
+    status, words = refusal(capsys, "serve", "--kafka", kafka)
+
+    assert status == EXIT_CONFIG
+    assert words == "AGENT_RUNTIME_KAFKA: not HOST:PORT, or several with commas"
 
 
 def test_a_port_that_is_taken_is_named(

@@ -19,13 +19,13 @@ from service.agents.resource import AgentResource, agent_resource
 from service.http.dispatch import dispatch
 from service.http.envelope import Answer
 from service.http.operation import Routes
-from service.http.requests import RequestModel
+from service.http.requests import Name, RequestModel
 
 routes = Routes("catalog")
 
 
 class NewAgent(RequestModel):
-    name: Annotated[str, Field(min_length=1, max_length=128)]
+    name: Name
     description: Annotated[str, Field(max_length=2000)] = ""
 
 

@@ -21,7 +21,7 @@ from service.connectors.resource import ConnectorResource, connector_resource
 from service.http.dispatch import dispatch
 from service.http.envelope import Answer
 from service.http.operation import Routes
-from service.http.requests import RequestModel
+from service.http.requests import Name, RequestModel
 
 routes = Routes("mcp")
 
@@ -33,7 +33,7 @@ NOT_OWNER = "the caller is neither its owner nor a superuser"
 
 
 class NewConnector(RequestModel):
-    name: Annotated[str, Field(min_length=1, max_length=128)]
+    name: Name
     url: Annotated[str, Field(max_length=2048, pattern=URL_PATTERN)]
     description: Annotated[str, Field(max_length=2000)] = ""
 

@@ -100,6 +100,11 @@ class EmbeddedPostgres:
             raise EmbeddedPostgresError(f"no PostgreSQL is running in {data_dir}")
         return _url(link.resolve(), DATABASE)
 
+    @staticmethod
+    def is_in(data_dir: Path) -> bool:
+        """Say whether a PostgreSQL has ever been run on a folder."""
+        return (data_dir / "postgres" / "cluster" / "PG_VERSION").exists()
+
     @property
     def pid(self) -> int:
         return self._server.pid

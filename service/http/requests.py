@@ -25,8 +25,14 @@ from service.http.problems import PROBLEMS_MAX, problems_of, shown_name
 
 POSITION_MAX = 2**63 - 1
 NO_NUL = "must not contain U+0000"
+# Control characters, line separators, and those that turn the order of what follows
+# around: a list with such a name in it would not show what it says.
+_UNSHOWN = r"\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"
+NAME_PATTERN = rf"^[^\s{_UNSHOWN}]([^{_UNSHOWN}]*[^\s{_UNSHOWN}])?$"
 
 Model = TypeVar("Model", bound=BaseModel)
+Name = Annotated[str, Field(min_length=1, max_length=128, pattern=NAME_PATTERN)]
+"""What people call something, on one line and with no space around it."""
 
 
 class RequestModel(BaseModel):

@@ -11,7 +11,7 @@ from service.auth.tokens import new_token
 from service.http.dispatch import KEY_RING, dispatch
 from service.http.envelope import Answer
 from service.http.operation import Routes
-from service.http.requests import RequestModel
+from service.http.requests import Name, RequestModel
 from service.users.aggregate import Token, User, token_id
 from service.users.commands import (
     CreateUser,
@@ -47,7 +47,7 @@ class NewUser(RequestModel):
 
 
 class NewToken(RequestModel):
-    label: Annotated[str, Field(min_length=1, max_length=128)]
+    label: Name
 
 
 @routes.post(

@@ -43,6 +43,15 @@ async def test_who_registers_an_agent_manages_and_finds_it(callers: Callers) -> 
     assert listed.data == {"agents": [made.data], "end_cursor": None}
 
 
+@pytest.mark.parametrize("name", ["x", "Zum Öffnen: „Zahl“", "نمی‌دانم", "👩‍🚀 agent"])
+async def test_a_name_is_in_any_script(callers: Callers, name: str) -> None:
+    ada = await callers.user("ada")
+
+    made = await ada.post(AGENTS, {"name": name})
+
+    assert (made.status, made.data["name"]) == (201, name)
+
+
 @pytest.mark.parametrize(
     ("body", "path"),
     [
@@ -50,6 +59,9 @@ async def test_who_registers_an_agent_manages_and_finds_it(callers: Callers) -> 
         ({"name": ""}, "name"),
         ({"name": "x" * 129}, "name"),
         ({"name": None}, "name"),
+        ({"name": " Triage"}, "name"),
+        ({"name": "Tri\nage"}, "name"),
+        ({"name": "Tri\u202eage"}, "name"),
         ({"name": "Triage", "description": "x" * 2001}, "description"),
         ({"name": "Triage", "owner": "ada"}, "owner"),
     ],

@@ -160,7 +160,7 @@ async def test_issuing_takes_no_idempotency_key(callers: Callers) -> None:
     assert (reply.status, reply.data["errors"][0]["path"]) == (400, "Idempotency-Key")
 
 
-@pytest.mark.parametrize("label", ["", "x" * 129])
+@pytest.mark.parametrize("label", ["", "x" * 129, "lap\x1btop", " "])
 async def test_a_label_that_breaks_a_rule_is_refused(
     callers: Callers, label: str
 ) -> None:
