@@ -11,7 +11,7 @@ from psycopg import AsyncConnection
 
 from projections.position import FollowerStatus
 from projections.projector import Placed, Projector
-from projections.rebuild import create_tables, rebuild
+from projections.rebuild import create_indexes, create_tables, rebuild
 from service.database import deadline
 from service.event_log import reader
 from service.event_log.doorbell import wait_for
@@ -176,6 +176,7 @@ class Follower:
         try:
             async with db.transaction():
                 await create_tables(db, self._projector, "read")
+                await create_indexes(db, self._projector, "read")
                 await db.execute(
                     BEGIN_PLACE, [self.name, epoch, self._projector.definition]
                 )

@@ -5,6 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import Any, ClassVar, Protocol
 
 from eventsourcing.utils import get_topic
@@ -29,8 +30,10 @@ class Projector(ABC):
 
     The tables are described by ``table.sql`` beside the subclass, without a schema:
     the live ones stand in schema ``read``, a rebuild fills a schema of its own.
+    Indexes that :meth:`project` doesn't need can stand in ``indexes.sql``: a rebuild
+    makes them when the tables are full, which costs much less.
     A subclass whose meaning changes without its tables counts up ``version``; that,
-    or another ``table.sql``, makes the next start rebuild it.
+    or other tables or indexes, makes the next start rebuild it.
     """
 
     name: ClassVar[str]
@@ -43,12 +46,21 @@ class Projector(ABC):
 
     @cached_property
     def table_sql(self) -> str:
-        package = type(self).__module__.rpartition(".")[0]
-        return files(package).joinpath("table.sql").read_text(encoding="utf-8")
+        return self._beside("table.sql").read_text(encoding="utf-8")
+
+    @cached_property
+    def indexes_sql(self) -> str:
+        file = self._beside("indexes.sql")
+        return file.read_text(encoding="utf-8") if file.is_file() else ""
+
+    def _beside(self, name: str) -> Traversable:
+        return files(type(self).__module__.rpartition(".")[0]).joinpath(name)
 
     @property
     def definition(self) -> str:
-        words = f"{self.version}\n{sorted(self.topics)}\n{self.table_sql}"
+        words = (
+            f"{self.version}\n{sorted(self.topics)}\n{self.table_sql}{self.indexes_sql}"
+        )
         return hashlib.sha256(words.encode()).hexdigest()
 
     async def read(

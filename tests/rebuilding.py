@@ -30,9 +30,17 @@ async def tables(resources: Resources, name: str) -> dict[str, list[str]]:
     return found
 
 
+async def indexes(resources: Resources) -> set[str]:
+    async with resources.pool.connection() as db:
+        cursor = await db.execute(
+            "SELECT indexdef FROM pg_indexes WHERE schemaname = 'read'"
+        )
+        return {row[0] for row in await cursor.fetchall()}
+
+
 async def expect_rebuild_equals_live(resources: Resources, name: str) -> None:
     """Rebuild a projection and expect every row of it again, byte for byte."""
-    live = await tables(resources, name)
+    live, indexed = await tables(resources, name), await indexes(resources)
     assert all(live.values()), "a comparison of empty tables proves nothing"
     projector = next(each for each in PROJECTORS if each.name == name)
     async with await AsyncConnection.connect(
@@ -40,3 +48,4 @@ async def expect_rebuild_equals_live(resources: Resources, name: str) -> None:
     ) as db:
         await rebuild(db, resources.log.mapper, projector)
     assert await tables(resources, name) == live
+    assert await indexes(resources) == indexed

@@ -11,7 +11,7 @@ from projections.agents.projector import AgentsProjector
 from projections.connectors.projector import ConnectorsProjector
 from projections.price_catalog.projector import ProviderCatalogProjector
 from projections.projector import Projector
-from projections.rebuild import create_tables
+from projections.rebuild import create_indexes, create_tables
 from projections.secrets.projector import SecretsProjector
 from projections.sessions.projector import SessionsProjector
 from projections.tool_rules.projector import ToolRulesProjector
@@ -81,6 +81,7 @@ async def _create(target: AsyncConnection[Any], schema: str) -> None:
             await target.execute(SQL("CREATE SCHEMA {}").format(Identifier(schema)))
             for projector in REPLAYED:
                 await create_tables(target, projector, schema)
+                await create_indexes(target, projector, schema)
             await target.execute(MOMENT_TABLE)
     except DuplicateSchema:
         raise ConflictError(f"there is a schema {schema}") from None

@@ -21,16 +21,6 @@ COMMENT ON COLUMN session.first_input_version IS 'The turn that the first input 
 COMMENT ON COLUMN session.facts IS 'Rendered JSON: ids and times.';
 COMMENT ON COLUMN session.figures IS 'Rendered JSON: tokens, cost, traces and latencies.';
 
--- Each list is walked in its order from one of these, newest first.
-CREATE INDEX session_newest ON session (started_at, id);
-CREATE INDEX session_of_agent ON session (agent_id, started_at, id);
-CREATE INDEX session_of_user ON session (user_id, started_at, id);
-CREATE INDEX session_with_error ON session (started_at, id) WHERE has_error;
-CREATE INDEX session_of_agent_with_error ON session (agent_id, started_at, id) WHERE has_error;
-CREATE INDEX session_id_prefix ON session (session_id);
--- Finds the sessions that were under way at a moment.
-CREATE INDEX session_activity ON session USING gist (tstzrange(started_at, last_active_at, '[]'));
-
 CREATE TABLE session_turn (
     session          uuid        NOT NULL,
     version          bigint      NOT NULL,

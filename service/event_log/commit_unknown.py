@@ -125,7 +125,9 @@ async def _find(connection: AsyncConnection, append: Append) -> Appended | None:
     if append.receipt:
         cursor = await connection.execute(RECEIPT, {"key": append.receipt.key})
         row = await cursor.fetchone()
-        # The same answer by the same key: whoever kept it, it is this command's.
-        if row is not None and row[0] == append.receipt.request:
+        # The same answer by the same key: whoever kept it, it is this command's. With
+        # another one the key had been used before, as the next submission finds out.
+        ours = (append.receipt.request, append.receipt.answer, None)
+        if row is not None and row[:3] == ours:
             return Appended(position=None, recorded_at=row[3])
     return None

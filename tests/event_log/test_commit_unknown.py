@@ -225,6 +225,28 @@ async def test_a_receipt_without_events_is_settled_by_its_key(
     assert kept.answer == b"7"
 
 
+@pytest.mark.parametrize("fault", [Fault.CUT_BEHIND_REQUEST, Fault.DROP_REPLY])
+async def test_a_repetition_that_has_nothing_to_do_gets_the_first_answer(
+    log: EventLog, proxy: Proxy, fault: Fault
+) -> None:
+    ledger_id = await open_ledger(log, "repeated")
+
+    async def nothing(work: object) -> str:
+        return "nothing to do any more"
+
+    def receipt(result: object) -> Receipt:
+        return Receipt(key=b"k", request=b"r", answer=str(result).encode())
+
+    await run(log, entering(ledger_id, "x"), receipt=receipt)
+    proxy.fault = fault
+
+    with pytest.raises(AlreadyAnsweredError) as answered:
+        await run(log, nothing, receipt=receipt)
+
+    assert answered.value.receipt.answer == b"2"
+    assert answered.value.receipt.position == 2
+
+
 async def test_an_event_log_that_hangs_answers_within_a_bound(
     log: EventLog, owner: AsyncConnection
 ) -> None:

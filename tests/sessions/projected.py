@@ -26,6 +26,8 @@ async def read_tables(database_url: str) -> AsyncIterator[AsyncConnection[Any]]:
         await db.execute("SET LOCAL search_path = read")
         for projector in (AgentsProjector(), SessionsProjector()):
             await db.execute(projector.table_sql)
+            if projector.indexes_sql:
+                await db.execute(projector.indexes_sql)
         yield db
 
 
