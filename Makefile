@@ -1,7 +1,7 @@
 # make serve   start the whole service with demo data
 # make test    run the tests
 # make test-phoenix   run those with a real Arize Phoenix, which make test skips without it
-# make faults  harm real processes while clients write, and check that nothing was lost
+# make faults  harm real processes, Kafka too, while clients write, and check that nothing was lost
 # make bench   measure this service against its yardsticks, for about ten minutes
 # make bench-check   the short form: fails when a ratio has become much worse
 # make check   what CI checks beside the tests: format, lint, types, imports, lock
@@ -19,7 +19,7 @@ serve: $(VENV)/.installed
 	$(bin)/agent-runtime serve --data-dir $(DATA) --demo
 
 test: $(VENV)/.installed-for-tests
-	$(bin)/pytest --numprocesses 3 --dist loadgroup
+	$(bin)/pytest --numprocesses 3 --no-loadscope-reorder
 
 # Installs Phoenix first, in an environment of its own, unless it is there.
 test-phoenix: $(VENV)/.installed-for-tests
@@ -27,7 +27,7 @@ test-phoenix: $(VENV)/.installed-for-tests
 
 # The short form; the long one is python -m tests.faults, see docs/reliability.md.
 faults: $(VENV)/.installed-for-tests
-	$(bin)/pytest -m faults tests/faults
+	$(bin)/pytest -m faults
 
 bench: $(VENV)/.installed-for-tests
 	$(bin)/python -m tests.bench --output bench-results $(BENCH)

@@ -50,7 +50,7 @@ async def test_tasks_that_compete_for_a_pool_end(postgres: str) -> None:
     async with AsyncConnectionPool(
         postgres, kwargs={"autocommit": True}, min_size=1, max_size=1, open=False
     ) as pool:
-        for _ in range(20):
+        for _ in range(6):
             tasks = [asyncio.create_task(use(pool)) for _ in range(5)]
             await asyncio.sleep(0.003)
             async with asyncio.timeout(10):

@@ -55,7 +55,7 @@ async def test_list_waits_for_the_position_it_is_asked_for(callers: Callers) -> 
         ({"url": TRACKER["url"]}, "name"),
         ({**TRACKER, "name": ""}, "name"),
         ({**TRACKER, "name": "x" * 129}, "name"),
-        ({**TRACKER, "name": "Tracker\x00"}, "name"),
+        ({**TRACKER, "name": "Tracker\x07"}, "name"),
         ({**TRACKER, "name": "Tracker "}, "name"),
         ({**TRACKER, "url": "tracker.example"}, "url"),
         ({**TRACKER, "url": "ftp://tracker.example"}, "url"),

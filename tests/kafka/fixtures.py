@@ -27,8 +27,6 @@ def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
     """
     for item in items:
         if item.get_closest_marker("kafka"):
-            # One broker for all: every worker of xdist would start its own.
-            item.add_marker(pytest.mark.xdist_group("kafka"))
             item.add_marker(
                 pytest.mark.filterwarnings(
                     "ignore:Exception ignored in:"

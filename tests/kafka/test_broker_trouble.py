@@ -14,7 +14,11 @@ from tests.kafka.broker import Broker, free_ports
 from tests.kafka.messages import message, messages
 from tests.kafka.reading import positions, published_position
 
-pytestmark = [pytest.mark.kafka, pytest.mark.usefixtures("nothing_left")]
+pytestmark = [
+    pytest.mark.kafka,
+    pytest.mark.faults,
+    pytest.mark.usefixtures("nothing_left"),
+]
 
 # More than loopback sockets buffer, so that a frozen broker leaves some unsent.
 LARGE = b"x" * 500_000

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from copy import deepcopy
+from functools import cache
 from typing import Any
 
 import orjson
@@ -21,8 +22,13 @@ def documented() -> list[Any]:
 
 def current_document() -> Json:
     """Return the document as whoever reads it would."""
-    served: Json = orjson.loads(to_json(document(documented(), recorded_examples())))
+    served: Json = orjson.loads(_rendered())
     return served
+
+
+@cache
+def _rendered() -> bytes:
+    return to_json(document(documented(), recorded_examples()))
 
 
 def closed(described: Json) -> Json:

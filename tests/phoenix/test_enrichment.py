@@ -23,11 +23,7 @@ from tests.phoenix.agent import Agent, annotated
 from tests.phoenix.server import Phoenix, running_phoenix
 from tests.sessions.recording import LIST, LONG_AGO, Recorder, register_agent
 
-pytestmark = [
-    pytest.mark.phoenix,
-    pytest.mark.timeout(300),
-    pytest.mark.xdist_group("phoenix"),
-]
+pytestmark = [pytest.mark.phoenix, pytest.mark.timeout(300)]
 
 # Written anew, for the adapter's must not be its own witness.
 OWN_QUERY = """

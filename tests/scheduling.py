@@ -1,0 +1,49 @@
+"""Which tests share a worker of pytest-xdist, and which begin.
+
+Who needs a broker or a Phoenix shares it with others, instead of starting one in
+each worker. They take longest, so they are first.
+"""
+
+from collections.abc import MutableSequence
+from typing import Any
+
+import pytest
+from xdist.scheduler import LoadScopeScheduling
+
+SHARED = {
+    "tests/kafka/": "kafka",
+    "tests/relay/": "relay",
+    "tests/phoenix/": "phoenix",
+    # Each of these modules has a service for all of its tests.
+    "tests/http/": "http",
+    "tests/openapi/test_conformance.py": "conformance",
+    "tests/test_readme.py": "readme",
+}
+
+
+def shared_by(nodeid: str) -> str | None:
+    for beginning, name in SHARED.items():
+        if nodeid.startswith(beginning):
+            return name
+    return None
+
+
+class Scheduling(LoadScopeScheduling):
+    """Like xdist's loadgroup, which pytest 9.2 no longer tells the groups."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return shared_by(nodeid) or nodeid
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Scheduling:
+    return Scheduling(config, log)
+
+
+def pytest_collection_modifyitems(items: MutableSequence[pytest.Item]) -> None:
+    names = list(dict.fromkeys(SHARED.values()))
+
+    def place(item: pytest.Item) -> int:
+        name = shared_by(item.nodeid)
+        return names.index(name) if name else len(names)
+
+    items[:] = sorted(items, key=place)
