@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+import orjson
 from eventsourcing.domain import Snapshot
 from eventsourcing.persistence import StoredEvent
 from eventsourcing.utils import get_topic
@@ -52,7 +53,7 @@ STORED_BETWEEN = """
 """
 EVENTS = """
     SELECT originator_id, originator_version, topic, state,
-           notification_id, recorded_at, metadata, command_id
+           notification_id, recorded_at, metadata::text, command_id
       FROM events.stored_event
      WHERE notification_id > %(after)s AND notification_id <= %(upto)s
        AND (%(topics)s::text[] IS NULL OR topic = ANY (%(topics)s::text[]))
@@ -214,7 +215,8 @@ async def events(
             recorded_at=row[5],
             topic=row[2],
             event=_decoded(mapper, row),
-            metadata=row[6],
+            # The driver's own JSON takes three times as long.
+            metadata=orjson.loads(row[6]),
             command_id=row[7],
         )
         for row in await cursor.fetchall()
