@@ -171,6 +171,7 @@ async def test_an_event_that_cant_be_applied_stops_that_follower_alone(
     async with run_follower(projector) as follower, run_follower(OtherLineCounts()):
         await until(lambda: follower.status.state == "stopped")
         await caught_up(log, pool, "other_line_counts")
+        await reason(owner)
 
         assert await lines(owner) == {ledger_id: 8}
         found = await place(owner)
