@@ -22,6 +22,10 @@ AT_POSITIONS = f"""{COLUMNS}
      WHERE e.notification_id = ANY (%s)
      ORDER BY e.notification_id
 """
+FIRST = f"""{COLUMNS}
+     WHERE e.originator_id = ANY (%(ids)s::uuid[]) AND e.originator_version = 1
+       AND e.topic = ANY (%(topics)s)
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,4 +61,13 @@ async def entries_at(
 ) -> list[StoredEntry]:
     """Return what stands at some positions, in order."""
     cursor = await db.execute(AT_POSITIONS, [list(positions)], binary=True)
+    return [StoredEntry(*row) for row in await cursor.fetchall()]
+
+
+async def first_entries(
+    db: AsyncConnection[Any], aggregate_ids: Sequence[str], topics: Sequence[str]
+) -> list[StoredEntry]:
+    """Return how some aggregates began, those that began with one of some types."""
+    wanted = {"ids": list(aggregate_ids), "topics": list(topics)}
+    cursor = await db.execute(FIRST, wanted, binary=True)
     return [StoredEntry(*row) for row in await cursor.fetchall()]

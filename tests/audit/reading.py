@@ -20,14 +20,17 @@ async def opened(
         yield response
 
 
-async def text(caller: Caller, path: str) -> str:
-    async with opened(caller, path) as response:
+async def text(caller: Caller, path: str, **headers: str) -> str:
+    async with opened(caller, path, **headers) as response:
         assert response.status == 200, await response.text()
         return await response.text()
 
 
-async def exported(caller: Caller, query: str = "") -> list[dict[str, Any]]:
-    lines = await text(caller, f"/api/audit/export.jsonl{query}")
+async def exported(
+    caller: Caller, query: str = "", *, reflecting: int = 0
+) -> list[dict[str, Any]]:
+    path = f"/api/audit/export.jsonl{query}"
+    lines = await text(caller, path, X_Min_Position=str(reflecting))
     return [orjson.loads(line) for line in lines.splitlines()]
 
 

@@ -6,8 +6,6 @@ from io import StringIO
 import pytest
 
 from projections.audit.trail.export import FORMULA_STARTS
-from projections.catalog import PROJECTORS
-from projections.position import wait_for_position
 from service.resources import Resources
 from tests.audit.reading import exported, opened, text
 from tests.callers import Callers
@@ -36,14 +34,26 @@ async def test_an_export_is_longer_than_a_batch(
     for number in range(20):
         await callers.user(f"user{number}")
 
+    made = (await resources.log.head()).position
     everything = await exported(auditor)
-    users = await exported(auditor, "?kind=user.created")
+    users = await exported(auditor, "?kind=user.created", reflecting=made)
     part = await exported(auditor, "?from_position=9&until_position=30")
 
     head = (await resources.log.head()).position
     assert [line["position"] for line in everything] == [*range(1, head - 1)]
     assert len(users) == 21
     assert [line["position"] for line in part] == [*range(9, 31)]
+
+
+async def test_an_export_waits_for_a_position_as_a_page_does(
+    callers: Callers, resources: Resources
+) -> None:
+    auditor = await callers.user("olga", "auditor")
+    beyond = (await resources.log.head()).position + 9
+
+    reply = await auditor.get("/api/audit/export.jsonl", X_Min_Position=str(beyond))
+
+    assert (reply.status, reply.code) == (412, "position_beyond_log")
 
 
 async def test_an_export_is_one_reading(callers: Callers, resources: Resources) -> None:
@@ -61,14 +71,8 @@ async def test_an_export_is_one_reading(callers: Callers, resources: Resources) 
     ]
 
 
-async def test_csv_is_what_the_list_shows(
-    callers: Callers, resources: Resources
-) -> None:
+async def test_csv_is_what_the_list_shows(callers: Callers) -> None:
     auditor = await callers.user("olga", "auditor")
-    # The words say names as soon as another follower knows them.
-    head = (await resources.log.head()).position
-    names = [projector.name for projector in PROJECTORS]
-    await wait_for_position(resources.pool, names, head, timeout_s=10)
     shown = (await auditor.get("/api/audit/events?order=oldest")).data["entries"]
 
     rows = [*csv.DictReader(StringIO(await text(auditor, "/api/audit/export.csv")))]

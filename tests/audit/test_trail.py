@@ -4,8 +4,11 @@ from typing import Any
 from urllib.parse import urlencode
 from uuid import uuid4
 
+import psycopg
 import pytest
 
+from projections.catalog import PROJECTORS
+from projections.position import wait_for_position
 from service.resources import Resources
 from tests.callers import Caller, Callers, Reply
 from tests.rebuilding import expect_rebuild_equals_live
@@ -59,6 +62,23 @@ async def test_an_entry_says_who_did_what_in_which_request(callers: Callers) -> 
         "version": 3,
         "what": "made the connector public",
     }
+
+
+async def test_names_come_from_the_log_however_far_other_read_tables_are(
+    callers: Callers, resources: Resources
+) -> None:
+    ada = await callers.user("ada")
+    auditor = await callers.user("olga", "auditor")
+    _, _, position = await connected(ada)
+    names = [projector.name for projector in PROJECTORS]
+    await wait_for_position(resources.pool, names, position, timeout_s=10)
+    with psycopg.connect(resources.database_url, autocommit=True) as owner:
+        owner.execute("DELETE FROM read.user_account; DELETE FROM read.connector")
+
+    reply = await auditor.get(f"{EVENTS}/{position}")
+
+    assert reply.data["actor"] == "ada"
+    assert reply.data["resource"]["name"] == "Tracker"
 
 
 async def test_words_name_what_they_are_about(callers: Callers) -> None:
@@ -115,13 +135,14 @@ async def test_every_filter(callers: Callers) -> None:
 @pytest.mark.parametrize("order", ["newest", "oldest"])
 @pytest.mark.parametrize("narrowing", [{}, {"kind": "user"}])
 async def test_pages_hold_everything_once(
-    callers: Callers, order: str, narrowing: dict[str, str]
+    callers: Callers, resources: Resources, order: str, narrowing: dict[str, str]
 ) -> None:
     auditor = await callers.user("olga", "auditor")
     for number in range(7):
         await callers.user(f"user{number}")
+    made = (await resources.log.head()).position
     query = {"order": order, "limit": 3, **narrowing}
-    first = await page(auditor, **query)
+    first = await page(auditor, **query, reflecting=made)
     upto = first.position
     seen = [each["position"] for each in first.data["entries"]]
     cursor = first.data["end_cursor"]

@@ -4,17 +4,25 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypedDict
+from typing import Any, Final, TypedDict
 from uuid import UUID
 
 from eventsourcing.persistence import StoredEvent
+from eventsourcing.utils import get_topic
 from psycopg import AsyncConnection
 
 from projections.audit.trail.authorship import Authorship, authorship
-from projections.audit.trail.queries import names_of
 from projections.audit.trail.words import UNREADABLE, WORDS, words_for
-from service.event_log.entries import StoredEntry
+from service.agents.aggregate import Agent
+from service.connectors.aggregate import Connector
+from service.event_log.entries import StoredEntry, first_entries
 from service.event_log.mapper import EventMapper
+from service.users.aggregate import User
+
+# What gives a thing its name, which it keeps.
+NAMING: Final = [
+    get_topic(each) for each in (User.Created, Agent.Created, Connector.Created)
+]
 
 
 class AuditedResource(TypedDict):
@@ -63,8 +71,21 @@ async def audit_entries(
     read = [
         _Read(each, authorship(each.metadata), _event(mapper, each)) for each in entries
     ]
-    names = await names_of(db, _ids(read))
+    names = await _names(db, mapper, _ids(read))
     return [_shown(each, names) for each in read]
+
+
+async def _names(
+    db: AsyncConnection[Any], mapper: EventMapper, ids: Iterable[str]
+) -> dict[str, str]:
+    """Return the names of the users, agents and connectors among some ids.
+
+    From the log, where what has a name has it from the first: so an entry shows the
+    same names however far any read table has come.
+    """
+    begun = await first_entries(db, sorted(set(ids)), NAMING)
+    decoded = ((str(each.aggregate_id), _event(mapper, each)) for each in begun)
+    return {each: event.name for each, event in decoded if event is not None}
 
 
 def _event(mapper: EventMapper, entry: StoredEntry) -> Any:

@@ -1,11 +1,9 @@
-"""Finding entries of the trail, and the names in them."""
+"""Finding entries of the trail."""
 
-from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any, Literal
 
 from psycopg import AsyncConnection
-from psycopg.errors import UndefinedTable
 from psycopg.sql import SQL, Composed
 
 from projections.audit.trail.filters import Filters
@@ -36,13 +34,6 @@ ENDS = """
     SELECT least(h.position, p.position), h.position
       FROM events.head h
       LEFT JOIN read.position p ON p.follower = 'audit_trail' AND p.epoch = h.epoch
-"""
-NAMES = """
-    SELECT id::text, name FROM read.user_account WHERE id = ANY (%(ids)s::uuid[])
-    UNION ALL
-    SELECT id::text, name FROM read.agent WHERE id = ANY (%(ids)s::uuid[])
-    UNION ALL
-    SELECT id::text, name FROM read.connector WHERE id = ANY (%(ids)s::uuid[])
 """
 
 
@@ -96,17 +87,3 @@ async def trail_and_log_end(db: AsyncConnection[Any]) -> tuple[int, int]:
     row = await (await db.execute(ENDS)).fetchone()
     assert row is not None
     return row[0] or 0, row[1]
-
-
-async def names_of(db: AsyncConnection[Any], ids: Iterable[str]) -> dict[str, str]:
-    """Return the names of the users, agents and connectors among some ids.
-
-    None on a database where no follower has ever run; the log can be read there all
-    the same.
-    """
-    wanted: Sequence[str] = sorted(set(ids))
-    try:
-        cursor = await db.execute(NAMES, {"ids": wanted})
-    except UndefinedTable:
-        return {}
-    return dict(await cursor.fetchall())

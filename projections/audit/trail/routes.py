@@ -17,6 +17,7 @@ from projections.audit.trail.filters import (
     filters_of,
 )
 from projections.audit.trail.queries import Order, entries_found
+from projections.position import wait_for_position
 from projections.reading import POSITION_HEADER, READ_POOL, reading, snapshot_of
 from service.audit.record import record_reading
 from service.errors import NotFoundError
@@ -26,6 +27,7 @@ from service.http.dispatch import EVENT_LOG
 from service.http.envelope import Answer
 from service.http.log_epoch import EPOCH_HEADER
 from service.http.operation import Routes
+from service.http.requests import min_position
 from service.http.streaming import STREAMS
 
 routes = Routes("audit")
@@ -115,6 +117,7 @@ async def get_audit_event(request: web.Request, position: Position) -> Answer:
     "/api/audit/export.jsonl",
     answers={200: "the entries, one JSON object a line", **REFUSED},
     content_type=CONTENT_TYPES["jsonl"],
+    min_position=True,
 )
 async def get_audit_jsonl(
     request: web.Request, query: TrailQuery
@@ -132,6 +135,7 @@ async def get_audit_jsonl(
     "/api/audit/export.csv",
     answers={200: "the entries, one a row", **REFUSED},
     content_type=CONTENT_TYPES["csv"],
+    min_position=True,
 )
 async def get_audit_csv(request: web.Request, query: TrailQuery) -> web.StreamResponse:
     """Export the trail as CSV for spreadsheets, oldest first, of any length.
@@ -147,6 +151,8 @@ async def _export(
 ) -> web.StreamResponse:
     await record_reading(request)
     pool = request.config_dict[READ_POOL]
+    if (wanted := min_position(request)) is not None:
+        await wait_for_position(pool, [FOLLOWER], wanted)
     async with pool.connection() as db:
         reflected, _ = await reader.head(db)
         filters = await filters_of(db, query, last=reflected)
