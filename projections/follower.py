@@ -170,7 +170,9 @@ class Follower:
             is_ours = place[1:] == (epoch, self._projector.definition)
         if not is_ours:
             self.status.state = "rebuilding"
-            self.status.position = await rebuild(db, self._log.mapper, self._projector)
+            self.status.position = await rebuild(
+                self._conninfo, self._log.mapper, self._projector
+            )
         return epoch
 
     async def _began(self, db: AsyncConnection[Any], epoch: UUID) -> bool:

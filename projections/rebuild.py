@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,11 +13,10 @@ from psycopg.rows import TupleRow
 from psycopg.sql import SQL, Identifier
 
 from projections.projector import Projector
+from projections.read_ahead import Batch, batches_ahead, read_batch
 from service.event_log import reader
 from service.event_log.mapper import EventMapper
 
-BATCH_EVENTS_MAX = 5000
-SCAN_POSITIONS_MAX = 100_000
 # The last stretch is applied while the live follower waits.
 SWITCH_LAG_MAX = 2000
 
@@ -37,7 +37,6 @@ CHECKSUM = """
       FROM (SELECT {} FROM {}) AS given
 """
 WAIT_ALONE = "SELECT pg_advisory_lock(hashtextextended(%s, 0))"
-LEAVE = "SELECT pg_advisory_unlock(hashtextextended(%s, 0))"
 LIVE_PLACE = "SELECT position, epoch, definition FROM read.position WHERE follower = %s"
 LOCK_LIVE_PLACE = f"{LIVE_PLACE} FOR UPDATE"
 # Waits for the reads under way, and keeps new ones waiting, so it is given up soon.
@@ -86,7 +85,7 @@ async def create_indexes(
 
 
 async def rebuild(
-    db: AsyncConnection[Any],
+    conninfo: str,
     mapper: EventMapper,
     projector: Projector,
     progress: Progress | None = None,
@@ -96,27 +95,29 @@ async def rebuild(
     Readers see the old tables until the switch, and the new ones after it. The
     live follower may run all the while; another rebuild of the same projection
     waits. Differences between both generations are logged: none are expected
-    unless the projector's meaning changed.
+    unless the projector's meaning changed. Uses two connections of ``conninfo``,
+    which has to give a statement the time that a large index takes.
 
     :raises psycopg.errors.LockNotAvailable: reads never paused long enough for the
         switch; the old tables stay
     """
-    alone = [f"agent-runtime rebuild {projector.name}"]
-    await db.execute(WAIT_ALONE, alone)
-    try:
-        return await _rebuild_alone(db, mapper, projector, progress)
-    finally:
-        # A lost connection has left already.
-        if not db.closed:
-            await db.execute(LEAVE, alone)
+    async with await AsyncConnection.connect(conninfo, autocommit=True) as db:
+        # Until the connection ends.
+        await db.execute(WAIT_ALONE, [f"agent-runtime rebuild {projector.name}"])
+        return await _rebuild_alone(db, conninfo, mapper, projector, progress)
 
 
 async def _rebuild_alone(
     db: AsyncConnection[Any],
+    conninfo: str,
     mapper: EventMapper,
     projector: Projector,
     progress: Progress | None,
 ) -> int:
+    def report(position: int, target: int) -> None:
+        if progress:
+            progress(position, target)
+
     name = f"rebuild_{projector.name}"
     schema = Identifier(name)
     await db.execute(SQL("DROP SCHEMA IF EXISTS {} CASCADE").format(schema))
@@ -128,11 +129,18 @@ async def _rebuild_alone(
     while True:
         live = await (await db.execute(LIVE_PLACE, [projector.name])).fetchone()
         target, _ = await _target(db, projector, live)
-        if progress:
-            progress(position, target)
+        report(position, target)
         if target - position > SWITCH_LAG_MAX:
-            async with db.transaction():
-                position = await _fill(db, mapper, projector, position, target)
+            coming = batches_ahead(
+                conninfo, mapper, projector, after=position, target=target
+            )
+            async with aclosing(coming):
+                async for batch in coming:
+                    async with db.transaction():
+                        await _apply(db, projector, batch)
+                    position = batch.upto
+                    if position < target:
+                        report(position, target)
             continue
         if not is_indexed:
             # Takes a while, in which the log may grow.
@@ -164,25 +172,11 @@ async def _target(
     return head, False
 
 
-async def _fill(
-    db: AsyncConnection[Any],
-    mapper: EventMapper,
-    projector: Projector,
-    position: int,
-    head: int,
-) -> int:
-    """Apply one batch to the new tables and return the position reached."""
-    schema = Identifier(f"rebuild_{projector.name}")
-    upto = min(head, position + SCAN_POSITIONS_MAX)
-    events = await projector.read(
-        db, mapper, after=position, upto=upto, limit=BATCH_EVENTS_MAX
-    )
-    if len(events) == BATCH_EVENTS_MAX:
-        upto = events[-1].position
-    if events:
+async def _apply(db: AsyncConnection[Any], projector: Projector, batch: Batch) -> None:
+    if batch.events:
+        schema = Identifier(f"rebuild_{projector.name}")
         await db.execute(SQL("SET LOCAL search_path = {}").format(schema))
-        await projector.project(db, events)
-    return upto
+        await projector.project(db, batch.events)
 
 
 async def _switch(
@@ -194,7 +188,9 @@ async def _switch(
     live = await (await db.execute(LOCK_LIVE_PLACE, [projector.name])).fetchone()
     target, comparable = await _target(db, projector, live)
     while position < target:
-        position = await _fill(db, mapper, projector, position, target)
+        batch = await read_batch(db, mapper, projector, after=position, target=target)
+        await _apply(db, projector, batch)
+        position = batch.upto
     schema = f"rebuild_{projector.name}"
     tables = [row[0] for row in await (await db.execute(TABLES, [schema])).fetchall()]
     if comparable:

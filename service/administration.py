@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from psycopg import AsyncConnection
-
 from projections.catalog import PROJECTORS, follower_conninfo
 from projections.rebuild import rebuild
 from service.aggregates import AGGREGATES
@@ -38,17 +36,15 @@ async def rebuild_projections(database_url: str, wanted: str) -> int:
         print(f"no projection {wanted!r}; there are: {names}", file=sys.stderr)
         return 1
     mapper = EventMapper(AGGREGATES)
-    async with await AsyncConnection.connect(
-        follower_conninfo(database_url), autocommit=True
-    ) as db:
-        for projector in projectors:
-            name = projector.name
+    conninfo = follower_conninfo(database_url)
+    for projector in projectors:
+        name = projector.name
 
-            def progress(position: int, head: int, name: str = name) -> None:
-                print(f"{name}: {position} of {head}", flush=True)
+        def progress(position: int, head: int, name: str = name) -> None:
+            print(f"{name}: {position} of {head}", flush=True)
 
-            position = await rebuild(db, mapper, projector, progress)
-            print(f"{name}: rebuilt, reflects position {position}", flush=True)
+        position = await rebuild(conninfo, mapper, projector, progress)
+        print(f"{name}: rebuilt, reflects position {position}", flush=True)
     return 0
 
 

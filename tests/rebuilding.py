@@ -2,7 +2,6 @@
 
 import re
 
-from psycopg import AsyncConnection
 from psycopg.sql import SQL, Identifier
 
 from projections.catalog import PROJECTORS, follower_conninfo
@@ -43,9 +42,7 @@ async def expect_rebuild_equals_live(resources: Resources, name: str) -> None:
     live, indexed = await tables(resources, name), await indexes(resources)
     assert all(live.values()), "a comparison of empty tables proves nothing"
     projector = next(each for each in PROJECTORS if each.name == name)
-    async with await AsyncConnection.connect(
-        follower_conninfo(resources.database_url), autocommit=True
-    ) as db:
-        await rebuild(db, resources.log.mapper, projector)
+    conninfo = follower_conninfo(resources.database_url)
+    await rebuild(conninfo, resources.log.mapper, projector)
     assert await tables(resources, name) == live
     assert await indexes(resources) == indexed

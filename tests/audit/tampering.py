@@ -93,7 +93,8 @@ async def rewrite_tree(resources: Resources) -> None:
         follower_conninfo(resources.database_url), autocommit=True
     ) as db:
         await db.execute("DELETE FROM read.position WHERE follower = 'merkle_tree'")
-        await rebuild(db, resources.log.mapper, MerkleTreeProjector())
+    conninfo = follower_conninfo(resources.database_url)
+    await rebuild(conninfo, resources.log.mapper, MerkleTreeProjector())
 
 
 def verified(lines: Iterable[bytes], *signed: Signed, **more: Any) -> Verdict:

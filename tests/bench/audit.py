@@ -22,7 +22,6 @@ from uuid import uuid4
 
 import psycopg
 from eventsourcing.persistence import StoredEvent
-from psycopg import AsyncConnection
 
 from projections.agents.projector import AgentsProjector
 from projections.audit.trail.projector import AuditTrailProjector
@@ -127,10 +126,7 @@ def fill(url: str, count: int) -> None:
 
 async def build(url: str, projector: Any) -> float:
     started = time.perf_counter()
-    async with await AsyncConnection.connect(
-        follower_conninfo(url), autocommit=True
-    ) as db:
-        await rebuild(db, EventMapper(AGGREGATES), projector)
+    await rebuild(follower_conninfo(url), EventMapper(AGGREGATES), projector)
     return time.perf_counter() - started
 
 

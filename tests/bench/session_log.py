@@ -4,7 +4,6 @@ import time
 from uuid import UUID
 
 import psycopg
-from psycopg import AsyncConnection
 
 from projections.catalog import PROJECTORS, follower_conninfo
 from projections.rebuild import rebuild
@@ -53,9 +52,7 @@ def write_sessions(database_url: str, *, sessions: int, agent: UUID) -> None:
 async def rebuild_rate(database_url: str, projection: str, events: int) -> float:
     """Rebuild a projection from all of the log; return events per second."""
     (projector,) = [each for each in PROJECTORS if each.name == projection]
-    async with await AsyncConnection.connect(
-        follower_conninfo(database_url), autocommit=True
-    ) as db:
-        started = time.perf_counter()
-        await rebuild(db, EventMapper(AGGREGATES), projector)
-        return events / (time.perf_counter() - started)
+    conninfo = follower_conninfo(database_url)
+    started = time.perf_counter()
+    await rebuild(conninfo, EventMapper(AGGREGATES), projector)
+    return events / (time.perf_counter() - started)

@@ -109,10 +109,8 @@ async def test_an_auditor_still_reads_a_rebuilt_table(
 ) -> None:
     await callers.user("ann")
     projector = next(each for each in PROJECTORS if each.name == "connectors")
-    async with await AsyncConnection.connect(
-        follower_conninfo(resources.database_url), autocommit=True
-    ) as db:
-        await rebuild(db, resources.log.mapper, projector)
+    conninfo = follower_conninfo(resources.database_url)
+    await rebuild(conninfo, resources.log.mapper, projector)
 
     await _readable(resources)
 

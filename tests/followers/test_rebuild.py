@@ -6,12 +6,14 @@ from typing import Any
 
 import pytest
 from psycopg import AsyncConnection
+from psycopg.conninfo import make_conninfo
 from psycopg_pool import AsyncConnectionPool
 
 from projections.catalog import follower_conninfo
 from projections.reading import snapshot_of
 from projections.rebuild import rebuild
 from service.event_log.log import EventLog
+from service.event_log.mapper import UnreadableEventError
 from tests.event_log.ledger import Ledger
 from tests.event_log.logs import enter, entering, open_ledger, run, until
 from tests.event_log.test_epoch import restore
@@ -19,6 +21,9 @@ from tests.followers.conftest import RunFollower
 from tests.followers.line_counts import LineCounts, LineCountsWithFirst
 from tests.followers.tables import caught_up, lines, place, reason
 
+REBUILDING = """
+    SELECT count(*) FROM pg_stat_activity WHERE application_name = 'rebuilding'
+"""
 ROWS = "SELECT t::text FROM read.line_count t ORDER BY 1"
 
 
@@ -27,10 +32,7 @@ async def rows(db: AsyncConnection[Any]) -> list[tuple[str]]:
 
 
 async def rebuild_now(database_url: str, log: EventLog, projector: LineCounts) -> int:
-    async with await AsyncConnection.connect(
-        follower_conninfo(database_url), autocommit=True
-    ) as db:
-        return await rebuild(db, log.mapper, projector)
+    return await rebuild(follower_conninfo(database_url), log.mapper, projector)
 
 
 async def test_rebuilt_equals_live_byte_for_byte_and_no_read_sees_half_of_it(
@@ -93,6 +95,65 @@ async def test_rebuilt_equals_live_byte_for_byte_and_no_read_sees_half_of_it(
     assert len(seen) > 100
     for position, total in set(seen):
         assert total == sum(each <= position for each in entered), position
+
+
+async def test_a_log_of_many_batches_is_rebuilt_as_it_was(
+    log: EventLog,
+    pool: AsyncConnectionPool,
+    owner: AsyncConnection,
+    run_follower: RunFollower,
+    database_url: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("projections.read_ahead.BATCH_EVENTS_MAX", 7)
+    monkeypatch.setattr("projections.read_ahead.SCAN_POSITIONS_MAX", 11)
+    monkeypatch.setattr("projections.rebuild.SWITCH_LAG_MAX", 20)
+    ledgers = [await open_ledger(log, f"{n}") for n in range(5)]
+    for number in range(20):
+        for ledger_id in ledgers:
+            await enter(log, ledger_id, f"{number}")
+    async with run_follower(LineCounts()):
+        head = await caught_up(log, pool)
+    live = await rows(owner)
+
+    assert await rebuild_now(database_url, log, LineCounts()) == head
+
+    assert await rows(owner) == live
+    assert await lines(owner) == dict.fromkeys(ledgers, 20)
+
+
+async def test_what_cant_be_read_ahead_ends_the_rebuild_and_leaves_no_connection(
+    log: EventLog,
+    pool: AsyncConnectionPool,
+    owner: AsyncConnection,
+    run_follower: RunFollower,
+    database_url: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("projections.read_ahead.BATCH_EVENTS_MAX", 7)
+    monkeypatch.setattr("projections.rebuild.SWITCH_LAG_MAX", 0)
+    ledger_id = await open_ledger(log, "damaged")
+    await enter(log, ledger_id, *(f"{number}" for number in range(40)))
+    async with run_follower(LineCounts()):
+        await caught_up(log, pool)
+    live = await rows(owner)
+    await owner.execute("ALTER TABLE events.stored_event DISABLE TRIGGER append_only")
+    await owner.execute(
+        "UPDATE events.stored_event SET state = 'x' WHERE notification_id = 30"
+    )
+    conninfo = make_conninfo(
+        follower_conninfo(database_url), application_name="rebuilding"
+    )
+
+    with pytest.raises(UnreadableEventError):
+        await rebuild(conninfo, log.mapper, LineCounts())
+
+    assert await rows(owner) == live
+    async with asyncio.timeout(10):
+        while True:
+            if await (await owner.execute(REBUILDING)).fetchone() == (0,):
+                break
+            await asyncio.sleep(0.01)
 
 
 async def test_a_changed_definition_is_rebuilt_at_the_next_start(

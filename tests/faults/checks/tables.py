@@ -50,7 +50,7 @@ async def check_tables(url: str, findings: Findings) -> None:
     ) as db:
         for projector in PROJECTORS:
             live = await _sums(db, projector)
-            await rebuild(db, mapper, projector)
+            await rebuild(follower_conninfo(url), mapper, projector)
             again = await _sums(db, projector)
             for table, sums in live.items():
                 if sums != again[table]:
