@@ -1,119 +1,20 @@
-"""Questions about sessions, each one statement that also tells its position.
-
-The list is walked in its order along an index, from the newest session down, and
-stops after a page. Sessions that started in the window come first. Those that
-started before it and were still active in it are all older; they are looked for
-only when the first kind doesn't fill the page, by the index over times of activity.
-"""
+"""Questions about sessions, each one statement that also tells its position."""
 
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
-from typing import Any, LiteralString
+from typing import Any
 from uuid import UUID
 
 from psycopg import AsyncConnection
 from psycopg.rows import class_row
-from psycopg.sql import SQL
 
+from projections.sessions import page_statements
 from projections.sessions.cursor import Cursor
+from projections.sessions.page_statements import TIMES
 from projections.sessions.trace_store import SessionKey
 
 # Whose tables these questions read; POSITION is the least of theirs.
 FOLLOWERS = ("sessions", "agents")
-# As many as there are sets of conditions, of either scope.
-STATEMENTS_MAX = 256
-
-POSITION = SQL("""
-    (SELECT coalesce(min(CASE WHEN p.epoch = h.epoch THEN p.position ELSE 0 END), 0)
-       FROM read.position p, events.head h
-      WHERE p.follower IN ('sessions', 'agents'))
-""")
-COLUMNS = SQL("""
-    s.id, s.session_id, s.agent_id, s.user_id, s.started_at,
-    s.ended_at IS NOT NULL AS has_ended, s.last_active_at, s.facts, s.figures,
-    i.version AS input_version, i.sealed_input, i.input_truncated,
-    o.version AS output_version, o.sealed_output, o.output_truncated,
-    k.destroyed_at IS NOT NULL AS is_erased
-""")
-TEXTS = SQL("""
-    LEFT JOIN read.session_turn i
-      ON i.session = s.id AND i.version = s.first_input_version
-    LEFT JOIN read.session_turn o
-      ON o.session = s.id AND o.version = s.last_output_version
-    LEFT JOIN events.user_key k ON k.user_id = s.user_id
-""")
-PAGE = SQL("""
-    WITH managed AS MATERIALIZED (
-         SELECT agent_id FROM read.agent_manager WHERE user_id = %(caller)s
-    ), recent AS MATERIALIZED (
-         {recent}
-    ), earlier AS MATERIALIZED (
-         {earlier}
-    ), page AS (
-         SELECT id, started_at
-           FROM (SELECT * FROM recent UNION ALL SELECT * FROM earlier) AS both_kinds
-          ORDER BY started_at DESC, id DESC
-         OFFSET %(offset)s LIMIT %(limit)s
-    )
-    SELECT {position} AS position, s.id IS NULL AS is_empty,
-           {columns}
-      FROM (SELECT) AS always
-      LEFT JOIN (
-           page
-           JOIN read.session s ON s.id = page.id
-           {texts}
-      ) ON true
-     ORDER BY s.started_at DESC, s.id DESC
-""")
-NEWEST = SQL("ORDER BY s.started_at DESC, s.id DESC LIMIT %(reach)s")
-IN_WINDOW = SQL("s.started_at >= %(window_start)s")
-# The first kind has filled the page: then there is nothing to look for.
-BEFORE_WINDOW = SQL("""
-    s.started_at < %(window_start)s
-    AND tstzrange(s.started_at, s.last_active_at, '[]') @> %(window_start)s
-    AND (SELECT count(*) FROM recent) < %(reach)s
-""")
-ALL = SQL("""
-    SELECT s.id, s.started_at FROM read.session s
-     WHERE {conditions} {newest}
-""")
-# Of each agent that the caller manages, and of the caller, no more than a page can
-# be on the page. The same session may be found twice.
-VISIBLE = SQL("""
-    SELECT s.id, s.started_at FROM (
-           SELECT s.id, s.started_at
-             FROM managed
-            CROSS JOIN LATERAL (
-                  SELECT s.id, s.started_at FROM read.session s
-                   WHERE s.agent_id = managed.agent_id AND {conditions}
-                  {newest}) AS s
-            UNION
-           (SELECT s.id, s.started_at FROM read.session s
-             WHERE s.user_id = %(caller)s AND {conditions}
-            {newest})
-    ) AS s {newest}
-""")
-# Found by time first, whatever the planner thinks of the other conditions.
-EARLIER = SQL("""
-    SELECT s.id, s.started_at FROM (
-           SELECT s.* FROM read.session s WHERE {before} OFFSET 0
-    ) AS s
-     WHERE {conditions} {newest}
-""")
-IS_VISIBLE = SQL("""
-    (s.user_id = %(caller)s OR s.agent_id IN (SELECT agent_id FROM managed))
-""")
-CONDITIONS: dict[str, LiteralString] = {
-    "after": "(s.started_at, s.id) < (%(after_start)s, %(after_id)s)"
-    " AND s.opened_position <= %(after_position)s",
-    "end_time": "s.started_at < %(end_time)s",
-    "agent_id": "s.agent_id = %(agent_id)s",
-    "user_id": "s.user_id = %(user_id)s",
-    "with_error": "s.has_error",
-    "without_error": "NOT s.has_error",
-    "session_id_prefix": "s.session_id LIKE %(session_id_prefix)s",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,6 +32,24 @@ class Asked:
     user_id: UUID | None = None
     has_error: bool | None = None
     session_id_prefix: str | None = None
+
+    @property
+    def conditions(self) -> tuple[str, ...]:
+        """Name what narrows the list, besides the start of the window."""
+        asked = {
+            "after": self.after is not None,
+            "end_time": self.end_time is not None,
+            "agent_id": self.agent_id is not None,
+            "user_id": self.user_id is not None,
+            "with_error": self.has_error is True,
+            "without_error": self.has_error is False,
+            "session_id_prefix": self.session_id_prefix is not None,
+        }
+        return tuple(name for name, is_asked in asked.items() if is_asked)
+
+    @property
+    def is_by_time_alone(self) -> bool:
+        return self.offset == 0 and TIMES.issuperset(self.conditions)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -181,18 +100,31 @@ async def session_page(
 ) -> tuple[list[PageRow], int]:
     """Return up to ``limit`` sessions, newest first, and the position they reflect."""
     async with db.cursor(row_factory=class_row(PageRow)) as cursor:
-        # A plan made for these very values: a rare prefix and a common one, or a
-        # caller with three sessions and one with a million, are different questions.
-        await cursor.execute(
-            page_statement(asked), page_parameters(asked), prepare=False
-        )
-        rows = await cursor.fetchall()
+        rows: list[PageRow] = []
+        if asked.is_by_time_alone:
+            await cursor.execute(full_page_statement(asked), page_parameters(asked))
+            rows = await cursor.fetchall()
+        if len(rows) < asked.limit:
+            # A plan made for these very values: a rare prefix and a common one, or
+            # an agent with three sessions and one with a million, are different
+            # questions.
+            await cursor.execute(
+                page_statement(asked), page_parameters(asked), prepare=False
+            )
+            rows = await cursor.fetchall()
     position = rows[0].position
     return [row for row in rows if not row.is_empty], position
 
 
+def full_page_statement(asked: Asked) -> bytes:
+    """Return what finds a page, if as many sessions started in the window."""
+    return page_statements.full_page(
+        asked.conditions, everything=asked.everything, limit=asked.limit
+    )
+
+
 def page_statement(asked: Asked) -> bytes:
-    return _statement(_conditions(asked), everything=asked.everything)
+    return page_statements.page(asked.conditions, everything=asked.everything)
 
 
 def page_parameters(asked: Asked) -> dict[str, object]:
@@ -212,44 +144,6 @@ def page_parameters(asked: Asked) -> dict[str, object]:
         "user_id": asked.user_id,
         "session_id_prefix": prefix and _like(prefix),
     }
-
-
-@lru_cache(maxsize=STATEMENTS_MAX)
-def _statement(names: tuple[str, ...], *, everything: bool) -> bytes:
-    found = [SQL(CONDITIONS[name]) for name in names]
-    recent = ALL if everything else VISIBLE
-    earlier = found if everything else [*found, IS_VISIBLE]
-    statement = PAGE.format(
-        position=POSITION,
-        columns=COLUMNS,
-        texts=TEXTS,
-        recent=recent.format(
-            conditions=SQL(" AND ").join([IN_WINDOW, *found]), newest=NEWEST
-        ),
-        earlier=EARLIER.format(
-            before=BEFORE_WINDOW,
-            conditions=SQL(" AND ").join(earlier or [SQL("true")]),
-            newest=NEWEST,
-        ),
-    )
-    # Without the indentation it is short enough for psycopg to remember its parse.
-    return b" ".join(statement.as_bytes(None).split())
-
-
-def _conditions(asked: Asked) -> tuple[str, ...]:
-    return tuple(
-        name
-        for name, wanted in {
-            "after": asked.after is not None,
-            "end_time": asked.end_time is not None,
-            "agent_id": asked.agent_id is not None,
-            "user_id": asked.user_id is not None,
-            "with_error": asked.has_error is True,
-            "without_error": asked.has_error is False,
-            "session_id_prefix": asked.session_id_prefix is not None,
-        }.items()
-        if wanted
-    )
 
 
 def _like(prefix: str) -> str:

@@ -10,7 +10,8 @@ from psycopg import AsyncConnection
 from psycopg.rows import class_row
 from psycopg.sql import SQL
 
-from projections.sessions.queries import COLUMNS, TEXTS, SessionRow
+from projections.sessions.page_statements import COLUMNS, TEXTS
+from projections.sessions.queries import SessionRow
 
 SESSION = SQL("""
     SELECT {columns}

@@ -16,7 +16,7 @@ from psycopg import AsyncConnection
 from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool
 
-from projections.sessions.queries import Asked, page_parameters, page_statement
+from projections.sessions.queries import Asked, full_page_statement, page_parameters
 from service.database import service_conninfo
 
 LIMIT = 25
@@ -34,7 +34,7 @@ async def get_page(request: web.Request) -> web.Response:
     )
     async with request.app[POOL].connection() as db:
         cursor = db.cursor(row_factory=dict_row)
-        await cursor.execute(page_statement(asked), page_parameters(asked))
+        await cursor.execute(full_page_statement(asked), page_parameters(asked))
         rows = await cursor.fetchall()
     body = {
         "data": {

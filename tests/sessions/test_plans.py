@@ -9,7 +9,13 @@ import pytest
 from psycopg import AsyncConnection
 
 from projections.sessions.cursor import Cursor
-from projections.sessions.queries import Asked, page_parameters, page_statement
+from projections.sessions.queries import (
+    Asked,
+    full_page_statement,
+    page_parameters,
+    page_statement,
+    session_page,
+)
 from tests.sessions.projected import read_tables
 
 # Enough that reading all of them would be the dearer plan.
@@ -53,9 +59,11 @@ def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield from nodes(part)
 
 
-async def explained(db: AsyncConnection[Any], asked: Asked) -> list[dict[str, Any]]:
+async def explained(
+    db: AsyncConnection[Any], asked: Asked, statement: bytes | None = None
+) -> list[dict[str, Any]]:
     cursor = await db.execute(
-        b"EXPLAIN (ANALYZE, FORMAT JSON) " + page_statement(asked),
+        b"EXPLAIN (ANALYZE, FORMAT JSON) " + (statement or page_statement(asked)),
         page_parameters(asked),
         prepare=False,
     )
@@ -138,3 +146,54 @@ async def test_the_rest_is_not_looked_for_when_the_page_is_full(
 
     [rest] = [node for node in plan if node.get("Index Name") == "session_activity"]
     assert rest["Actual Loops"] == 0
+
+
+@pytest.mark.parametrize(
+    ("question", "index"),
+    [
+        (asked(), "session_newest"),
+        (asked(limit=101), "session_newest"),
+        (asked(after=behind(timedelta(days=3))), "session_newest"),
+        (asked(end_time=NOON - timedelta(days=3)), "session_newest"),
+        (asked(everything=False), "session_of_agent"),
+        (asked(everything=False, caller=USER), "session_of_user"),
+        (asked(everything=False, caller=STRANGER), "session_of_user"),
+        (asked(window_start=NOON - timedelta(days=14)), "session_newest"),
+        (asked(window_start=NOON + timedelta(minutes=5)), "session_newest"),
+    ],
+)
+async def test_one_plan_for_all_finds_a_full_page_along_an_index(
+    db: AsyncConnection[Any], question: Asked, index: str
+) -> None:
+    """As PostgreSQL plans it for values that it doesn't know."""
+    await db.execute("SET plan_cache_mode = force_generic_plan")
+
+    plan = await explained(db, question, full_page_statement(question))
+
+    used = {node.get("Index Name") for node in plan if node["Actual Loops"]}
+    assert index in used
+    assert "session" not in {
+        node["Relation Name"] for node in plan if node["Node Type"] == "Seq Scan"
+    }
+    reach = question.limit * (1 if question.everything else MANAGED)
+    for node in plan:
+        dropped = node.get("Rows Removed by Filter", 0)
+        assert (node["Actual Rows"] + dropped) * node["Actual Loops"] <= reach
+
+
+@pytest.mark.parametrize("everything", [True, False])
+async def test_a_full_page_needs_no_new_plan(
+    db: AsyncConnection[Any], *, everything: bool
+) -> None:
+    question = asked(everything=everything)
+
+    for _ in range(20):
+        rows, _ = await session_page(db, question)
+        assert len(rows) == LIMIT
+
+    cursor = await db.execute(
+        "SELECT generic_plans FROM pg_prepared_statements"
+        " WHERE statement LIKE '%session_turn%'"
+    )
+    ((generic,),) = await cursor.fetchall()
+    assert generic >= 10
