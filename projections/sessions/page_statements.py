@@ -62,8 +62,7 @@ PAGE = SQL("""
     {shown}
 """)
 SHOWN = SQL("""
-    SELECT {position} AS position, s.id IS NULL AS is_empty,
-           {columns}
+    SELECT {columns}, {position} AS position, s.id IS NULL AS is_empty
       FROM (SELECT) AS always
       LEFT JOIN (
            page

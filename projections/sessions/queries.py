@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from psycopg import AsyncConnection
-from psycopg.rows import class_row
+from psycopg.rows import args_row
 
 from projections.sessions import page_statements
 from projections.sessions.cursor import Cursor
@@ -52,9 +52,11 @@ class Asked:
         return self.offset == 0 and TIMES.issuperset(self.conditions)
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True)
 class SessionRow:
     """A session as the list shows it; texts are sealed.
+
+    The fields are in the order of the statements' columns.
 
     ``is_erased``: the key of its user is destroyed, whatever a cache still holds.
     """
@@ -87,7 +89,7 @@ class SessionRow:
         )
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True)
 class PageRow(SessionRow):
     """A session of a page; without any there is one empty row, for the position."""
 
@@ -99,21 +101,26 @@ async def session_page(
     db: AsyncConnection[Any], asked: Asked
 ) -> tuple[list[PageRow], int]:
     """Return up to ``limit`` sessions, newest first, and the position they reflect."""
-    async with db.cursor(row_factory=class_row(PageRow)) as cursor:
-        rows: list[PageRow] = []
-        if asked.is_by_time_alone:
-            await cursor.execute(full_page_statement(asked), page_parameters(asked))
-            rows = await cursor.fetchall()
-        if len(rows) < asked.limit:
-            # A plan made for these very values: a rare prefix and a common one, or
-            # an agent with three sessions and one with a million, are different
-            # questions.
-            await cursor.execute(
-                page_statement(asked), page_parameters(asked), prepare=False
-            )
-            rows = await cursor.fetchall()
-    position = rows[0].position
-    return [row for row in rows if not row.is_empty], position
+    if asked.is_by_time_alone:
+        found, position = await _page(db, full_page_statement(asked), asked)
+        if len(found) == asked.limit:
+            return found, position
+    # A plan made for these very values: a rare prefix and a common one, or an agent
+    # with three sessions and one with a million, are different questions.
+    return await _page(db, page_statement(asked), asked, prepare=False)
+
+
+async def _page(
+    db: AsyncConnection[Any],
+    statement: bytes,
+    asked: Asked,
+    *,
+    prepare: bool | None = None,
+) -> tuple[list[PageRow], int]:
+    async with db.cursor(row_factory=args_row(PageRow)) as cursor:
+        await cursor.execute(statement, page_parameters(asked), prepare=prepare)
+        rows = await cursor.fetchall()
+    return [row for row in rows if not row.is_empty], rows[0].position
 
 
 def full_page_statement(asked: Asked) -> bytes:

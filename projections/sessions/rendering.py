@@ -1,7 +1,7 @@
 """A session of the list as JSON: our own row, its opened texts, an enrichment."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Collection
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -80,16 +80,14 @@ def said(enrichments: Enrichments | None, session_id: str) -> TraceStoreSays:
 
 
 def agents(
-    rows: Iterable[SessionRow], enrichments: Enrichments | None
+    rows: Collection[SessionRow], enrichments: Enrichments | None
 ) -> tuple[int, int]:
     """Count the distinct agents of a page: those without a failed lookup, and all.
 
     A session that the store doesn't know was looked up all the same.
     """
-    every: set[UUID] = set()
+    every = {row.agent_id for row in rows}
     failed: set[UUID] = set()
-    for row in rows:
-        every.add(row.agent_id)
-        if said(enrichments, row.session_id) == "unavailable":
-            failed.add(row.agent_id)
+    if enrichments is not None:
+        failed = {row.agent_id for row in rows if row.session_id not in enrichments}
     return len(every) - len(failed), len(every)

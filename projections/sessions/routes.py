@@ -61,7 +61,7 @@ async def get_session_list(request: web.Request, query: SessionListQuery) -> Ans
     async with read_once(request, *FOLLOWERS, min_position=query.min_position) as db:
         found, position = await session_page(db, asked)
     rows = found[: query.limit]
-    enriched = await request.app[TRACES].of([row.key for row in rows])
+    enriched = await request.app[TRACES].of(row.key for row in rows)
     vault = request.app[VAULT]
     successful, total = agents(rows, enriched)
     return Answer(

@@ -19,10 +19,13 @@ class ShownText:
     truncated: bool = False
 
 
+NO_TEXT = ShownText()
+
+
 def shown_in_list(text: str | None, *, truncated: bool) -> ShownText:
     """Cut a text for the list; the session alone shows it in full."""
     if text is None:
-        return ShownText()
+        return NO_TEXT
     return ShownText(
         text=text[:LIST_TEXT_CHARACTERS_MAX],
         truncated=truncated or len(text) > LIST_TEXT_CHARACTERS_MAX,
@@ -56,6 +59,8 @@ class TextOpener:
 
 async def first_and_last(vault: Vault, row: SessionRow) -> tuple[ShownText, ShownText]:
     """Open a session's first input and last output, as the list shows them."""
+    if row.sealed_input is None and row.sealed_output is None:
+        return NO_TEXT, NO_TEXT
     opener = TextOpener(vault, row)
     first_input = await opener.open(
         row.sealed_input, version=row.input_version, field="input"

@@ -6,7 +6,7 @@ served from our own tables, on time.
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -80,15 +80,16 @@ class Traces:
     store: TraceStore | None = None
     deadline_s: float = DEADLINE_S
 
-    async def of(self, sessions: Sequence[SessionKey]) -> Enrichments | None:
+    async def of(self, sessions: Iterable[SessionKey]) -> Enrichments | None:
         """Ask about the sessions of a page, in time; None when there is no store."""
         if self.store is None:
             return None
-        if not sessions:
+        keys = list(sessions)
+        if not keys:
             return {}
         try:
             async with asyncio.timeout(self.deadline_s):
-                return await self.store.fetch(sessions, deadline_s=self.deadline_s)
+                return await self.store.fetch(keys, deadline_s=self.deadline_s)
         except TimeoutError:
             logger.warning("the trace store was too slow for a page")
         except Exception:

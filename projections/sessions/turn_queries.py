@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from psycopg import AsyncConnection
-from psycopg.rows import class_row
+from psycopg.rows import args_row, class_row
 from psycopg.sql import SQL
 
 from projections.sessions.page_statements import COLUMNS, TEXTS
@@ -66,7 +66,7 @@ async def visible_session(
     db: AsyncConnection[Any], session: UUID, *, caller: UUID, everything: bool
 ) -> SessionRow | None:
     """Return a session, if there is one and the caller can see it."""
-    async with db.cursor(row_factory=class_row(SessionRow)) as cursor:
+    async with db.cursor(row_factory=args_row(SessionRow)) as cursor:
         await cursor.execute(
             SESSION, {"id": session, "caller": caller, "everything": everything}
         )
