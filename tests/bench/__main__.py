@@ -1,19 +1,20 @@
 """Measure the pairs on this machine: ``python -m tests.bench``.
 
 ``--check`` is the short form for CI: fewer and smaller pairs, whose ratios must not
-be more than a quarter below those in recorded.json; ``--record`` writes these. Pairs
-that need another server are programs of their own: relay.py (Kafka), sessions.py
-(Phoenix), audit.py (a long log).
+be more than a quarter below those in recorded.json, twice; ``--record`` writes these.
+Pairs that need another server are programs of their own: relay.py (Kafka),
+sessions.py (Phoenix), audit.py (a long log).
 """
 
 import argparse
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from tests.bench import report
-from tests.bench.pairs import LIMITS, PAIRS
-from tests.bench.rounds import run
+from tests.bench.pairs import LIMITS, PAIRS, Pair
+from tests.bench.rounds import Figures, run
 from tests.bench.stage import Size, set_up
 
 RECORDED = Path(__file__).with_name("recorded.json")
@@ -45,9 +46,22 @@ def main() -> int:
             seconds=options.seconds,
             pairs=pairs,
             limits=limits,
-            say=lambda line: print(line, file=sys.stderr, flush=True),
+            say=_say,
         )
         results = report.as_json(stage, figures, pairs, limits)
+        lost = _lost(figures, pairs) if options.check else []
+        if lost:
+            # A machine that is shared has bad moments; a loss is there again.
+            print(f"measuring again: {[pair.name for pair in lost]}", file=sys.stderr)
+            again = run(
+                stage,
+                rounds=options.rounds * 2,
+                seconds=options.seconds,
+                pairs=lost,
+                limits=[],
+                say=_say,
+            )
+            lost = _lost(again, lost)
     print(report.as_markdown(figures, pairs, limits))
     if options.output is not None:
         options.output.mkdir(parents=True, exist_ok=True)
@@ -56,18 +70,22 @@ def main() -> int:
     ratios = {pair.name: round(figures.ratio(pair), 3) for pair in pairs}
     if options.record:
         RECORDED.write_text(json.dumps(ratios, indent=1) + "\n")
-    return _check(ratios) if options.check else 0
-
-
-def _check(ratios: dict[str, float]) -> int:
-    recorded = json.loads(RECORDED.read_text())
-    lost = [
-        f"{name}: {ratio}, recorded {recorded[name]}"
-        for name, ratio in ratios.items()
-        if ratio < recorded[name] * (1 - ALLOWED_LOSS)
-    ]
-    print("\n".join(lost) or "no ratio is more than a quarter below its recorded one")
+    for pair in lost:
+        print(f"{pair.name}: twice more than a quarter below its recorded ratio")
     return 1 if lost else 0
+
+
+def _lost(figures: Figures, pairs: Sequence[Pair]) -> list[Pair]:
+    recorded = json.loads(RECORDED.read_text())
+    return [
+        pair
+        for pair in pairs
+        if figures.ratio(pair) < recorded[pair.name] * (1 - ALLOWED_LOSS)
+    ]
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
 
 
 def _options() -> argparse.Namespace:

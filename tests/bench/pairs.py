@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from tests.bench import library, load, pgbench, processes
+from tests.bench import library, load, pgbench, processes, session_log
 from tests.bench.lag import LagSampler
 from tests.bench.stage import Stage
 
@@ -93,7 +93,7 @@ def bare_list(stage: Stage, seconds: float) -> float:
 
 
 def rebuilt(stage: Stage, _seconds: float) -> float:
-    return stage.rebuild_rate
+    return session_log.rebuild_rate(stage.sessions_url, "sessions", stage.size.sessions)
 
 
 def library_projection(stage: Stage, _seconds: float) -> float:

@@ -8,8 +8,8 @@ from tests.bench.pairs import LIMITS, MEASURES, PAIRS, Limit, Pair
 from tests.bench.stage import Stage
 
 WARM_UP_S = 2.0
-# Their figure is made once, while the stage is set up, or costs minutes.
-SLOW = ("library_projection",)
+# They take too long for more than once.
+SLOW = ("rebuilt", "library_projection")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """A log of very many sessions, written straight into its table."""
 
+import asyncio
 import time
 from uuid import UUID
 
@@ -49,10 +50,10 @@ def write_sessions(database_url: str, *, sessions: int, agent: UUID) -> None:
         owner.execute("VACUUM ANALYZE events.stored_event")
 
 
-async def rebuild_rate(database_url: str, projection: str, events: int) -> float:
+def rebuild_rate(database_url: str, projection: str, events: int) -> float:
     """Rebuild a projection from all of the log; return events per second."""
     (projector,) = [each for each in PROJECTORS if each.name == projection]
     conninfo = follower_conninfo(database_url)
     started = time.perf_counter()
-    await rebuild(conninfo, EventMapper(AGGREGATES), projector)
+    asyncio.run(rebuild(conninfo, EventMapper(AGGREGATES), projector))
     return events / (time.perf_counter() - started)

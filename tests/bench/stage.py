@@ -59,7 +59,6 @@ class Stage:
     catalog: Path
     session_list: Path
     insert: Path
-    rebuild_rate: float
     fsyncs: float
 
 
@@ -87,9 +86,6 @@ def _stage(held: ExitStack, folder: Path, url: str, size: Size) -> Stage:
         sessions_url, sessions=size.sessions, agent=readers.agents[0]
     )
     asyncio.run(_follow(sessions_url, folder / "sessions", "sessions", "agents"))
-    rebuild_rate = asyncio.run(
-        session_log.rebuild_rate(sessions_url, "sessions", size.sessions)
-    )
     api = held.enter_context(processes.service(url, folder / "rules"))
     sessions_api = held.enter_context(
         processes.service(sessions_url, folder / "sessions")
@@ -120,7 +116,6 @@ def _stage(held: ExitStack, folder: Path, url: str, size: Size) -> Stage:
         bare_catalog=held.enter_context(processes.bare(answers["catalog"])),
         bare_list=held.enter_context(processes.page(sessions_url, folder)),
         insert=pgbench.prepare(url, folder / "insert.sql"),
-        rebuild_rate=rebuild_rate,
         fsyncs=pgbench.fsyncs_per_second(folder),
         **files,
     )
