@@ -37,22 +37,22 @@ UPSERT = """
     INSERT INTO agent (id, name, description, version, created_at, updated_at)
     SELECT *
       FROM unnest(
-           %(id)s::uuid[], %(name)s::text[], %(description)s::text[],
-           %(version)s::bigint[], %(created_at)s::timestamptz[],
-           %(updated_at)s::timestamptz[])
+           %(id)b::uuid[], %(name)b::text[], %(description)b::text[],
+           %(version)b::bigint[], %(created_at)b::timestamptz[],
+           %(updated_at)b::timestamptz[])
     ON CONFLICT (id) DO UPDATE
        SET version = excluded.version,
            updated_at = excluded.updated_at
 """
 DELETE_MANAGERS = """
     DELETE FROM agent_manager m
-     USING unnest(%(agent_id)s::uuid[], %(user_id)s::uuid[])
+     USING unnest(%(agent_id)b::uuid[], %(user_id)b::uuid[])
            AS gone (agent_id, user_id)
      WHERE m.agent_id = gone.agent_id AND m.user_id = gone.user_id
 """
 INSERT_MANAGERS = """
     INSERT INTO agent_manager (agent_id, user_id)
-    SELECT * FROM unnest(%(agent_id)s::uuid[], %(user_id)s::uuid[])
+    SELECT * FROM unnest(%(agent_id)b::uuid[], %(user_id)b::uuid[])
     ON CONFLICT DO NOTHING
 """
 

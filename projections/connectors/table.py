@@ -46,11 +46,11 @@ UPSERT = """
            is_retired, version, created_at, updated_at)
     SELECT *
       FROM unnest(
-           %(id)s::uuid[], %(owner_id)s::uuid[], %(name)s::text[], %(url)s::text[],
-           %(description)s::text[], %(public_since)s::timestamptz[],
-           %(made_public_by)s::uuid[], %(is_retired)s::boolean[],
-           %(version)s::bigint[], %(created_at)s::timestamptz[],
-           %(updated_at)s::timestamptz[])
+           %(id)b::uuid[], %(owner_id)b::uuid[], %(name)b::text[], %(url)b::text[],
+           %(description)b::text[], %(public_since)b::timestamptz[],
+           %(made_public_by)b::uuid[], %(is_retired)b::boolean[],
+           %(version)b::bigint[], %(created_at)b::timestamptz[],
+           %(updated_at)b::timestamptz[])
     ON CONFLICT (id) DO UPDATE
        SET public_since = excluded.public_since,
            made_public_by = excluded.made_public_by,
@@ -60,7 +60,7 @@ UPSERT = """
 """
 DELETE_GRANTS = """
     DELETE FROM connector_grant g
-     USING unnest(%s::uuid[], %s::uuid[]) AS gone (connector_id, agent_id)
+     USING unnest(%b::uuid[], %b::uuid[]) AS gone (connector_id, agent_id)
      WHERE g.connector_id = gone.connector_id AND g.agent_id = gone.agent_id
 """
 DELETE_GRANTS_OF_CONNECTORS = (
@@ -69,7 +69,7 @@ DELETE_GRANTS_OF_CONNECTORS = (
 UPSERT_GRANTS = """
     INSERT INTO connector_grant (connector_id, agent_id, state)
     SELECT *
-      FROM unnest(%(connector_id)s::uuid[], %(agent_id)s::uuid[], %(state)s::text[])
+      FROM unnest(%(connector_id)b::uuid[], %(agent_id)b::uuid[], %(state)b::text[])
     ON CONFLICT (connector_id, agent_id) DO UPDATE SET state = excluded.state
 """
 

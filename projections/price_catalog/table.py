@@ -53,7 +53,7 @@ class PriceRow:
 
 INSERT_PROVIDERS = """
     INSERT INTO catalog_provider (id, key, display_name)
-    SELECT * FROM unnest(%(id)s::uuid[], %(key)s::text[], %(display_name)s::text[])
+    SELECT * FROM unnest(%(id)b::uuid[], %(key)b::text[], %(display_name)b::text[])
 """
 SELECT_MODELS = """
     SELECT id, number, provider_id, name, version
@@ -64,8 +64,8 @@ UPSERT_MODELS = """
     INSERT INTO catalog_model (id, number, provider_id, name, version)
     SELECT *
       FROM unnest(
-           %(id)s::uuid[], %(number)s::bigint[], %(provider_id)s::uuid[],
-           %(name)s::text[], %(version)s::bigint[])
+           %(id)b::uuid[], %(number)b::bigint[], %(provider_id)b::uuid[],
+           %(name)b::text[], %(version)b::bigint[])
     ON CONFLICT (id) DO UPDATE SET version = excluded.version
 """
 SELECT_PRICES = """
@@ -82,9 +82,9 @@ SUPERSEDE_PRICES = """
     UPDATE model_price p
        SET known_until = gone.known_until, known_until_time = gone.known_until_time
       FROM unnest(
-           %(model_id)s::uuid[], %(known_from)s::bigint[],
-           %(effective_from)s::timestamptz[], %(known_until)s::bigint[],
-           %(known_until_time)s::timestamptz[])
+           %(model_id)b::uuid[], %(known_from)b::bigint[],
+           %(effective_from)b::timestamptz[], %(known_until)b::bigint[],
+           %(known_until_time)b::timestamptz[])
            AS gone (model_id, known_from, effective_from, known_until,
                     known_until_time)
      WHERE p.model_id = gone.model_id
@@ -100,15 +100,15 @@ INSERT_PRICES = """
            source_sha256)
     SELECT *
       FROM unnest(
-           %(model_id)s::uuid[], %(model_number)s::bigint[],
-           %(price_version)s::bigint[], %(effective_from)s::timestamptz[],
-           %(effective_until)s::timestamptz[], %(known_from)s::bigint[],
-           %(known_until)s::bigint[], %(known_from_time)s::timestamptz[],
-           %(known_until_time)s::timestamptz[], %(input_price_per_1m)s::numeric[],
+           %(model_id)b::uuid[], %(model_number)b::bigint[],
+           %(price_version)b::bigint[], %(effective_from)b::timestamptz[],
+           %(effective_until)b::timestamptz[], %(known_from)b::bigint[],
+           %(known_until)b::bigint[], %(known_from_time)b::timestamptz[],
+           %(known_until_time)b::timestamptz[], %(input_price_per_1m)s::numeric[],
            %(output_price_per_1m)s::numeric[],
            %(cache_creation_price_per_1m)s::numeric[],
-           %(cache_read_price_per_1m)s::numeric[], %(currency)s::text[],
-           %(notes)s::text[], %(source_name)s::text[], %(source_version)s::text[],
+           %(cache_read_price_per_1m)s::numeric[], %(currency)b::text[],
+           %(notes)b::text[], %(source_name)b::text[], %(source_version)b::text[],
            %(source_sha256)s::text[])
 """
 MOVE = "UPDATE catalog_change SET position = %s"

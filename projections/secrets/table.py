@@ -48,9 +48,9 @@ UPSERT = """
     INSERT INTO secret (id, owner_id, name, version, created_at, is_deleted)
     SELECT *
       FROM unnest(
-           %(id)s::uuid[], %(owner_id)s::uuid[], %(name)s::text[],
-           %(version)s::bigint[], %(created_at)s::timestamptz[],
-           %(is_deleted)s::boolean[])
+           %(id)b::uuid[], %(owner_id)b::uuid[], %(name)b::text[],
+           %(version)b::bigint[], %(created_at)b::timestamptz[],
+           %(is_deleted)b::boolean[])
     ON CONFLICT (id) DO UPDATE
        SET version = excluded.version,
            created_at = excluded.created_at,
@@ -62,16 +62,16 @@ UPSERT_VERSIONS = """
            created_at, created_by, destroyed_at)
     SELECT *
       FROM unnest(
-           %(secret_id)s::uuid[], %(version)s::bigint[], %(fingerprint)s::text[],
-           %(restored_version)s::bigint[], %(created_at)s::timestamptz[],
-           %(created_by)s::uuid[], %(destroyed_at)s::timestamptz[])
+           %(secret_id)b::uuid[], %(version)b::bigint[], %(fingerprint)b::text[],
+           %(restored_version)b::bigint[], %(created_at)b::timestamptz[],
+           %(created_by)b::uuid[], %(destroyed_at)b::timestamptz[])
     ON CONFLICT (secret_id, version) DO UPDATE
        SET destroyed_at = excluded.destroyed_at
 """
 DESTROY_VERSIONS_OF = """
     UPDATE secret_version v
        SET destroyed_at = given.destroyed_at
-      FROM unnest(%s::uuid[], %s::timestamptz[]) AS given (owner_id, destroyed_at)
+      FROM unnest(%b::uuid[], %b::timestamptz[]) AS given (owner_id, destroyed_at)
       JOIN secret s ON s.owner_id = given.owner_id
      WHERE v.secret_id = s.id AND v.destroyed_at IS NULL
 """

@@ -55,9 +55,9 @@ INSERT_OPENED = """
     SELECT id, session_id, agent_id, user_id, opened_at, opened_position,
            opened_at, opened_at, false, '', ''
       FROM unnest(
-           %(id)s::uuid[], %(session_id)s::text[], %(agent_id)s::uuid[],
-           %(user_id)s::uuid[], %(opened_at)s::timestamptz[],
-           %(opened_position)s::bigint[])
+           %(id)b::uuid[], %(session_id)b::text[], %(agent_id)b::uuid[],
+           %(user_id)b::uuid[], %(opened_at)b::timestamptz[],
+           %(opened_position)b::bigint[])
            AS opened (id, session_id, agent_id, user_id, opened_at, opened_position)
 """
 INSERT_TURNS = """
@@ -69,20 +69,20 @@ INSERT_TURNS = """
            sealed_error, sealed_input, sealed_output)
     SELECT *
       FROM unnest(
-           %(session)s::uuid[], %(version)s::bigint[], %(turn_id)s::text[],
-           %(trace_id)s::text[], %(started_at)s::timestamptz[],
-           %(ended_at)s::timestamptz[], %(latency_us)s::bigint[],
-           %(provider)s::text[], %(model)s::text[], %(prompt_tokens)s::bigint[],
-           %(completion_tokens)s::bigint[], %(cache_read_tokens)s::bigint[],
-           %(cache_creation_tokens)s::bigint[], %(cost)s::numeric[],
-           %(currency)s::text[], %(price_id)s::text[], %(is_error)s::boolean[],
-           %(input_truncated)s::boolean[], %(output_truncated)s::boolean[],
-           %(sealed_error)s::text[], %(sealed_input)s::text[],
-           %(sealed_output)s::text[])
+           %(session)b::uuid[], %(version)b::bigint[], %(turn_id)b::text[],
+           %(trace_id)b::text[], %(started_at)b::timestamptz[],
+           %(ended_at)b::timestamptz[], %(latency_us)b::bigint[],
+           %(provider)b::text[], %(model)b::text[], %(prompt_tokens)b::bigint[],
+           %(completion_tokens)b::bigint[], %(cache_read_tokens)b::bigint[],
+           %(cache_creation_tokens)b::bigint[], %(cost)b::numeric[],
+           %(currency)b::text[], %(price_id)b::text[], %(is_error)b::boolean[],
+           %(input_truncated)b::boolean[], %(output_truncated)b::boolean[],
+           %(sealed_error)b::text[], %(sealed_input)b::text[],
+           %(sealed_output)b::text[])
 """
 DELETE_TURNS = """
     DELETE FROM session_turn t
-     USING unnest(%(sessions)s::uuid[], %(turn_ids)s::text[])
+     USING unnest(%(sessions)b::uuid[], %(turn_ids)b::text[])
            AS given (session, turn_id)
      WHERE t.session = given.session AND t.turn_id = given.turn_id
 """
@@ -91,7 +91,7 @@ DELETE_TURNS = """
 # arrival can't matter.
 SUMMARIZE = """
     WITH touched AS (
-         SELECT * FROM unnest(%(id)s::uuid[], %(ended_at)s::timestamptz[])
+         SELECT * FROM unnest(%(id)b::uuid[], %(ended_at)b::timestamptz[])
              AS given (id, ended_at)
     ), summary AS (
          SELECT t.session AS id,
@@ -116,7 +116,7 @@ SUMMARIZE = """
                 (array_agg(t.version ORDER BY t.started_at DESC, t.turn_id DESC)
                     FILTER (WHERE t.sealed_output IS NOT NULL))[1] AS last_output
            FROM session_turn t
-          WHERE t.session = ANY (%(id)s::uuid[])
+          WHERE t.session = ANY (%(id)b::uuid[])
           GROUP BY t.session
     ), whole AS (
          SELECT s.id, s.session_id, s.agent_id, s.user_id,

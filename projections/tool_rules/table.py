@@ -22,15 +22,15 @@ class ToolRuleRow:
 DELETE_OF_AGENTS = "DELETE FROM tool_rule WHERE agent_id = ANY (%s)"
 DELETE_OF_PAIRS = """
     DELETE FROM tool_rule r
-     USING unnest(%s::uuid[], %s::uuid[]) AS gone (agent_id, connector_id)
+     USING unnest(%b::uuid[], %b::uuid[]) AS gone (agent_id, connector_id)
      WHERE r.agent_id = gone.agent_id AND r.connector_id = gone.connector_id
 """
 INSERT = """
     INSERT INTO tool_rule (agent_id, connector_id, pattern, stance, position)
     SELECT *
       FROM unnest(
-           %(agent_id)s::uuid[], %(connector_id)s::uuid[], %(pattern)s::text[],
-           %(stance)s::text[], %(position)s::bigint[])
+           %(agent_id)b::uuid[], %(connector_id)b::uuid[], %(pattern)b::text[],
+           %(stance)b::text[], %(position)b::bigint[])
 """
 
 

@@ -51,12 +51,12 @@ ADD = """
            cache_creation_tokens, cost)
     SELECT *
       FROM unnest(
-           %(day)s::date[], %(agent_id)s::uuid[], %(user_id)s::uuid[],
-           %(provider)s::text[], %(model)s::text[], %(currency)s::text[],
-           %(turns)s::bigint[], %(turns_with_error)s::bigint[],
-           %(turns_without_price)s::bigint[], %(prompt_tokens)s::bigint[],
-           %(completion_tokens)s::bigint[], %(cache_read_tokens)s::bigint[],
-           %(cache_creation_tokens)s::bigint[], %(cost)s::numeric[])
+           %(day)b::date[], %(agent_id)b::uuid[], %(user_id)b::uuid[],
+           %(provider)b::text[], %(model)b::text[], %(currency)b::text[],
+           %(turns)b::bigint[], %(turns_with_error)b::bigint[],
+           %(turns_without_price)b::bigint[], %(prompt_tokens)b::bigint[],
+           %(completion_tokens)b::bigint[], %(cache_read_tokens)b::bigint[],
+           %(cache_creation_tokens)b::bigint[], %(cost)b::numeric[])
     ON CONFLICT (day, agent_id, user_id, provider, model, currency) DO UPDATE
        SET turns = known.turns + excluded.turns,
            turns_with_error = known.turns_with_error + excluded.turns_with_error,
@@ -81,13 +81,13 @@ ADD = """
 
 AMENDABLE = """
     SELECT t.session, t.turn_id, t.parts
-      FROM unnest(%(sessions)s::uuid[], %(turn_ids)s::text[])
+      FROM unnest(%(sessions)b::uuid[], %(turn_ids)b::text[])
            AS given (session, turn_id)
       JOIN usage_of_amendable_turn t USING (session, turn_id)
 """
 KEEP_AMENDABLE = """
     INSERT INTO usage_of_amendable_turn (session, turn_id, parts)
-    SELECT * FROM unnest(%(session)s::uuid[], %(turn_id)s::text[], %(parts)s::text[])
+    SELECT * FROM unnest(%(session)b::uuid[], %(turn_id)b::text[], %(parts)b::text[])
     ON CONFLICT (session, turn_id) DO UPDATE SET parts = excluded.parts
 """
 

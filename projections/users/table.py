@@ -44,9 +44,9 @@ UPSERT_USERS = """
            ARRAY(SELECT jsonb_array_elements_text(given.roles)),
            given.version, given.created_at, given.updated_at
       FROM unnest(
-           %(id)s::uuid[], %(name)s::text[], %(roles)s::jsonb[],
-           %(version)s::bigint[], %(created_at)s::timestamptz[],
-           %(updated_at)s::timestamptz[])
+           %(id)b::uuid[], %(name)b::text[], %(roles)b::jsonb[],
+           %(version)b::bigint[], %(created_at)b::timestamptz[],
+           %(updated_at)b::timestamptz[])
            AS given (id, name, roles, version, created_at, updated_at)
     ON CONFLICT (id) DO UPDATE
        SET roles = excluded.roles,
@@ -57,13 +57,13 @@ INSERT_TOKENS = """
     INSERT INTO user_token (id, user_id, label, issued, created_at)
     SELECT *
       FROM unnest(
-           %(id)s::uuid[], %(user_id)s::uuid[], %(label)s::text[],
-           %(issued)s::bigint[], %(created_at)s::timestamptz[])
+           %(id)b::uuid[], %(user_id)b::uuid[], %(label)b::text[],
+           %(issued)b::bigint[], %(created_at)b::timestamptz[])
 """
 REVOKE_TOKENS = """
     UPDATE user_token t
        SET revoked_at = gone.revoked_at
-      FROM unnest(%s::uuid[], %s::timestamptz[]) AS gone (id, revoked_at)
+      FROM unnest(%b::uuid[], %b::timestamptz[]) AS gone (id, revoked_at)
      WHERE t.id = gone.id
 """
 

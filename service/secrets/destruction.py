@@ -16,7 +16,7 @@ DESTROY_KEYS = """
     WITH destroyed AS (
         INSERT INTO events.user_key AS kept (user_id, key_id, destroyed_at)
         SELECT given.user_id, gen_random_uuid(), now()
-          FROM unnest(%s::uuid[]) AS given (user_id)
+          FROM unnest(%b::uuid[]) AS given (user_id)
         ON CONFLICT (user_id) DO UPDATE
            SET wrapped = NULL, root_key_id = NULL, destroyed_at = now()
          WHERE kept.destroyed_at IS NULL

@@ -244,7 +244,7 @@ class UserKeys:
                 """
                 UPDATE events.user_key AS kept
                    SET wrapped = new.wrapped, root_key_id = new.root_key_id
-                  FROM unnest(%s::uuid[], %s::text[], %s::text[], %s::bytea[])
+                  FROM unnest(%b::uuid[], %b::text[], %b::text[], %b::bytea[])
                        AS new (user_id, old_root_key_id, root_key_id, wrapped)
                  WHERE kept.user_id = new.user_id
                    AND kept.root_key_id = new.old_root_key_id

@@ -29,12 +29,12 @@ INSERT_ENTRIES = """
     INSERT INTO audit_entry (position, kind, aggregate, actor, request_id)
     SELECT *
       FROM unnest(
-           %(position)s::bigint[], %(kind)s::text[], %(aggregate)s::text[],
-           %(actor)s::text[], %(request_id)s::text[])
+           %(position)b::bigint[], %(kind)b::text[], %(aggregate)b::text[],
+           %(actor)b::text[], %(request_id)b::text[])
 """
 INSERT_MENTIONS = """
     INSERT INTO audit_mention (resource_id, position)
-    SELECT * FROM unnest(%(resource_id)s::uuid[], %(position)s::bigint[])
+    SELECT * FROM unnest(%(resource_id)b::uuid[], %(position)b::bigint[])
 """
 
 

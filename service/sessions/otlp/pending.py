@@ -31,7 +31,7 @@ Pool = AsyncConnectionPool[AsyncConnection[Any]]
 MERGE = """
     INSERT INTO events.reported_trace AS known (agent_id, trace_id, spans)
     SELECT agent_id, trace_id, spans
-      FROM unnest(%(agents)s::uuid[], %(traces)s::text[], %(spans)s::jsonb[])
+      FROM unnest(%(agents)b::uuid[], %(traces)b::text[], %(spans)b::jsonb[])
            AS given (agent_id, trace_id, spans)
      ORDER BY agent_id, trace_id
     ON CONFLICT (agent_id, trace_id) DO UPDATE
