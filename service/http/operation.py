@@ -11,7 +11,7 @@ from pydantic import BaseModel, TypeAdapter
 from service.http.body import continue_when_read, parse_body, refuse_body
 from service.http.envelope import Answer, respond
 from service.http.rate_limit import RateLimit
-from service.http.requests import parse_path, parse_query
+from service.http.requests import parse_path, parse_query, path_parameter
 
 EVENT_STREAM = "text/event-stream"
 
@@ -121,7 +121,8 @@ class Routes:
                     tag=self.tag,
                     function=function,
                     path_types={
-                        name: TypeAdapter(parameters[name].annotation) for name in names
+                        name: path_parameter(parameters[name].annotation)
+                        for name in names
                     },
                     query=_annotation(parameters, "query"),
                     body=_annotation(parameters, "body"),

@@ -69,6 +69,14 @@ async def test_a_query_that_is_not_right_is_refused(
     assert problem in [error["path"] for error in reply.data["errors"]]
 
 
+@pytest.mark.parametrize("given", ["1_0", "5.0", "+5", "%205", "%D9%A5", "1e1", "ten"])
+async def test_a_number_in_the_path_is_in_digits(shared: Shared, given: str) -> None:
+    reply = await shared.ada.get(f"/api/audit/events/{given}")
+
+    assert (reply.status, reply.code) == (400, "malformed_request")
+    assert [error["path"] for error in reply.data["errors"]] == ["position"]
+
+
 async def test_an_operation_without_query_takes_none(shared: Shared) -> None:
     reply = await shared.ada.get("/api/users/me?verbose=1&verbose=2")
 
