@@ -10,7 +10,8 @@ import pytest
 from aiohttp.test_utils import unused_port
 from psycopg.conninfo import make_conninfo
 
-from service.cli import EXIT_CONFIG, EXIT_FAILED, main
+from service.cli.commands import EXIT_FAILED
+from service.cli.main import EXIT_CONFIG, main
 
 
 @pytest.fixture(autouse=True)

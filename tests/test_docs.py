@@ -10,7 +10,7 @@ import pytest
 from service.aggregate import event_types
 from service.aggregates import AGGREGATES
 from service.app import operations
-from service.cli import build_parser
+from service.cli.parser import build_parser
 from service.config import NO_OPTION, Config, variable_of
 
 ROOT = Path(__file__).parent.parent

@@ -7,7 +7,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from service.cli import EXIT_FAILED, main
+from service.cli.commands import EXIT_FAILED
+from service.cli.main import main
 from service.secrets.key_ring import KEY_RING_FILE, KeyRing
 
 UNDATED_SINCE = "2025-01-01"

@@ -19,8 +19,8 @@ from projections.audit.tree.verify import Verdict, verify_export
 from projections.catalog import follower_conninfo
 from projections.position import wait_for_position
 from projections.rebuild import rebuild
+from service.cli.review import reading_database
 from service.resources import Resources
-from service.review import reading_database
 
 OWNER = "ALTER TABLE events.stored_event DISABLE TRIGGER append_only"
 

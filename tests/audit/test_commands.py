@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from projections.position import wait_for_position
+from service.cli.review import reading_database
 from service.database import READER_ROLE
 from service.resources import Resources
-from service.review import reading_database
 from tests.audit.command import audit
 from tests.audit.tampering import as_owner, sign
 from tests.audit.test_note import C2SP_KEY

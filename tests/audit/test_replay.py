@@ -7,8 +7,8 @@ from psycopg.sql import SQL, Identifier
 
 from projections.audit.replay import REPLAYED, replay
 from projections.catalog import PROJECTORS, follower_conninfo
+from service.cli.review import reading_database
 from service.resources import Resources
-from service.review import reading_database
 from tests.audit.command import audit
 from tests.audit.random_history import Folded, World, folds
 from tests.callers import Callers

@@ -2,7 +2,7 @@
 
 import sys
 
-from service.cli import main
+from service.cli.main import main
 from service.hardening import forbid_dumps
 from tests.faults.known_bugs import BUGS
 

@@ -77,7 +77,7 @@ async def test_unusable_sources_are_refused_without_showing_a_key(
 
 
 def test_a_key_of_a_variable_is_in_no_repr_and_no_option() -> None:
-    from service.cli import build_parser
+    from service.cli.parser import build_parser
 
     assert KEY[:10] not in repr(config(ROOT_KEYS=f"new:{KEY}"))
     with pytest.raises(SystemExit):

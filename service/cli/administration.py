@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from projections.catalog import PROJECTORS, follower_conninfo
 from projections.rebuild import rebuild
 from service.aggregates import AGGREGATES
+from service.cli.doctor import examine
 from service.config import Config
 from service.database import connection_pool, service_conninfo
-from service.doctor import examine
 from service.errors import InvalidRequestError
 from service.event_log.mapper import EventMapper
 from service.price_catalog.import_prices import import_prices

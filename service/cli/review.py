@@ -30,7 +30,7 @@ from projections.audit.tree.verify import Contradiction, Verdict, verify_export
 from projections.catalog import follower_conninfo
 from projections.moment import At, past
 from service.aggregates import AGGREGATES
-from service.audit_options import FILTERS
+from service.cli.audit_options import FILTERS
 from service.config import ConfigError
 from service.database import READER_ROLE, SERVICE_ROLE, service_conninfo
 from service.event_log.mapper import EventMapper

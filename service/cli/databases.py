@@ -1,0 +1,52 @@
+"""The database that a command works on."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from service.config import Config, ConfigError
+from service.embedded_postgres import EmbeddedPostgres
+from service.embedded_postgres.errors import DataFolderInUseError
+
+
+@contextmanager
+def database(config: Config) -> Iterator[tuple[str, EmbeddedPostgres | None]]:
+    """Yield the database's URL, starting the embedded one where none is given."""
+    try:
+        config.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(
+            f"{config.data_dir} can't be the data folder: {error.strerror}"
+        ) from None
+    if config.database_url is not None:
+        yield config.database_url, None
+        return
+    with EmbeddedPostgres.start(config.data_dir) as postgres:
+        yield postgres.url, postgres
+
+
+@contextmanager
+def database_in_use(config: Config) -> Iterator[str]:
+    """Yield the database's URL, also while a service is running on the folder."""
+    if config.database_url is None and not EmbeddedPostgres.is_in(config.data_dir):
+        raise ConfigError(
+            f"there is no database in {config.data_dir}; is it another data folder, "
+            "or has the service never been started there?"
+        )
+    try:
+        with database(config) as (url, _):
+            from service.migrate import migrate
+
+            migrate(url)
+            yield url
+    except DataFolderInUseError:
+        yield EmbeddedPostgres.url_of_running(config.data_dir)
+
+
+@contextmanager
+def database_to_read(config: Config) -> Iterator[str]:
+    """Yield the database's URL and leave an external one, perhaps a replica, alone."""
+    if config.database_url is not None:
+        yield config.database_url
+        return
+    with database_in_use(config) as url:
+        yield url
