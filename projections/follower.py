@@ -4,11 +4,11 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from typing import Any
-from uuid import UUID
 
 import psycopg
 from psycopg import AsyncConnection
 
+from projections.place import Place, ReplacedError, record_stop
 from projections.position import FollowerStatus
 from projections.projector import Placed, Projector
 from projections.rebuild import create_indexes, create_tables, rebuild
@@ -19,7 +19,6 @@ from service.event_log.log import EventLog
 from service.event_log.mapper import UnreadableEventError
 
 BATCH_EVENTS_MAX = 1000
-SCAN_POSITIONS_MAX = 50_000
 STEP_TIMEOUT_S = 120.0
 POLL_S = 0.5
 # A step costs about as much for one event as for fifty: while they come in numbers,
@@ -33,47 +32,8 @@ STOPPED_RETRY_S = 30.0
 UNABLE = frozenset({"08", "25", "40", "53", "55", "57"})
 
 LOCK = "SELECT pg_try_advisory_lock(hashtextextended(%s, 0))"
-PLACE = """
-    SELECT position, epoch, definition FROM read.position WHERE follower = %s
-"""
-BEGIN_PLACE = """
-    INSERT INTO read.position (follower, position, epoch, definition)
-    VALUES (%s, 0, %s, %s)
-"""
-# Most of what is appended concerns few projectors: the others move by this alone.
-SKIP = """
-    WITH log AS (
-        SELECT position AS head, epoch, least(position, %(upto_max)s) AS upto
-          FROM events.head),
-    skipped AS (
-        UPDATE read.position place
-           SET position = log.upto, reason = NULL, moved_at = now()
-          FROM log
-         WHERE place.follower = %(follower)s
-           AND place.position = %(position)s AND log.upto > %(position)s
-           AND place.epoch = %(epoch)s AND log.epoch = %(epoch)s
-           AND place.definition = %(definition)s
-           AND NOT EXISTS (
-               SELECT FROM events.stored_event
-                WHERE notification_id > %(position)s AND notification_id <= log.upto
-                  AND (%(topics)s::text[] IS NULL OR topic = ANY (%(topics)s)))
-        RETURNING place.position)
-    SELECT head, epoch, upto, EXISTS (SELECT FROM skipped) FROM log
-"""
-# Moving first locks the place, as a rebuild's switch does first.
-MOVE = """
-    UPDATE read.position SET position = %s, reason = NULL, moved_at = now()
-     WHERE follower = %s AND position = %s AND epoch = %s AND definition = %s
-"""
-STOP = """
-    UPDATE read.position SET reason = %s WHERE follower = %s AND position = %s
-"""
 
 logger = logging.getLogger(__name__)
-
-
-class ReplacedError(Exception):
-    """Another instance has taken this follower's place, or the log is another."""
 
 
 class LogTooShortError(Exception):
@@ -140,7 +100,7 @@ class Follower:
                 self.status.state, self.status.reason = "standby", None
                 self.status.report()
                 await asyncio.sleep(STANDBY_S)
-            epoch = await self._take_place(db)
+            place = await self._take_place(db)
             await db.execute("SET search_path = read")
             self._batch_max = BATCH_EVENTS_MAX
             with self._log.doorbell.bell() as bell:
@@ -148,7 +108,7 @@ class Follower:
                 while True:
                     before, next_step = self.status.position, clock() + STEP_INTERVAL_S
                     with deadline(db, STEP_TIMEOUT_S):
-                        is_behind = await self._step(db, epoch)
+                        is_behind = await self._step(db, place)
                     if not is_behind:
                         if self.status.position - before >= BUSY_EVENTS:
                             await asyncio.sleep(next_step - clock())
@@ -159,47 +119,44 @@ class Follower:
         row = await cursor.fetchone()
         return bool(row and row[0])
 
-    async def _take_place(self, db: AsyncConnection[Any]) -> UUID:
+    async def _take_place(self, db: AsyncConnection[Any]) -> Place:
         """Find the place to go on from; make or rebuild the tables where needed."""
         _, epoch = await reader.head(db)
-        place = await (await db.execute(PLACE, [self.name])).fetchone()
-        self.status.position = place[0] if place else 0
-        if place is None:
-            is_ours = await self._began(db, epoch)
-        else:
-            is_ours = place[1:] == (epoch, self._projector.definition)
+        place = Place.of(self._projector, epoch)
+        position, is_ours = await place.position(db)
+        self.status.position = position or 0
+        if position is None:
+            is_ours = await self._began(db, place)
         if not is_ours:
             self.status.state = "rebuilding"
             self.status.position = await rebuild(
                 self._conninfo, self._log.mapper, self._projector
             )
-        return epoch
+        return place
 
-    async def _began(self, db: AsyncConnection[Any], epoch: UUID) -> bool:
+    async def _began(self, db: AsyncConnection[Any], place: Place) -> bool:
         """Create empty tables; False when there are some without a place."""
         try:
             async with db.transaction():
                 await create_tables(db, self._projector, "read")
                 await create_indexes(db, self._projector, "read")
-                await db.execute(
-                    BEGIN_PLACE, [self.name, epoch, self._projector.definition]
-                )
+                await place.begin(db)
         except psycopg.errors.DuplicateTable:
             return False
         return True
 
-    async def _step(self, db: AsyncConnection[Any], epoch: UUID) -> bool:
+    async def _step(self, db: AsyncConnection[Any], place: Place) -> bool:
         """Apply one batch and return whether there is more."""
         position = self.status.position
-        head, current_epoch, upto, skipped = await self._skip(db, epoch, position)
-        if current_epoch != epoch:
+        head, epoch, upto, is_skipped = await place.skip(db, position)
+        if epoch != place.epoch:
             raise ReplacedError("the log has a new epoch")
         if head < position:
             raise LogTooShortError(f"the log ends at {head}")
         self.status.head = head
-        if upto > position and not skipped:
+        if upto > position and not is_skipped:
             try:
-                upto = await self._apply_some(db, epoch, position, upto)
+                upto = await self._apply_some(db, place, position, upto)
             except Exception as error:
                 if _will_pass(error) or self._batch_max == 1:
                     raise
@@ -212,33 +169,8 @@ class Follower:
         self.status.report()
         return upto < head
 
-    async def _skip(
-        self, db: AsyncConnection[Any], epoch: UUID, position: int
-    ) -> tuple[int, UUID, int, bool]:
-        """Move on over what has nothing for this projector.
-
-        :returns: the log's head and epoch, how far to look now, and whether the
-            follower stands there already
-        """
-        cursor = await db.execute(
-            SKIP,
-            {
-                "follower": self.name,
-                "position": position,
-                "upto_max": position + SCAN_POSITIONS_MAX,
-                "epoch": epoch,
-                "definition": self._projector.definition,
-                "topics": self._projector.topics or None,
-            },
-            prepare=True,
-        )
-        row = await cursor.fetchone()
-        assert row is not None
-        head, current_epoch, upto, skipped = row
-        return head, current_epoch, upto, skipped
-
     async def _apply_some(
-        self, db: AsyncConnection[Any], epoch: UUID, position: int, upto: int
+        self, db: AsyncConnection[Any], place: Place, position: int, upto: int
     ) -> int:
         """Apply a batch and return how far it went."""
         events = await self._projector.read(
@@ -247,7 +179,7 @@ class Follower:
         if len(events) == self._batch_max:
             upto = events[-1].position
         try:
-            await self._apply(db, epoch, events, position, upto)
+            await self._apply(db, place, events, position, upto)
         except Exception as error:
             if self._batch_max == 1 and events and not _will_pass(error):
                 raise UnappliedEventError(events[0]) from error
@@ -257,22 +189,16 @@ class Follower:
     async def _apply(
         self,
         db: AsyncConnection[Any],
-        epoch: UUID,
+        place: Place,
         events: Sequence[Placed],
         position: int,
         upto: int,
     ) -> None:
-        move = [upto, self.name, position, epoch, self._projector.definition]
-        if not events:
-            await self._move(db, move)
-            return
         async with db.transaction():
-            await self._move(db, move)
-            await self._projector.project(db, events)
-
-    async def _move(self, db: AsyncConnection[Any], move: Sequence[object]) -> None:
-        if (await db.execute(MOVE, move, prepare=True)).rowcount != 1:
-            raise ReplacedError("the place is another instance's")
+            # Moving first locks the place, as a rebuild's switch does first.
+            await place.move(db, position, upto)
+            if events:
+                await self._projector.project(db, events)
 
     async def _stop(self, error: Exception) -> None:
         self.status.state = "stopped"
@@ -282,8 +208,8 @@ class Follower:
             async with await AsyncConnection.connect(
                 self._conninfo, autocommit=True, connect_timeout=5
             ) as db:
-                await db.execute(
-                    STOP, [self.status.reason, self.name, self.status.position]
+                await record_stop(
+                    db, self.name, self.status.position, self.status.reason
                 )
         except (psycopg.Error, OSError):
             logger.warning("can't record why", extra={"follower": self.name})

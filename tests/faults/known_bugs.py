@@ -15,6 +15,7 @@ from uuid import UUID
 
 from projections import follower
 from projections.audit.trail.projector import AuditTrailProjector
+from projections.place import Place
 from projections.relay import batches, place, relay
 from service.connectors.aggregate import Connector
 from service.event_log import batch as batch_module
@@ -168,9 +169,9 @@ def saves_position_apart() -> None:
     """Save a follower's position first, and its rows in another transaction."""
 
     async def apply(
-        self: follower.Follower, db: Any, epoch: UUID, events: Any, at: int, upto: int
+        self: follower.Follower, db: Any, at: Place, events: Any, begin: int, upto: int
     ) -> None:
-        await self._move(db, [upto, self.name, at, epoch, self._projector.definition])
+        await at.move(db, begin, upto)
         await asyncio.sleep(0.05)
         async with db.transaction():
             if events:

@@ -8,7 +8,8 @@ from psycopg import AsyncConnection, errors
 from psycopg_pool import AsyncConnectionPool
 
 from projections.catalog import follower_conninfo
-from projections.follower import Follower, ReplacedError, _will_pass
+from projections.follower import Follower, _will_pass
+from projections.place import Place, ReplacedError
 from service.event_log.log import EventLog
 from tests.event_log.logs import enter, entering, open_ledger, run, until
 from tests.followers.conftest import RunFollower
@@ -152,8 +153,9 @@ async def test_one_that_was_replaced_cant_write_any_more(
         follower_conninfo(database_url), autocommit=True
     ) as db:
         await db.execute("SET search_path = read")
+        place = Place.of(projector, log.epoch)
         with pytest.raises(ReplacedError):
-            await paused._apply(db, log.epoch, late, position, position + 1)
+            await paused._apply(db, place, late, position, position + 1)
 
     assert await lines(owner) == {ledger_id: 0}
 
