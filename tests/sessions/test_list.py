@@ -2,7 +2,9 @@
 
 import pytest
 
+from service.resources import Resources
 from tests.callers import Caller, Callers
+from tests.rebuilding import expect_rebuild_equals_live
 from tests.sessions.recording import LIST, LONG_AGO, Recorder, at, turn
 
 
@@ -275,3 +277,22 @@ async def test_a_list_counts_the_agents_of_its_page(
         (await other.list(query, by=ada)).data["total_agents"]
         for query in ("", "limit=1", "limit=2", "limit=2&offset=1")
     ] == [2, 1, 2, 1]
+
+
+async def test_a_page_goes_on_over_a_rebuild_and_stays_itself(
+    recorder: Recorder, resources: Resources
+) -> None:
+    """Its statement is prepared on each connection, over tables that are replaced."""
+    for number in range(3):
+        await recorder.start(f"chat-{number}")
+        await recorder.turn(f"chat-{number}", turn("t1", 0, 1))
+
+    async def pages() -> set[bytes]:
+        replies = [await recorder.list("limit=2") for _ in range(30)]
+        assert {reply.status for reply in replies} == {200}
+        return {reply.body for reply in replies}
+
+    before = await pages()
+    await expect_rebuild_equals_live(resources, "sessions")
+
+    assert await pages() == before
