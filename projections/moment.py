@@ -3,46 +3,18 @@
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any, TypeVar
+from typing import Any, TypeVar
 from uuid import UUID
 
 from psycopg import AsyncConnection
-from pydantic import PlainValidator, TypeAdapter, ValidationError, WithJsonSchema
 
 from projections.authored import AuthoredEvent, events_of
 from service.aggregate import LoggedAggregate
 from service.errors import MalformedRequestError, Problem
 from service.event_log import reader
 from service.event_log.mapper import EventMapper
-from service.http.requests import POSITION_MAX, Moment
 
 A = TypeVar("A", bound=LoggedAggregate)
-
-_TIME: TypeAdapter[datetime] = TypeAdapter(Moment)
-
-
-def _read(text: str) -> int | datetime:
-    if text.isascii() and text.isdigit() and int(text) <= POSITION_MAX:
-        return int(text)
-    try:
-        return _TIME.validate_strings(text)
-    except ValidationError:
-        raise ValueError("neither a position nor an ISO 8601 time") from None
-
-
-At = Annotated[
-    int | datetime,
-    PlainValidator(_read),
-    WithJsonSchema(
-        {
-            "anyOf": [
-                {"type": "integer", "minimum": 0, "maximum": POSITION_MAX},
-                {"type": "string", "format": "date-time"},
-            ]
-        }
-    ),
-]
-"""The type of a query's ``at``: a position of the log, or an ISO 8601 time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +47,9 @@ class Past:
         return events_of(self._db, self._mapper, aggregate_id, upto=self.position)
 
 
-async def past(db: AsyncConnection[Any], mapper: EventMapper, at: At | None) -> Past:
+async def past(
+    db: AsyncConnection[Any], mapper: EventMapper, at: int | datetime | None
+) -> Past:
     """Find the position that ``at`` names; None is the end of the log.
 
     A time means everything recorded up to and at it; one in the future is now.

@@ -15,7 +15,7 @@ from projections.connectors.queries import (
     grants_of_connector,
     visible_connectors,
 )
-from projections.moment import At, past
+from projections.moment import past
 from projections.reading import POSITION_HEADER, reading
 from service.auth.middleware import PRINCIPAL
 from service.connectors.aggregate import Connector
@@ -26,6 +26,7 @@ from service.connectors.resource import (
     grants_of,
 )
 from service.errors import NotFoundError
+from service.http.at import At
 from service.http.dispatch import EVENT_LOG
 from service.http.envelope import Answer
 from service.http.operation import Routes

@@ -7,7 +7,7 @@ from typing import Annotated
 from aiohttp import web
 from pydantic import AfterValidator, Field
 
-from projections.moment import At, past
+from projections.moment import past
 from projections.price_catalog.history import (
     KnownPrice,
     PricedModel,
@@ -17,6 +17,7 @@ from projections.price_catalog.history import (
 from projections.price_catalog.rendered import FOLLOWER
 from projections.reading import reading
 from service.errors import NotFoundError
+from service.http.at import At
 from service.http.dispatch import EVENT_LOG
 from service.http.envelope import Answer
 from service.http.operation import Routes

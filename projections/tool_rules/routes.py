@@ -6,7 +6,7 @@ from uuid import UUID
 from aiohttp import web
 from pydantic import Field
 
-from projections.moment import At, past
+from projections.moment import past
 from projections.reading import reading
 from projections.tool_rules.access import scope_of
 from projections.tool_rules.explanation import Explanation, explain
@@ -18,6 +18,7 @@ from projections.tool_rules.queries import (
 )
 from service.auth.middleware import PRINCIPAL
 from service.errors import NotFoundError
+from service.http.at import At
 from service.http.dispatch import EVENT_LOG
 from service.http.envelope import Answer
 from service.http.operation import Routes

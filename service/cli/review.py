@@ -28,12 +28,13 @@ from projections.audit.tree.note import NoteError, VerifierKey, notes_in
 from projections.audit.tree.queries import latest_checkpoint
 from projections.audit.tree.verify import Contradiction, Verdict, verify_export
 from projections.catalog import follower_conninfo
-from projections.moment import At, past
+from projections.moment import past
 from service.aggregates import AGGREGATES
 from service.cli.audit_options import FILTERS
 from service.config import ConfigError
 from service.database import READER_ROLE, SERVICE_ROLE, service_conninfo
 from service.event_log.mapper import EventMapper
+from service.http.at import At
 
 EXIT_CHANGED = 1
 EXIT_UNUSABLE = 2

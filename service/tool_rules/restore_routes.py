@@ -1,15 +1,15 @@
 """Restoring an agent's tool rules over HTTP."""
 
-from typing import Annotated, TypedDict
+from typing import TypedDict
 from uuid import UUID
 
 from aiohttp import web
-from pydantic import Field
 
+from service.http.at import BodyAt
 from service.http.dispatch import EVENT_LOG, dispatch
 from service.http.envelope import Answer
 from service.http.operation import Routes
-from service.http.requests import POSITION_MAX, Moment, RequestModel
+from service.http.requests import RequestModel
 from service.tool_rules.aggregate import ToolRules
 from service.tool_rules.resource import (
     ToolRuleResource,
@@ -28,7 +28,7 @@ routes = Routes("mcp")
 
 
 class RulesMoment(RequestModel):
-    at: Annotated[int, Field(ge=0, le=POSITION_MAX)] | Moment
+    at: BodyAt
 
 
 class RestoredRules(TypedDict):

@@ -142,5 +142,20 @@ async def test_if_match(callers: Callers, setting: Setting) -> None:
 async def test_malformed_bodies(callers: Callers, setting: Setting) -> None:
     ada = await callers.user("ada")
     agent = await setting.agent(ada)
-    for at in (None, -1, 1.5, "never", "7", True, [1]):
-        assert (await restore(ada, agent, at)).status == 422, at
+    for at in (None, -1, 2**63, 1.5, 1e300, "never", "7", True, [1]):
+        reply = await restore(ada, agent, at)
+        assert reply.status == 422, at
+        assert reply.data["errors"] == [
+            {"path": "at", "message": "neither a position nor an ISO 8601 time"}
+        ]
+
+
+async def test_a_position_is_a_number_however_it_is_written(
+    callers: Callers, setting: Setting
+) -> None:
+    ada = await callers.user("ada")
+    agent = await setting.agent(ada)
+
+    reply = await restore(ada, agent, 1.0)
+
+    assert (reply.status, reply.data["position"]) == (200, 1)

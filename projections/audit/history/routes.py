@@ -23,7 +23,7 @@ from projections.audit.history.state import (
     kind_of,
     state_of,
 )
-from projections.moment import At, Past, past
+from projections.moment import Past, past
 from projections.reading import POSITION_HEADER, READ_POOL
 from projections.tool_rules.origins import holding_then, rules_then
 from service.agents.aggregate import Agent
@@ -32,6 +32,7 @@ from service.audit.record import record_reading
 from service.errors import MalformedRequestError, NotFoundError, Problem
 from service.event_log import reader
 from service.event_log.mapper import EventMapper
+from service.http.at import At
 from service.http.dispatch import EVENT_LOG
 from service.http.envelope import Answer
 from service.http.operation import Routes

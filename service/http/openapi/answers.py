@@ -174,7 +174,7 @@ def _own(
     example: dict[str, Any],
 ) -> Schema:
     shown = example.get("answers", {}).get(str(status))
-    if status >= HTTPStatus.BAD_REQUEST and operation.content_type is None:
+    if status >= HTTPStatus.BAD_REQUEST:
         if status == HTTPStatus.SERVICE_UNAVAILABLE and operation.public:
             # A probe says what it found, also when that is bad news.
             return _success(operation, schemas, status, words, shown)

@@ -1,0 +1,56 @@
+"""The parameter ``at``: a position of the log, or an ISO 8601 time."""
+
+import re
+from datetime import datetime
+from typing import Annotated, Any
+
+from pydantic import (
+    BeforeValidator,
+    PlainValidator,
+    TypeAdapter,
+    ValidationError,
+    WithJsonSchema,
+)
+
+from service.http.requests import POSITION_MAX, Moment
+
+_TIME: TypeAdapter[datetime] = TypeAdapter(Moment)
+
+
+def _read(value: Any) -> int | datetime:
+    # JSON knows one kind of number: 42.0 is 42.
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        if 0 <= value <= POSITION_MAX:
+            return value
+    elif isinstance(value, str):
+        try:
+            return _TIME.validate_strings(value)
+        except ValidationError:
+            pass
+    raise ValueError("neither a position nor an ISO 8601 time")
+
+
+def _number_in_text(text: str) -> int | str:
+    return int(text) if _DIGITS.fullmatch(text) else text
+
+
+BodyAt = Annotated[
+    int | datetime,
+    PlainValidator(_read),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "integer", "minimum": 0, "maximum": POSITION_MAX},
+                {"type": "string", "format": "date-time"},
+            ]
+        }
+    ),
+]
+"""The type of a body's ``at``."""
+
+At = Annotated[BodyAt, BeforeValidator(_number_in_text)]
+"""The type of a query's ``at``, where a position is text too."""
+
+_DIGITS = re.compile(r"[0-9]{1,19}")
