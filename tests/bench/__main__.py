@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tests.bench import report
 from tests.bench.pairs import LIMITS, PAIRS, Pair
-from tests.bench.rounds import Figures, run
+from tests.bench.rounds import SLOW, Figures, run
 from tests.bench.stage import Size, set_up
 
 RECORDED = Path(__file__).with_name("recorded.json")
@@ -46,6 +46,7 @@ def main() -> int:
             seconds=options.seconds,
             pairs=pairs,
             limits=limits,
+            once=() if is_short else SLOW,
             say=_say,
         )
         results = report.as_json(stage, figures, pairs, limits)
