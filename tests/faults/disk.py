@@ -65,6 +65,17 @@ async def full(stage: Stage, random: Random, disk: Path) -> None:
         filler.unlink()
 
 
+@contextmanager
+def kept_full(disk: Path) -> Iterator[None]:
+    """Fill a disk to its last byte, and free it in the end."""
+    filler = disk / "filler"
+    try:
+        _fill(disk, filler)
+        yield
+    finally:
+        filler.unlink()
+
+
 async def full_of_wal(stage: Stage, random: Random, disk: Path) -> None:
     """As :func:`full`; what is preallocated is used up, so that it is felt at once."""
     filling = asyncio.create_task(full(stage, random, disk))
