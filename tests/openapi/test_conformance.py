@@ -1,7 +1,8 @@
 """Schemathesis: whatever is sent, the service does as its document says.
 
 SCHEMATHESIS_EXAMPLES sets how many requests are made up for each operation; the
-default keeps this short.
+default keeps this under a minute. More than ten also asks everything as somebody
+who may do nothing.
 """
 
 import os
@@ -19,8 +20,8 @@ from tests.openapi.contract import closed, current_document
 from tests.openapi.live import Live, live_service
 
 EXAMPLES_MAX = int(os.environ.get("SCHEMATHESIS_EXAMPLES", "3"))
-# One who may do everything, and one who may do nothing.
-CALLERS = ["superuser", "stranger"]
+IS_DEEP = EXAMPLES_MAX > 10
+CALLERS = ["superuser", "stranger"] if IS_DEEP else ["superuser"]
 
 # 412: If-Match or X-Min-Position was made up; that is well-formed, and refused.
 ACCEPTED = ["2xx", 304, 401, 403, 404, 409, 412, 429]

@@ -46,6 +46,23 @@ def test_it_says_what_it_is() -> None:
 
 
 @pytest.mark.parametrize("operation", documented(), ids=lambda each: each.name)
+def test_a_refusal_is_an_envelope_also_where_a_file_was_asked_for(
+    operation: Any,
+) -> None:
+    document = current_document()
+    described = document["paths"][operation.path][operation.method.lower()]
+    for status, answer in described["responses"].items():
+        if int(status) < 400 or (operation.name, status) == ("get_readyz", "503"):
+            continue
+        if "$ref" in answer:
+            name = answer["$ref"].rpartition("/")[2]
+            answer = document["components"]["responses"][name]  # noqa: PLW2901
+        assert answer["content"]["application/json"]["schema"] == {
+            "$ref": "#/components/schemas/Error"
+        }, status
+
+
+@pytest.mark.parametrize("operation", documented(), ids=lambda each: each.name)
 def test_an_operation_is_described(operation: Any) -> None:
     described = current_document()["paths"][operation.path][operation.method.lower()]
 
