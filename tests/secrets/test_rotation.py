@@ -14,6 +14,7 @@ from pathlib import Path
 from uuid import UUID, uuid4
 
 import pytest
+from psycopg import AsyncConnection
 
 from service.resources import Resources, open_resources
 from service.secrets.canary import Pool, verify_canary
@@ -32,6 +33,9 @@ KEY_RING = "keys.json"
 NEW_ROOT = LocalRootKeys.parse("outside:" + "A" * 43 + "=")
 CALLERS = 30
 USER_KEYS = 6 * REWRAP_BATCH_SIZE
+HOLD_LAST = """
+    SELECT FROM events.user_key ORDER BY user_id DESC LIMIT 1 FOR UPDATE
+"""
 REQUESTS_PER_S = 200
 UNDER_WAY_MAX = 32
 
@@ -200,11 +204,14 @@ async def test_under_load_and_killed_half_way_no_request_fails(
 
     began = time.monotonic()
     async with under_load(many_callers, outcomes):
-        rotating = await start_rotation(resources.database_url, tmp_path)
-        assert rotating.stdout is not None
-        first_progress = await rotating.stdout.readline()
-        rotating.kill()
-        await rotating.wait()
+        async with await AsyncConnection.connect(resources.database_url) as holding:
+            # The rotation can't come to its end before it is killed.
+            await holding.execute(HOLD_LAST)
+            rotating = await start_rotation(resources.database_url, tmp_path)
+            assert rotating.stdout is not None
+            first_progress = await rotating.stdout.readline()
+            rotating.kill()
+            await rotating.wait()
         in_between = await root_keys_in_use(resources.pool, ring)
         resumed = await start_rotation(resources.database_url, tmp_path)
         said, _ = await resumed.communicate()
