@@ -1,4 +1,4 @@
-"""As much of curl as the README needs, for machines that don't have it."""
+"""The options of curl that the documents use, for machines without curl."""
 
 import argparse
 import sys
@@ -16,7 +16,7 @@ def main() -> None:
     parser.add_argument("-d", dest="body")
     options = parser.parse_args()
     url = urlsplit(options.url)
-    # The README's body may have line ends; curl drops them too.
+    # A documented body may have line ends; curl drops them too.
     body = options.body and options.body.replace("\n", "")
     headers = dict(header.split(": ", 1) for header in options.headers)
     connection = HTTPConnection(url.netloc, timeout=30)

@@ -17,7 +17,6 @@ SHARED = {
     # Each of these modules has a service for all of its tests.
     "tests/http/": "http",
     "tests/openapi/test_conformance.py": "conformance",
-    "tests/test_readme.py": "readme",
 }
 
 

@@ -174,17 +174,3 @@ def test_decisions_are_numbered_without_gaps_and_listed() -> None:
     assert listed == decisions
     for number, name in enumerate(decisions, start=1):
         assert text(f"docs/decisions/{name}").startswith(f"# {number}. ")
-
-
-def test_links_between_documents_lead_somewhere() -> None:
-    broken = [
-        f"{page}: {link}"
-        for page in [
-            ROOT / "README.md",
-            ROOT / "CONTRIBUTING.md",
-            *ROOT.glob("docs/**/*.md"),
-        ]
-        for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text("utf-8"))
-        if not (page.parent / link).exists()
-    ]
-    assert broken == []

@@ -1,0 +1,72 @@
+"""A service with demo data, started as `make serve` does, and a shell beside it."""
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+DOCUMENTED_URL = "http://127.0.0.1:8080"
+
+
+@dataclass(frozen=True)
+class DemoService:
+    url: str
+    folder: Path
+    environment: dict[str, str]
+
+    def run(self, script: str) -> str:
+        """Run a documented script in the service's folder and return its output."""
+        done = subprocess.run(
+            ["sh", "-e", "-c", script.replace(DOCUMENTED_URL, self.url)],
+            cwd=self.folder,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        return done.stdout
+
+
+@contextmanager
+def demo_service(folder: Path) -> Iterator[DemoService]:
+    """Run the service on a free port, with its data in ``folder``/data."""
+    programs = folder / "programs"
+    programs.mkdir()
+    curl = programs / "curl"
+    # -P: its neighbour tests/http would hide the library's http.
+    curl.write_text(
+        f'#!/bin/sh\nexec "{sys.executable}" -P "{ROOT}/tests/curl.py" "$@"\n'
+    )
+    curl.chmod(0o700)
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("AGENT_RUNTIME_")
+    }
+    path = f"{programs}:{Path(sys.executable).parent}:{environment['PATH']}"
+    with (
+        (folder / "log").open("wb") as log,
+        subprocess.Popen(
+            [sys.executable, "-m", "service", "serve", "--demo", "--port", "0"],
+            cwd=folder,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+        ) as service,
+    ):
+        assert service.stdout is not None
+        ready = re.search(r"^agent-runtime ready at (\S+),", service.stdout.readline())
+        try:
+            assert ready, (folder / "log").read_text()[-2000:]
+            yield DemoService(ready[1], folder, {**environment, "PATH": path})
+        finally:
+            service.terminate()
+            assert service.wait(timeout=30) == 0
