@@ -6,13 +6,13 @@ from contextlib import asynccontextmanager
 from typing import Final
 
 from projections.agents.projector import AgentsProjector
+from projections.audit.proofs.projector import MerkleTreeProjector
 from projections.audit.trail.projector import AuditTrailProjector
-from projections.audit.tree.projector import MerkleTreeProjector
 from projections.connectors.projector import ConnectorsProjector
 from projections.destruction.projector import DestructionProjector
-from projections.follower import Follower
+from projections.engine.follower import Follower
+from projections.engine.projector import Projector
 from projections.price_catalog.projector import ProviderCatalogProjector
-from projections.projector import Projector
 from projections.secrets.projector import SecretsProjector
 from projections.sessions.projector import SessionsProjector
 from projections.tool_rules.projector import ToolRulesProjector

@@ -6,14 +6,16 @@ from aiohttp import web
 
 from projections.agents.routes import routes as agent_reads
 from projections.audit.history.routes import routes as audit_history
+from projections.audit.proofs.routes import routes as audit_proofs
 from projections.audit.trail.live_routes import routes as audit_stream
 from projections.audit.trail.routes import routes as audit_reads
-from projections.audit.tree.routes import routes as audit_proofs
 from projections.connectors.routes import routes as connector_reads
+from projections.engine.snapshot import READ_POOL
+from projections.health.routes import HEALTH, Health
+from projections.health.routes import routes as probes
 from projections.price_catalog.history_routes import routes as price_history
 from projections.price_catalog.rendered import RENDERED_CATALOG, RenderedCatalog
 from projections.price_catalog.routes import routes as price_reads
-from projections.reading import READ_POOL
 from projections.relay.routes import routes as event_documents
 from projections.secrets.routes import routes as secret_reads
 from projections.sessions.phoenix.store import PhoenixStore
@@ -24,25 +26,23 @@ from projections.tool_rules.routes import routes as tool_rule_reads
 from projections.usage.routes import routes as usage_reads
 from projections.users.routes import routes as user_reads
 from service.agents.routes import routes as agent_commands
-from service.auth.middleware import AUTHENTICATOR, THROTTLE
-from service.auth.throttle import Throttle
 from service.connectors.grant_routes import routes as grant_commands
 from service.connectors.routes import routes as connector_commands
+from service.http.app_keys import EVENT_LOG, KEY_RING, VAULT
+from service.http.authentication import AUTHENTICATOR, THROTTLE
 from service.http.body import BODY_BYTES_MAX
-from service.http.dispatch import EVENT_LOG, KEY_RING, VAULT
-from service.http.edge import edge
-from service.http.health import HEALTH, Health
-from service.http.health import routes as probes
+from service.http.middleware import edge
 from service.http.openapi.document import ApiDocument
 from service.http.openapi.routes import API_DOCUMENT
 from service.http.openapi.routes import routes as api_documents
 from service.http.operation import Operation, add_operations
+from service.http.server import DRAINING, Draining
 from service.http.streaming import STREAMS, Streams
+from service.http.throttle import Throttle
 from service.price_catalog.import_routes import IMPORT_RESOURCES
 from service.price_catalog.import_routes import routes as price_imports
 from service.price_catalog.routes import routes as price_commands
 from service.resources import Resources
-from service.secrets.key_routes import routes as key_commands
 from service.secrets.routes import routes as secret_commands
 from service.sessions.otlp.ingest import Ingest
 from service.sessions.otlp.routes import INGEST, forgetting_traces
@@ -50,6 +50,7 @@ from service.sessions.otlp.routes import routes as trace_ingest
 from service.sessions.routes import routes as session_commands
 from service.tool_rules.restore_routes import routes as tool_rule_restores
 from service.tool_rules.routes import routes as tool_rule_commands
+from service.users.key_routes import routes as key_commands
 from service.users.routes import routes as user_commands
 
 
@@ -106,6 +107,7 @@ def create_app(
     app = web.Application(middlewares=[edge], client_max_size=BODY_BYTES_MAX)
     app[READ_POOL] = resources.pool
     app[IMPORT_RESOURCES] = resources
+    app[DRAINING] = Draining()
     app[HEALTH] = Health(resources.pool)
     app[RENDERED_CATALOG] = RenderedCatalog(resources.pool)
     app[EVENT_LOG] = resources.log

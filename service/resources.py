@@ -10,15 +10,15 @@ from psycopg import AsyncConnection
 from psycopg_pool import AsyncConnectionPool
 
 from service.aggregates import AGGREGATES
-from service.auth.authenticate import Authenticator
 from service.database import connection_pool, service_conninfo
 from service.event_log.log import EventLog
-from service.secrets.canary import verify_canary
-from service.secrets.eviction import evicting
-from service.secrets.key_ring import KEY_RING_FILE, KeyRing
-from service.secrets.root_key import RootKeys
-from service.secrets.user_keys import UserKeys
-from service.secrets.vault import Vault
+from service.keys.canary import verify_canary
+from service.keys.eviction import evicting
+from service.keys.key_ring import KEY_RING_FILE, KeyRing
+from service.keys.root_key import RootKeys
+from service.keys.user_keys import UserKeys
+from service.keys.vault import Vault
+from service.users.authenticate import TokenAuthenticator
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +29,7 @@ class Resources:
     log: EventLog
     key_ring: KeyRing
     vault: Vault
-    authenticator: Authenticator
+    authenticator: TokenAuthenticator
 
 
 @asynccontextmanager
@@ -60,7 +60,7 @@ async def open_resources(
                     log=log,
                     key_ring=key_ring,
                     vault=Vault(pool, user_keys),
-                    authenticator=Authenticator(log, key_ring.token_hash),
+                    authenticator=TokenAuthenticator(log, key_ring.token_hash),
                 )
         finally:
             await log.stop()

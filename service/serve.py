@@ -10,25 +10,24 @@ from pathlib import Path
 
 from aiohttp import web
 
-from projections.audit.tree.signer import run_signer
+from projections.audit.proofs.signer import run_signer
 from projections.catalog import PROJECTORS, run_followers
-from projections.position import wait_for_position
+from projections.engine.progress import wait_for_position
 from projections.relay.checkpoints import run_checkpoint_relay
 from projections.relay.configured import kafka_settings
 from projections.relay.kafka.settings import KafkaSettings
 from projections.relay.relay import run_relay
 from projections.sessions.phoenix.store import PhoenixStore, open_phoenix
 from service.app import create_app
+from service.bootstrap import create_first_admin
 from service.config import Config, StartError
 from service.demo.api import DemoError
 from service.demo.load import load_demo
 from service.embedded_postgres import EmbeddedPostgres
 from service.errors import UnavailableError
-from service.http.health import HEALTH
-from service.http.server import Runner, close_while_draining
+from service.http.server import DRAINING, Runner, close_while_draining
+from service.keys.root_key_source import outside_root_keys
 from service.resources import Resources, open_resources
-from service.secrets.sources import outside_root_keys
-from service.users.bootstrap import create_first_admin
 
 # How long requests under way may take after SIGTERM.
 DRAIN_S = 20.0
@@ -85,7 +84,7 @@ async def serve(
         _spare_the_collector()
         _announce(config, base_url, token_file)
         status = await _until_stopped(stop, postgres)
-        app[HEALTH].draining = True
+        app[DRAINING].started = True
         logger.info("draining")
         # Whoever is about to send a request on an open connection is still answered,
         # and told to close it.

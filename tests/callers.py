@@ -9,11 +9,11 @@ from uuid import UUID
 import orjson
 from aiohttp.test_utils import TestClient
 
-from service.auth.tokens import new_token
 from service.event_log.execute import execute
 from service.event_log.unit_of_work import UnitOfWork
 from service.resources import Resources
 from service.users.aggregate import Token, User, token_id
+from service.users.tokens import new_token
 
 
 @dataclass(frozen=True, slots=True)

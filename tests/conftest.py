@@ -14,7 +14,7 @@ from aiohttp.test_utils import TestClient, TestServer
 from psycopg.conninfo import make_conninfo
 
 from projections.catalog import run_followers
-from projections.position import wait_for_position
+from projections.engine.progress import wait_for_position
 from service.aggregates import AGGREGATES
 from service.app import create_app
 from service.database import SERVICE_ROLE, connection_pool, service_conninfo

@@ -5,8 +5,8 @@ import re
 from psycopg.sql import SQL, Identifier
 
 from projections.catalog import PROJECTORS, follower_conninfo
-from projections.position import wait_for_position
-from projections.rebuild import rebuild
+from projections.engine.progress import wait_for_position
+from projections.engine.rebuild import rebuild
 from service.resources import Resources
 
 TABLE = re.compile(r"^CREATE TABLE (\w+)", re.MULTILINE)

@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 from typing import Any, Self, TypeVar
 
 from service.aggregate import LoggedAggregate
-from service.auth.principal import Principal, Role
 from service.errors import ServiceError
 from service.event_log.execute import execute
 from service.event_log.mapper import RecordedEvent
 from service.event_log.unit_of_work import UnitOfWork
+from service.principal import Principal, Role
 from service.resources import Resources
 from service.users.aggregate import User
 

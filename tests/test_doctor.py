@@ -9,7 +9,7 @@ import pytest
 
 from service.cli.commands import EXIT_FAILED
 from service.cli.main import main
-from service.secrets.key_ring import KEY_RING_FILE, KeyRing
+from service.keys.key_ring import KEY_RING_FILE, KeyRing
 
 UNDATED_SINCE = "2025-01-01"
 

@@ -12,7 +12,7 @@ from projections.agents.table import (
     select_agents,
     upsert_agents,
 )
-from projections.projector import Projector
+from projections.engine.projector import Projector
 from service.agents.aggregate import Agent
 from service.event_log.mapper import RecordedEvent
 

@@ -7,10 +7,10 @@ from aiohttp import web
 from pydantic import Field
 
 from projections.agents.queries import visible_agents
-from projections.reading import reading
+from projections.engine.snapshot import reading
 from service.agents.resource import AgentResource
-from service.auth.middleware import PRINCIPAL
 from service.errors import NotFoundError
+from service.http.authentication import PRINCIPAL
 from service.http.envelope import Answer
 from service.http.operation import Routes
 from service.http.requests import QueryModel

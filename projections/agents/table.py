@@ -9,7 +9,7 @@ from uuid import UUID
 from psycopg import AsyncConnection
 from psycopg.rows import class_row
 
-from projections.rows import columns
+from projections.engine.arrays import columns
 
 
 @dataclass(slots=True, kw_only=True)

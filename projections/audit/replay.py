@@ -9,9 +9,9 @@ from psycopg.sql import SQL, Identifier
 
 from projections.agents.projector import AgentsProjector
 from projections.connectors.projector import ConnectorsProjector
+from projections.engine.projector import Projector
+from projections.engine.rebuild import create_indexes, create_tables
 from projections.price_catalog.projector import ProviderCatalogProjector
-from projections.projector import Projector
-from projections.rebuild import create_indexes, create_tables
 from projections.secrets.projector import SecretsProjector
 from projections.sessions.projector import SessionsProjector
 from projections.tool_rules.projector import ToolRulesProjector

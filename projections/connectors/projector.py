@@ -13,7 +13,7 @@ from projections.connectors.table import (
     select_connectors,
     upsert_connectors,
 )
-from projections.projector import Projector
+from projections.engine.projector import Projector
 from service.connectors.aggregate import Connector
 from service.event_log.mapper import RecordedEvent
 

@@ -15,9 +15,8 @@ from projections.connectors.queries import (
     grants_of_connector,
     visible_connectors,
 )
-from projections.moment import past
-from projections.reading import POSITION_HEADER, reading
-from service.auth.middleware import PRINCIPAL
+from projections.engine.snapshot import POSITION_HEADER, reading
+from projections.engine.time_travel import past
 from service.connectors.aggregate import Connector
 from service.connectors.resource import (
     ConnectorResource,
@@ -26,8 +25,9 @@ from service.connectors.resource import (
     grants_of,
 )
 from service.errors import NotFoundError
-from service.http.at import At
-from service.http.dispatch import EVENT_LOG
+from service.http.app_keys import EVENT_LOG
+from service.http.as_of import At
+from service.http.authentication import PRINCIPAL
 from service.http.envelope import Answer
 from service.http.operation import Routes
 from service.http.requests import QueryModel

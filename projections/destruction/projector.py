@@ -6,10 +6,10 @@ from uuid import UUID
 
 from psycopg import AsyncConnection
 
-from projections.projector import Projector
+from projections.engine.projector import Projector
 from service.event_log.mapper import RecordedEvent
+from service.keys.destruction import destroy_keys, destroy_values
 from service.secrets.aggregate import Secret
-from service.secrets.destruction import destroy_keys, destroy_values
 from service.users.aggregate import User
 
 

@@ -7,7 +7,8 @@ from typing import Annotated
 from aiohttp import web
 from pydantic import AfterValidator, Field
 
-from projections.moment import past
+from projections.engine.snapshot import reading
+from projections.engine.time_travel import past
 from projections.price_catalog.history import (
     KnownPrice,
     PricedModel,
@@ -15,10 +16,9 @@ from projections.price_catalog.history import (
     priced_model,
 )
 from projections.price_catalog.rendered import FOLLOWER
-from projections.reading import reading
 from service.errors import NotFoundError
-from service.http.at import At
-from service.http.dispatch import EVENT_LOG
+from service.http.app_keys import EVENT_LOG
+from service.http.as_of import At
 from service.http.envelope import Answer
 from service.http.operation import Routes
 from service.http.requests import POSITION_MAX, QueryModel

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from psycopg import AsyncConnection
 
+from projections.engine.projector import Projector
 from projections.price_catalog.table import (
     ModelRow,
     ProviderRow,
@@ -18,7 +19,6 @@ from projections.price_catalog.table import (
     upsert_models,
 )
 from projections.price_catalog.timeline import Timeline
-from projections.projector import Projector
 from service.event_log.mapper import RecordedEvent
 from service.price_catalog.aggregate import ModelPricing, Provider
 

@@ -10,7 +10,7 @@ from psycopg import AsyncConnection
 from psycopg.errors import UndefinedTable
 from psycopg_pool import AsyncConnectionPool
 
-from projections.position import wait_for_position
+from projections.engine.progress import wait_for_position
 from projections.price_catalog.answer import Rendered, render_catalog
 from projections.price_catalog.queries import (
     CatalogState,

@@ -5,13 +5,13 @@ from datetime import UTC, datetime
 
 from aiohttp import web
 
-from projections.moment import past
+from projections.engine.snapshot import READ_POOL
+from projections.engine.time_travel import past
 from projections.price_catalog.answer import ProviderEntry
 from projections.price_catalog.conditional import max_age_s, respond_conditionally
 from projections.price_catalog.rendered import RENDERED_CATALOG
-from projections.reading import READ_POOL
-from service.http.at import At
-from service.http.dispatch import EVENT_LOG
+from service.http.app_keys import EVENT_LOG
+from service.http.as_of import At
 from service.http.operation import Routes
 from service.http.requests import Moment, QueryModel, min_position
 

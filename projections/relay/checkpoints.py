@@ -12,11 +12,11 @@ from prometheus_client import Gauge
 from psycopg import AsyncConnection
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
-from projections.audit.tree.checkpoint import Checkpoint, origin_of
-from projections.audit.tree.note import NoteError
-from projections.audit.tree.queries import SignedCheckpoint, latest_checkpoint, roots
-from projections.audit.tree.signer import FOLLOWER as TREE
-from projections.reading import snapshot_of
+from projections.audit.proofs.checkpoint import Checkpoint, origin_of
+from projections.audit.proofs.note import NoteError
+from projections.audit.proofs.queries import SignedCheckpoint, latest_checkpoint, roots
+from projections.audit.proofs.signer import FOLLOWER as TREE
+from projections.engine.snapshot import snapshot_of
 from projections.relay import place
 from projections.relay.kafka.checkpoint_topic import (
     CheckpointTopic,

@@ -5,7 +5,7 @@ from typing import Final
 
 from prometheus_client import Counter, Gauge
 
-from projections.position import FollowerStatus
+from projections.engine.progress import FollowerStatus
 
 LAG_SECONDS: Final = Gauge(
     "agent_runtime_relay_lag_seconds", "Age of the oldest event not yet published."

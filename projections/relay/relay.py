@@ -31,7 +31,7 @@ from projections.relay.messages import Messages, NotPublicError
 from projections.relay.place import Place
 from projections.relay.progress import PUBLISHED, TRANSACTIONS, Progress
 from service.database import deadline
-from service.event_log.doorbell import wait_for
+from service.event_log.commit_notifier import wait_for
 from service.event_log.log import EventLog
 from service.event_log.mapper import UnreadableEventError
 

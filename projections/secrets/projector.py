@@ -7,7 +7,7 @@ from uuid import UUID
 
 from psycopg import AsyncConnection
 
-from projections.projector import Projector
+from projections.engine.projector import Projector
 from projections.secrets.table import (
     SecretRow,
     VersionRow,

@@ -5,15 +5,15 @@ from typing import Annotated, Final, TypedDict
 from aiohttp import web
 from pydantic import Field
 
-from projections.reading import reading
+from projections.engine.snapshot import reading
 from projections.secrets.queries import (
     ListedSecret,
     SecretVersion,
     own_secrets,
     versions_of,
 )
-from service.auth.middleware import PRINCIPAL
 from service.errors import NotFoundError
+from service.http.authentication import PRINCIPAL
 from service.http.envelope import Answer
 from service.http.operation import Routes
 from service.http.requests import QueryModel

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from psycopg import AsyncConnection
 
-from projections.projector import Projector
+from projections.engine.projector import Projector
 from projections.sessions.table import (
     OpenedRow,
     TurnRow,

@@ -7,7 +7,7 @@ from typing import TypedDict
 import orjson
 from aiohttp import web
 
-from projections.reading import POSITION_HEADER, read_once
+from projections.engine.snapshot import POSITION_HEADER, read_once
 from projections.sessions.cursor import Cursor
 from projections.sessions.parameters import SessionListQuery
 from projections.sessions.queries import FOLLOWERS, Asked, SessionRow, session_page
@@ -15,12 +15,12 @@ from projections.sessions.rendering import agents, rendered
 from projections.sessions.resource import Session
 from projections.sessions.texts import first_and_last
 from projections.sessions.trace_store import TRACES
-from service.auth.middleware import PRINCIPAL
-from service.auth.principal import Principal
 from service.errors import MalformedRequestError, Problem
-from service.http.dispatch import VAULT
+from service.http.app_keys import VAULT
+from service.http.authentication import PRINCIPAL
 from service.http.envelope import Answer
 from service.http.operation import Routes
+from service.principal import Principal
 
 routes = Routes("observability")
 

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 from projections.sessions.queries import SessionRow
-from service.secrets.cipher import OpenError
-from service.secrets.user_keys import KeyDestroyedError
-from service.secrets.vault import Vault
+from service.keys.cipher import OpenError
+from service.keys.user_keys import KeyDestroyedError
+from service.keys.vault import Vault
 from service.sessions.sealing import text_binding
 
 LIST_TEXT_CHARACTERS_MAX = 4096

@@ -7,16 +7,16 @@ import orjson
 from aiohttp import web
 from pydantic import Field
 
-from projections.reading import reading
+from projections.engine.snapshot import reading
 from projections.sessions.queries import FOLLOWERS
 from projections.sessions.rendering import rendered
 from projections.sessions.resource import SessionWithTurns, ShownTurn
 from projections.sessions.texts import TextOpener, first_and_last
 from projections.sessions.trace_store import TRACES
 from projections.sessions.turn_queries import TurnRow, session_turns, visible_session
-from service.auth.middleware import PRINCIPAL
 from service.errors import NotFoundError
-from service.http.dispatch import VAULT
+from service.http.app_keys import VAULT
+from service.http.authentication import PRINCIPAL
 from service.http.envelope import Answer, to_json
 from service.http.operation import Routes
 from service.http.requests import QueryModel

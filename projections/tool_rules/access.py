@@ -7,12 +7,12 @@ from uuid import UUID
 
 from psycopg import AsyncConnection
 
-from projections.moment import Past
+from projections.engine.time_travel import Past
 from projections.tool_rules.queries import connectors_owned_and_held
 from service.agents.aggregate import Agent
 from service.agents.policy import fully_manages
-from service.auth.principal import Principal
 from service.errors import NotFoundError
+from service.principal import Principal
 
 Rules = Mapping[str, Mapping[str, str]]
 

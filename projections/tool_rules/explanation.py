@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 from typing import Literal, TypedDict
 from uuid import UUID
 
-from projections.authored import AuthoredEvent, Origin
-from projections.moment import Past
+from projections.engine.authored_events import AuthoredEvent, Origin
+from projections.engine.time_travel import Past
 from projections.tool_rules.origins import HoldingThen, RulesThen
 from service.connectors.aggregate import Connector
 from service.tool_rules.aggregate import ToolRules

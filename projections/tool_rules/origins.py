@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from projections.authored import AuthoredEvent, Origin
+from projections.engine.authored_events import AuthoredEvent, Origin
 from service.connectors.aggregate import Connector
 from service.tool_rules.aggregate import ToolRules
 from service.tool_rules.decision import Stance, decide, matching_rules

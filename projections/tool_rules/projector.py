@@ -6,7 +6,7 @@ from uuid import UUID
 
 from psycopg import AsyncConnection
 
-from projections.projector import Projector
+from projections.engine.projector import Projector
 from projections.tool_rules.table import (
     ToolRuleRow,
     delete_rules_of_agents,

@@ -6,8 +6,8 @@ from uuid import UUID
 from aiohttp import web
 from pydantic import Field
 
-from projections.moment import past
-from projections.reading import reading
+from projections.engine.snapshot import reading
+from projections.engine.time_travel import past
 from projections.tool_rules.access import scope_of
 from projections.tool_rules.explanation import Explanation, explain
 from projections.tool_rules.queries import (
@@ -16,10 +16,10 @@ from projections.tool_rules.queries import (
     owns_connector,
     rules_on_connector,
 )
-from service.auth.middleware import PRINCIPAL
 from service.errors import NotFoundError
-from service.http.at import At
-from service.http.dispatch import EVENT_LOG
+from service.http.app_keys import EVENT_LOG
+from service.http.as_of import At
+from service.http.authentication import PRINCIPAL
 from service.http.envelope import Answer
 from service.http.operation import Routes
 from service.http.requests import QueryModel

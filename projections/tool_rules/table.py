@@ -7,7 +7,7 @@ from uuid import UUID
 
 from psycopg import AsyncConnection
 
-from projections.rows import columns
+from projections.engine.arrays import columns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

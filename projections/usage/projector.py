@@ -9,7 +9,7 @@ from uuid import UUID
 import orjson
 from psycopg import AsyncConnection
 
-from projections.projector import Projector
+from projections.engine.projector import Projector
 from projections.usage.table import (
     AmendableRow,
     TurnKey,

@@ -13,9 +13,9 @@ from pydantic import (
     model_validator,
 )
 
-from projections.reading import reading
+from projections.engine.snapshot import reading
 from projections.usage.queries import FOLLOWERS, Group, UsageOfGroup, usage_by
-from service.auth.middleware import PRINCIPAL
+from service.http.authentication import PRINCIPAL
 from service.http.envelope import Answer
 from service.http.operation import Routes
 from service.http.requests import QueryModel

@@ -6,15 +6,15 @@ from uuid import UUID
 from aiohttp import web
 from pydantic import Field
 
-from projections.reading import reading
+from projections.engine.snapshot import reading
 from projections.users.queries import tokens_of_user, user_by_id, users_by_name
-from service.auth.middleware import PRINCIPAL
-from service.auth.principal import Principal
 from service.errors import ForbiddenError, NotFoundError
-from service.http.dispatch import EVENT_LOG
+from service.http.app_keys import EVENT_LOG
+from service.http.authentication import PRINCIPAL
 from service.http.envelope import Answer
 from service.http.operation import Routes
 from service.http.requests import QueryModel
+from service.principal import Principal
 from service.users.aggregate import User
 from service.users.resource import TokenResource, UserResource, user_resource
 

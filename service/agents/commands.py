@@ -5,9 +5,9 @@ from uuid import UUID
 
 from service.agents.aggregate import Agent
 from service.agents.policy import fully_manages, may_dismiss, may_see_agent
-from service.auth.principal import Principal
 from service.errors import ForbiddenError, NotFoundError
 from service.event_log.unit_of_work import UnitOfWork
+from service.principal import Principal
 from service.users.aggregate import User
 
 

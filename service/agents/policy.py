@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from service.agents.aggregate import Agent
-from service.auth.principal import Principal
+from service.principal import Principal
 
 
 def fully_manages(principal: Principal, agent: Agent) -> bool:

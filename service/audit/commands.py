@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from service.audit.aggregate import AuditReading
 from service.audit.policy import may_read_history
-from service.auth.principal import Principal
 from service.errors import ForbiddenError
 from service.event_log.unit_of_work import UnitOfWork
+from service.principal import Principal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,6 @@
 """Who may read the history of everything."""
 
-from service.auth.principal import Principal
+from service.principal import Principal
 
 
 def may_read_history(principal: Principal) -> bool:

@@ -6,26 +6,26 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from projections.catalog import PROJECTORS, follower_conninfo
-from projections.rebuild import rebuild
+from projections.engine.rebuild import rebuild
 from service.aggregates import AGGREGATES
+from service.bootstrap import issue_token_for
 from service.cli.doctor import examine
 from service.config import Config
 from service.database import connection_pool, service_conninfo
 from service.errors import InvalidRequestError
 from service.event_log.mapper import EventMapper
-from service.price_catalog.import_prices import import_prices
-from service.price_catalog.import_source import open_price_list
-from service.price_catalog.price_import import REASONS, Fate
-from service.resources import open_resources
-from service.secrets.key_ring import KEY_RING_FILE, KeyRing
-from service.secrets.rotation import (
+from service.keys.key_ring import KEY_RING_FILE, KeyRing
+from service.keys.root_key_source import outside_root_keys
+from service.keys.rotation import (
     RewrapFailedError,
     count_sealed,
     root_keys_in_use,
     rotate_root_key,
 )
-from service.secrets.sources import outside_root_keys
-from service.users.bootstrap import issue_token_for
+from service.price_catalog.import_prices import import_prices
+from service.price_catalog.import_source import open_price_list
+from service.price_catalog.price_import import REASONS, Fate
+from service.resources import open_resources
 
 
 async def rebuild_projections(database_url: str, wanted: str) -> int:

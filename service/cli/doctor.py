@@ -9,11 +9,11 @@ from typing import Any
 from psycopg import AsyncConnection
 from psycopg_pool import AsyncConnectionPool
 
+from service.bootstrap import TOKEN_FILE
 from service.database import connection_pool, service_conninfo
-from service.secrets.canary import verify_canary
-from service.secrets.key_ring import KEY_RING_FILE, KeyRing
-from service.secrets.root_key import KeyRingError, RootKeys, WrongRootKeyError
-from service.users.bootstrap import TOKEN_FILE
+from service.keys.canary import verify_canary
+from service.keys.key_ring import KEY_RING_FILE, KeyRing
+from service.keys.root_key import KeyRingError, RootKeys, WrongRootKeyError
 
 LAG_MAX = 10_000
 DURABLE = {"fsync": "on", "full_page_writes": "on", "synchronous_commit": "on"}

@@ -18,23 +18,23 @@ from psycopg.sql import SQL, Identifier
 from pydantic import TypeAdapter, ValidationError
 
 from projections.audit.entry_json import UnreadableEntryError
+from projections.audit.proofs.checkpoint import Checkpoint
+from projections.audit.proofs.checkpoint_files import PUBLIC_KEY
+from projections.audit.proofs.note import NoteError, VerifierKey, notes_in
+from projections.audit.proofs.queries import latest_checkpoint
+from projections.audit.proofs.verify import Contradiction, Verdict, verify_export
 from projections.audit.replay import replay
 from projections.audit.trail.export import export
 from projections.audit.trail.filters import TrailQuery, filters_of
 from projections.audit.trail.queries import trail_and_log_end
-from projections.audit.tree.checkpoint import Checkpoint
-from projections.audit.tree.checkpoint_files import PUBLIC_KEY
-from projections.audit.tree.note import NoteError, VerifierKey, notes_in
-from projections.audit.tree.queries import latest_checkpoint
-from projections.audit.tree.verify import Contradiction, Verdict, verify_export
 from projections.catalog import follower_conninfo
-from projections.moment import past
+from projections.engine.time_travel import past
 from service.aggregates import AGGREGATES
 from service.cli.audit_options import FILTERS
 from service.config import ConfigError
 from service.database import READER_ROLE, SERVICE_ROLE, service_conninfo
 from service.event_log.mapper import EventMapper
-from service.http.at import At
+from service.http.as_of import At
 
 EXIT_CHANGED = 1
 EXIT_UNUSABLE = 2

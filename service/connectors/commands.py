@@ -5,11 +5,11 @@ from uuid import UUID
 
 from service.agents.aggregate import Agent
 from service.agents.policy import fully_manages
-from service.auth.principal import Principal
 from service.connectors.aggregate import Connector
 from service.connectors.policy import may_see, may_share
 from service.errors import ForbiddenError, NotFoundError
 from service.event_log.unit_of_work import UnitOfWork
+from service.principal import Principal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

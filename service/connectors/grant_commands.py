@@ -5,12 +5,12 @@ from enum import StrEnum
 from uuid import UUID
 
 from service.agents.aggregate import Agent
-from service.auth.principal import Principal
 from service.connectors.aggregate import Connector
 from service.connectors.commands import visible_connector
 from service.connectors.policy import may_share, speaks_for_agent
 from service.errors import ForbiddenError, NotFoundError
 from service.event_log.unit_of_work import UnitOfWork
+from service.principal import Principal
 
 
 class Outcome(StrEnum):

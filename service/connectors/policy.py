@@ -2,8 +2,8 @@
 
 from service.agents.aggregate import Agent
 from service.agents.policy import fully_manages
-from service.auth.principal import Principal
 from service.connectors.aggregate import Connector
+from service.principal import Principal
 
 
 def owns(principal: Principal, connector: Connector) -> bool:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from aiohttp import ClientSession
 
+from service.bootstrap import TOKEN_FILE
 from service.demo.api import Api
 from service.demo.chats import record_chats
 from service.demo.prices import import_real_prices
-from service.users.bootstrap import TOKEN_FILE
 
 logger = logging.getLogger(__name__)
 

@@ -20,7 +20,7 @@ from service.event_log import reader
 from service.event_log.append import Append, Appended, Receipt
 from service.event_log.batch import BatchResult
 from service.event_log.cache import AggregateCache
-from service.event_log.doorbell import Doorbell, wait_for
+from service.event_log.commit_notifier import Doorbell, wait_for
 from service.event_log.mapper import EventMapper, RecordedEvent
 from service.event_log.receipts import keep_pruning
 from service.event_log.turns import Turns

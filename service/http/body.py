@@ -19,7 +19,7 @@ from service.errors import (
     UnsupportedMediaTypeError,
 )
 from service.http.body_keys import shape_of
-from service.http.problems import problems_of, shown_name
+from service.http.validation_errors import problems_of, shown_name
 
 BODY_BYTES_MAX = 1024 * 1024
 BODY_TIMEOUT_S = 30

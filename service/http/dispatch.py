@@ -8,8 +8,6 @@ from typing import Generic, TypeVar
 import orjson
 from aiohttp import web
 
-from service.auth.middleware import AUTHENTICATOR, PRINCIPAL
-from service.auth.principal import Principal
 from service.errors import (
     InvalidRequestError,
     MalformedRequestError,
@@ -19,19 +17,16 @@ from service.errors import (
 )
 from service.event_log.append import AlreadyAnsweredError, Appended, Receipt
 from service.event_log.execute import execute
-from service.event_log.log import EventLog
 from service.event_log.unit_of_work import UnitOfWork
+from service.http.app_keys import EVENT_LOG, KEY_RING
+from service.http.authentication import AUTHENTICATOR, PRINCIPAL
 from service.http.envelope import Answer, render, respond
-from service.http.observe import REQUEST_ID, TRACEPARENT, count_of
+from service.http.log_epoch import POSITION_HEADER
 from service.http.operation import OPERATION
 from service.http.requests import if_match
-from service.secrets.key_ring import KeyRing
-from service.secrets.vault import Vault
+from service.http.telemetry import REQUEST_ID, TRACEPARENT, count_of
+from service.principal import Principal
 
-EVENT_LOG = web.AppKey("event_log", EventLog)
-KEY_RING = web.AppKey("key_ring", KeyRing)
-VAULT = web.AppKey("vault", Vault)
-POSITION_HEADER = "X-Event-Position"
 IDEMPOTENCY_KEY_CHARACTERS_MAX = 255
 
 Result = TypeVar("Result")

@@ -12,10 +12,10 @@ from psycopg_pool import PoolTimeout
 from service import errors
 from service.errors import Problem, ServiceError, UnavailableError
 from service.http.envelope import Answer, respond
-from service.http.observe import REQUEST_ID
 from service.http.operation import operation_of
-from service.secrets.cipher import OpenError
-from service.secrets.root_key import RootKeyUnavailableError, WrongRootKeyError
+from service.http.telemetry import REQUEST_ID
+from service.keys.cipher import OpenError
+from service.keys.root_key import RootKeyUnavailableError, WrongRootKeyError
 
 STATUS: Final[dict[type[ServiceError], int]] = {
     errors.MalformedRequestError: 400,

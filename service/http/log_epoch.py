@@ -5,10 +5,11 @@ from uuid import UUID
 from aiohttp import web
 
 from service.errors import ConflictError, MalformedRequestError, Problem
-from service.http.dispatch import EVENT_LOG, POSITION_HEADER
+from service.http.app_keys import EVENT_LOG
 from service.identifiers import id_text
 
 EPOCH_HEADER = "X-Log-Epoch"
+POSITION_HEADER = "X-Event-Position"
 
 
 def refuse_other_epoch(request: web.Request) -> None:

@@ -21,7 +21,7 @@ from pydantic import (
 )
 
 from service.errors import MalformedRequestError, Problem
-from service.http.problems import PROBLEMS_MAX, problems_of, shown_name
+from service.http.validation_errors import PROBLEMS_MAX, problems_of, shown_name
 
 POSITION_MAX = 2**63 - 1
 NO_NUL = "must not contain U+0000"

@@ -9,10 +9,9 @@ from aiohttp import web
 from aiohttp.http_exceptions import LineTooLong
 from aiohttp.web_protocol import RequestHandler
 
-from service.http.crowded import Crowded, connections_max
 from service.http.envelope import Answer, respond
-from service.http.health import HEALTH
-from service.http.observe import REQUEST_ID, add_edge_headers
+from service.http.overload import Crowded, connections_max
+from service.http.telemetry import REQUEST_ID, add_edge_headers
 
 NOT_HTTP: Final = "this is not a valid HTTP request"
 TOO_LONG: Final = "the request line or a header is too long"
@@ -34,11 +33,20 @@ class Runner(web.AppRunner):
         return server
 
 
+class Draining:
+    """Set once the process has been told to stop."""
+
+    started = False
+
+
+DRAINING = web.AppKey("draining", Draining)
+
+
 async def close_while_draining(
     request: web.Request, response: web.StreamResponse
 ) -> None:
     """Tell a client to send its next request to somebody else."""
-    if request.app[HEALTH].draining:
+    if request.app[DRAINING].started:
         response.headers["Connection"] = "close"
         response.force_close()
 

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager, contextmanager
 from aiohttp import web
 
 from service.errors import UnavailableError
-from service.http.observe import add_edge_headers
+from service.http.telemetry import add_edge_headers
 
 STREAMS_MAX = 64
 WRITE_TIMEOUT_S = 30.0

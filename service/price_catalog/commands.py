@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from service.auth.principal import Principal
 from service.errors import ConflictError, NotFoundError
 from service.event_log.unit_of_work import UnitOfWork
 from service.price_catalog.aggregate import ModelPricing, Provider
@@ -16,6 +15,7 @@ from service.price_catalog.periods import (
     period_at,
 )
 from service.price_catalog.policy import refuse_unless_may_price
+from service.principal import Principal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

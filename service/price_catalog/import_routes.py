@@ -6,12 +6,13 @@ from typing import Annotated
 from aiohttp import web
 from pydantic import Field
 
-from service.auth.middleware import AUTHENTICATOR, PRINCIPAL
 from service.errors import UnavailableError, UnsupportedMediaTypeError
 from service.event_log.unit_of_work import UnitOfWork
+from service.http.authentication import AUTHENTICATOR, PRINCIPAL
 from service.http.body import read_upload
-from service.http.dispatch import POSITION_HEADER, request_metadata
+from service.http.dispatch import request_metadata
 from service.http.envelope import Answer
+from service.http.log_epoch import POSITION_HEADER
 from service.http.operation import Routes
 from service.http.requests import Moment, QueryModel
 from service.identifiers import named_id

@@ -1,7 +1,7 @@
 """Who may do what with the price catalog; every caller may read it."""
 
-from service.auth.principal import Principal
 from service.errors import ForbiddenError
+from service.principal import Principal
 
 
 def may_price(principal: Principal) -> bool:

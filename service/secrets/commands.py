@@ -5,15 +5,15 @@ from uuid import UUID, uuid4
 
 from pydantic import SecretStr
 
-from service.auth.principal import Principal
 from service.errors import ConflictError, NotFoundError
 from service.event_log.append import SealedValue
 from service.event_log.unit_of_work import UnitOfWork
+from service.keys.cipher import SecretBinding
+from service.keys.user_keys import KeyDestroyedError
+from service.keys.vault import ValueDestroyedError, Vault
+from service.principal import Principal
 from service.secrets.aggregate import Secret
-from service.secrets.cipher import SecretBinding
 from service.secrets.names import is_secret_name
-from service.secrets.user_keys import KeyDestroyedError
-from service.secrets.vault import ValueDestroyedError, Vault
 from service.users.aggregate import User
 
 

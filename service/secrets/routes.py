@@ -5,7 +5,8 @@ from typing import Annotated, Final
 from aiohttp import web
 from pydantic import AfterValidator, Field, SecretStr
 
-from service.http.dispatch import VAULT, dispatch
+from service.http.app_keys import VAULT
+from service.http.dispatch import dispatch
 from service.http.envelope import Answer
 from service.http.operation import Routes
 from service.http.rate_limit import RateLimit

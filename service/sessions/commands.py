@@ -6,7 +6,6 @@ from datetime import datetime
 from uuid import UUID
 
 from service.agents.aggregate import Agent
-from service.auth.principal import Principal
 from service.errors import (
     ConflictError,
     ForbiddenError,
@@ -15,7 +14,8 @@ from service.errors import (
     Problem,
 )
 from service.event_log.unit_of_work import UnitOfWork
-from service.secrets.vault import Vault
+from service.keys.vault import Vault
+from service.principal import Principal
 from service.sessions.aggregate import TURNS_MAX, ChatSession
 from service.sessions.cost import cost_of, costs_of_shares
 from service.sessions.policy import may_record, may_see, records_for_anyone

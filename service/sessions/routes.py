@@ -7,7 +7,8 @@ from uuid import UUID, uuid4
 from aiohttp import web
 from pydantic import Field
 
-from service.http.dispatch import VAULT, dispatch
+from service.http.app_keys import VAULT
+from service.http.dispatch import dispatch
 from service.http.envelope import Answer
 from service.http.operation import Routes
 from service.http.requests import Moment, RequestModel

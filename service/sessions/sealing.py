@@ -2,9 +2,9 @@
 
 from uuid import UUID
 
-from service.secrets.cipher import TextBinding
-from service.secrets.user_keys import KeyDestroyedError
-from service.secrets.vault import Vault
+from service.keys.cipher import TextBinding
+from service.keys.user_keys import KeyDestroyedError
+from service.keys.vault import Vault
 from service.sessions.aggregate import ChatSession
 from service.sessions.turn import (
     ERROR_BYTES_MAX,

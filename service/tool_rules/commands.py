@@ -7,7 +7,6 @@ from uuid import UUID
 
 from service.agents.aggregate import Agent
 from service.agents.policy import fully_manages
-from service.auth.principal import Principal
 from service.connectors.aggregate import Connector
 from service.errors import (
     ForbiddenError,
@@ -17,6 +16,7 @@ from service.errors import (
 )
 from service.event_log.unit_of_work import UnitOfWork
 from service.identifiers import id_text
+from service.principal import Principal
 from service.tool_rules.aggregate import ToolRules
 from service.tool_rules.decision import Stance
 from service.tool_rules.policy import may_clear_rules, may_replace_rules

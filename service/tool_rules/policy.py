@@ -2,9 +2,9 @@
 
 from service.agents.aggregate import Agent
 from service.agents.policy import fully_manages
-from service.auth.principal import Principal
 from service.connectors.aggregate import Connector
 from service.connectors.policy import owns
+from service.principal import Principal
 
 
 def may_replace_rules(

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from service.agents.aggregate import Agent
-from service.auth.principal import Principal
 from service.connectors.aggregate import Connector
 from service.errors import ForbiddenError, NotFoundError
 from service.event_log.unit_of_work import UnitOfWork
+from service.principal import Principal
 from service.tool_rules.aggregate import ToolRules
 from service.tool_rules.policy import may_clear_rules
 

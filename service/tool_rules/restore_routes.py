@@ -5,8 +5,9 @@ from uuid import UUID
 
 from aiohttp import web
 
-from service.http.at import BodyAt
-from service.http.dispatch import EVENT_LOG, dispatch
+from service.http.app_keys import EVENT_LOG
+from service.http.as_of import BodyAt
+from service.http.dispatch import dispatch
 from service.http.envelope import Answer
 from service.http.operation import Routes
 from service.http.requests import RequestModel

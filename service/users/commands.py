@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 from typing import Final
 from uuid import UUID
 
-from service.auth.principal import Principal, Role
 from service.errors import ConflictError, ForbiddenError, NotFoundError
 from service.event_log.unit_of_work import UnitOfWork
+from service.principal import Principal, Role
 from service.users.aggregate import Token, User
 from service.users.policy import (
     gives_up_power,

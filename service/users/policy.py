@@ -2,11 +2,11 @@
 
 from uuid import UUID
 
-from service.auth.principal import Principal, Role
+from service.principal import Principal, Role
 
 
 def may_see_user(principal: Principal, user_id: UUID) -> bool:
-    """Say whether a user, and what is known of their tokens, exists for a caller."""
+    """Whether a user, with their tokens and key, exists for the caller."""
     return principal.sees_everything or principal.user_id == user_id
 
 
@@ -15,7 +15,7 @@ def may_administer_users(principal: Principal) -> bool:
 
 
 def may_act_for(principal: Principal, user_id: UUID) -> bool:
-    """Say who may issue and revoke a user's tokens."""
+    """Who may issue and revoke a user's tokens, and destroy their key."""
     return principal.is_superuser or principal.user_id == user_id
 
 

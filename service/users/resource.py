@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import TypedDict
 from uuid import UUID
 
-from service.auth.principal import Role
+from service.principal import Role
 from service.users.aggregate import Token, User
 
 

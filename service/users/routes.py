@@ -6,12 +6,12 @@ from uuid import UUID
 from aiohttp import web
 from pydantic import Field
 
-from service.auth.principal import Role
-from service.auth.tokens import new_token
-from service.http.dispatch import KEY_RING, dispatch
+from service.http.app_keys import KEY_RING
+from service.http.dispatch import dispatch
 from service.http.envelope import Answer
 from service.http.operation import Routes
 from service.http.requests import Name, RequestModel
+from service.principal import Role
 from service.users.aggregate import Token, User, token_id
 from service.users.commands import (
     CreateUser,
@@ -32,6 +32,7 @@ from service.users.resource import (
     token_resource,
     user_resource,
 )
+from service.users.tokens import new_token
 
 routes = Routes("users")
 

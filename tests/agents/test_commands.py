@@ -13,13 +13,13 @@ from service.agents.commands import (
     dismiss_manager,
     register_agent,
 )
-from service.auth.principal import Principal, Role
 from service.errors import (
     ConflictError,
     ForbiddenError,
     NotFoundError,
     PreconditionFailedError,
 )
+from service.principal import Principal, Role
 from service.users.aggregate import User
 from tests.scenario import Scenario, principal
 

@@ -6,7 +6,7 @@ import pytest
 
 from service.agents.aggregate import Agent
 from service.agents.policy import fully_manages, may_dismiss, may_see_agent
-from service.auth.principal import Principal, Role
+from service.principal import Principal, Role
 from tests.scenario import principal
 
 ADA, BOB, EVE = principal("ada"), principal("bob"), principal("eve")

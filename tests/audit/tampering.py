@@ -8,17 +8,17 @@ from typing import Any
 import orjson
 from psycopg import AsyncConnection
 
+from projections.audit.proofs.checkpoint import Checkpoint
+from projections.audit.proofs.note import VerifierKey
+from projections.audit.proofs.projector import MerkleTreeProjector
+from projections.audit.proofs.queries import latest_checkpoint
+from projections.audit.proofs.signer import CheckpointSigner
+from projections.audit.proofs.verify import Verdict, verify_export
 from projections.audit.trail.export import export
 from projections.audit.trail.filters import TrailQuery, filters_of
-from projections.audit.tree.checkpoint import Checkpoint
-from projections.audit.tree.note import VerifierKey
-from projections.audit.tree.projector import MerkleTreeProjector
-from projections.audit.tree.queries import latest_checkpoint
-from projections.audit.tree.signer import CheckpointSigner
-from projections.audit.tree.verify import Verdict, verify_export
 from projections.catalog import follower_conninfo
-from projections.position import wait_for_position
-from projections.rebuild import rebuild
+from projections.engine.progress import wait_for_position
+from projections.engine.rebuild import rebuild
 from service.cli.review import reading_database
 from service.resources import Resources
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from projections.position import wait_for_position
+from projections.engine.progress import wait_for_position
 from service.cli.review import reading_database
 from service.database import READER_ROLE
 from service.resources import Resources

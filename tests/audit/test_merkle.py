@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from projections.audit.tree.merkle import (
+from projections.audit.proofs.merkle import (
     EMPTY_ROOT,
     GrowingTree,
     Leaves,

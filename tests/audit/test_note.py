@@ -6,8 +6,8 @@ from uuid import UUID
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from projections.audit.tree.checkpoint import Checkpoint, origin_of
-from projections.audit.tree.note import NoteError, VerifierKey, open_note, sign_note
+from projections.audit.proofs.checkpoint import Checkpoint, origin_of
+from projections.audit.proofs.note import NoteError, VerifierKey, open_note, sign_note
 
 # The example of C2SP's signed-note.md.
 C2SP_KEY = "example.com/foo+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv3U2k"

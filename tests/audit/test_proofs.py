@@ -5,8 +5,8 @@ from pathlib import Path
 
 from psycopg import AsyncConnection
 
-from projections.audit.tree.checkpoint import Checkpoint
-from projections.audit.tree.note import VerifierKey
+from projections.audit.proofs.checkpoint import Checkpoint
+from projections.audit.proofs.note import VerifierKey
 from service.resources import Resources
 from tests.audit import rfc6962
 from tests.audit.reading import text

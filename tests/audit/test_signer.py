@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 from psycopg import AsyncConnection
 
-from projections.audit.tree.checkpoint import Checkpoint
-from projections.audit.tree.checkpoint_files import CheckpointFiles
-from projections.audit.tree.signer import CheckpointSigner, ContradictionError
-from projections.audit.tree.signing_key import (
+from projections.audit.proofs.checkpoint import Checkpoint
+from projections.audit.proofs.checkpoint_files import CheckpointFiles
+from projections.audit.proofs.signer import CheckpointSigner, ContradictionError
+from projections.audit.proofs.signing_key import (
     SIGNING_KEY_FILE,
     load_or_create_signing_key,
 )
-from projections.position import wait_for_position
+from projections.engine.progress import wait_for_position
+from service.keys.root_key import KeyRingError
 from service.resources import Resources
-from service.secrets.root_key import KeyRingError
 from tests.audit.tampering import as_owner, rewrite_tree, sign
 from tests.callers import Callers
 

@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from projections.catalog import PROJECTORS
-from projections.position import wait_for_position
+from projections.engine.progress import wait_for_position
 from service.resources import Resources
 from tests.callers import Caller, Callers, Reply
 from tests.rebuilding import expect_rebuild_equals_live

@@ -5,9 +5,9 @@ from pathlib import Path
 import orjson
 import pytest
 
-from projections.audit.tree.projector import GapError
-from projections.audit.tree.verify import Contradiction
-from projections.position import wait_for_position
+from projections.audit.proofs.projector import GapError
+from projections.audit.proofs.verify import Contradiction
+from projections.engine.progress import wait_for_position
 from service.resources import Resources
 from tests.audit.reading import text
 from tests.audit.tampering import (

@@ -24,12 +24,12 @@ import psycopg
 from eventsourcing.persistence import StoredEvent
 
 from projections.agents.projector import AgentsProjector
+from projections.audit.proofs.projector import MerkleTreeProjector
+from projections.audit.proofs.signer import CheckpointSigner
 from projections.audit.trail.projector import AuditTrailProjector
-from projections.audit.tree.projector import MerkleTreeProjector
-from projections.audit.tree.signer import CheckpointSigner
 from projections.catalog import follower_conninfo
 from projections.connectors.projector import ConnectorsProjector
-from projections.rebuild import rebuild
+from projections.engine.rebuild import rebuild
 from projections.users.projector import UsersProjector
 from service.agents.aggregate import Agent
 from service.aggregate import LoggedAggregate

@@ -7,7 +7,7 @@ from uuid import UUID
 import psycopg
 
 from projections.catalog import PROJECTORS, follower_conninfo
-from projections.rebuild import rebuild
+from projections.engine.rebuild import rebuild
 from service.aggregates import AGGREGATES
 from service.event_log.mapper import EventMapper
 

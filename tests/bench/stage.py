@@ -12,8 +12,8 @@ from aiohttp import ClientSession
 from psycopg.conninfo import make_conninfo
 
 from projections.catalog import PROJECTORS, run_followers
-from projections.position import wait_for_position
-from projections.projector import Projector
+from projections.engine.progress import wait_for_position
+from projections.engine.projector import Projector
 from service.demo.api import Api
 from service.demo.prices import import_real_prices
 from service.embedded_postgres import EmbeddedPostgres

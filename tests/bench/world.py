@@ -7,13 +7,13 @@ from uuid import UUID
 
 from service.agents.aggregate import Agent
 from service.aggregate import LoggedAggregate
-from service.auth.principal import Role
-from service.auth.tokens import new_token
 from service.connectors.aggregate import Connector
 from service.event_log.execute import execute
 from service.event_log.unit_of_work import UnitOfWork
+from service.principal import Role
 from service.resources import Resources
 from service.users.aggregate import Token, User, token_id
+from service.users.tokens import new_token
 
 AT_ONCE = 500
 ACTOR = {"actor": "benchmark"}

@@ -1,8 +1,8 @@
 """Connectors and agents for the tests of this folder."""
 
 from service.agents.aggregate import Agent
-from service.auth.principal import Principal, Role
 from service.connectors.aggregate import Connector
+from service.principal import Principal, Role
 from tests.scenario import Scenario, principal
 
 OWNER = principal("owner")

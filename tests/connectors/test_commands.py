@@ -6,7 +6,6 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from service.auth.principal import Principal
 from service.connectors.commands import (
     MakeConnectorPrivate,
     MakeConnectorPublic,
@@ -18,6 +17,7 @@ from service.connectors.commands import (
     retire_connector,
 )
 from service.errors import ForbiddenError, NotFoundError, PreconditionFailedError
+from service.principal import Principal
 from tests.connectors.making import (
     AUDITOR,
     MANAGER,

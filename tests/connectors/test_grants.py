@@ -5,7 +5,6 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from service.auth.principal import Principal
 from service.connectors.aggregate import GRANTS_MAX, GRANTS_OF_OTHERS_MAX, Connector
 from service.connectors.grant_commands import (
     GrantConnector,
@@ -15,6 +14,7 @@ from service.connectors.grant_commands import (
     revoke_grant,
 )
 from service.errors import ConflictError, ForbiddenError, NotFoundError, ServiceError
+from service.principal import Principal
 from tests.connectors.making import (
     AUDITOR,
     BOTH,

@@ -2,8 +2,8 @@
 
 import pytest
 
-from service.auth.principal import Principal, Role
 from service.connectors.policy import may_see, may_share, owns, speaks_for_agent
+from service.principal import Principal, Role
 from tests.connectors.making import (
     AUDITOR,
     BOTH,

@@ -8,7 +8,7 @@ from psycopg.errors import InsufficientPrivilege, RaiseException
 from psycopg.sql import SQL, Identifier
 
 from projections.catalog import PROJECTORS, follower_conninfo
-from projections.rebuild import rebuild
+from projections.engine.rebuild import rebuild
 from service.database import READER_ROLE, service_conninfo
 from service.event_log.log import EventLog
 from service.resources import Resources

@@ -11,14 +11,14 @@ import pytest
 from eventsourcing.persistence import StoredEvent
 from psycopg import AsyncConnection
 
-from service.auth.authenticate import Authenticator
-from service.auth.tokens import new_token
 from service.errors import ConflictError, UnauthenticatedError
 from service.event_log.execute import execute
 from service.event_log.log import EventLog
 from service.event_log.unit_of_work import UnitOfWork
 from service.resources import Resources
 from service.users.aggregate import Token, User, token_id
+from service.users.authenticate import TokenAuthenticator
+from service.users.tokens import new_token
 from tests.event_log.ledger import Ledger
 from tests.event_log.logs import (
     AT,
@@ -143,7 +143,7 @@ async def test_a_token_revoked_elsewhere_is_of_no_use_to_a_command_in_flight(
         work.save(Token(id=revoked_id, user_id=str(user.id), label="test"))
 
     await run(log, issue)
-    authenticator = Authenticator(log, resources.key_ring.token_hash)
+    authenticator = TokenAuthenticator(log, resources.key_ring.token_hash)
     header = f"Bearer {token}"
     before = await authenticator.authenticate(header)
     attempts = 0

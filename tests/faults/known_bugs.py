@@ -13,16 +13,16 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
-from projections import follower
 from projections.audit.trail.projector import AuditTrailProjector
-from projections.place import Place
+from projections.engine import follower
+from projections.engine.follower_position import Place
 from projections.relay import batches, place, relay
 from service.connectors.aggregate import Connector
 from service.event_log import batch as batch_module
 from service.event_log import log, unit_of_work, writer
 from service.event_log.append import Append, Appended
 from service.event_log.batch import BatchResult
-from service.secrets import vault
+from service.keys import vault
 from tests.kafka.test_fencing import ReadsFirst
 from tests.relay.relay_process import nobody_else
 

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from service.agents.aggregate import Agent
-from service.auth.principal import Role
-from service.auth.tokens import new_token
 from service.connectors.aggregate import Connector
+from service.principal import Role
 from service.resources import Resources
 from service.users.aggregate import Token, User, token_id
+from service.users.tokens import new_token
 from tests.bench.world import save
 
 CANARY = "CANARY-of-a-secret"

@@ -5,11 +5,11 @@ from uuid import UUID
 
 import pytest
 
-from service.auth.tokens import new_token
 from service.event_log.execute import execute
 from service.event_log.unit_of_work import UnitOfWork
 from service.resources import Resources
 from service.users.aggregate import Token, token_id
+from service.users.tokens import new_token
 from tests.callers import Caller, Callers
 from tests.http.raw import answer_to_head
 

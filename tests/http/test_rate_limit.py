@@ -1,7 +1,7 @@
 """Guessing tokens is slowed down, and so is what declares a rate limit."""
 
-from service.auth.tokens import new_token
 from service.http.rate_limit import Buckets, RateLimit
+from service.users.tokens import new_token
 from tests.callers import Callers
 
 ME = "/api/users/me"

@@ -9,7 +9,7 @@ import orjson
 import pytest
 from aiohttp import web
 
-from service.http.crowded import REFUSED, connections_max
+from service.http.overload import REFUSED, connections_max
 from service.http.server import Runner
 from service.tasks import end_tasks
 from tests.http.raw import TIMEOUT_S

@@ -8,8 +8,8 @@ from aiohttp import ClientPayloadError, web
 from aiohttp.test_utils import TestClient, TestServer
 
 from service.http import streaming
-from service.http.observe import name_request
 from service.http.streaming import Stream, Streams
+from service.http.telemetry import name_request
 
 CHUNK = b"x" * 65536
 

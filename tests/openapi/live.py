@@ -10,13 +10,13 @@ from typing import Any
 
 from aiohttp.test_utils import TestClient, TestServer
 
-from projections.audit.tree.signer import CheckpointSigner
+from projections.audit.proofs.signer import CheckpointSigner
 from projections.catalog import run_followers
-from projections.position import wait_for_position
+from projections.engine.progress import wait_for_position
 from service.app import create_app
-from service.auth.middleware import THROTTLE
-from service.auth.throttle import Throttle
+from service.http.authentication import THROTTLE
 from service.http.rate_limit import Buckets, RateLimit
+from service.http.throttle import Throttle
 from service.resources import open_resources
 from tests.callers import Callers
 from tests.openapi.walk import Walk, make_things

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from service.auth.tokens import new_token
 from service.http.body import BODY_BYTES_MAX
+from service.users.tokens import new_token
 from tests.callers import Caller, Callers, Reply
 from tests.openapi.walk import REQUEST_ID
 

@@ -10,8 +10,8 @@ import orjson
 import pytest
 from aiohttp.test_utils import TestClient, TestServer
 
-from projections.audit.tree.signer import CheckpointSigner
-from projections.position import wait_for_position
+from projections.audit.proofs.signer import CheckpointSigner
+from projections.engine.progress import wait_for_position
 from service.app import create_app
 from service.http.openapi.answers import REFUSALS
 from service.http.openapi.document import EXAMPLES, document, recorded_examples

@@ -10,7 +10,7 @@ import pytest
 from aiohttp.test_utils import TestClient, TestServer
 
 from projections.catalog import run_followers
-from projections.position import wait_for_position
+from projections.engine.progress import wait_for_position
 from projections.price_catalog.routes import CLOCK
 from service.app import create_app
 from service.resources import open_resources

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from service.auth.principal import Role
 from service.errors import (
     ConflictError,
     ForbiddenError,
@@ -24,6 +23,7 @@ from service.price_catalog.commands import (
     end_price,
     set_price,
 )
+from service.principal import Role
 from tests.price_catalog.prices import day, price, priced, provider
 from tests.scenario import Scenario, principal
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from service.auth.principal import Role
 from service.price_catalog.policy import may_price
+from service.principal import Role
 from tests.scenario import principal
 
 

@@ -8,9 +8,9 @@ import psycopg
 import pytest
 from psycopg import AsyncConnection
 
+from projections.engine.rebuild import compare, create_tables
 from projections.price_catalog.projector import ProviderCatalogProjector
 from projections.price_catalog.queries import effective_prices
-from projections.rebuild import compare, create_tables
 from service.event_log.mapper import RecordedEvent
 from service.price_catalog.periods import MANUAL
 from service.resources import Resources

@@ -9,12 +9,12 @@ import pytest
 from psycopg import AsyncConnection
 from pydantic import ValidationError
 
-from projections.moment import past
+from projections.engine.time_travel import past
 from service.agents.aggregate import Agent
 from service.connectors.aggregate import Connector
 from service.errors import MalformedRequestError
 from service.event_log.log import EventLog
-from service.http.at import At
+from service.http.as_of import At
 from service.http.requests import QueryModel
 from service.resources import Resources
 from service.users.aggregate import User

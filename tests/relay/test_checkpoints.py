@@ -11,7 +11,7 @@ from aiohttp.test_utils import TestClient
 from confluent_kafka import Producer
 from psycopg import AsyncConnection
 
-from projections.audit.tree.checkpoint import Checkpoint
+from projections.audit.proofs.checkpoint import Checkpoint
 from projections.relay import checkpoints
 from projections.relay.checkpoints import CheckpointRelay
 from projections.relay.kafka.settings import KafkaSettings

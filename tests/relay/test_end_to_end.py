@@ -6,8 +6,8 @@ import pytest
 from cloudevents.core.bindings.kafka import KafkaMessage, from_binary_event
 from jsonschema import Draft202012Validator
 
-from projections.audit.tree.signer import CheckpointSigner
-from projections.position import wait_for_position
+from projections.audit.proofs.signer import CheckpointSigner
+from projections.engine.progress import wait_for_position
 from projections.relay.contract import schemas
 from projections.relay.kafka.settings import KafkaSettings
 from projections.relay.relay import run_relay

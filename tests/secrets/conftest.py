@@ -1,26 +1,9 @@
-"""The pool and the key ring below the service, and a caller with a secret above it."""
-
-from collections.abc import AsyncIterator
-from pathlib import Path
+"""A caller with a secret."""
 
 import pytest
 
-from service.database import connection_pool, service_conninfo
-from service.secrets.canary import Pool
-from service.secrets.key_ring import KeyRing
 from tests.callers import Caller, Callers
 from tests.secrets.asking import TOKEN
-
-
-@pytest.fixture
-async def pool(database_url: str) -> AsyncIterator[Pool]:
-    async with connection_pool(service_conninfo(database_url)) as opened:
-        yield opened
-
-
-@pytest.fixture
-def ring(tmp_path: Path) -> KeyRing:
-    return KeyRing.load_or_create(tmp_path / "keys.json")
 
 
 @pytest.fixture

@@ -13,10 +13,10 @@ from aiohttp.test_utils import TestClient, TestServer
 from psycopg.conninfo import make_conninfo
 
 from service.app import create_app
+from service.keys.key_ring import KEY_RING_FILE
+from service.keys.root_key import WrongRootKeyError
+from service.keys.user_keys import UserKeys
 from service.resources import Resources, open_resources
-from service.secrets.key_ring import KEY_RING_FILE
-from service.secrets.root_key import WrongRootKeyError
-from service.secrets.user_keys import UserKeys
 from tests.callers import Caller, Callers
 from tests.secrets.served import postgres_program
 

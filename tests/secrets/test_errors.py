@@ -9,14 +9,14 @@ from aiohttp.test_utils import TestClient, TestServer
 from prometheus_client import REGISTRY
 
 from service.app import create_app
+from service.keys.key_program import ExecRootKeys
 from service.resources import Resources, open_resources
-from service.secrets.key_program import ExecRootKeys
 from tests.callers import Caller, Callers
 
 PATH = "/api/secrets/TOKEN"
 NEW = {"name": "TOKEN", "value": "swordfish"}
 HONEST = f"""#!/bin/sh
-exec {sys.executable} {Path(__file__).with_name("key_program.py")} honest "$1"
+exec {sys.executable} {Path(__file__).parents[1] / "keys" / "key_program.py"} honest "$1"
 """
 
 

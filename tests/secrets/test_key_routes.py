@@ -7,9 +7,9 @@ from uuid import uuid4
 
 import pytest
 
+from service.keys.cipher import TextBinding
+from service.keys.user_keys import KeyDestroyedError
 from service.resources import Resources, open_resources
-from service.secrets.cipher import TextBinding
-from service.secrets.user_keys import KeyDestroyedError
 from tests.callers import Caller, Callers
 
 PATH = "/api/secrets/TOKEN"

@@ -4,7 +4,7 @@ from uuid import UUID
 
 from aiohttp.test_utils import TestClient
 
-from projections.position import wait_for_position
+from projections.engine.progress import wait_for_position
 from service.resources import Resources
 from service.secrets.aggregate import VERSIONS_KEPT
 from tests.callers import Caller, Callers

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 
 from projections.catalog import run_followers
-from projections.position import wait_for_position
+from projections.engine.progress import wait_for_position
 from service.app import create_app
+from service.keys.rotation import rotate_root_key
 from service.resources import open_resources
-from service.secrets.rotation import rotate_root_key
 from tests.callers import Caller, Callers, Reply
 
 Result = TypeVar("Result")

@@ -11,7 +11,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTraceServiceRequest,
 )
 
-from projections.audit.tree.note import VerifierKey, sign_note
+from projections.audit.proofs.note import VerifierKey, sign_note
 from projections.relay.kafka.published import PositionRecord
 from projections.sessions.cursor import Cursor
 

@@ -14,8 +14,8 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTraceServiceRequest,
 )
 
-from projections.audit.tree.checkpoint import Checkpoint
-from projections.audit.tree.note import NoteError, VerifierKey, notes_in, open_note
+from projections.audit.proofs.checkpoint import Checkpoint
+from projections.audit.proofs.note import NoteError, VerifierKey, notes_in, open_note
 from projections.relay.kafka.published import ForeignTopicError, PositionRecord
 from projections.sessions.cursor import cursor_from_text
 from service.errors import (
@@ -24,12 +24,12 @@ from service.errors import (
     ServiceError,
 )
 from service.http.body import JSON_DEPTH_MAX, parse_json
+from service.keys.root_key import KeyRingError, LocalRootKeys
 from service.price_catalog.bodies import PriceBody
 from service.price_catalog.importers.litellm import (
     InvalidPriceSourceError,
     import_litellm,
 )
-from service.secrets.root_key import KeyRingError, LocalRootKeys
 from service.sessions.otlp.body import _from_json, _from_protobuf
 from service.sessions.otlp.conventions import SpanError, reported_span
 from service.tool_rules.body import BulkToolUpdate

@@ -10,11 +10,11 @@ import orjson
 import pytest
 from aiohttp.test_utils import TestClient
 
-from projections.audit.tree.signer import CheckpointSigner
-from projections.position import wait_for_position
-from service.auth.tokens import new_token
+from projections.audit.proofs.signer import CheckpointSigner
+from projections.engine.progress import wait_for_position
 from service.http.operation import EVENT_STREAM, Operation
 from service.resources import Resources
+from service.users.tokens import new_token
 from tests.callers import Callers
 from tests.openapi.walk import OPERATIONS, Walk, make_things
 from tests.security.matrix import CALLERS, MATRIX, UNTOUCHED

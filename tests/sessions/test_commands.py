@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from service.agents.aggregate import Agent
-from service.auth.principal import Role
 from service.errors import ConflictError, InvalidRequestError
 from service.event_log.unit_of_work import UnitOfWork
+from service.principal import Role
 from service.resources import Resources
 from service.sessions import aggregate
 from service.sessions.aggregate import ChatSession

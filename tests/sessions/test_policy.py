@@ -5,7 +5,7 @@ from uuid import uuid4
 import pytest
 
 from service.agents.aggregate import Agent
-from service.auth.principal import Principal, Role
+from service.principal import Principal, Role
 from service.sessions.aggregate import ChatSession
 from service.sessions.policy import may_record, may_see, records_for_anyone
 from tests.scenario import principal

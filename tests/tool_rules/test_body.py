@@ -7,7 +7,7 @@ import orjson
 import pytest
 from pydantic import ValidationError
 
-from service.http.problems import problems_of
+from service.http.validation_errors import problems_of
 from service.tool_rules.body import BulkToolUpdate
 from tests.tool_rules.setting import rule
 

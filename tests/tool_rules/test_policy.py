@@ -5,8 +5,8 @@ from uuid import UUID, uuid4
 import pytest
 
 from service.agents.aggregate import Agent
-from service.auth.principal import Principal, Role
 from service.connectors.aggregate import Connector
+from service.principal import Principal, Role
 from service.tool_rules.policy import may_clear_rules, may_replace_rules
 from tests.scenario import principal
 from tests.tool_rules.grid import CALLERS, CELLS, EMPTY

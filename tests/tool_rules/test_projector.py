@@ -4,7 +4,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from projections.position import wait_for_position
+from projections.engine.progress import wait_for_position
 from service.resources import Resources
 from service.tool_rules.aggregate import ToolRules
 from tests.rebuilding import expect_rebuild_equals_live

@@ -3,7 +3,6 @@
 from uuid import UUID, uuid4
 
 from service.agents.aggregate import Agent
-from service.auth.principal import Role
 from service.connectors.aggregate import Connector
 from service.errors import (
     ForbiddenError,
@@ -11,6 +10,7 @@ from service.errors import (
     NotFoundError,
     PreconditionFailedError,
 )
+from service.principal import Role
 from service.tool_rules.aggregate import ToolRules
 from service.tool_rules.commands import (
     ReplaceToolRules,

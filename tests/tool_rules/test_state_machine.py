@@ -27,7 +27,7 @@ from hypothesis.stateful import (
 )
 
 from projections.catalog import run_followers
-from projections.position import wait_for_position
+from projections.engine.progress import wait_for_position
 from service.app import create_app
 from service.resources import Resources, open_resources
 from tests.callers import Caller, Callers, Reply

@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from service.auth.tokens import is_well_formed, new_token
-from service.errors import NotFoundError
-from service.event_log.mapper import RecordedEvent
-from service.resources import Resources, open_resources
-from service.secrets.root_key import KeyRingError
-from service.users.aggregate import Token, User, token_id
-from service.users.bootstrap import (
+from service.bootstrap import (
     TOKEN_FILE,
     create_first_admin,
     issue_token_for,
 )
+from service.errors import NotFoundError
+from service.event_log.mapper import RecordedEvent
+from service.keys.root_key import KeyRingError
+from service.resources import Resources, open_resources
+from service.users.aggregate import Token, User, token_id
+from service.users.tokens import is_well_formed, new_token
 from tests.scenario import Scenario
 
 ADMIN_EVENTS = ["user.created", "user.role_granted", "token.issued"]

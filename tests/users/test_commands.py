@@ -4,13 +4,13 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from service.auth.principal import Principal, Role
 from service.errors import (
     ConflictError,
     ForbiddenError,
     NotFoundError,
     PreconditionFailedError,
 )
+from service.principal import Principal, Role
 from service.users.aggregate import Token, User
 from service.users.commands import (
     CreateUser,

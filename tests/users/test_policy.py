@@ -4,7 +4,7 @@ from uuid import UUID
 
 import pytest
 
-from service.auth.principal import Principal, Role
+from service.principal import Principal, Role
 from service.users.policy import (
     gives_up_power,
     may_act_for,

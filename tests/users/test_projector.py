@@ -4,7 +4,7 @@ from uuid import uuid4
 
 from aiohttp.test_utils import TestClient
 
-from service.auth.principal import Role
+from service.principal import Role
 from service.resources import Resources
 from service.users.aggregate import Token, User
 from tests.rebuilding import expect_rebuild_equals_live, tables

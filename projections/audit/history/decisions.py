@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TypedDict
 from uuid import UUID
 
-from projections.authored import Origin
+from projections.engine.authored_events import Origin
 from projections.tool_rules.origins import HoldingThen, RulesThen
 from service.tool_rules.decision import Stance
 

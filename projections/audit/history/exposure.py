@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Iterable
 from typing import TypedDict
 from uuid import UUID
 
-from projections.authored import AuthoredEvent, Origin
+from projections.engine.authored_events import AuthoredEvent, Origin
 from service.connectors.aggregate import Connector
 
 

@@ -23,8 +23,8 @@ from projections.audit.history.state import (
     kind_of,
     state_of,
 )
-from projections.moment import Past, past
-from projections.reading import POSITION_HEADER, READ_POOL
+from projections.engine.snapshot import POSITION_HEADER, READ_POOL
+from projections.engine.time_travel import Past, past
 from projections.tool_rules.origins import holding_then, rules_then
 from service.agents.aggregate import Agent
 from service.aggregate import LoggedAggregate
@@ -32,8 +32,8 @@ from service.audit.record import record_reading
 from service.errors import MalformedRequestError, NotFoundError, Problem
 from service.event_log import reader
 from service.event_log.mapper import EventMapper
-from service.http.at import At
-from service.http.dispatch import EVENT_LOG
+from service.http.app_keys import EVENT_LOG
+from service.http.as_of import At
 from service.http.envelope import Answer
 from service.http.operation import Routes
 from service.http.requests import POSITION_MAX, QueryModel

@@ -12,10 +12,10 @@ from psycopg import AsyncConnection
 from psycopg.errors import UndefinedTable
 
 from projections.audit.entry_json import recorded
+from projections.audit.proofs.queries import leaves_known
 from projections.audit.trail.entry import AuditEntry, audit_entries
 from projections.audit.trail.filters import Filters
 from projections.audit.trail.queries import entries_found
-from projections.audit.tree.queries import leaves_known
 from service.event_log.entries import StoredEntry
 from service.event_log.mapper import EventMapper
 from service.http.envelope import to_json

@@ -10,7 +10,7 @@ from psycopg_pool import AsyncConnectionPool
 from projections.audit.trail.entry import AuditEntry, audit_entries
 from projections.audit.trail.filters import Filters
 from projections.audit.trail.queries import entries_found, trail_and_log_end
-from service.event_log.doorbell import wait_for
+from service.event_log.commit_notifier import wait_for
 from service.event_log.log import EventLog
 from service.http.envelope import to_json
 from service.http.streaming import Stream

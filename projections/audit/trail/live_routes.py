@@ -9,17 +9,17 @@ from pydantic import Field
 
 from projections.audit.trail.filters import KIND, Filters
 from projections.audit.trail.live import HEARTBEAT, HEARTBEAT_S, Tail
-from projections.reading import READ_POOL
+from projections.engine.snapshot import READ_POOL
 from service.audit.policy import may_read_history
 from service.audit.record import record_reading
-from service.auth.middleware import AUTHENTICATOR
 from service.errors import (
     MalformedRequestError,
     PreconditionFailedError,
     Problem,
     ServiceError,
 )
-from service.http.dispatch import EVENT_LOG
+from service.http.app_keys import EVENT_LOG
+from service.http.authentication import AUTHENTICATOR
 from service.http.operation import EVENT_STREAM, Routes
 from service.http.requests import POSITION_MAX, QueryModel
 from service.http.streaming import STREAMS

@@ -9,7 +9,7 @@ from psycopg import AsyncConnection
 
 from projections.audit.trail.authorship import authorship
 from projections.audit.trail.table import EntryRow, MentionRow, insert_entries
-from projections.projector import Projector
+from projections.engine.projector import Projector
 from service.event_log.entries import StoredEntry, entries_between
 from service.event_log.mapper import EventMapper
 

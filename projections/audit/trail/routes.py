@@ -17,13 +17,13 @@ from projections.audit.trail.filters import (
     filters_of,
 )
 from projections.audit.trail.queries import Order, entries_found
-from projections.position import wait_for_position
-from projections.reading import POSITION_HEADER, READ_POOL, reading, snapshot_of
+from projections.engine.progress import wait_for_position
+from projections.engine.snapshot import POSITION_HEADER, READ_POOL, reading, snapshot_of
 from service.audit.record import record_reading
 from service.errors import NotFoundError
 from service.event_log import reader
 from service.event_log.entries import entries_between
-from service.http.dispatch import EVENT_LOG
+from service.http.app_keys import EVENT_LOG
 from service.http.envelope import Answer
 from service.http.log_epoch import EPOCH_HEADER
 from service.http.operation import Routes

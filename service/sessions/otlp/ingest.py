@@ -21,14 +21,14 @@ from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans
 from prometheus_client import Counter as Metric
 
 from service.agents.aggregate import Agent
-from service.auth.principal import Principal
 from service.errors import (
     ForbiddenError,
     InvalidRequestError,
     TooManyRequestsError,
 )
 from service.event_log.log import EventLog
-from service.secrets.vault import Vault
+from service.keys.vault import Vault
+from service.principal import Principal
 from service.sessions.aggregate import ChatSession
 from service.sessions.otlp.attributes import attributes, first_text
 from service.sessions.otlp.conventions import SpanError, reported_span

@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from typing import Final
 from uuid import UUID
 
-from service.auth.principal import Principal
 from service.errors import (
     ConflictError,
     ForbiddenError,
@@ -20,7 +19,8 @@ from service.errors import (
 from service.event_log.execute import execute
 from service.event_log.log import EventLog
 from service.event_log.unit_of_work import UnitOfWork
-from service.secrets.vault import Vault
+from service.keys.vault import Vault
+from service.principal import Principal
 from service.sessions.commands import ReportTurns, report_turns
 from service.sessions.otlp.pending import TraceKey
 from service.sessions.otlp.sealing import opened_texts

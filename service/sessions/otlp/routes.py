@@ -9,12 +9,13 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTraceServiceRequest,
 )
 
-from service.auth.middleware import AUTHENTICATOR, PRINCIPAL
-from service.auth.principal import Principal
 from service.errors import ForbiddenError, MalformedRequestError, UnavailableError
 from service.event_log.unit_of_work import UnitOfWork
-from service.http.dispatch import POSITION_HEADER, request_metadata
+from service.http.authentication import AUTHENTICATOR, PRINCIPAL
+from service.http.dispatch import request_metadata
+from service.http.log_epoch import POSITION_HEADER
 from service.http.operation import Routes
+from service.principal import Principal
 from service.sessions.otlp.answer import partial_success, refusal, said
 from service.sessions.otlp.body import JSON, PROTOBUF, read_export
 from service.sessions.otlp.ingest import Ingest

@@ -4,9 +4,9 @@ from dataclasses import replace
 from uuid import UUID
 
 from service.identifiers import named_id
-from service.secrets.cipher import OpenError, TextBinding
-from service.secrets.user_keys import KeyDestroyedError
-from service.secrets.vault import Vault
+from service.keys.cipher import OpenError, TextBinding
+from service.keys.user_keys import KeyDestroyedError
+from service.keys.vault import Vault
 from service.sessions.otlp.pending import TraceKey
 from service.sessions.otlp.span import Entry, KeptEntry
 from service.sessions.turn import (

@@ -9,8 +9,8 @@ from psycopg import AsyncConnection
 from psycopg.sql import SQL, Identifier
 
 from projections.catalog import PROJECTORS, follower_conninfo
-from projections.projector import Projector
-from projections.rebuild import rebuild
+from projections.engine.projector import Projector
+from projections.engine.rebuild import rebuild
 from service.aggregates import AGGREGATES
 from service.event_log.mapper import EventMapper
 from tests.faults.checks import Findings

@@ -1,0 +1,115 @@
+"""Questions about the tree: roots, proofs and checkpoints."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from psycopg import AsyncConnection
+from psycopg.rows import class_row
+
+from projections.audit.proofs.merkle import (
+    Leaves,
+    Node,
+    consistency_path,
+    folded,
+    full_subtrees,
+    inclusion_path,
+    stored_index,
+)
+from projections.audit.proofs.table import stored_hashes
+
+LIVE_TABLES = "SET LOCAL search_path = read"
+LATEST_CHECKPOINT = """
+    SELECT c.size, c.note, c.public_key
+      FROM events.checkpoint c JOIN events.head h ON h.epoch = c.epoch
+     ORDER BY c.size DESC
+     LIMIT 1
+"""
+LEAVES = "SELECT index, hash FROM read.merkle_hash WHERE index = ANY (%s)"
+EPOCH = "SELECT epoch FROM events.head"
+
+
+@dataclass(frozen=True, slots=True)
+class SignedCheckpoint:
+    """A checkpoint as a signed note, and the key to check it with, both as text."""
+
+    size: int
+    note: str
+    public_key: str
+
+
+@dataclass(frozen=True, slots=True)
+class InclusionProof:
+    leaf: bytes
+    root: bytes
+    path: Sequence[bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class ConsistencyProof:
+    first_root: bytes
+    second_root: bytes
+    path: Sequence[bytes]
+
+
+async def latest_checkpoint(db: AsyncConnection[Any]) -> SignedCheckpoint | None:
+    """Return the newest checkpoint of the log's present epoch; None before the first.
+
+    For whoever publishes it: the note is the whole message.
+    """
+    async with db.cursor(row_factory=class_row(SignedCheckpoint)) as cursor:
+        await cursor.execute(LATEST_CHECKPOINT)
+        return await cursor.fetchone()
+
+
+async def epoch(db: AsyncConnection[Any]) -> UUID:
+    row = await (await db.execute(EPOCH)).fetchone()
+    assert row is not None
+    found: UUID = row[0]
+    return found
+
+
+async def roots(db: AsyncConnection[Any], *sizes: int) -> list[bytes]:
+    """Return the roots of the live tree at some sizes that it has reached.
+
+    Expects a transaction, as all here do.
+    """
+    return await _hashes_over(db, [Leaves(0, size) for size in sizes])
+
+
+async def leaves_known(
+    db: AsyncConnection[Any], positions: Sequence[int]
+) -> dict[int, bytes]:
+    """Return the leaves of some positions, those that the live tree has."""
+    wanted = {stored_index(Node(0, each - 1)): each for each in positions}
+    cursor = await db.execute(LEAVES, [list(wanted)], binary=True)
+    return {wanted[index]: leaf for index, leaf in await cursor.fetchall()}
+
+
+async def inclusion_proof(
+    db: AsyncConnection[Any], *, position: int, size: int
+) -> InclusionProof:
+    """Prove that a position is in the tree of some size; it has to be."""
+    index = position - 1
+    wanted = [Leaves(index, position), Leaves(0, size), *inclusion_path(index, size)]
+    leaf, root, *path = await _hashes_over(db, wanted)
+    return InclusionProof(leaf, root, path)
+
+
+async def consistency_proof(
+    db: AsyncConnection[Any], *, first: int, second: int
+) -> ConsistencyProof:
+    """Prove that one tree is the beginning of another one."""
+    wanted = [Leaves(0, first), Leaves(0, second), *consistency_path(first, second)]
+    first_root, second_root, *path = await _hashes_over(db, wanted)
+    return ConsistencyProof(first_root, second_root, path)
+
+
+async def _hashes_over(
+    db: AsyncConnection[Any], wanted: Sequence[Leaves]
+) -> list[bytes]:
+    parts = [list(full_subtrees(leaves)) for leaves in wanted]
+    await db.execute(LIVE_TABLES)
+    hashes = await stored_hashes(db, [node for nodes in parts for node in nodes])
+    return [folded([hashes[node] for node in nodes]) for nodes in parts]

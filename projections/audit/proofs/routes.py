@@ -1,0 +1,205 @@
+"""Checkpoints and proofs over HTTP."""
+
+import base64
+from collections.abc import Sequence
+from typing import Annotated, TypedDict
+
+from aiohttp import web
+from pydantic import Field
+
+from projections.audit.proofs.queries import (
+    SignedCheckpoint,
+    consistency_proof,
+    inclusion_proof,
+    latest_checkpoint,
+)
+from projections.engine.snapshot import READ_POOL, Snapshot, reading
+from service.errors import MalformedRequestError, Problem, UnavailableError
+from service.http.envelope import Answer
+from service.http.operation import Routes
+from service.http.requests import POSITION_MAX, QueryModel
+
+routes = Routes("audit")
+
+FOLLOWER = "merkle_tree"
+Size = Annotated[int, Field(ge=1, le=POSITION_MAX)]
+
+
+class InclusionQuery(QueryModel):
+    position: Size
+    size: Size | None = None
+
+
+class ConsistencyQuery(QueryModel):
+    first: Size
+    second: Size | None = None
+
+
+class CheckpointKey(TypedDict):
+    """The key as ``name+id+key``, as tools that check C2SP notes take it."""
+
+    public_key: str
+
+
+class Inclusion(TypedDict):
+    """Hashes in base64. ``checkpoint``: the signed one of that size, if it is kept."""
+
+    position: int
+    leaf_index: int
+    tree_size: int
+    leaf_hash: str
+    root_hash: str
+    hashes: list[str]
+    checkpoint: str | None
+
+
+class Consistency(TypedDict):
+    """Hashes in base64. ``checkpoint``: the signed one of the second size, if kept."""
+
+    first_size: int
+    first_root: str
+    second_size: int
+    second_root: str
+    hashes: list[str]
+    checkpoint: str | None
+
+
+@routes.get(
+    "/api/audit/checkpoint",
+    answers={200: "the checkpoint, as a C2SP signed note"},
+    content_type="text/plain",
+)
+async def get_checkpoint(request: web.Request) -> web.Response:
+    """Get the newest signed head of the log's Merkle tree.
+
+    A few seconds behind the log. Whoever keeps it can tell later whether anything
+    before it was rewritten.
+    """
+    checkpoint = await _checkpoint(request)
+    return web.Response(text=checkpoint.note, content_type="text/plain")
+
+
+@routes.get(
+    "/api/audit/checkpoint/key",
+    answers={200: "key of the checkpoints"},
+    data=CheckpointKey,
+)
+async def get_checkpoint_key(request: web.Request) -> Answer:
+    """Get the public key that checkpoints are signed with.
+
+    It proves nothing about a service that could answer with another one: keep it
+    from a time when you trusted it, or compare it with the operator's.
+    """
+    checkpoint = await _checkpoint(request)
+    return Answer(
+        message="key of the checkpoints",
+        data=CheckpointKey(public_key=checkpoint.public_key),
+    )
+
+
+@routes.get(
+    "/api/audit/proofs/inclusion",
+    answers={200: "inclusion proved"},
+    data=Inclusion,
+    min_position=True,
+)
+async def get_inclusion_proof(request: web.Request, query: InclusionQuery) -> Answer:
+    """Prove that an entry of the log is in the tree of some size.
+
+    Without ``size``, that of the newest checkpoint, or of the whole tree for a
+    position that no checkpoint covers yet.
+    """
+    async with reading(request, FOLLOWER) as snapshot:
+        checkpoint = await latest_checkpoint(snapshot.db)
+        size = query.size
+        if size is None:
+            covered = checkpoint is not None and checkpoint.size >= query.position
+            size = checkpoint.size if checkpoint and covered else snapshot.position
+        _refuse_beyond(snapshot, size=size)
+        if query.position > size:
+            raise MalformedRequestError(
+                f"a tree of size {size} doesn't hold that position",
+                problems=[Problem("position", "beyond the tree")],
+            )
+        proof = await inclusion_proof(snapshot.db, position=query.position, size=size)
+    data: Inclusion = {
+        "position": query.position,
+        "leaf_index": query.position - 1,
+        "tree_size": size,
+        "leaf_hash": _encoded(proof.leaf),
+        "root_hash": _encoded(proof.root),
+        "hashes": _all_encoded(proof.path),
+        "checkpoint": _of_size(checkpoint, size),
+    }
+    return Answer(message="inclusion proved", data=data, headers=snapshot.headers)
+
+
+@routes.get(
+    "/api/audit/proofs/consistency",
+    answers={200: "consistency proved"},
+    data=Consistency,
+    min_position=True,
+)
+async def get_consistency_proof(
+    request: web.Request, query: ConsistencyQuery
+) -> Answer:
+    """Prove that the log of one size is the beginning of the log of another one.
+
+    Without ``second``, that of the newest checkpoint, or of the whole tree where no
+    checkpoint goes that far.
+    """
+    async with reading(request, FOLLOWER) as snapshot:
+        checkpoint = await latest_checkpoint(snapshot.db)
+        second = query.second
+        if second is None:
+            covered = checkpoint is not None and checkpoint.size >= query.first
+            second = checkpoint.size if checkpoint and covered else snapshot.position
+        _refuse_beyond(snapshot, first=query.first, second=second)
+        if query.first > second:
+            raise MalformedRequestError(
+                "the first size must not be larger than the second",
+                problems=[Problem("first", "larger than the second")],
+            )
+        proof = await consistency_proof(snapshot.db, first=query.first, second=second)
+    data: Consistency = {
+        "first_size": query.first,
+        "first_root": _encoded(proof.first_root),
+        "second_size": second,
+        "second_root": _encoded(proof.second_root),
+        "hashes": _all_encoded(proof.path),
+        "checkpoint": _of_size(checkpoint, second),
+    }
+    return Answer(message="consistency proved", data=data, headers=snapshot.headers)
+
+
+async def _checkpoint(request: web.Request) -> SignedCheckpoint:
+    async with request.config_dict[READ_POOL].connection() as db:
+        checkpoint = await latest_checkpoint(db)
+    if checkpoint is None:
+        raise UnavailableError(
+            "no checkpoint has been signed yet",
+            code="no_checkpoint_yet",
+            headers={"Retry-After": "5"},
+        )
+    return checkpoint
+
+
+def _refuse_beyond(snapshot: Snapshot, **sizes: int) -> None:
+    beyond = [name for name, size in sizes.items() if size > snapshot.position]
+    if beyond:
+        raise MalformedRequestError(
+            f"the tree has grown to {snapshot.position}",
+            problems=[Problem(name, "beyond the tree") for name in beyond],
+        )
+
+
+def _of_size(checkpoint: SignedCheckpoint | None, size: int) -> str | None:
+    return checkpoint.note if checkpoint and checkpoint.size == size else None
+
+
+def _all_encoded(hashes: Sequence[bytes]) -> list[str]:
+    return [_encoded(each) for each in hashes]
+
+
+def _encoded(hash_: bytes) -> str:
+    return base64.b64encode(hash_).decode()

@@ -1,0 +1,163 @@
+"""Signs the tree's head, again and again, and never two that contradict each other."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import psycopg
+from prometheus_client import Gauge
+from psycopg import AsyncConnection
+from psycopg_pool import AsyncConnectionPool, PoolTimeout
+
+from projections.audit.proofs.checkpoint import Checkpoint, origin_of
+from projections.audit.proofs.checkpoint_files import CheckpointFiles
+from projections.audit.proofs.note import NoteError, VerifierKey
+from projections.audit.proofs.queries import epoch, latest_checkpoint, roots
+from projections.audit.proofs.signing_key import (
+    SIGNING_KEY_FILE,
+    load_or_create_signing_key,
+)
+from projections.audit.proofs.table import IncompleteTreeError
+from projections.engine.snapshot import snapshot_of
+from service.errors import UnavailableError
+from service.tasks import end_tasks
+
+INTERVAL_S = 5.0
+FOLLOWER = "merkle_tree"
+KEEP = """
+    INSERT INTO events.checkpoint (epoch, size, note, public_key, signed_at)
+    VALUES (%s, %s, %s, %s, %s)
+    ON CONFLICT DO NOTHING
+"""
+# Of the last hour all, before that the last of each hour.
+PRUNE = """
+    DELETE FROM events.checkpoint c
+     WHERE c.signed_at < now() - interval '1 hour'
+       AND EXISTS (SELECT FROM events.checkpoint later
+                    WHERE later.epoch = c.epoch AND later.size > c.size
+                      AND date_trunc('hour', later.signed_at)
+                          = date_trunc('hour', c.signed_at))
+"""
+SIZE = Gauge("agent_runtime_checkpoint_position", "Last position that was signed.")
+FORKED = Gauge(
+    "agent_runtime_checkpoint_contradicted",
+    "1 while the log contradicts a checkpoint that was signed.",
+)
+
+logger = logging.getLogger(__name__)
+
+
+class ContradictionError(Exception):
+    """The log isn't one that a signed checkpoint was the beginning of."""
+
+
+class CheckpointSigner:
+    """Signs what the tree has reached, after holding it against what was signed."""
+
+    def __init__(
+        self, pool: AsyncConnectionPool[AsyncConnection[Any]], data_dir: Path
+    ) -> None:
+        self._pool = pool
+        self._files = CheckpointFiles(data_dir)
+        self._private = load_or_create_signing_key(data_dir / SIGNING_KEY_FILE)
+
+    def public_key(self, log_epoch: UUID) -> VerifierKey:
+        public = self._private.public_key().public_bytes_raw()
+        return VerifierKey(origin_of(log_epoch), public)
+
+    async def run(self, interval_s: float = INTERVAL_S) -> None:
+        """Sign until cancelled, whenever there is something new."""
+        while True:
+            try:
+                await self.sign()
+                FORKED.set(0)
+            except (ContradictionError, IncompleteTreeError) as error:
+                FORKED.set(1)
+                logger.critical("no checkpoint signed: %s", error)
+            except (psycopg.Error, PoolTimeout, UnavailableError, OSError):
+                logger.warning("can't sign a checkpoint", exc_info=True)
+            await asyncio.sleep(interval_s)
+
+    async def sign(self) -> str | None:
+        """Sign what the tree has reached; None when that is signed already.
+
+        :raises ContradictionError: the log was rewritten, or cut
+        :raises UnavailableError: there is no tree yet
+        """
+        async with snapshot_of(self._pool, FOLLOWER) as snapshot:
+            size, db = snapshot.position, snapshot.db
+            log_epoch = await epoch(db)
+            kept = await latest_checkpoint(db)
+            key = self.public_key(log_epoch)
+            signed = self._signed(key, [kept.note] if kept else [])
+            past = [each for each in signed if each.size <= size]
+            root, *then = await roots(db, size, *(each.size for each in past))
+        for each, was in zip(past, then, strict=True):
+            if each.root != was:
+                raise ContradictionError(
+                    f"what stands at positions 1 to {each.size} has been changed"
+                )
+        await self._refuse_shorter_log(signed, size)
+        if size == 0 or (kept and kept.size >= size):
+            return None
+        note = Checkpoint(key.name, size, root).signed(self._private)
+        await self._publish(log_epoch, size, note, str(key))
+        return note
+
+    def _signed(self, key: VerifierKey, notes: Sequence[str]) -> list[Checkpoint]:
+        """Return what was signed of this log, here and by other processes."""
+        in_file = self._files.latest()
+        signed = []
+        for note in [*notes, *([in_file] if in_file else [])]:
+            try:
+                signed.append(Checkpoint.open(note, [key]))
+            except NoteError:
+                # Of an earlier epoch, or signed with a key that was replaced.
+                continue
+        return signed
+
+    async def _refuse_shorter_log(
+        self, signed: Sequence[Checkpoint], size: int
+    ) -> None:
+        """Tell a tree that is behind from a log that was cut."""
+        longest = max((each.size for each in signed), default=0)
+        if longest <= size:
+            return
+        async with self._pool.connection() as db:
+            row = await (
+                await db.execute("SELECT position FROM events.head")
+            ).fetchone()
+        if row is None or row[0] < longest:
+            raise ContradictionError(f"the log ends before position {longest}")
+
+    async def _publish(
+        self, log_epoch: UUID, size: int, note: str, public_key: str
+    ) -> None:
+        """Into the files first: what was signed must never be forgotten."""
+        now = datetime.now(UTC)
+        self._files.keep(note, public_key, signed_at=now)
+        async with self._pool.connection() as db, db.transaction():
+            await db.execute(KEEP, [log_epoch, size, note, public_key, now])
+            await db.execute(PRUNE)
+        SIZE.set(size)
+
+
+@asynccontextmanager
+async def run_signer(
+    pool: AsyncConnectionPool[AsyncConnection[Any]], data_dir: Path
+) -> AsyncIterator[CheckpointSigner]:
+    """Sign checkpoints until the block ends.
+
+    :raises KeyRingError: the key's file is open to others, or holds no key
+    """
+    signer = CheckpointSigner(pool, data_dir)
+    task = asyncio.create_task(signer.run(), name="checkpoint signer")
+    try:
+        yield signer
+    finally:
+        await end_tasks(task)

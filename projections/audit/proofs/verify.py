@@ -1,0 +1,234 @@
+"""Hold an export of the log against checkpoints, offline.
+
+Memory stays flat: the export is read line by line, once. Beside each entry stands
+the leaf that the service's tree has for it (``leaf_hash``). These say which entry
+differs, as long as a checkpoint confirms them; an earlier export stands in for them,
+where the tree was rewritten too.
+"""
+
+import base64
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import orjson
+
+from projections.audit.entry_json import UnreadableEntryError, entry_of
+from projections.audit.proofs.checkpoint import Checkpoint
+from projections.audit.proofs.leaf import hash_of
+from projections.audit.proofs.merkle import GrowingTree
+from service.event_log.entries import StoredEntry
+
+What = Literal["changed", "removed", "inserted", "reordered", "unreadable", "rewritten"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The first thing that is not as it was.
+
+    ``position`` is where; ``upto`` is set when all that can be said is that it lies
+    between both.
+    """
+
+    what: What
+    position: int
+    words: str
+    upto: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What an export is worth.
+
+    ``proven`` is the last position that a checkpoint confirms, ``entries`` the last
+    one in the export, ``root`` that of the tree over all of it.
+    """
+
+    entries: int
+    proven: int
+    root: bytes
+    finding: Finding | None
+
+    @property
+    def is_sound(self) -> bool:
+        return self.finding is None
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    entry: StoredEntry
+    leaf: bytes
+    stored: bytes | None
+
+
+class Contradiction(Exception):  # noqa: N818 # a finding, not an error
+    """Two checkpoints of one size have different roots."""
+
+
+def verify_export(
+    export: Iterable[bytes],
+    checkpoints: Sequence[Checkpoint],
+    *,
+    earlier: Iterable[bytes] = (),
+) -> Verdict:
+    """Check an export, complete from position 1, and stop at what is not as it was.
+
+    ``checkpoints`` have been opened, so their signatures are valid; ``earlier`` is
+    an export of an earlier time.
+
+    :raises Contradiction: the log was signed in two versions
+    """
+    return _Verification(checkpoints, earlier).run(export)
+
+
+class _Verification:
+    def __init__(
+        self, checkpoints: Sequence[Checkpoint], earlier: Iterable[bytes]
+    ) -> None:
+        self._roots = _by_size(checkpoints)
+        self._due = sorted(size for size in self._roots if size)
+        self._earlier = _leaves(earlier)
+        self._tree = GrowingTree()
+        # Of what is said to have been there: the stored leaves, or the earlier ones.
+        self._witness: GrowingTree | None = GrowingTree()
+        self._before: _Line | None = None
+        self._suspect: Finding | None = None
+        self._proven = 0
+
+    def run(self, export: Iterable[bytes]) -> Verdict:
+        finding = self._read(export)
+        return Verdict(self._tree.size, self._proven, self._tree.root(), finding)
+
+    def _read(self, export: Iterable[bytes]) -> Finding | None:
+        for raw in export:
+            expected = self._tree.size + 1
+            try:
+                line = _parsed(raw)
+            except UnreadableEntryError:
+                return self._suspect or Finding(
+                    "unreadable",
+                    expected,
+                    f"the entry at position {expected} is not one",
+                )
+            if line.entry.position != expected:
+                return self._suspect or _misplaced(line.entry.position, expected)
+            self._add(line)
+            if self._due and self._tree.size == self._due[0]:
+                finding = self._compare(self._due.pop(0))
+                if finding:
+                    return finding
+        return self._suspect or self._cut_off()
+
+    def _add(self, line: _Line) -> None:
+        self._tree.append(line.leaf)
+        said = next(self._earlier, None) or line.stored
+        if said is None:
+            self._witness = None
+        elif self._witness is not None:
+            self._witness.append(said)
+        if self._suspect is None and said is not None and said != line.leaf:
+            position = line.entry.position
+            self._suspect = Finding(
+                "changed",
+                position,
+                f"the entry at position {position} is not the one recorded there",
+            )
+            self._before = replace(line, stored=said)
+        elif self._before is not None and self._suspect is not None:
+            self._suspect = _classified(self._before, replace(line, stored=said))
+            self._before = None
+
+    def _compare(self, size: int) -> Finding | None:
+        """Hold the tree, which has this size now, against its checkpoint."""
+        if self._tree.root() == self._roots[size]:
+            # Confirmed: whatever the stored leaves say, it is as it was signed.
+            self._proven = size
+            self._suspect = self._before = None
+            self._witness = self._tree.copy()
+            return None
+        if self._witness is not None and self._witness.root() == self._roots[size]:
+            return self._suspect
+        first = self._proven + 1
+        return Finding(
+            "rewritten",
+            first,
+            f"something at positions {first} to {size} is not as it was, and the "
+            "tree was rewritten with it; an earlier export tells which",
+            upto=size,
+        )
+
+    def _cut_off(self) -> Finding | None:
+        missing = [size for size in self._roots if size > self._tree.size]
+        if not missing:
+            return None
+        end, first = self._tree.size, self._proven + 1
+        words = f"the log ends at position {end}, but was signed up to {max(missing)}"
+        if end == self._proven:
+            return Finding("removed", first, words)
+        # Whoever closed the gap and rewrote the tree made it look like this, too.
+        words += f": what is missing stood at the end, or from position {first} on"
+        return Finding("removed", first, words, upto=end + 1)
+
+
+def _classified(line: _Line, following: _Line) -> Finding:
+    """Say how the first entry that differs came to do so, by the one behind it."""
+    position = line.entry.position
+    moved_up = hash_of(replace(line.entry, position=position + 1)) == following.stored
+    moved_down = hash_of(replace(following.entry, position=position)) == line.stored
+    if moved_up and moved_down:
+        words = f"the entries at positions {position} and {position + 1} are exchanged"
+        return Finding("reordered", position, words)
+    if moved_up:
+        words = f"the entry that was recorded at position {position} was removed"
+        # What follows it has moved down: the entry here was recorded one later.
+        return Finding("removed", position, words)
+    if moved_down:
+        words = f"the entry at position {position} was inserted"
+        return Finding("inserted", position, words)
+    return Finding(
+        "changed",
+        position,
+        f"the entry at position {position} is not the one recorded there",
+    )
+
+
+def _misplaced(position: int, expected: int) -> Finding:
+    if position > expected:
+        return Finding(
+            "removed", expected, f"the entry of position {expected} is missing"
+        )
+    return Finding(
+        "reordered",
+        expected,
+        f"where position {expected} belongs, there is one that says {position}",
+    )
+
+
+def _by_size(checkpoints: Sequence[Checkpoint]) -> Mapping[int, bytes]:
+    roots: dict[int, bytes] = {}
+    for each in checkpoints:
+        if roots.setdefault(each.size, each.root) != each.root:
+            raise Contradiction(f"two checkpoints of size {each.size} differ")
+    return roots
+
+
+def _parsed(raw: bytes) -> _Line:
+    members = _members(raw)
+    entry = entry_of(members)
+    stored = members.get("leaf_hash")
+    return _Line(entry, hash_of(entry), base64.b64decode(stored) if stored else None)
+
+
+def _members(raw: bytes) -> dict[str, Any]:
+    try:
+        members = orjson.loads(raw)
+    except orjson.JSONDecodeError as error:
+        raise UnreadableEntryError("not JSON") from error
+    if not isinstance(members, dict):
+        raise UnreadableEntryError("not an object")
+    return members
+
+
+def _leaves(export: Iterable[bytes]) -> Iterator[bytes]:
+    for raw in export:
+        yield _parsed(raw).leaf

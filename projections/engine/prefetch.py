@@ -1,0 +1,72 @@
+"""Batches of the log for a projector, each read while the one before is applied."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from psycopg import AsyncConnection
+
+from projections.engine.projector import Placed, Projector
+from service.event_log.mapper import EventMapper
+
+BATCH_EVENTS_MAX = 5000
+SCAN_POSITIONS_MAX = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What a projector takes of the log up to and at a position; often nothing."""
+
+    events: Sequence[Placed]
+    upto: int
+
+
+async def read_batch(
+    db: AsyncConnection[Any],
+    mapper: EventMapper,
+    projector: Projector,
+    *,
+    after: int,
+    target: int,
+) -> Batch:
+    upto = min(target, after + SCAN_POSITIONS_MAX)
+    events = await projector.read(
+        db, mapper, after=after, upto=upto, limit=BATCH_EVENTS_MAX
+    )
+    if len(events) == BATCH_EVENTS_MAX:
+        upto = events[-1].position
+    return Batch(events, upto)
+
+
+async def batches_ahead(
+    conninfo: str,
+    mapper: EventMapper,
+    projector: Projector,
+    *,
+    after: int,
+    target: int,
+) -> AsyncGenerator[Batch]:
+    """Yield all batches of ``after < p <= target``, on a connection of its own.
+
+    PostgreSQL writes one batch while Python decodes the next, and at most two are in
+    memory.
+    """
+    async with await AsyncConnection.connect(conninfo, autocommit=True) as db:
+
+        def read(after: int) -> asyncio.Task[Batch]:
+            return asyncio.create_task(
+                read_batch(db, mapper, projector, after=after, target=target)
+            )
+
+        coming = read(after)
+        try:
+            while after < target:
+                batch = await coming
+                after = batch.upto
+                if after < target:
+                    coming = read(after)
+                yield batch
+        finally:
+            coming.cancel()
+            await asyncio.gather(coming, return_exceptions=True)

@@ -1,0 +1,256 @@
+"""Fill a projector's tables anew beside the live ones, compare, and switch."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any
+
+from psycopg import AsyncConnection
+from psycopg.errors import LockNotAvailable
+from psycopg.rows import TupleRow
+from psycopg.sql import SQL, Identifier
+
+from projections.engine.prefetch import Batch, batches_ahead, read_batch
+from projections.engine.projector import Projector
+from service.event_log import reader
+from service.event_log.mapper import EventMapper
+
+# The last stretch is applied while the live follower waits.
+SWITCH_LAG_MAX = 2000
+
+TABLES = """
+    SELECT c.relname
+      FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+     WHERE n.nspname = %s AND c.relkind = 'r'
+     ORDER BY c.relname
+"""
+LIVE_TABLE = """
+    SELECT array_agg(a.attname::text ORDER BY a.attnum)
+      FROM pg_attribute a
+     WHERE a.attrelid = to_regclass(%s) AND a.attnum > 0 AND NOT a.attisdropped
+"""
+# Of equal tables; rows that differ make other sums, but for one chance in 2**64.
+CHECKSUM = """
+    SELECT count(*), sum(hash_record_extended(given, 0)::numeric)
+      FROM (SELECT {} FROM {}) AS given
+"""
+WAIT_ALONE = "SELECT pg_advisory_lock(hashtextextended(%s, 0))"
+LIVE_PLACE = "SELECT position, epoch, definition FROM read.position WHERE follower = %s"
+LOCK_LIVE_PLACE = f"{LIVE_PLACE} FOR UPDATE"
+# Waits for the reads under way, and keeps new ones waiting, so it is given up soon.
+SWITCH_ALONE = """
+    SET LOCAL lock_timeout = '500ms';
+    LOCK TABLE read.generation IN ACCESS EXCLUSIVE MODE
+"""
+SWITCH_RETRY_S = 0.2
+SWITCH_ATTEMPTS_MAX = 100
+PLACE = """
+    INSERT INTO read.position (follower, position, epoch, definition)
+    SELECT %s, %s, epoch, %s FROM events.head
+    ON CONFLICT (follower) DO UPDATE
+       SET position = excluded.position, epoch = excluded.epoch,
+           definition = excluded.definition, reason = NULL, moved_at = now()
+"""
+
+logger = logging.getLogger(__name__)
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Rows of a table that only one of both generations has; both 0 when equal."""
+
+    table: str
+    only_before: int
+    only_rebuilt: int
+
+
+async def create_tables(
+    db: AsyncConnection[Any], projector: Projector, schema: str
+) -> None:
+    """Create a projector's tables in a schema; expects a transaction around it."""
+    await db.execute(SQL("SET LOCAL search_path = {}").format(Identifier(schema)))
+    await db.execute(projector.table_sql)
+
+
+async def create_indexes(
+    db: AsyncConnection[Any], projector: Projector, schema: str
+) -> None:
+    """Create what only reads need; expects a transaction around it."""
+    if projector.indexes_sql:
+        await db.execute(SQL("SET LOCAL search_path = {}").format(Identifier(schema)))
+        await db.execute(projector.indexes_sql)
+
+
+async def rebuild(
+    conninfo: str,
+    mapper: EventMapper,
+    projector: Projector,
+    progress: Progress | None = None,
+) -> int:
+    """Rebuild one projection and return the position that it reflects.
+
+    Readers see the old tables until the switch, and the new ones after it. The
+    live follower may run all the while; another rebuild of the same projection
+    waits. Differences between both generations are logged: none are expected
+    unless the projector's meaning changed. Uses two connections of ``conninfo``,
+    which has to give a statement the time that a large index takes.
+
+    :raises psycopg.errors.LockNotAvailable: reads never paused long enough for the
+        switch; the old tables stay
+    """
+    async with await AsyncConnection.connect(conninfo, autocommit=True) as db:
+        # Until the connection ends.
+        await db.execute(WAIT_ALONE, [f"agent-runtime rebuild {projector.name}"])
+        return await _rebuild_alone(db, conninfo, mapper, projector, progress)
+
+
+async def _rebuild_alone(
+    db: AsyncConnection[Any],
+    conninfo: str,
+    mapper: EventMapper,
+    projector: Projector,
+    progress: Progress | None,
+) -> int:
+    def report(position: int, target: int) -> None:
+        if progress:
+            progress(position, target)
+
+    name = f"rebuild_{projector.name}"
+    schema = Identifier(name)
+    await db.execute(SQL("DROP SCHEMA IF EXISTS {} CASCADE").format(schema))
+    await db.execute(SQL("CREATE SCHEMA {}").format(schema))
+    async with db.transaction():
+        await create_tables(db, projector, name)
+    position = attempts = 0
+    is_indexed = False
+    while True:
+        live = await (await db.execute(LIVE_PLACE, [projector.name])).fetchone()
+        target, _ = await _target(db, projector, live)
+        report(position, target)
+        if target - position > SWITCH_LAG_MAX:
+            coming = batches_ahead(
+                conninfo, mapper, projector, after=position, target=target
+            )
+            async with aclosing(coming):
+                async for batch in coming:
+                    async with db.transaction():
+                        await _apply(db, projector, batch)
+                    position = batch.upto
+                    if position < target:
+                        report(position, target)
+            continue
+        if not is_indexed:
+            # Takes a while, in which the log may grow.
+            async with db.transaction():
+                await create_indexes(db, projector, name)
+            is_indexed = True
+            continue
+        try:
+            async with db.transaction():
+                return await _switch(db, mapper, projector, position)
+        except LockNotAvailable:
+            attempts += 1
+            if attempts == SWITCH_ATTEMPTS_MAX:
+                raise
+            await asyncio.sleep(SWITCH_RETRY_S)
+
+
+async def _target(
+    db: AsyncConnection[Any], projector: Projector, live: TupleRow | None
+) -> tuple[int, bool]:
+    """Return where to stop, and whether the live tables mean the same there.
+
+    With the same definition, and on the same log, both generations stop at the same
+    event, so that they can be compared; otherwise the new one goes to the log's end.
+    """
+    head, epoch = await reader.head(db)
+    if live is not None and live[1:] == (epoch, projector.definition):
+        return live[0], True
+    return head, False
+
+
+async def _apply(db: AsyncConnection[Any], projector: Projector, batch: Batch) -> None:
+    if batch.events:
+        schema = Identifier(f"rebuild_{projector.name}")
+        await db.execute(SQL("SET LOCAL search_path = {}").format(schema))
+        await projector.project(db, batch.events)
+
+
+async def _switch(
+    db: AsyncConnection[Any],
+    mapper: EventMapper,
+    projector: Projector,
+    position: int,
+) -> int:
+    live = await (await db.execute(LOCK_LIVE_PLACE, [projector.name])).fetchone()
+    target, comparable = await _target(db, projector, live)
+    while position < target:
+        batch = await read_batch(db, mapper, projector, after=position, target=target)
+        await _apply(db, projector, batch)
+        position = batch.upto
+    schema = f"rebuild_{projector.name}"
+    tables = [row[0] for row in await (await db.execute(TABLES, [schema])).fetchall()]
+    if comparable:
+        for table in tables:
+            await _compare(db, schema, table)
+    await db.execute(SWITCH_ALONE)
+    for table in tables:
+        await db.execute(
+            SQL("DROP TABLE IF EXISTS read.{} CASCADE").format(Identifier(table))
+        )
+        await db.execute(
+            SQL("ALTER TABLE {} SET SCHEMA read").format(Identifier(schema, table))
+        )
+    # Fails, and with it the switch, if there is anything but tables in it.
+    await db.execute(SQL("DROP SCHEMA {}").format(Identifier(schema)))
+    await db.execute(PLACE, [projector.name, position, projector.definition])
+    return position
+
+
+async def _compare(db: AsyncConnection[Any], schema: str, table: str) -> None:
+    difference = await compare(db, table, f"read.{table}", f"{schema}.{table}")
+    if difference.only_before or difference.only_rebuilt:
+        logger.warning(
+            "the rebuilt table differs from the one before",
+            extra={
+                "table": table,
+                "only_before": difference.only_before,
+                "only_rebuilt": difference.only_rebuilt,
+            },
+        )
+
+
+async def compare(
+    db: AsyncConnection[Any], table: str, before: str, rebuilt: str
+) -> Difference:
+    """Count the rows that only one of two tables of the same columns has."""
+    row = await (await db.execute(LIVE_TABLE, [before])).fetchone()
+    if row is None or row[0] is None:
+        return Difference(table, 0, 0)
+    columns = SQL(", ").join(map(Identifier, row[0]))
+    sums = [
+        await (
+            await db.execute(
+                SQL(CHECKSUM).format(columns, Identifier(*each.split(".")))
+            )
+        ).fetchone()
+        for each in (before, rebuilt)
+    ]
+    if sums[0] == sums[1]:
+        return Difference(table, 0, 0)
+    counts = []
+    for first, second in ((before, rebuilt), (rebuilt, before)):
+        cursor = await db.execute(
+            SQL(
+                "SELECT count(*) FROM (SELECT {0} FROM {1} "
+                "EXCEPT ALL SELECT {0} FROM {2}) AS odd"
+            ).format(
+                columns, Identifier(*first.split(".")), Identifier(*second.split("."))
+            )
+        )
+        found = await cursor.fetchone()
+        counts.append(found[0] if found else 0)
+    return Difference(table, counts[0], counts[1])

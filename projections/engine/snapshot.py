@@ -1,0 +1,110 @@
+"""Answer a read from one snapshot, and say which position it reflects."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from aiohttp import web
+from psycopg import AsyncConnection
+from psycopg.errors import UndefinedTable
+from psycopg_pool import AsyncConnectionPool
+
+from projections.engine.progress import wait_for_position
+from service.errors import UnavailableError
+from service.http.requests import min_position as asked_position
+
+READ_POOL = web.AppKey("read_pool", AsyncConnectionPool[AsyncConnection[Any]])
+POSITION_HEADER = "X-Event-Position"
+# LOCK TABLE takes no snapshot, so the snapshot comes after the lock: a rebuild can't
+# switch tables behind it.
+BEGIN = """
+    BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
+    LOCK TABLE read.generation IN ACCESS SHARE MODE
+"""
+# Tables that were built from the log of another epoch reflect nothing of this one.
+REFLECTED = """
+    SELECT min(CASE WHEN p.epoch = h.epoch THEN p.position ELSE 0 END), count(*)
+      FROM read.position p, events.head h
+     WHERE p.follower = ANY (%s)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A read-only view of the read tables as of one position of the log."""
+
+    db: AsyncConnection[Any]
+    position: int
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {POSITION_HEADER: str(self.position)}
+
+
+@asynccontextmanager
+async def reading(request: web.Request, *followers: str) -> AsyncIterator[Snapshot]:
+    """Open a snapshot of what some followers have built.
+
+    Waits, within a bound, until it reflects the caller's X-Min-Position.
+
+    :raises UnavailableError: when the followers don't get that far in time, or have
+        never run on this database
+    """
+    pool = request.app[READ_POOL]
+    wanted = asked_position(request)
+    if wanted is not None:
+        await wait_for_position(pool, list(followers), wanted)
+    async with snapshot_of(pool, *followers) as snapshot:
+        yield snapshot
+
+
+@asynccontextmanager
+async def snapshot_of(
+    pool: AsyncConnectionPool[AsyncConnection[Any]], *followers: str
+) -> AsyncIterator[Snapshot]:
+    """Open a snapshot of what some followers have built, as it is now.
+
+    :raises UnavailableError: they have never run on this database
+    """
+    async with pool.connection() as db:
+        await db.execute(BEGIN)
+        try:
+            cursor = await db.execute(REFLECTED, [list(followers)], prepare=True)
+            row = await cursor.fetchone()
+            assert row is not None
+            if row[1] < len(followers):
+                raise _not_built_yet()
+            yield Snapshot(db, row[0])
+        finally:
+            await db.rollback()
+
+
+@asynccontextmanager
+async def read_once(
+    request: web.Request, *followers: str, min_position: int | None = None
+) -> AsyncIterator[AsyncConnection[Any]]:
+    """Lend a connection for one statement, which is a snapshot by itself.
+
+    Saves the round trips of a transaction; the statement has to select the position
+    that it reflects. Waits for the later of X-Min-Position and ``min_position``.
+
+    :raises UnavailableError: as :func:`reading`
+    """
+    pool = request.app[READ_POOL]
+    wanted = max(asked_position(request) or 0, min_position or 0)
+    if wanted:
+        await wait_for_position(pool, list(followers), wanted)
+    async with pool.connection() as db:
+        try:
+            yield db
+        except UndefinedTable:
+            raise _not_built_yet() from None
+
+
+def _not_built_yet() -> UnavailableError:
+    return UnavailableError(
+        "what this reads has not been built yet",
+        code="not_built_yet",
+        headers={"Retry-After": "1"},
+    )

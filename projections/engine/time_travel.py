@@ -1,0 +1,70 @@
+"""What things were at an earlier place of the log: the parameter ``at``."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, TypeVar
+from uuid import UUID
+
+from psycopg import AsyncConnection
+
+from projections.engine.authored_events import AuthoredEvent, events_of
+from service.aggregate import LoggedAggregate
+from service.errors import MalformedRequestError, Problem
+from service.event_log import reader
+from service.event_log.mapper import EventMapper
+
+A = TypeVar("A", bound=LoggedAggregate)
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """Aggregates as they were once the log had reached a position."""
+
+    position: int
+    _db: AsyncConnection[Any]
+    _mapper: EventMapper
+    _is_now: bool = False
+
+    async def find(self, kind: type[A], aggregate_id: UUID) -> A | None:
+        """Replay an aggregate; None when it didn't exist yet.
+
+        What it returns is the caller's own, and never saved.
+        """
+        if self._is_now:
+            aggregate, _ = await reader.load(self._db, self._mapper, aggregate_id)
+            return aggregate if isinstance(aggregate, kind) else None
+        version = await reader.version_at(self._db, aggregate_id, self.position)
+        if version is None:
+            return None
+        aggregate, _ = await reader.load(
+            self._db, self._mapper, aggregate_id, upto=version
+        )
+        return aggregate if isinstance(aggregate, kind) else None
+
+    def events(self, aggregate_id: UUID) -> AsyncIterator[AuthoredEvent]:
+        """Yield an aggregate's events up to the position, with their authors."""
+        return events_of(self._db, self._mapper, aggregate_id, upto=self.position)
+
+
+async def past(
+    db: AsyncConnection[Any], mapper: EventMapper, at: int | datetime | None
+) -> Past:
+    """Find the position that ``at`` names; None is the end of the log.
+
+    A time means everything recorded up to and at it; one in the future is now.
+    Without ``at``, expects a snapshot of the database, which doesn't move.
+
+    :raises MalformedRequestError: the log has not reached that position
+    """
+    if isinstance(at, datetime):
+        return Past(await reader.position_at(db, at), db, mapper)
+    head, _ = await reader.head(db)
+    if at is None:
+        return Past(head, db, mapper, _is_now=True)
+    if at > head:
+        raise MalformedRequestError(
+            f"the log ends at position {head}",
+            problems=[Problem("at", "beyond the end of the log")],
+        )
+    return Past(at, db, mapper)

@@ -1,0 +1,126 @@
+"""Tokens that no caller asked for: the first one of all, and an operator's."""
+
+import asyncio
+import os
+import tempfile
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from service.errors import NotFoundError
+from service.event_log.execute import execute
+from service.event_log.unit_of_work import UnitOfWork
+from service.keys.root_key import KeyRingError, read_private
+from service.principal import Role
+from service.resources import Resources
+from service.users.aggregate import Token, User, token_id
+from service.users.tokens import is_well_formed, new_token
+
+ADMIN: Final = "admin"
+TOKEN_FILE: Final = "admin-token"  # noqa: S105  # a file's name
+SYSTEM: Final = {"actor": "system"}
+
+
+async def create_first_admin(resources: Resources, data_dir: Path) -> Path | None:
+    """Create the superuser ``admin`` unless there is one; say where the token is.
+
+    The file comes first, whole or not at all, and then user and token in one
+    append. After a crash in between, the next start finds the file and issues the
+    very token in it. The other way round, such a crash would leave an admin whose
+    token nobody has. Of several processes, one makes the file and one appends;
+    one that has made a file of its own for nothing removes it.
+
+    :returns: the file with a valid token, or None when this folder has none
+    :raises KeyRingError: a file of that name is there, but is not such a file
+    """
+    file = data_dir / TOKEN_FILE
+    admin_id = User.create_id(ADMIN)
+    if await resources.log.load(admin_id) is not None:
+        return file if await _is_of_use(resources, file) else None
+    token = await asyncio.to_thread(_token_in, file)
+    identifier = token_id(resources.key_ring.token_hash(token))
+
+    async def create(work: UnitOfWork) -> bool:
+        if await work.find(User, admin_id) is not None:
+            return await work.find(Token, identifier) is not None
+        admin = User(name=ADMIN)
+        admin.grant_role(Role.SUPERUSER)
+        work.save(admin)
+        work.save(
+            Token(id=identifier, user_id=str(admin_id), label="made at first start")
+        )
+        return True
+
+    is_valid, _ = await execute(
+        resources.log, create, metadata=SYSTEM, at=datetime.now(UTC)
+    )
+    if is_valid:
+        return file
+    file.unlink(missing_ok=True)
+    return None
+
+
+async def issue_token_for(resources: Resources, name: str) -> str:
+    """Issue a token for a user, as the operator of the service.
+
+    :raises NotFoundError: there is no user of that name
+    """
+    token = new_token()
+    user_id = User.create_id(name)
+
+    async def issue(work: UnitOfWork) -> None:
+        if await work.find(User, user_id) is None:
+            raise NotFoundError(f"no user is named {name!r}")
+        work.save(
+            Token(
+                id=token_id(resources.key_ring.token_hash(token)),
+                user_id=str(user_id),
+                label="issued on the command line",
+            )
+        )
+
+    await execute(resources.log, issue, metadata=SYSTEM, at=datetime.now(UTC))
+    return token
+
+
+async def _is_of_use(resources: Resources, file: Path) -> bool:
+    try:
+        token = await asyncio.to_thread(read_private, file)
+    except (OSError, KeyRingError):
+        return False
+    identifier = token_id(resources.key_ring.token_hash(token.strip()))
+    issued = await resources.log.load(identifier)
+    return isinstance(issued, Token) and not issued.is_revoked
+
+
+def _token_in(file: Path) -> str:
+    """Return the token in a file, which is made if it isn't there."""
+    if not file.exists():
+        _make(file)
+    token = read_private(file).strip()
+    if not is_well_formed(token):
+        raise KeyRingError(f"{file} holds no token; remove it and start again")
+    return token
+
+
+def _make(file: Path) -> None:
+    """Give a file its name only once its content is on the disk; mode 0600."""
+    descriptor, name = tempfile.mkstemp(prefix=f".{file.name}-", dir=file.parent)
+    temporary = Path(name)
+    try:
+        with open(descriptor, "w", encoding="ascii") as opened:  # noqa: PTH123  # mkstemp gives a descriptor
+            opened.write(new_token() + "\n")
+            opened.flush()
+            os.fsync(opened.fileno())
+        try:
+            # Unlike a rename, a link never replaces what another process made.
+            os.link(temporary, file)
+        except FileExistsError:
+            return
+        folder = os.open(file.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+    finally:
+        temporary.unlink()

@@ -1,0 +1,11 @@
+"""What a process's application holds for its operations."""
+
+from aiohttp import web
+
+from service.event_log.log import EventLog
+from service.keys.key_ring import KeyRing
+from service.keys.vault import Vault
+
+EVENT_LOG = web.AppKey("event_log", EventLog)
+KEY_RING = web.AppKey("key_ring", KeyRing)
+VAULT = web.AppKey("vault", Vault)

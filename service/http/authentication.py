@@ -1,0 +1,51 @@
+"""Authenticate a request before anything else of it is read."""
+
+from typing import Protocol
+
+from aiohttp import web
+
+from service.errors import UnauthenticatedError
+from service.http.operation import Operation
+from service.http.throttle import Throttle
+from service.principal import Principal
+
+
+class Authenticator(Protocol):
+    """Proves from an ``Authorization`` header who is calling."""
+
+    def recall(self, header: str | None) -> Principal | None:
+        """Return the principal of a header proved before, while that still holds."""
+
+    async def authenticate(self, header: str | None) -> Principal:
+        """Return the principal.
+
+        :raises UnauthenticatedError: without a valid token
+        """
+
+
+AUTHENTICATOR: web.AppKey[Authenticator] = web.AppKey("authenticator")
+THROTTLE = web.AppKey("throttle", Throttle)
+PRINCIPAL = web.RequestKey("principal", Principal)
+
+
+async def authenticate(request: web.Request, operation: Operation) -> None:
+    """Put the principal on the request.
+
+    :raises UnauthenticatedError: without a valid token
+    :raises TooManyRequestsError: for too many refused tokens, or calls
+    """
+    header = request.headers.get("Authorization")
+    app = request.app
+    authenticator = app[AUTHENTICATOR]
+    try:
+        principal = authenticator.recall(header) or await authenticator.authenticate(
+            header
+        )
+    except UnauthenticatedError:
+        # Without a token nobody has guessed anything.
+        if header is not None:
+            app[THROTTLE].count_refused_token(request.remote)
+        raise
+    if operation.rate_limit is not None:
+        app[THROTTLE].count_call(operation, principal.user_id)
+    request[PRINCIPAL] = principal

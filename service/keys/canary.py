@@ -1,0 +1,89 @@
+"""The start-up canary: which root keys a database needs, and whether they are here.
+
+A root key is in use when it has a row in ``events.root_key_canary``; the database
+refuses a user key under one that has none. A canary holds ``purpose_check`` of the
+ring, so that a ring made anew around the right root key is noticed as well.
+"""
+
+import hmac
+from typing import Any
+
+from psycopg import AsyncConnection
+from psycopg.errors import ForeignKeyViolation
+from psycopg.rows import tuple_row
+from psycopg_pool import AsyncConnectionPool
+
+from service.config import ConfigError
+from service.keys.cipher import OpenError
+from service.keys.key_ring import KeyRing
+from service.keys.root_key import WrongRootKeyError
+
+Pool = AsyncConnectionPool[AsyncConnection[Any]]
+
+_CANARY_AAD = b"root key canary"
+
+
+class WrongPurposeKeysError(ConfigError):
+    """The ring's purpose keys are not those that this database was set up with."""
+
+    def __init__(self) -> None:
+        super().__init__("the key ring's purpose keys belong to another database")
+
+
+class RootKeyInUseError(Exception):
+    def __init__(self, root_key_id: str) -> None:
+        super().__init__(f"root key {root_key_id} is still needed")
+        self.root_key_id = root_key_id
+
+
+async def verify_canary(pool: Pool, ring: KeyRing) -> None:
+    """Refuse to start with a ring that doesn't belong to this database.
+
+    WrongRootKeyError when a root key in use is missing or wrong;
+    WrongPurposeKeysError when the ring was made anew. The first start, and the
+    first one after a promotion, put the primary key's canary into the database.
+    """
+    async with pool.connection() as connection:
+        cursor = connection.cursor(row_factory=tuple_row)
+        await cursor.execute("SELECT root_key_id, sealed FROM events.root_key_canary")
+        canaries = await cursor.fetchall()
+    for root_key_id, sealed in canaries:
+        try:
+            check = await ring.unwrap(root_key_id, sealed, _CANARY_AAD)
+        except OpenError:
+            raise WrongRootKeyError(root_key_id) from None
+        if not hmac.compare_digest(check, ring.purpose_check()):
+            raise WrongPurposeKeysError
+    await introduce_root_key(pool, ring)
+
+
+async def introduce_root_key(pool: Pool, ring: KeyRing) -> str:
+    """Allow user keys under the primary root key, and return its id."""
+    root_key_id, sealed = await ring.wrap(ring.purpose_check(), _CANARY_AAD)
+    async with pool.connection() as connection:
+        await connection.execute(
+            """
+            INSERT INTO events.root_key_canary (root_key_id, sealed)
+            VALUES (%s, %s) ON CONFLICT (root_key_id) DO NOTHING
+            """,
+            (root_key_id, sealed),
+        )
+    return root_key_id
+
+
+async def retire_root_key(pool: Pool, ring: KeyRing, root_key_id: str) -> None:
+    """Prove that no user key needs a root key any more, or RootKeyInUseError.
+
+    Afterwards the key can be removed where it is kept. Backups from before still
+    need it.
+    """
+    if root_key_id == ring.primary_id:
+        raise RootKeyInUseError(root_key_id)
+    try:
+        async with pool.connection() as connection:
+            await connection.execute(
+                "DELETE FROM events.root_key_canary WHERE root_key_id = %s",
+                (root_key_id,),
+            )
+    except ForeignKeyViolation:
+        raise RootKeyInUseError(root_key_id) from None

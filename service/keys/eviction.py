@@ -1,0 +1,48 @@
+"""Forget keys that another process has destroyed."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from uuid import UUID
+
+from psycopg import AsyncConnection, Error, sql
+
+from service.keys.destruction import DESTROYED_KEYS_CHANNEL
+from service.keys.user_keys import UserKeys
+from service.tasks import end_tasks
+
+RECONNECT_S = 1.0
+
+logger = logging.getLogger(__name__)
+
+
+@asynccontextmanager
+async def evicting(conninfo: str, user_keys: UserKeys) -> AsyncIterator[None]:
+    """Listen for destroyed keys until the block ends.
+
+    The news take milliseconds. While they can't come, a key stays in the cache for
+    ``CACHED_FOR_S`` at most.
+    """
+    task = asyncio.create_task(_listen(conninfo, user_keys), name="key eviction")
+    try:
+        yield
+    finally:
+        await end_tasks(task)
+
+
+async def _listen(conninfo: str, user_keys: UserKeys) -> None:
+    listen = sql.SQL("LISTEN {}").format(sql.Identifier(DESTROYED_KEYS_CHANNEL))
+    while True:
+        try:
+            async with await AsyncConnection.connect(
+                conninfo, autocommit=True, connect_timeout=5
+            ) as connection:
+                await connection.execute(listen)
+                # Whatever was destroyed before LISTEN was announced to nobody.
+                user_keys.forget_all()
+                async for news in connection.notifies():
+                    user_keys.forget(UUID(news.payload))
+        except (Error, OSError):
+            logger.warning("connection for news of destroyed keys lost")
+        await asyncio.sleep(RECONNECT_S)

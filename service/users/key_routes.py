@@ -1,0 +1,56 @@
+"""The commands on users' keys over HTTP."""
+
+from typing import TypedDict
+from uuid import UUID
+
+from aiohttp import web
+
+from service.http.app_keys import VAULT
+from service.http.dispatch import dispatch
+from service.http.envelope import Answer
+from service.http.operation import Routes
+from service.users.aggregate import User
+from service.users.key_commands import DestroyUserKey, destroy_user_key
+
+routes = Routes("secrets")
+
+
+class DestroyedKey(TypedDict):
+    user_id: UUID
+
+
+@routes.delete(
+    "/api/users/{user_id}/key",
+    answers={
+        200: "key destroyed, or key was already destroyed",
+        403: "the caller is neither that user nor a superuser",
+        404: "no such user, or none that the caller can see",
+    },
+    data=DestroyedKey,
+)
+async def delete_user_key(request: web.Request, user_id: UUID) -> web.Response:
+    """Destroy a user's key.
+
+    All of the user's secret values and the texts of their sessions become
+    unreadable everywhere, for good, and nothing can be sealed for them again. The
+    log, replays and audits go on. Repeat the call if it fails: only a success says
+    that the key is gone.
+    """
+
+    def present(result: tuple[User, bool]) -> Answer:
+        user, changed = result
+        return Answer(
+            message="key destroyed" if changed else "key was already destroyed",
+            data=DestroyedKey(user_id=user.id),
+        )
+
+    response = await dispatch(
+        request,
+        lambda work, principal: destroy_user_key(
+            DestroyUserKey(user_id=user_id, principal=principal), work
+        ),
+        present,
+    )
+    # On record first. Should this fail, the follower of destructions does it.
+    await request.app[VAULT].destroy_user(user_id)
+    return response

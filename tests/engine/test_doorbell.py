@@ -1,0 +1,52 @@
+"""News of a commit may be lost; what was committed may not."""
+
+import asyncio
+
+from psycopg import AsyncConnection
+from psycopg_pool import AsyncConnectionPool
+
+from service.event_log.log import EventLog
+from tests.engine.conftest import RunFollower
+from tests.engine.line_counts import LineCounts
+from tests.engine.tables import caught_up
+from tests.event_log.logs import open_ledger
+
+
+async def test_without_listen_it_still_looks_now_and_then(
+    log: EventLog,
+    other_log: EventLog,
+    pool: AsyncConnectionPool,
+    run_follower: RunFollower,
+) -> None:
+    async with run_follower(LineCounts()):
+        await caught_up(log, pool)
+        await log.doorbell.stop()
+
+        await open_ledger(other_log, "unheard")
+
+        await asyncio.wait_for(caught_up(log, pool), 5)
+
+
+async def test_a_lost_listen_is_taken_up_again(
+    log: EventLog, other_log: EventLog, owner: AsyncConnection
+) -> None:
+    await owner.execute(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+        " WHERE datname = current_database() AND query LIKE 'LISTEN%'"
+    )
+    listening = (
+        "SELECT count(*) FROM pg_stat_activity"
+        " WHERE datname = current_database() AND query LIKE 'LISTEN%'"
+    )
+
+    async with asyncio.timeout(10):
+        while True:
+            row = await (await owner.execute(listening)).fetchone()
+            if row == (2,):
+                break
+            await asyncio.sleep(0.05)
+
+    with log.doorbell.bell() as bell:
+        bell.clear()
+        await open_ledger(other_log, "heard")
+        await asyncio.wait_for(bell.wait(), 5)

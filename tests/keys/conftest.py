@@ -1,0 +1,21 @@
+"""The pool and the key ring below the service."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from service.database import connection_pool, service_conninfo
+from service.keys.canary import Pool
+from service.keys.key_ring import KeyRing
+
+
+@pytest.fixture
+async def pool(database_url: str) -> AsyncIterator[Pool]:
+    async with connection_pool(service_conninfo(database_url)) as opened:
+        yield opened
+
+
+@pytest.fixture
+def ring(tmp_path: Path) -> KeyRing:
+    return KeyRing.load_or_create(tmp_path / "keys.json")
