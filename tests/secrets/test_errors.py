@@ -15,8 +15,9 @@ from tests.callers import Caller, Callers
 
 PATH = "/api/secrets/TOKEN"
 NEW = {"name": "TOKEN", "value": "swordfish"}
+KEY_PROGRAM = Path(__file__).parents[1] / "keys" / "key_program.py"
 HONEST = f"""#!/bin/sh
-exec {sys.executable} {Path(__file__).parents[1] / "keys" / "key_program.py"} honest "$1"
+exec {sys.executable} {KEY_PROGRAM} honest "$1"
 """
 
 
