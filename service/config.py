@@ -16,6 +16,8 @@ from pydantic import (
     ValidationError,
 )
 
+from service.logs import LogFormat
+
 ENVIRONMENT_PREFIX = "AGENT_RUNTIME_"
 # Everyone on a machine can read a process's options.
 NO_OPTION = frozenset({"root_keys"})
@@ -184,6 +186,13 @@ class Config(BaseModel):
     demo: Annotated[
         bool, Field(description="Fill an empty log with demo data through the API.")
     ] = False
+    log_format: Annotated[
+        LogFormat,
+        Field(
+            description="Log lines as text or as JSON; auto is text on a terminal and "
+            "JSON elsewhere."
+        ),
+    ] = "auto"
     log_level: Annotated[
         Literal["debug", "info", "warning", "error"],
         Field(description="Least severity of the log lines on standard error."),

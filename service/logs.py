@@ -1,6 +1,8 @@
-"""Structured logs: one JSON object a line, on standard error."""
+"""Log lines on standard error: text for a person, JSON objects for a program."""
 
+import json
 import logging
+import os
 import sys
 import threading
 import time
@@ -8,79 +10,141 @@ import traceback
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from types import TracebackType
-from typing import Any, TextIO
+from typing import Any, Literal, TextIO
 
 import orjson
 
-# Lines below a warning wait so long, or until there are so many, to be written
-# together: a write for each request would cost more than the line itself.
+LogFormat = Literal["auto", "text", "json"]
+
+# JSON lines below a warning are written together, after this time or this many
+# lines: a write for each request would cost as much as the line itself.
 FLUSH_INTERVAL_S = 0.2
 LINES_WAITING_MAX = 500
+TRACEBACK_FRAMES_MAX = 10
 
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "taskName"}
 _UNKNOWN = vars(logging.LogRecord("", 0, "", 0, "", None, None))
 
+_RESET, _DIM, _RED, _YELLOW = "\x1b[0m", "\x1b[2m", "\x1b[31m", "\x1b[33m"
+
 
 class FieldsRecord(logging.LogRecord):
-    """Words and fields, for a logger that is called with every request.
+    """A record of a constant message and fields, cheap enough for every request.
 
-    It doesn't find out which line of code, thread and process logged it; that takes
-    longer than everything else about a line.
+    It leaves out the calling line, thread and process; finding those takes longer
+    than everything else about a line. ``text`` is the template of the line in
+    text format.
     """
 
     def __init__(
-        self, logger: logging.Logger, level: int, words: str, fields: Mapping[str, Any]
+        self,
+        logger: logging.Logger,
+        level: int,
+        message: str,
+        fields: Mapping[str, Any],
+        *,
+        text: str,
     ) -> None:
-        # Not by the library's own, which finds out all of that.
+        # LogRecord.__init__ would find out all of that.
         vars(self).update(_UNKNOWN)
         self.name = logger.name
         self.levelno = level
         self.levelname = logging.getLevelName(level)
-        self.msg = words
+        self.msg = message
         self.created = time.time()
         self.msecs = self.created % 1 * 1000
         self.fields = fields
+        self.text = text
 
 
 class JsonFormatter(logging.Formatter):
-    """A constant message and its fields.
+    """Formats a record as a JSON object: time, level, logger, message, fields.
 
-    Of an exception only its type and its places in the code are written: its text
-    can quote a statement or a value.
+    Of an exception only the type and the stack are written: its message can quote a
+    statement or a secret.
     """
 
     def format(self, record: logging.LogRecord) -> str:
-        line: dict[str, Any] = {
+        members: dict[str, Any] = {
             "time": datetime.fromtimestamp(record.created, UTC),
             "level": record.levelname.lower(),
             "logger": record.name,
             "message": record.getMessage(),
         }
+        members.update(_fields(record))
+        line = orjson.dumps(members, default=str, option=orjson.OPT_UTC_Z).decode()
+        if line.isascii() and "\x7f" not in line:
+            return line
+        return escape_unprintable(line)
+
+
+class TextFormatter(logging.Formatter):
+    """Formats a record as a short line: local time, level, message, fields.
+
+    Exception messages are left out, as in JSON. Characters that a terminal could
+    obey are escaped.
+    """
+
+    def __init__(self, *, colors: bool) -> None:
+        super().__init__()
+        self._colors = colors
+
+    def format(self, record: logging.LogRecord) -> str:
+        fields = dict(_fields(record))
+        stack = fields.pop("at", ())
         if isinstance(record, FieldsRecord):
-            line.update(record.fields)
+            text = record.text.format_map(fields)
         else:
-            line.update(
-                (name, value)
-                for name, value in vars(record).items()
-                if name not in _STANDARD
-            )
-        if record.exc_info and record.exc_info[0]:
-            line["error"] = record.exc_info[0].__name__
-            line["at"] = _places(record.exc_info[2])
-        return orjson.dumps(line, default=str, option=orjson.OPT_UTC_Z).decode()
+            text = record.getMessage()
+            text += "".join(f" {name}={value}" for name, value in fields.items())
+        lines = [escape_unprintable(text)]
+        lines += (f"    {escape_unprintable(str(frame))}" for frame in stack)
+        at = time.strftime("%H:%M:%S", time.localtime(record.created))
+        level = f"{record.levelname:<8}"
+        if self._colors:
+            at = f"{_DIM}{at}{_RESET}"
+            if record.levelno >= logging.WARNING:
+                color = _RED if record.levelno >= logging.ERROR else _YELLOW
+                level = f"{color}{level}{_RESET}"
+        return f"{at} {level} " + "\n".join(lines)
 
 
-def _places(trace: TracebackType | None) -> list[str]:
+def _fields(record: logging.LogRecord) -> Mapping[str, Any]:
+    if isinstance(record, FieldsRecord):
+        return record.fields
+    fields = {
+        name: value for name, value in vars(record).items() if name not in _STANDARD
+    }
+    if record.exc_info and record.exc_info[0]:
+        fields["error"] = record.exc_info[0].__name__
+        fields["at"] = _stack(record.exc_info[2])
+    return fields
+
+
+def _stack(trace: TracebackType | None) -> list[str]:
     return [
         f"{frame.filename}:{frame.lineno} {frame.name}"
-        for frame in traceback.extract_tb(trace, limit=-10)
+        for frame in traceback.extract_tb(trace, limit=-TRACEBACK_FRAMES_MAX)
     ]
 
 
-class BufferedHandler(logging.StreamHandler[TextIO]):
-    """Writes lines together; a warning, and what stands before it, at once.
+def escape_unprintable(text: str) -> str:
+    r"""Return the text with control and formatting characters as JSON escapes.
 
-    Only a process that is killed loses lines, those of the last moment.
+    ``\u001b`` for ESC, for example: nothing in it can move a terminal's cursor or
+    reverse the direction of its text.
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        char if char.isprintable() else json.dumps(char)[1:-1] for char in text
+    )
+
+
+class BufferedHandler(logging.StreamHandler[TextIO]):
+    """Writes lines together; a warning, and the lines before it, at once.
+
+    Only a killed process loses lines: those of the last ``FLUSH_INTERVAL_S``.
     """
 
     def __init__(self, stream: TextIO) -> None:
@@ -121,13 +185,24 @@ class BufferedHandler(logging.StreamHandler[TextIO]):
                 self.flush()
 
 
-def configure_logs(level: str) -> None:
-    """Send every logger's lines through the one handler."""
-    handler = BufferedHandler(sys.stderr)
-    handler.setFormatter(JsonFormatter())
+def configure_logs(level: str, log_format: LogFormat) -> None:
+    """Send every logger's lines to standard error; ``auto`` is text on a terminal."""
+    is_terminal = sys.stderr.isatty()
+    handler: logging.Handler
+    if log_format == "text" or (log_format == "auto" and is_terminal):
+        handler = logging.StreamHandler(sys.stderr)
+        handler.setFormatter(TextFormatter(colors=is_terminal and _wants_colors()))
+    else:
+        handler = BufferedHandler(sys.stderr)
+        handler.setFormatter(JsonFormatter())
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
     # These would repeat what our own request line and our own retries say.
     logging.getLogger("aiohttp.access").disabled = True
     logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
-    # It calls every moment without a broker an error, again and again.
+    # It logs an error again and again while no broker can be reached.
     logging.getLogger("aiokafka").setLevel(logging.CRITICAL)
+
+
+def _wants_colors() -> bool:
+    # https://no-color.org: present and not empty means no colours.
+    return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

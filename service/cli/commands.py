@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import logging
 from collections.abc import Coroutine
 from typing import Any
 
@@ -11,6 +12,8 @@ from service.database import wait_for_server
 from service.hardening import forbid_dumps
 
 EXIT_FAILED = 1
+
+logger = logging.getLogger(__name__)
 
 
 def _run(work: Coroutine[Any, Any, int]) -> int:
@@ -24,13 +27,17 @@ def _run(work: Coroutine[Any, Any, int]) -> int:
 
 def serve(config: Config, _options: argparse.Namespace) -> int:
     forbid_dumps()
+    if config.database_url is None:
+        logger.info("starting the embedded PostgreSQL in %s", config.data_dir)
     with database(config) as (url, postgres):
         from service.migrate import migrate
         from service.serve import serve
 
         if postgres is None:
             wait_for_server(url)
-        migrate(url)
+        applied = migrate(url)
+        if applied:
+            logger.info("applied %d migrations, up to %s", len(applied), applied[-1])
         return _run(serve(config, url, postgres))
 
 

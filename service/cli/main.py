@@ -28,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ConfigError as error:
         print(f"agent-runtime: {error}", file=sys.stderr)
         return EXIT_CONFIG
-    configure_logs(config.log_level)
+    configure_logs(config.log_level, config.log_format)
     run: Callable[[Config, argparse.Namespace], int] = options.run
     try:
         return run(config, options)

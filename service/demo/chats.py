@@ -1,7 +1,7 @@
 """Invented chats of the last days, with real models."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from random import Random
 from typing import Any
@@ -28,14 +28,24 @@ EXCHANGES = (
 
 
 async def record_chats(
-    runtime: Api, agent_ids: Sequence[str], *, now: datetime, chats: int = CHATS
+    runtime: Api,
+    agent_ids: Sequence[str],
+    *,
+    now: datetime,
+    progress: Callable[[int, int], None],
+    chats: int = CHATS,
 ) -> int:
-    """Record chats of the six days before ``now`` and return how many."""
+    """Record chats of the six days before ``now`` and return how many.
+
+    ``progress`` is called after each with how many are recorded, and of how many.
+    """
     random = Random(SEED)  # noqa: S311
     gate = asyncio.Semaphore(AT_ONCE)
     plans = [_plan(random, agent_ids, now) for _ in range(chats)]
+    recorded = 0
 
     async def record(plan: dict[str, Any]) -> None:
+        nonlocal recorded
         async with gate:
             started = await runtime.post("/api/observability/session", plan["session"])
             path = f"/api/observability/session/{started['session_id']}"
@@ -45,6 +55,8 @@ async def record_chats(
                 await runtime.post(
                     f"{path}/end", {"ended_at": plan["turns"][-1]["ended_at"]}
                 )
+        recorded += 1
+        progress(recorded, len(plans))
 
     async with asyncio.TaskGroup() as group:
         for plan in plans:

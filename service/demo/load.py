@@ -11,8 +11,11 @@ from service.bootstrap import TOKEN_FILE
 from service.demo.api import Api
 from service.demo.chats import record_chats
 from service.demo.prices import import_real_prices
+from service.http.telemetry import requests_not_logged
 
 logger = logging.getLogger(__name__)
+
+CHATS_LOGGED_EVERY = 50
 
 CONNECTORS = (
     ("Issue tracker", "https://tracker.demo.example/mcp", "Read and file issues."),
@@ -29,23 +32,37 @@ async def load_demo(base_url: str, data_dir: Path) -> bool:
     :raises DemoError: when the API refuses a step
     """
     token = (data_dir / TOKEN_FILE).read_text(encoding="ascii").strip()
-    async with ClientSession() as http:
-        admin = Api(http, base_url, token)
-        if (await admin.get("/api/catalog/agents?limit=1"))["agents"]:
-            return False
-        await import_real_prices(admin)
-        ada = await admin.as_new_user("ada")
-        ben = await admin.as_new_user("ben")
-        runtime = await admin.as_new_user("runtime", "runtime")
-        await admin.as_new_user("olga", "auditor")
-        triage, clerk = await _agents_and_rules(ada, ben)
-        await ada.post(
-            "/api/secrets",
-            {"name": "TRACKER_TOKEN", "value": secrets.token_urlsafe(24)},
-        )
-        chats = await record_chats(runtime, [triage, clerk], now=datetime.now(UTC))
+    request_id = f"demo-{secrets.token_hex(8)}"
+    async with ClientSession(headers={"X-Request-Id": request_id}) as http:
+        with requests_not_logged(request_id):
+            return await _load(Api(http, base_url, token))
+
+
+async def _load(admin: Api) -> bool:
+    if (await admin.get("/api/catalog/agents?limit=1"))["agents"]:
+        logger.info("demo data not loaded: there are agents already")
+        return False
+    logger.info("loading demo data: model prices")
+    await import_real_prices(admin)
+    logger.info("loading demo data: users, agents, connectors, tool rules")
+    ada = await admin.as_new_user("ada")
+    ben = await admin.as_new_user("ben")
+    runtime = await admin.as_new_user("runtime", "runtime")
+    await admin.as_new_user("olga", "auditor")
+    triage, clerk = await _agents_and_rules(ada, ben)
+    await ada.post(
+        "/api/secrets", {"name": "TRACKER_TOKEN", "value": secrets.token_urlsafe(24)}
+    )
+    chats = await record_chats(
+        runtime, [triage, clerk], now=datetime.now(UTC), progress=_log_chats
+    )
     logger.info("demo data loaded", extra={"chats": chats})
     return True
+
+
+def _log_chats(recorded: int, chats: int) -> None:
+    if recorded % CHATS_LOGGED_EVERY == 0:
+        logger.info("loading demo data: %d of %d chats", recorded, chats)
 
 
 async def _agents_and_rules(ada: Api, ben: Api) -> tuple[str, str]:

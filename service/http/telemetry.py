@@ -3,6 +3,8 @@
 import logging
 import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 
 from aiohttp import web
@@ -22,6 +24,9 @@ REQUESTS = Histogram(
 APPENDED = Counter(
     "agent_runtime_commands_total", "Commands by what became of them.", ["outcome"]
 )
+
+# The line of a request in text format.
+LINE = "{method} {route} {status} {duration_ms:.1f} ms"
 
 logger = logging.getLogger("agent_runtime.request")
 
@@ -63,7 +68,24 @@ def record(request: web.Request, status: int, duration_s: float) -> None:
             "status": status,
             "duration_ms": round(duration_s * 1000, 3),
         }
-        logger.handle(FieldsRecord(logger, logging.INFO, "request", fields))
+        logger.handle(FieldsRecord(logger, logging.INFO, "request", fields, text=LINE))
+
+
+@contextmanager
+def requests_not_logged(request_id: str) -> Iterator[None]:
+    """Write no log line for requests that are sent with this request id."""
+
+    def is_other(record: logging.LogRecord) -> bool:
+        return (
+            not isinstance(record, FieldsRecord)
+            or record.fields["request_id"] != request_id
+        )
+
+    logger.addFilter(is_other)
+    try:
+        yield
+    finally:
+        logger.removeFilter(is_other)
 
 
 @cache
