@@ -1,12 +1,12 @@
 # make serve   start the whole service with demo data
 # make test    run the tests
-# make test-phoenix   run those with a real Arize Phoenix, which make test skips without it
-# make faults  harm real processes, Kafka too, while clients write, and check that nothing was lost
-# make bench   measure this service against its yardsticks, for about ten minutes
-# make bench-check   the short form: fails when a ratio has become much worse
-# make check   what CI checks beside the tests: format, lint, types, imports, lock
-# make contract   write the documents of the event topic anew, from the code
-# make examples   record the examples of the API's document anew, from real answers
+# make test-phoenix   run the tests with a real Arize Phoenix, which make test skips unless it is installed
+# make faults  inject faults into real processes, Kafka too, while clients write; check that nothing was lost
+# make bench   run the benchmarks against their baselines, for about ten minutes
+# make bench-check   run the short benchmark; fails when a ratio has become much worse
+# make check   check format, lint, types and import contracts
+# make contract   generate the documents of the event topic from the code
+# make examples   record the examples of the OpenAPI document again, from real answers
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -21,11 +21,11 @@ serve: $(VENV)/.installed
 test: $(VENV)/.installed-for-tests
 	$(bin)/pytest --numprocesses 3 --no-loadscope-reorder
 
-# Installs Phoenix first, in an environment of its own, unless it is there.
+# Installs Phoenix first, in an environment of its own, unless it is installed.
 test-phoenix: $(VENV)/.installed-for-tests
 	CI=true $(bin)/pytest tests/phoenix
 
-# The short form; the long one is python -m tests.faults, see docs/reliability.md.
+# The short run; the long one is python -m tests.faults, see docs/reliability.md.
 faults: $(VENV)/.installed-for-tests
 	$(bin)/pytest -m faults
 
@@ -51,7 +51,7 @@ contract: $(VENV)/.installed-for-tests
 examples: $(VENV)/.installed-for-tests
 	RECORD_EXAMPLES=1 $(bin)/pytest --quiet tests/openapi/test_examples.py -k answers_as_described
 
-# Write the lock files anew from pyproject.toml.
+# Generate the lock files from pyproject.toml.
 lock: $(VENV)/.installed-for-tests
 	$(bin)/pip-compile $(lock_options) --extra demo --output-file requirements.txt pyproject.toml
 	$(bin)/pip-compile $(lock_options) --extra demo --extra dev --output-file requirements-dev.txt pyproject.toml
