@@ -13,9 +13,9 @@ from aiohttp import web
 from projections.audit.proofs.signer import run_signer
 from projections.catalog import PROJECTORS, run_followers
 from projections.engine.progress import wait_for_position
-from projections.relay.checkpoints import run_checkpoint_relay
-from projections.relay.configured import kafka_settings
+from projections.relay.checkpoint_relay import run_checkpoint_relay
 from projections.relay.kafka.settings import KafkaSettings
+from projections.relay.kafka_settings import kafka_settings
 from projections.relay.relay import run_relay
 from projections.sessions.phoenix.store import PhoenixStore, open_phoenix
 from service.app import create_app

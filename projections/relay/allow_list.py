@@ -1,7 +1,7 @@
-"""Everything that is published: an event that isn't here stops the relay.
+"""The allow-list of published events: an event that isn't on it stops the relay.
 
-Withheld are what secrets and texts are sealed in or could be recognised by. Ids of
-tokens are keyed hashes of them; what a message names instead is in ``messages.py``.
+Withheld are sealed values and texts, and what could identify them. Token ids are keyed
+hashes of tokens; ``messages.py`` replaces them.
 """
 
 from collections.abc import Mapping
@@ -20,28 +20,28 @@ from service.users.aggregate import Token, User
 _ENTRIES: Final = (
     PublicEvent(
         event=Agent.Created,
-        meaning="An agent exists; who registered it is its first manager.",
+        meaning="An agent was registered; its creator is its first manager.",
         fields=("name", "description", "manager_id"),
     ),
     PublicEvent(
         event=Agent.ManagerAppointed,
-        meaning="A user has full management of the agent from now on.",
+        meaning="The user now manages the agent.",
         fields=("user_id",),
     ),
     PublicEvent(
         event=Agent.ManagerDismissed,
-        meaning="A user has full management of the agent no more.",
+        meaning="The user no longer manages the agent.",
         fields=("user_id",),
     ),
     PublicEvent(
         event=AuditReading.Created,
-        meaning="Somebody reads history, by one request, export or stream.",
+        meaning="Somebody read history, by one request, export or stream.",
         fields=("operation",),
         withheld=("asked",),
     ),
     PublicEvent(
         event=Connector.Created,
-        meaning="A connector exists, private to its owner.",
+        meaning="A connector was registered, private to its owner.",
         fields=("owner_id", "name", "url", "description"),
     ),
     PublicEvent(
@@ -51,11 +51,11 @@ _ENTRIES: Final = (
     ),
     PublicEvent(
         event=Connector.MadePrivate,
-        meaning="The connector is shared no more; grants that were made stay.",
+        meaning="The connector is private again; existing grants remain.",
     ),
     PublicEvent(
         event=Connector.GrantOffered,
-        meaning="One side has consented to a grant; the other one has not yet.",
+        meaning="One side has consented to a grant; the other has not yet.",
         fields=("agent_id", "side"),
     ),
     PublicEvent(
@@ -65,26 +65,26 @@ _ENTRIES: Final = (
     ),
     PublicEvent(
         event=Connector.GrantRevoked,
-        meaning="A grant, or an offer of one, was taken back.",
+        meaning="A grant, or an offer of one, was revoked.",
         fields=("agent_id",),
     ),
     PublicEvent(
         event=Connector.Retired,
-        meaning="The connector has ended for good; no agent holds it.",
+        meaning="The connector was retired permanently; no agent holds it.",
     ),
     PublicEvent(
         event=ToolRules.Created,
-        meaning="An agent gets its first tool rules; the next event has them.",
+        meaning="An agent gets its first tool rules; the next event holds them.",
         fields=("agent_id",),
     ),
     PublicEvent(
         event=ToolRules.Replaced,
-        meaning="Some connectors, by id, have these rules and no others from now on.",
+        meaning="These rules replace all earlier ones of the connectors, by id.",
         fields=("agent_id", "rules"),
     ),
     PublicEvent(
         event=ToolRules.Cleared,
-        meaning="The agent has no tool rules any more.",
+        meaning="All tool rules of the agent were removed.",
         fields=("agent_id",),
     ),
     PublicEvent(
@@ -95,46 +95,46 @@ _ENTRIES: Final = (
     ),
     PublicEvent(
         event=Secret.CreatedAgain,
-        meaning="A deleted secret has a value again; versions are numbered on.",
+        meaning="A deleted secret has a value again; version numbers continue.",
         fields=("version",),
         withheld=("sealed_id", "fingerprint"),
     ),
     PublicEvent(
         event=Secret.Overwritten,
-        meaning="The secret has another value.",
+        meaning="The secret has a new value.",
         fields=("version",),
         withheld=("sealed_id", "fingerprint"),
     ),
     PublicEvent(
         event=Secret.Restored,
-        meaning="The secret has the value of an earlier version, as a new one.",
+        meaning="The value of an earlier version was restored, as a new version.",
         fields=("version", "restored_version"),
         withheld=("sealed_id", "fingerprint"),
     ),
     PublicEvent(
         event=Secret.Revealed,
-        meaning="A value of the secret was read by its owner.",
+        meaning="The owner read a value of the secret.",
         fields=("version",),
     ),
     PublicEvent(
         event=Secret.VersionsDestroyed,
-        meaning="Older values of the secret were given up.",
+        meaning="Older values of the secret were destroyed.",
         fields=("versions",),
         withheld=("sealed_ids",),
     ),
     PublicEvent(
         event=Secret.Deleted,
-        meaning="The secret and all of its values were given up.",
+        meaning="The secret and all of its values were deleted.",
         withheld=("sealed_ids",),
     ),
     PublicEvent(
         event=ChatSession.Created,
-        meaning="A session of a user with an agent exists.",
+        meaning="A session of a user with an agent has started.",
         fields=("session_id", "agent_id", "user_id", "started_at"),
     ),
     PublicEvent(
         event=ChatSession.TurnRecorded,
-        meaning="A turn took place; a cost of null is an unknown one.",
+        meaning="A turn took place; a cost of null is unknown.",
         fields=(
             *("agent_id", "user_id", "turn_id", "trace_id"),
             *("started_at", "ended_at", "latency_us", "provider", "model"),
@@ -147,7 +147,7 @@ _ENTRIES: Final = (
     ),
     PublicEvent(
         event=ChatSession.TurnAmended,
-        meaning="A turn as it is with spans that came later: it replaces the turn.",
+        meaning="The turn with spans that arrived later; it replaces the earlier one.",
         fields=(
             *("agent_id", "user_id", "turn_id", "trace_id"),
             *("started_at", "ended_at", "latency_us", "provider", "model"),
@@ -160,66 +160,66 @@ _ENTRIES: Final = (
     ),
     PublicEvent(
         event=ChatSession.Ended,
-        meaning="The session is over; late turns may still come.",
+        meaning="The session has ended; late turns may still arrive.",
         fields=("ended_at",),
     ),
     PublicEvent(
         event=Provider.Created,
-        meaning="A provider of models is known.",
+        meaning="A provider of models was registered.",
         fields=("key", "display_name"),
     ),
     PublicEvent(
         event=ModelPricing.Created,
-        meaning="A model gets its first price; the next event has it.",
+        meaning="A model gets its first price; the next event holds it.",
         fields=("provider_id", "provider_key", "model"),
     ),
     PublicEvent(
         event=ModelPricing.PriceSet,
-        meaning="A price holds in a period; the open price that `closes` names ends.",
+        meaning="A price is valid in a period; it ends the open price `closes`.",
         fields=("effective_from", "effective_until", "price", "source", "closes"),
     ),
     PublicEvent(
         event=ModelPricing.PriceEnded,
-        meaning="A price ends earlier than was said; at its start, it never holds.",
+        meaning="A price ends earlier; one that ends at its start is never valid.",
         fields=("price_version", "effective_from", "effective_until"),
     ),
     PublicEvent(
         event=ModelPricing.PriceCorrected,
-        meaning="What was said of a period was wrong; this holds for it instead.",
+        meaning="The price of a period was wrong; this one replaces it.",
         fields=("corrects", "effective_from", "effective_until", "price", "source"),
     ),
     PublicEvent(
         event=ModelPricing.PriceAnnotated,
-        meaning="Other words stand beside the same price.",
+        meaning="The notes of a price have changed; the price has not.",
         fields=("price_version", "notes"),
     ),
     PublicEvent(
         event=User.Created,
-        meaning="A user exists; the name is theirs for good.",
+        meaning="A user was created; the name is theirs permanently.",
         fields=("name",),
     ),
     PublicEvent(
         event=User.RoleGranted,
-        meaning="The user has a role from now on.",
+        meaning="The user was given a role.",
         fields=("role",),
     ),
     PublicEvent(
         event=User.RoleRevoked,
-        meaning="The user has a role no more.",
+        meaning="A role was taken from the user.",
         fields=("role",),
     ),
     PublicEvent(
         event=User.KeyDestroyed,
-        meaning="Everything sealed for the user was given up for good.",
+        meaning="The user's key was destroyed, and all data sealed with it.",
     ),
     PublicEvent(
         event=Token.Created,
-        meaning="A token proves this user; the subject only stands for the token.",
+        meaning="A token was issued to the user; the subject is derived from it.",
         fields=("user_id", "label"),
     ),
     PublicEvent(
         event=Token.Revoked,
-        meaning="A token proves nobody any more.",
+        meaning="The token was revoked.",
     ),
 )
 

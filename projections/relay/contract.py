@@ -9,8 +9,8 @@ import orjson
 
 from projections.relay.allow_list import PUBLIC_EVENTS
 from projections.relay.asyncapi import asyncapi_document
-from projections.relay.compatibility import breaking_changes
-from projections.relay.event_types import event_types_module
+from projections.relay.python_types import event_types_module
+from projections.relay.schema_compatibility import breaking_changes
 from projections.relay.schemas import event_schema
 
 FOLDER: Final = Path("docs/events")

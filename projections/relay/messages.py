@@ -1,4 +1,4 @@
-"""An event of the log as the message that the world gets of it.
+"""Builds the Kafka message of an event.
 
 CloudEvents 1.0 in Kafka's binary mode: the attributes are headers, the value is the
 data alone.
@@ -18,25 +18,24 @@ from projections.relay.public_event import PublicEvent
 from service.event_log.mapper import RecordedEvent
 from service.users.aggregate import Token
 
-# What fits into a record of the topic together with its headers.
+# Fits into a record of the topic together with key and headers.
 DATA_BYTES_MAX: Final = 900_000
-# Where the audit API has the event that was too large; anything may be asked there
-# again, unlike here.
+# Where the audit API serves an event that is too large for the topic.
 DATAREF: Final = "/api/audit/events/{position}"
-# Key and headers together; no message's differ much.
+# About the size of key and headers; it varies little.
 ENVELOPE_BYTES: Final = 700
 SUBJECTS_REMEMBERED: Final = 65_536
 CONTENT_TYPE: Final = ("content-type", b"application/json")
 SPECVERSION: Final = ("ce_specversion", b"1.0")
-# A token's id is a keyed hash of the token; what is derived from it can't be turned
-# back, and still is the same for all events of one token.
+# A token's id is a keyed hash of the token. The UUID derived from it can't be reversed
+# and is the same for all events of one token.
 TOKENS: Final = UUID("7f0f4a50-6a3c-4b39-9d6e-5d3c6c1f8a02")
 
 Header = tuple[str, bytes]
 
 
 class NotPublicError(Exception):
-    """Nobody has decided what of this event may be published."""
+    """The event has no entry in the allow-list, so its public fields are unknown."""
 
     def __init__(self, recorded: RecordedEvent) -> None:
         super().__init__(
@@ -45,8 +44,8 @@ class NotPublicError(Exception):
         )
 
 
-class Messages:
-    """Makes the messages of one log in one epoch."""
+class MessageBuilder:
+    """Builds the messages of one log in one epoch."""
 
     def __init__(
         self,
@@ -56,8 +55,8 @@ class Messages:
     ) -> None:
         source = ("ce_source", source_of(log_id).encode())
         epoch = ("ce_logepoch", str(log_epoch).encode())
-        # By topic: the headers that are the same for all, and the fields.
-        self._kinds: dict[str, tuple[tuple[Header, ...], tuple[str, ...]]] = {
+        # By event topic: the headers that all messages share, and the fields.
+        self._types: dict[str, tuple[tuple[Header, ...], tuple[str, ...]]] = {
             topic: (
                 (SPECVERSION, ("ce_type", entry.type.encode()), source, epoch),
                 entry.fields,
@@ -65,15 +64,15 @@ class Messages:
             for topic, entry in public.items()
         }
 
-    def of(self, recorded: RecordedEvent) -> Message:
+    def build(self, recorded: RecordedEvent) -> Message:
         """Return the message; the publisher adds its position as ``ce_sequence``.
 
         :raises NotPublicError: the event's type is not in the allow-list
         """
-        kind = self._kinds.get(recorded.topic)
-        if kind is None:
+        entry = self._types.get(recorded.topic)
+        if entry is None:
             raise NotPublicError(recorded)
-        shared, fields = kind
+        shared, fields = entry
         version = str(recorded.version)
         subject, key = subject_of(recorded.topic, recorded.aggregate_id)
         value: bytes | None = _data(recorded.event, fields)
@@ -105,19 +104,19 @@ def source_of(log_id: UUID) -> str:
 
 @lru_cache(maxsize=SUBJECTS_REMEMBERED)
 def subject_of(topic: str, aggregate_id: UUID) -> tuple[UUID, bytes]:
-    """Return what a message calls an aggregate: its id, except for tokens."""
+    """Return the subject of an aggregate's messages: its id, except for tokens."""
     is_token = topic.startswith(f"{Token.TOPIC}.")
     subject = uuid5(TOKENS, aggregate_id.hex) if is_token else aggregate_id
     return subject, str(subject).encode()
 
 
 def message_bytes(message: Message) -> int:
-    """Return about how many bytes a message takes up in a record."""
+    """Return the approximate size of a message's record."""
     return ENVELOPE_BYTES + len(message.value or b"")
 
 
-def rfc3339(moment: datetime) -> bytes:
-    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z").encode()
+def rfc3339(time: datetime) -> bytes:
+    return time.astimezone(UTC).isoformat().replace("+00:00", "Z").encode()
 
 
 def _data(event: Any, fields: tuple[str, ...]) -> bytes:

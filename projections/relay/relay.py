@@ -1,4 +1,4 @@
-"""The follower that publishes the log: in order, each event once."""
+"""The follower that publishes the log to Kafka: in order, each event exactly once."""
 
 import asyncio
 import contextlib
@@ -16,8 +16,8 @@ import psycopg
 from psycopg import AsyncConnection
 from psycopg.types.json import set_json_loads
 
-from projections.relay import place as places
-from projections.relay.batches import Batches
+from projections.relay import relay_position
+from projections.relay.batch_reader import BatchReader
 from projections.relay.kafka.errors import (
     FencedError,
     LogEpochChangedError,
@@ -27,13 +27,14 @@ from projections.relay.kafka.errors import (
 )
 from projections.relay.kafka.publisher import TransactionalPublisher
 from projections.relay.kafka.settings import KafkaSettings, LogIdentity
-from projections.relay.messages import Messages, NotPublicError
-from projections.relay.place import Place
-from projections.relay.progress import PUBLISHED, TRANSACTIONS, Progress
+from projections.relay.messages import MessageBuilder, NotPublicError
+from projections.relay.metrics import PUBLISHED, TRANSACTIONS, RelayMetrics
+from projections.relay.relay_position import RelayPosition
 from service.database import deadline
 from service.event_log.commit_notifier import wait_for
 from service.event_log.log import EventLog
 from service.event_log.mapper import UnreadableEventError
+from service.tasks import end_tasks
 
 POLL_S: Final = 0.5
 STANDBY_S: Final = 1.0
@@ -47,11 +48,11 @@ logger = logging.getLogger(__name__)
 
 
 class Relay:
-    """Copies the log to a topic, for as long as it holds the relays' lock.
+    """Copies the log to a topic while it holds the lock of the active relay.
 
-    The lock only keeps relays from fencing each other for ever. That an event is
-    published once rests on Kafka alone: each publisher shuts out the one before it
-    and only then asks how far that one came.
+    The lock only keeps relays from fencing each other forever. Exactly once rests on
+    Kafka alone: each publisher fences the previous one and then reads how far that one
+    got.
     """
 
     def __init__(
@@ -63,7 +64,7 @@ class Relay:
         make_publisher: MakePublisher = TransactionalPublisher,
         stopped_retry_s: float = STOPPED_RETRY_S,
     ) -> None:
-        self.progress = Progress(places.FOLLOWER)
+        self.metrics = RelayMetrics(relay_position.FOLLOWER)
         self._log = log
         self._conninfo = conninfo
         self._settings = settings
@@ -78,48 +79,53 @@ class Relay:
             try:
                 await self._lead()
             except Exception as error:
-                if _will_pass(error):
+                if _is_transient(error):
                     logger.warning(
                         "relay interrupted",
-                        extra={"error": type(error).__name__, "reason": words(error)},
+                        extra={
+                            "error": type(error).__name__,
+                            "reason": details_of(error),
+                        },
                     )
-                    self.progress.interrupted(error)
+                    self.metrics.interrupted(error)
                     await asyncio.sleep(self._pause_s())
                 else:
                     reason = reason_of(error)
                     logger.exception("relay stopped", extra={"reason": reason})
-                    self.progress.stopped(error, reason)
-                    # A person may mend the topic meanwhile; looking again is safe.
+                    self.metrics.stopped(error, reason)
+                    # Retried because an operator may repair the topic meanwhile.
                     await asyncio.sleep(self._stopped_retry_s)
 
     async def _lead(self) -> None:
         async with await AsyncConnection.connect(
             self._conninfo, autocommit=True, connect_timeout=5
         ) as db:
-            # The place is a mirror, which may lag behind but never be ahead.
+            # The stored position is a copy: it may lag behind, but never be ahead.
             await db.execute("SET synchronous_commit = off")
             set_json_loads(orjson.loads, db)
-            while not await places.is_locked(db):
-                self.progress.standby()
+            while not await relay_position.is_leader(db):
+                self.metrics.standby()
                 await asyncio.sleep(STANDBY_S)
-            log_id, epoch, head = await places.identify(db)
-            place = Place(db, self._settings.topic, epoch)
-            remembered = await place.take()
-            await self._look_behind(db, remembered, head)
+            log_id, epoch, head = await relay_position.log_head(db)
+            stored = RelayPosition(db, self._settings.topic, epoch)
+            remembered = await stored.read()
+            # Shows the lag even if Kafka doesn't answer.
+            since = await relay_position.recorded_at(db, remembered + 1)
+            self.metrics.behind(remembered, head, since)
             try:
-                await self._publish(db, place, log_id, epoch, remembered)
+                await self._publish(db, stored, log_id, epoch, remembered)
             except FencedError:
                 raise
             except Exception as error:
-                # Written while the lock is held: whoever leads next clears it.
+                # Written while the lock is held; the next active relay clears it.
                 with contextlib.suppress(psycopg.Error):
-                    await place.stop(reason_of(error))
+                    await stored.set_stopped(reason_of(error))
                 raise
 
     async def _publish(
         self,
         db: AsyncConnection[Any],
-        place: Place,
+        stored: RelayPosition,
         log_id: UUID,
         epoch: UUID,
         remembered: int,
@@ -128,13 +134,13 @@ class Relay:
             log_id=str(log_id), log_epoch=str(epoch), relay_id=self._relay_id
         )
         publisher = self._make_publisher(self._settings, identity)
-        batches = Batches(db, self._log.mapper, Messages(log_id, epoch))
+        batches = BatchReader(db, self._log.mapper, MessageBuilder(log_id, epoch))
         try:
             published = await publisher.start(remembered=remembered)
             position = published.position
-            # Only behind the fence can nobody publish beyond the head.
-            published.require_log_head((await places.identify(db))[2])
-            await place.move(position)
+            # Read after fencing: until then another relay may publish beyond it.
+            published.require_log_head((await relay_position.log_head(db))[2])
+            await stored.advance(position)
             with self._log.doorbell.bell() as bell:
                 while True:
                     head = await self._head(db, epoch, position)
@@ -143,40 +149,31 @@ class Relay:
                     if batch is None:
                         await wait_for(bell, POLL_S)
                         continue
-                    self.progress.behind_since = batch.recorded_at
+                    self.metrics.behind_since = batch.recorded_at
                     PUBLISHED.inc(
                         await publisher.publish(batch.messages, position=batch.position)
                     )
                     TRANSACTIONS.inc()
                     self._failures = 0
                     position = batch.position
-                    self.progress.following(position, head)
+                    self.metrics.following(position, head)
                     with deadline(db, STEP_TIMEOUT_S):
-                        await place.move(position)
+                        await stored.advance(position)
         finally:
             await publisher.close()
 
     async def _head(self, db: AsyncConnection[Any], epoch: UUID, position: int) -> int:
         with deadline(db, STEP_TIMEOUT_S):
-            _, current, head = await places.identify(db)
+            _, current, head = await relay_position.log_head(db)
         if current != epoch:
             raise LogEpochChangedError(
                 f"the log was restored: its epoch was {epoch} and is now {current}"
             )
-        self.progress.following(position, head)
+        self.metrics.following(position, head)
         return head
 
-    async def _look_behind(
-        self, db: AsyncConnection[Any], remembered: int, head: int
-    ) -> None:
-        """Know the lag, should Kafka not answer: events go on being recorded."""
-        self.progress.behind_since = await places.recorded_at(db, remembered + 1)
-        self.progress.status.position = remembered
-        self.progress.status.head = head
-        self.progress.status.report()
-
     def _pause_s(self) -> float:
-        """Return a pause that grows with each failure, and never is quite the same."""
+        """Return the next pause: exponential backoff with jitter."""
         pause_s: float = min(PAUSE_MIN_S * 2**self._failures, PAUSE_MAX_S)
         self._failures = min(self._failures + 1, 16)
         return pause_s * SystemRandom().uniform(0.5, 1.0)
@@ -192,12 +189,11 @@ async def run_relay(
     try:
         yield relay
     finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
+        await end_tasks(task)
 
 
 def reason_of(error: Exception) -> str:
-    """Say why, for anyone who may look at a probe: no address and no value."""
+    """Return why the relay stopped, for the public probe: no address and no value."""
     if isinstance(error, PublishError):
         cause = type(error.__cause__).__name__ if error.__cause__ else "no cause"
         return f"{type(error).__name__}: {cause}"
@@ -206,13 +202,13 @@ def reason_of(error: Exception) -> str:
     return type(error).__name__
 
 
-def words(error: Exception) -> str:
-    """Say more to the operator, who alone reads the log: which broker, and why."""
+def details_of(error: Exception) -> str:
+    """Return why, for the operator's log: with the broker's address and answer."""
     return str(error) if isinstance(error, PublishError) else reason_of(error)
 
 
-def _will_pass(error: Exception) -> bool:
-    """Tell what may be over by the next attempt from what a person must decide."""
+def _is_transient(error: Exception) -> bool:
+    """Tell whether the next attempt may succeed without an operator."""
     if isinstance(error, RecordTooLargeError):
         return False
     return isinstance(error, PublishError | psycopg.OperationalError | OSError)

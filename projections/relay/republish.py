@@ -1,4 +1,4 @@
-"""The whole log once more, to another topic, beside the relay that publishes on."""
+"""Publishes the whole log again, to another topic, while the relay runs."""
 
 import os
 from collections.abc import Callable
@@ -8,31 +8,33 @@ import orjson
 from psycopg import AsyncConnection
 from psycopg.types.json import set_json_loads
 
-from projections.relay import place
-from projections.relay.batches import Batches
+from projections.relay import relay_position
+from projections.relay.batch_reader import BatchReader
 from projections.relay.kafka.publisher import TransactionalPublisher
 from projections.relay.kafka.settings import KafkaSettings, LogIdentity
-from projections.relay.kafka.topics import create_topics
-from projections.relay.messages import Messages
+from projections.relay.kafka.topic_admin import create_topics
+from projections.relay.messages import MessageBuilder
 from service.event_log.mapper import EventMapper
 
-Progress = Callable[[int, int], None]
+ReportProgress = Callable[[int, int], None]
 
 
 async def republish(
-    conninfo: str, mapper: EventMapper, settings: KafkaSettings, progress: Progress
+    conninfo: str,
+    mapper: EventMapper,
+    settings: KafkaSettings,
+    progress: ReportProgress,
 ) -> int:
     """Bring a topic up to the log's end and return that position.
 
-    Creates the topic where it is missing. One that was begun goes on where it
-    ended, so an interrupted run is simply started again.
+    Creates the topic if it is missing. An interrupted run continues where it ended.
 
     :raises TopicRefusedError: the topic is of another log, or of another shape
     :raises PublishError: Kafka doesn't answer
     """
     async with await AsyncConnection.connect(conninfo, autocommit=True) as db:
         set_json_loads(orjson.loads, db)
-        log_id, epoch, _ = await place.identify(db)
+        log_id, epoch, _ = await relay_position.log_head(db)
         identity = LogIdentity(
             log_id=str(log_id),
             log_epoch=str(epoch),
@@ -40,16 +42,16 @@ async def republish(
         )
         await create_topics(settings)
         publisher = TransactionalPublisher(settings, identity)
-        batches = Batches(db, mapper, Messages(log_id, epoch))
+        batches = BatchReader(db, mapper, MessageBuilder(log_id, epoch))
         try:
             published = await publisher.start()
             position = published.position
-            head = (await place.identify(db))[2]
+            head = (await relay_position.log_head(db))[2]
             published.require_log_head(head)
             while batch := await batches.next(after=position, upto=head):
                 await publisher.publish(batch.messages, position=batch.position)
                 position = batch.position
-                head = (await place.identify(db))[2]
+                head = (await relay_position.log_head(db))[2]
                 progress(position, head)
         finally:
             await publisher.close()

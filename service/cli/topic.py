@@ -10,15 +10,15 @@ from typing import Any, Final
 import orjson
 from psycopg import AsyncConnection
 
-from projections.relay import place
-from projections.relay.configured import kafka_settings
+from projections.relay import relay_position
 from projections.relay.consumer.consumer import consume
 from projections.relay.consumer.event import Event, Place
-from projections.relay.kafka.contents import read_contents
 from projections.relay.kafka.errors import PublishError, TopicRefusedError
-from projections.relay.kafka.published import recognise
 from projections.relay.kafka.settings import KafkaSettings, LogIdentity
-from projections.relay.kafka.topics import check_topics, create_topics
+from projections.relay.kafka.topic_admin import check_topics, create_topics
+from projections.relay.kafka.topic_reader import read_contents
+from projections.relay.kafka.topic_state import verify_topic
+from projections.relay.kafka_settings import kafka_settings
 from projections.relay.republish import republish
 from service.aggregates import AGGREGATES
 from service.config import Config
@@ -55,9 +55,9 @@ async def _check(settings: KafkaSettings, url: str, _: argparse.Namespace) -> in
         async with await AsyncConnection.connect(
             service_conninfo(url), autocommit=True
         ) as db:
-            log_id, epoch, head = await place.identify(db)
+            log_id, epoch, head = await relay_position.log_head(db)
         identity = LogIdentity(log_id=str(log_id), log_epoch=str(epoch), relay_id="")
-        published = recognise(check.contents, identity, remembered=0)
+        published = verify_topic(check.contents, identity, remembered=0)
         print(f"topic {settings.topic}: published up to position {published.position}")
         print(f"the log ends at position {head}")
     return _report(check.problems)

@@ -16,7 +16,7 @@ from uuid import UUID
 from projections.audit.trail.projector import AuditTrailProjector
 from projections.engine import follower
 from projections.engine.follower_position import Place
-from projections.relay import batches, place, relay
+from projections.relay import batch_reader, relay, relay_position
 from service.connectors.aggregate import Connector
 from service.event_log import batch as batch_module
 from service.event_log import log, unit_of_work, writer
@@ -194,14 +194,14 @@ def skips_poisoned_events() -> None:
 
 def relay_leaves_events_out() -> None:
     """Lose the last event of a batch now and then."""
-    original = batches.Batches._read
+    original = batch_reader.BatchReader._read
 
-    async def read(self: batches.Batches, after: int, upto: int) -> Any:
+    async def read(self: batch_reader.BatchReader, after: int, upto: int) -> Any:
         return [
             each for each in await original(self, after, upto) if each.position % 50
         ]
 
-    replace(batches.Batches, _read=read)
+    replace(batch_reader.BatchReader, _read=read)
 
 
 def relay_reads_before_it_fences() -> None:
@@ -217,7 +217,7 @@ def relay_reads_before_it_fences() -> None:
         original(self, *given, **{**named, "make_publisher": Slow})
 
     replace(relay.Relay, __init__=init)
-    replace(place, is_locked=nobody_else)
+    replace(relay_position, is_leader=nobody_else)
 
 
 BUGS = {

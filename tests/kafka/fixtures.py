@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from projections.relay.kafka.settings import KafkaSettings
-from projections.relay.kafka.topics import create_topics
+from projections.relay.kafka.topic_admin import create_topics
 from tests.kafka.broker import Broker
 from tests.kafka.jars import (
     NOT_TESTED,

@@ -7,16 +7,16 @@ import pytest
 from aiokafka import AIOKafkaProducer
 from aiokafka.errors import ProducerFenced
 
-from projections.relay.kafka.contents import read_contents
 from projections.relay.kafka.errors import BrokerUnavailableError, FencedError
-from projections.relay.kafka.published import (
+from projections.relay.kafka.publisher import TransactionalPublisher, partition_of
+from projections.relay.kafka.settings import KafkaSettings, LogIdentity
+from projections.relay.kafka.topic_reader import read_contents
+from projections.relay.kafka.topic_state import (
     POSITION_HEADER,
     Published,
     encode_position,
-    recognise,
+    verify_topic,
 )
-from projections.relay.kafka.publisher import TransactionalPublisher, partition_of
-from projections.relay.kafka.settings import KafkaSettings, LogIdentity
 from tests.kafka.messages import messages
 from tests.kafka.reading import positions, published_position
 
@@ -43,7 +43,7 @@ class ReadsFirst(FencesFirst):
         contents = await read_contents(self._settings)
         await self.gap()
         await self._fence()
-        self._published = recognise(contents, self._log, remembered=remembered)
+        self._published = verify_topic(contents, self._log, remembered=remembered)
         return self._published
 
 

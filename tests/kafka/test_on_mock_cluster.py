@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 from aiokafka import AIOKafkaConsumer, TopicPartition
 
-from projections.relay.kafka import contents
+from projections.relay.kafka import topic_reader
 from projections.relay.kafka.errors import PublishError, RecordTooLargeError
 from projections.relay.kafka.publisher import TransactionalPublisher
 from projections.relay.kafka.settings import KafkaSettings, LogIdentity
@@ -30,7 +30,7 @@ class WithoutBarrier(TransactionalPublisher):
 def mock(monkeypatch: pytest.MonkeyPatch) -> Iterator[MockCluster]:
     # Its markers have no check sums.
     lenient = partial(AIOKafkaConsumer, check_crcs=False)
-    monkeypatch.setattr(contents, "AIOKafkaConsumer", lenient)
+    monkeypatch.setattr(topic_reader, "AIOKafkaConsumer", lenient)
     with mock_cluster() as cluster:
         yield cluster
 

@@ -14,7 +14,7 @@ from typing import Any
 import uvloop
 from psycopg import AsyncConnection
 
-from projections.relay import place
+from projections.relay import relay_position
 from projections.relay.kafka.settings import KafkaSettings
 from projections.relay.relay import run_relay
 from service.aggregates import AGGREGATES
@@ -52,6 +52,6 @@ async def nobody_else(_db: AsyncConnection[Any]) -> bool:
 if __name__ == "__main__":
     told = json.loads(sys.argv[1])
     if not told["lock"]:
-        place.is_locked = nobody_else
+        relay_position.is_leader = nobody_else
     # As the service does.
     uvloop.run(relay(told["database"], KafkaSettings(**told["kafka"])))

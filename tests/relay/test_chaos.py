@@ -11,9 +11,9 @@ from random import Random
 
 import pytest
 
-from projections.relay import place
+from projections.relay import relay_position
 from projections.relay.kafka.settings import KafkaSettings
-from projections.relay.progress import FAILURES
+from projections.relay.metrics import FAILURES
 from projections.relay.relay import MakePublisher, Relay, run_relay
 from service.resources import Resources
 from tests.kafka.broker import Broker
@@ -100,7 +100,7 @@ async def test_rival_relays_double_nothing_unless_they_read_before_they_fence(
 
     It is given the time that it needs to do harm, as that depends on the moment.
     """
-    monkeypatch.setattr(place, "is_locked", relay_process.nobody_else)
+    monkeypatch.setattr(relay_position, "is_leader", relay_process.nobody_else)
     fenced = FAILURES.labels("FencedError")
     before = fenced._value.get()
     async with (

@@ -14,7 +14,6 @@ from jsonschema import Draft202012Validator
 
 from projections.relay import contract
 from projections.relay.allow_list import PUBLIC_EVENTS
-from projections.relay.compatibility import breaking_changes
 from projections.relay.contract import (
     BrokenContractError,
     broken,
@@ -22,6 +21,7 @@ from projections.relay.contract import (
     readable,
     write,
 )
+from projections.relay.schema_compatibility import breaking_changes
 from projections.relay.schemas import event_schema
 
 PROJECT = Path(__file__).parents[2]
@@ -66,13 +66,13 @@ def drop(field: str) -> Callable[[dict[str, Any]], None]:
             lambda it: it["properties"]["effective_from"].update(type="integer"),
             "data.effective_from: type was string and is integer",
         ),
-        (lambda it: it["required"].remove("closes"), "is required no more"),
+        (lambda it: it["required"].remove("closes"), "is no longer required"),
         (
             lambda it: (
                 it["properties"].update(extra={"type": "string"}),
                 it["required"].append("extra"),
             ),
-            "data.extra is required now",
+            "data.extra is now required",
         ),
         (
             lambda it: it["properties"]["price"]["properties"].pop("notes"),

@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 
 from projections.relay.allow_list import PUBLIC_EVENTS
 from projections.relay.asyncapi import HEADERS
-from projections.relay.messages import DATA_BYTES_MAX, Messages, NotPublicError
+from projections.relay.messages import DATA_BYTES_MAX, MessageBuilder, NotPublicError
 from projections.relay.public_event import PublicEvent
 from projections.relay.schemas import event_schema
 from service.aggregate import event_types
@@ -38,7 +38,7 @@ def recorded(topic: str, data: dict[str, Any], **metadata: str) -> RecordedEvent
 
 
 def headers_of(event: RecordedEvent) -> dict[str, str]:
-    message = Messages(LOG_ID, EPOCH).of(event)
+    message = MessageBuilder(LOG_ID, EPOCH).build(event)
     return {name: value.decode() for name, value in message.headers}
 
 
@@ -82,7 +82,7 @@ def test_an_event_becomes_a_cloud_event() -> None:
         address="192.0.2.7",
         traceparent=traceparent,
     )
-    message = Messages(LOG_ID, EPOCH).of(event)
+    message = MessageBuilder(LOG_ID, EPOCH).build(event)
     assert (message.position, message.key) == (42, str(AGGREGATE_ID).encode())
     assert orjson.loads(message.value or b"") == {"by": "u", "since": "s"}
     assert headers_of(event) == {
@@ -106,22 +106,22 @@ def test_withheld_fields_stay_here() -> None:
         "secret.overwritten",
         {"version": 2, "sealed_id": "sealed-1", "fingerprint": "print-1"},
     )
-    assert Messages(LOG_ID, EPOCH).of(event).value == b'{"version":2}'
+    assert MessageBuilder(LOG_ID, EPOCH).build(event).value == b'{"version":2}'
 
 
 def test_a_token_is_told_apart_without_being_named() -> None:
     issued = recorded("token.issued", {"user_id": "u", "label": "l"})
     revoked = recorded("token.revoked", {})
-    texts = str(Messages(LOG_ID, EPOCH).of(issued))
+    texts = str(MessageBuilder(LOG_ID, EPOCH).build(issued))
     assert str(AGGREGATE_ID) not in texts
     assert headers_of(issued)["ce_subject"] == headers_of(revoked)["ce_subject"]
     assert headers_of(issued)["ce_id"] != str(uuid5(AGGREGATE_ID, "3"))
 
 
 def test_an_event_that_nobody_has_decided_on_is_refused() -> None:
-    messages = Messages(LOG_ID, EPOCH, public={})
+    messages = MessageBuilder(LOG_ID, EPOCH, public={})
     with pytest.raises(NotPublicError, match=r"'agent.registered' at position 42"):
-        messages.of(recorded("agent.registered", {}))
+        messages.build(recorded("agent.registered", {}))
 
 
 @pytest.mark.parametrize("too_much", [0, 1])
@@ -131,7 +131,7 @@ def test_data_beyond_the_bound_is_referred_to(too_much: int) -> None:
     event = recorded(
         "model_pricing.price_annotated", {"price_version": 1, "notes": notes}
     )
-    message = Messages(LOG_ID, EPOCH).of(event)
+    message = MessageBuilder(LOG_ID, EPOCH).build(event)
     headers = headers_of(event)
     assert (message.value is None) == bool(too_much)
     assert ("content-type" in headers) != bool(too_much)

@@ -13,7 +13,7 @@ from confluent_kafka.admin import AdminClient
 
 from projections.relay.allow_list import PUBLIC_EVENTS
 from projections.relay.kafka.settings import KafkaSettings
-from projections.relay.kafka.topics import create_topics
+from projections.relay.kafka.topic_admin import create_topics
 from projections.relay.relay import Relay
 from service.resources import Resources, open_resources
 from tests.conftest import fresh_database
@@ -41,7 +41,7 @@ async def relaying(resources: Resources, kafka: KafkaSettings) -> AsyncIterator[
 async def until(relay: Relay, state: str) -> None:
     async with asyncio.timeout(20):
         while True:
-            if relay.progress.status.state == state:
+            if relay.metrics.status.state == state:
                 return
             await asyncio.sleep(0.02)
 
@@ -136,8 +136,8 @@ async def test_a_log_that_ends_before_its_topic_is_refused(
             relaying(older, kafka) as relay,
         ):
             await until(relay, "stopped")
-            assert relay.progress.status.reason is not None
-            assert "but the log ends at 0" in relay.progress.status.reason
+            assert relay.metrics.status.reason is not None
+            assert "but the log ends at 0" in relay.metrics.status.reason
 
 
 async def test_an_event_that_nobody_has_decided_on_stops_it_right_there(

@@ -12,7 +12,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 )
 
 from projections.audit.proofs.note import VerifierKey, sign_note
-from projections.relay.kafka.published import PositionRecord
+from projections.relay.kafka.topic_state import PositionRecord
 from projections.sessions.cursor import Cursor
 
 ID = UUID("9b2d0b0a-4a53-4d0e-a5a8-0f6f3a9f1d11")

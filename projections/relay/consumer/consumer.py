@@ -13,16 +13,15 @@ from aiokafka.errors import OffsetOutOfRangeError
 
 from projections.relay.consumer.event import Event, Place, event_of
 from projections.relay.consumer.versions import Versions
-from projections.relay.kafka.contents import (
+from projections.relay.kafka.errors import TopicCutError, translate_errors
+from projections.relay.kafka.settings import KafkaSettings
+from projections.relay.kafka.topic_reader import (
     last_records,
     position_of,
     relay_partitions,
     topic_consumer,
 )
-from projections.relay.kafka.errors import TopicCutError
-from projections.relay.kafka.failures import named_failures
-from projections.relay.kafka.published import PositionRecord
-from projections.relay.kafka.settings import KafkaSettings
+from projections.relay.kafka.topic_state import PositionRecord
 
 RECORDS_MAX: Final = 500
 POLL_MS: Final = 1000
@@ -45,7 +44,7 @@ async def consume(
     """
     async with topic_consumer(settings, reset="none") as kafka:
         consumer = EventConsumer(settings, kafka)
-        with named_failures("find the place on the topic"):
+        with translate_errors("find the place on the topic"):
             async with asyncio.timeout(settings.deadline_s):
                 await consumer._open({each.partition: each for each in places})  # noqa: SLF001
         yield consumer
@@ -158,7 +157,7 @@ class EventConsumer:
                 )
 
     async def _fetch(self) -> Mapping[TopicPartition, list[Record]]:
-        with named_failures("read the topic"):
+        with translate_errors("read the topic"):
             try:
                 return await self._kafka.getmany(
                     timeout_ms=POLL_MS, max_records=RECORDS_MAX

@@ -9,8 +9,8 @@ import orjson
 from aiokafka import ConsumerRecord
 
 from projections.relay.consumer.event_types import EVENT_TYPES
-from projections.relay.kafka.contents import position_of
 from projections.relay.kafka.errors import ForeignTopicError
+from projections.relay.kafka.topic_reader import position_of
 from projections.relay.type_names import TYPE_PREFIX
 
 FIELDS: Final = {

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentRegisteredV1:
-    """An agent exists; who registered it is its first manager."""
+    """An agent was registered; its creator is its first manager."""
 
     name: str
     description: str
@@ -16,28 +16,28 @@ class AgentRegisteredV1:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentManagerAppointedV1:
-    """A user has full management of the agent from now on."""
+    """The user now manages the agent."""
 
     user_id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentManagerDismissedV1:
-    """A user has full management of the agent no more."""
+    """The user no longer manages the agent."""
 
     user_id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditReadV1:
-    """Somebody reads history, by one request, export or stream."""
+    """Somebody read history, by one request, export or stream."""
 
     operation: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectorRegisteredV1:
-    """A connector exists, private to its owner."""
+    """A connector was registered, private to its owner."""
 
     owner_id: str
     name: str
@@ -55,12 +55,12 @@ class ConnectorMadePublicV1:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectorMadePrivateV1:
-    """The connector is shared no more; grants that were made stay."""
+    """The connector is private again; existing grants remain."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectorGrantOfferedV1:
-    """One side has consented to a grant; the other one has not yet."""
+    """One side has consented to a grant; the other has not yet."""
 
     agent_id: str
     side: str
@@ -75,26 +75,26 @@ class ConnectorGrantedToAgentV1:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectorGrantRevokedV1:
-    """A grant, or an offer of one, was taken back."""
+    """A grant, or an offer of one, was revoked."""
 
     agent_id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectorRetiredV1:
-    """The connector has ended for good; no agent holds it."""
+    """The connector was retired permanently; no agent holds it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolRulesCreatedV1:
-    """An agent gets its first tool rules; the next event has them."""
+    """An agent gets its first tool rules; the next event holds them."""
 
     agent_id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolRulesReplacedV1:
-    """Some connectors, by id, have these rules and no others from now on."""
+    """These rules replace all earlier ones of the connectors, by id."""
 
     agent_id: str
     rules: Mapping[str, Mapping[str, str]]
@@ -102,7 +102,7 @@ class ToolRulesReplacedV1:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolRulesClearedV1:
-    """The agent has no tool rules any more."""
+    """All tool rules of the agent were removed."""
 
     agent_id: str
 
@@ -117,21 +117,21 @@ class SecretCreatedV1:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SecretCreatedAgainV1:
-    """A deleted secret has a value again; versions are numbered on."""
+    """A deleted secret has a value again; version numbers continue."""
 
     version: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SecretOverwrittenV1:
-    """The secret has another value."""
+    """The secret has a new value."""
 
     version: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SecretRestoredV1:
-    """The secret has the value of an earlier version, as a new one."""
+    """The value of an earlier version was restored, as a new version."""
 
     version: int
     restored_version: int
@@ -139,26 +139,26 @@ class SecretRestoredV1:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SecretRevealedV1:
-    """A value of the secret was read by its owner."""
+    """The owner read a value of the secret."""
 
     version: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SecretVersionsDestroyedV1:
-    """Older values of the secret were given up."""
+    """Older values of the secret were destroyed."""
 
     versions: Sequence[int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SecretDeletedV1:
-    """The secret and all of its values were given up."""
+    """The secret and all of its values were deleted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionStartedV1:
-    """A session of a user with an agent exists."""
+    """A session of a user with an agent has started."""
 
     session_id: str
     agent_id: str
@@ -168,7 +168,7 @@ class SessionStartedV1:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionTurnRecordedV1:
-    """A turn took place; a cost of null is an unknown one."""
+    """A turn took place; a cost of null is unknown."""
 
     agent_id: str
     user_id: str
@@ -195,7 +195,7 @@ class SessionTurnRecordedV1:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionTurnAmendedV1:
-    """A turn as it is with spans that came later: it replaces the turn."""
+    """The turn with spans that arrived later; it replaces the earlier one."""
 
     agent_id: str
     user_id: str
@@ -222,14 +222,14 @@ class SessionTurnAmendedV1:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionEndedV1:
-    """The session is over; late turns may still come."""
+    """The session has ended; late turns may still arrive."""
 
     ended_at: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderAddedV1:
-    """A provider of models is known."""
+    """A provider of models was registered."""
 
     key: str
     display_name: str
@@ -237,7 +237,7 @@ class ProviderAddedV1:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelPricingListedV1:
-    """A model gets its first price; the next event has it."""
+    """A model gets its first price; the next event holds it."""
 
     provider_id: str
     provider_key: str
@@ -246,7 +246,7 @@ class ModelPricingListedV1:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelPricingPriceSetV1:
-    """A price holds in a period; the open price that `closes` names ends."""
+    """A price is valid in a period; it ends the open price `closes`."""
 
     effective_from: str
     effective_until: str | None
@@ -257,7 +257,7 @@ class ModelPricingPriceSetV1:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelPricingPriceEndedV1:
-    """A price ends earlier than was said; at its start, it never holds."""
+    """A price ends earlier; one that ends at its start is never valid."""
 
     price_version: int
     effective_from: str
@@ -266,7 +266,7 @@ class ModelPricingPriceEndedV1:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelPricingPriceCorrectedV1:
-    """What was said of a period was wrong; this holds for it instead."""
+    """The price of a period was wrong; this one replaces it."""
 
     corrects: int
     effective_from: str
@@ -277,7 +277,7 @@ class ModelPricingPriceCorrectedV1:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelPricingPriceAnnotatedV1:
-    """Other words stand beside the same price."""
+    """The notes of a price have changed; the price has not."""
 
     price_version: int
     notes: str | None
@@ -285,33 +285,33 @@ class ModelPricingPriceAnnotatedV1:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserCreatedV1:
-    """A user exists; the name is theirs for good."""
+    """A user was created; the name is theirs permanently."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserRoleGrantedV1:
-    """The user has a role from now on."""
+    """The user was given a role."""
 
     role: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserRoleRevokedV1:
-    """The user has a role no more."""
+    """A role was taken from the user."""
 
     role: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserKeyDestroyedV1:
-    """Everything sealed for the user was given up for good."""
+    """The user's key was destroyed, and all data sealed with it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenIssuedV1:
-    """A token proves this user; the subject only stands for the token."""
+    """A token was issued to the user; the subject is derived from it."""
 
     user_id: str
     label: str
@@ -319,7 +319,7 @@ class TokenIssuedV1:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenRevokedV1:
-    """A token proves nobody any more."""
+    """The token was revoked."""
 
 
 EVENT_TYPES: Final[Mapping[str, type[Any]]] = {

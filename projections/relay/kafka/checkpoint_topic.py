@@ -10,15 +10,18 @@ from typing import Final
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 
-from projections.relay.kafka.contents import FETCH_WAIT_MS, last_records
 from projections.relay.kafka.ending import end_consumer, end_producer
-from projections.relay.kafka.errors import TopicMissingError, TopicSettingsError
-from projections.relay.kafka.failures import named_failures
+from projections.relay.kafka.errors import (
+    TopicMissingError,
+    TopicSettingsError,
+    translate_errors,
+)
 from projections.relay.kafka.settings import (
     TRANSACTION_TIMEOUT_S,
     KafkaSettings,
     client_options,
 )
+from projections.relay.kafka.topic_reader import FETCH_WAIT_MS, last_records
 
 CONTENT_TYPE: Final = ("content-type", b"text/plain; charset=utf-8")
 
@@ -48,7 +51,7 @@ class CheckpointTopic:
         :raises PublishError: it may be there or not; use a fresh instance
         """
         topic = self._settings.checkpoint_topic
-        with named_failures("publish a checkpoint"):
+        with translate_errors("publish a checkpoint"):
             async with asyncio.timeout(self._settings.deadline_s):
                 async with self._producer.transaction():
                     await self._producer.send_and_wait(
@@ -68,7 +71,7 @@ async def checkpoint_topic(settings: KafkaSettings) -> AsyncIterator[CheckpointT
         transaction_timeout_ms=round(TRANSACTION_TIMEOUT_S * 1000),
     )
     try:
-        with named_failures("start the producer of checkpoints"):
+        with translate_errors("start the producer of checkpoints"):
             async with asyncio.timeout(settings.deadline_s):
                 await producer.start()
         yield CheckpointTopic(producer, settings)
@@ -89,7 +92,7 @@ async def read_last_note(settings: KafkaSettings) -> KeptNote | None:
         fetch_max_wait_ms=FETCH_WAIT_MS,
     )
     try:
-        with named_failures("read the topic of checkpoints"):
+        with translate_errors("read the topic of checkpoints"):
             async with asyncio.timeout(settings.deadline_s):
                 await consumer.start()
                 return await _last_note(consumer, settings.checkpoint_topic)

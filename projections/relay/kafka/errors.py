@@ -1,24 +1,36 @@
-"""What can go wrong with a topic, by what the relay should do about it."""
+"""Errors of Kafka and its topics, by how the relay reacts to them."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from aiokafka import AIOKafkaProducer
+from aiokafka.errors import (
+    InvalidProducerEpoch,
+    KafkaError,
+    MessageSizeTooLargeError,
+    ProducerFenced,
+    RecordListTooLargeError,
+)
 
 
 class PublishError(Exception):
-    """This publisher is finished; a fresh one, after a pause, may succeed."""
+    """This publisher has failed; a new one may succeed after a pause."""
 
 
 class BrokerUnavailableError(PublishError):
-    """No answer in time, or none that helps. What was sent may be committed."""
+    """The broker didn't answer in time, or not usefully. Sent data may be committed."""
 
 
 class FencedError(PublishError):
-    """Another relay has taken over; nothing of this transaction will be seen."""
+    """Another relay has taken over; this transaction will be aborted."""
 
 
 class RecordTooLargeError(PublishError):
-    """A record doesn't fit, and won't in a second attempt; nothing was committed."""
+    """A record is too large, also for the next attempt; nothing was committed."""
 
 
 class TopicRefusedError(Exception):
-    """The topic isn't the one this log has been writing: a person must decide."""
+    """The topic isn't the one that this log has written; an operator must decide."""
 
 
 class TopicMissingError(TopicRefusedError):
@@ -30,15 +42,15 @@ class TopicSettingsError(TopicRefusedError):
 
 
 class TopicCutError(TopicRefusedError):
-    """The topic has lost records that it held: cut, recreated or not replicated."""
+    """The topic has lost records: it was truncated, recreated or not replicated."""
 
 
 class ForeignTopicError(TopicRefusedError):
-    """Another log, or something that isn't a relay, writes to the topic."""
+    """Another log, or another program than a relay, writes to the topic."""
 
 
 class LogEpochChangedError(TopicRefusedError):
-    """The log was restored; its positions may mean other events than before."""
+    """The log was restored, so its positions may mean other events than before."""
 
 
 class CheckpointContradictedError(TopicRefusedError):
@@ -47,3 +59,25 @@ class CheckpointContradictedError(TopicRefusedError):
 
 class LogBehindTopicError(TopicRefusedError):
     """The topic holds positions that the log hasn't reached."""
+
+
+@contextmanager
+def translate_errors(attempt: str) -> Iterator[None]:
+    """Turn aiokafka's exceptions into a PublishError that names the attempt."""
+    try:
+        yield
+    except (ProducerFenced, InvalidProducerEpoch) as error:
+        raise FencedError(f"could not {attempt}: another relay took over") from error
+    except (MessageSizeTooLargeError, RecordListTooLargeError) as error:
+        raise RecordTooLargeError(f"could not {attempt}: {error}") from error
+    except TimeoutError as error:
+        raise BrokerUnavailableError(f"could not {attempt} in time") from error
+    except (KafkaError, OSError) as error:
+        raise BrokerUnavailableError(f"could not {attempt}: {error!r}") from error
+
+
+def raise_fatal_error(producer: AIOKafkaProducer) -> None:
+    """Raise the error that ended the producer's sender, if there is one."""
+    outcome = producer._txn_manager._transaction_waiter  # noqa: SLF001
+    if outcome is not None and outcome.done():
+        outcome.result()

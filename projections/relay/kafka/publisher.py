@@ -17,20 +17,11 @@ from aiokafka.errors import IllegalOperation
 from aiokafka.partitioner import murmur2
 from aiokafka.structs import RecordMetadata
 
-from projections.relay.kafka.contents import (
-    read_ends,
-    relay_partitions,
-    topic_consumer,
-)
 from projections.relay.kafka.ending import end_producer, forget_outcome
-from projections.relay.kafka.errors import PublishError
-from projections.relay.kafka.failures import named_failures, raise_fatal_error
-from projections.relay.kafka.published import (
-    POSITION_HEADER,
-    PositionRecord,
-    Published,
-    encode_position,
-    recognise,
+from projections.relay.kafka.errors import (
+    PublishError,
+    raise_fatal_error,
+    translate_errors,
 )
 from projections.relay.kafka.settings import (
     RECORD_BYTES_MAX,
@@ -38,6 +29,18 @@ from projections.relay.kafka.settings import (
     KafkaSettings,
     LogIdentity,
     client_options,
+)
+from projections.relay.kafka.topic_reader import (
+    read_ends,
+    relay_partitions,
+    topic_consumer,
+)
+from projections.relay.kafka.topic_state import (
+    POSITION_HEADER,
+    PositionRecord,
+    Published,
+    encode_position,
+    verify_topic,
 )
 
 BATCH_BYTES_MAX: Final = 512 * 1024
@@ -78,7 +81,7 @@ class TransactionalPublisher:
 
         The order is the guarantee: a position read before the fence may be
         overtaken by the relay that the fence is there to stop. `remembered` is the
-        published position as the caller last heard it; see `recognise`.
+        published position as the caller last heard it; see `verify_topic`.
         """
         await self._fence()
         return await self._read_published(remembered)
@@ -125,7 +128,7 @@ class TransactionalPublisher:
         async with topic_consumer(self._settings) as consumer:
             barrier = await self._raise_barrier()
             contents = await read_ends(consumer, self._settings, at_least=barrier)
-        self._published = recognise(contents, self._log, remembered=remembered)
+        self._published = verify_topic(contents, self._log, remembered=remembered)
         return self._published
 
     async def _raise_barrier(self) -> Mapping[TopicPartition, int]:
@@ -196,7 +199,7 @@ class TransactionalPublisher:
         producer = self._producer
         if producer is None:
             raise PublishError("this publisher isn't started")
-        with named_failures(what):
+        with translate_errors(what):
             try:
                 async with asyncio.timeout(self._settings.deadline_s) as patience:
                     self._patience = patience

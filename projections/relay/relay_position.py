@@ -1,7 +1,7 @@
-"""The relay's row among the followers' positions.
+"""The relay's row among the followers' positions, and the lock of the active relay.
 
-Kafka itself holds the position that counts. This one is for people, probes and the
-one question that Kafka can't answer: whether a topic that is empty always was.
+The position that counts is in Kafka. This copy serves people and probes, and it alone
+can tell an event topic that was recreated from one that was never used.
 """
 
 from typing import Any, Final
@@ -10,14 +10,14 @@ from uuid import UUID
 from psycopg import AsyncConnection
 
 FOLLOWER: Final = "relay"
-LOCK = "SELECT pg_try_advisory_lock(hashtextextended(%s, 0))"
-IDENTITY = "SELECT log_id, epoch, position FROM events.head"
-PLACE = """
+TRY_LOCK = "SELECT pg_try_advisory_lock(hashtextextended(%s, 0))"
+HEAD = "SELECT log_id, epoch, position FROM events.head"
+READ = """
     SELECT position FROM read.position
      WHERE follower = %(follower)s AND epoch = %(epoch)s
        AND definition = %(definition)s
 """
-TAKE = """
+RESET = """
     INSERT INTO read.position (follower, position, epoch, definition)
     VALUES (%(follower)s, 0, %(epoch)s, %(definition)s)
     ON CONFLICT (follower) DO UPDATE
@@ -25,13 +25,13 @@ TAKE = """
            reason = NULL, moved_at = now()
 """
 # Forwards only: a relay that was paused and replaced may still report.
-MOVE = """
+ADVANCE = """
     UPDATE read.position
        SET position = greatest(position, %(position)s), reason = NULL, moved_at = now()
      WHERE follower = %(follower)s AND epoch = %(epoch)s
        AND definition = %(definition)s
 """
-STOP = """
+SET_STOPPED = """
     UPDATE read.position SET reason = %(reason)s
      WHERE follower = %(follower)s AND epoch = %(epoch)s
        AND definition = %(definition)s
@@ -42,48 +42,50 @@ RECORDED_AT = """
 """
 
 
-class Place:
-    """How far one log is known to be published on one topic."""
+class RelayPosition:
+    """How far one epoch of the log is known to be published on one topic."""
 
     def __init__(self, db: AsyncConnection[Any], topic: str, epoch: UUID) -> None:
         self._db = db
-        self._named = {
+        self._row = {
             "follower": FOLLOWER,
             "epoch": epoch,
             "definition": f"kafka topic {topic}",
         }
 
-    async def take(self) -> int:
-        """Return the position remembered, 0 for another topic or epoch than last."""
-        row = await (await self._db.execute(PLACE, self._named)).fetchone()
+    async def read(self) -> int:
+        """Return the stored position; reset it to 0 for another topic or epoch."""
+        row = await (await self._db.execute(READ, self._row)).fetchone()
         if row is None:
-            await self._db.execute(TAKE, self._named)
+            await self._db.execute(RESET, self._row)
             return 0
         return int(row[0])
 
-    async def move(self, position: int) -> None:
-        await self._db.execute(MOVE, {**self._named, "position": position})
+    async def advance(self, position: int) -> None:
+        await self._db.execute(ADVANCE, {**self._row, "position": position})
 
-    async def stop(self, reason: str) -> None:
-        await self._db.execute(STOP, {**self._named, "reason": reason})
+    async def set_stopped(self, reason: str) -> None:
+        await self._db.execute(SET_STOPPED, {**self._row, "reason": reason})
 
 
-async def is_locked(db: AsyncConnection[Any]) -> bool:
-    """Take the lock of the one active relay, for as long as the connection lives."""
-    row = await (
-        await db.execute(LOCK, [f"agent-runtime follower {FOLLOWER}"])
-    ).fetchone()
+async def is_leader(db: AsyncConnection[Any]) -> bool:
+    """Take the active relay's lock, which lasts as long as the connection."""
+    return await try_lock(db, f"agent-runtime follower {FOLLOWER}")
+
+
+async def try_lock(db: AsyncConnection[Any], name: str) -> bool:
+    row = await (await db.execute(TRY_LOCK, [name])).fetchone()
     return bool(row and row[0])
 
 
-async def identify(db: AsyncConnection[Any]) -> tuple[UUID, UUID, int]:
-    """Return (log id, epoch, position of the head)."""
-    row = await (await db.execute(IDENTITY)).fetchone()
+async def log_head(db: AsyncConnection[Any]) -> tuple[UUID, UUID, int]:
+    """Return (log id, epoch, position of the last event)."""
+    row = await (await db.execute(HEAD)).fetchone()
     assert row is not None
     return row[0], row[1], row[2]
 
 
 async def recorded_at(db: AsyncConnection[Any], position: int) -> float | None:
-    """Return when an event was recorded, in seconds since 1970; None if it wasn't."""
+    """Return when an event was recorded, in Unix seconds; None without such event."""
     row = await (await db.execute(RECORDED_AT, [position])).fetchone()
     return row[0] if row else None

@@ -1,11 +1,11 @@
-"""What the relay shows of itself in the metrics."""
+"""The relay's status and metrics."""
 
 import time
 from typing import Final
 
 from prometheus_client import Counter, Gauge
 
-from projections.engine.progress import FollowerStatus
+from projections.engine.progress import FollowerStatus, State
 
 LAG_SECONDS: Final = Gauge(
     "agent_runtime_relay_lag_seconds", "Age of the oldest event not yet published."
@@ -16,24 +16,30 @@ TRANSACTIONS: Final = Counter(
     "agent_runtime_relay_transactions", "Transactions committed."
 )
 FAILURES: Final = Counter(
-    "agent_runtime_relay_failures", "Why a publisher was ended.", ["reason"]
+    "agent_runtime_relay_failures", "Publishers that failed, by error.", ["reason"]
 )
 
 
-class Progress:
+class RelayMetrics:
     """The relay's status, with its lag in events and in seconds."""
 
     def __init__(self, name: str) -> None:
         self.status = FollowerStatus(name)
-        # Of the oldest event that isn't published, in seconds since 1970.
+        # When the oldest unpublished event was recorded, in Unix seconds.
         self.behind_since: float | None = None
         LAG_SECONDS.set_function(self.lag_s)
 
     def lag_s(self) -> float:
-        # Computed when asked: a relay that is stuck can't report.
+        # Computed at each scrape: a relay that hangs can't report.
         if self.behind_since is None:
             return 0.0
         return max(time.time() - self.behind_since, 0.0)
+
+    def behind(self, position: int, head: int, since: float | None) -> None:
+        """Report the lag before Kafka has answered."""
+        self.behind_since = since
+        self.status.position, self.status.head = position, head
+        self.status.report()
 
     def standby(self) -> None:
         self.behind_since = None
@@ -53,8 +59,8 @@ class Progress:
         FAILURES.labels(type(error).__name__).inc()
         self._enter("stopped", reason)
 
-    def _enter(self, state: str, reason: str | None = None) -> None:
-        self.status.state = state  # type: ignore[assignment]
+    def _enter(self, state: State, reason: str | None = None) -> None:
+        self.status.state = state
         self.status.reason = reason
         UP.set(state == "following")
         self.status.report()

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from projections.relay.configured import kafka_settings
+from projections.relay.kafka_settings import kafka_settings
 from service.config import Config, ConfigError
 
 

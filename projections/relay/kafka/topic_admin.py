@@ -12,12 +12,11 @@ from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 from aiokafka.errors import NoError, TopicAlreadyExistsError, for_code
 
-from projections.relay.kafka.contents import read_contents
 from projections.relay.kafka.ending import end_client
-from projections.relay.kafka.errors import TopicSettingsError
-from projections.relay.kafka.failures import named_failures
-from projections.relay.kafka.published import TopicContents
+from projections.relay.kafka.errors import TopicSettingsError, translate_errors
 from projections.relay.kafka.settings import KafkaSettings, client_options
+from projections.relay.kafka.topic_reader import read_contents
+from projections.relay.kafka.topic_state import TopicContents
 
 # Kafka's own default, written down because the largest record must fit.
 BATCH_BYTES_MAX: Final = 1_048_588
@@ -140,7 +139,7 @@ async def _admin(
 ) -> AsyncIterator[AIOKafkaAdminClient]:
     admin = AIOKafkaAdminClient(**client_options(settings))
     try:
-        with named_failures(attempt):
+        with translate_errors(attempt):
             async with asyncio.timeout(settings.deadline_s):
                 await admin.start()
                 yield admin

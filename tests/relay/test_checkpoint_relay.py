@@ -12,10 +12,9 @@ from confluent_kafka import Producer
 from psycopg import AsyncConnection
 
 from projections.audit.proofs.checkpoint import Checkpoint
-from projections.relay import checkpoints
-from projections.relay.checkpoints import CheckpointRelay
+from projections.relay.checkpoint_relay import CheckpointRelay
 from projections.relay.kafka.settings import KafkaSettings
-from projections.relay.kafka.topics import create_topics
+from projections.relay.kafka.topic_admin import create_topics
 from service.resources import Resources
 from tests.audit.command import audit
 from tests.audit.tampering import Signed, as_owner, sign
@@ -26,6 +25,7 @@ pytestmark = pytest.mark.kafka
 
 POLL_S = 0.05
 ARRIVES_IN_S = 20
+LOGGER = "projections.relay.checkpoint_relay"
 TAMPERING = (
     "UPDATE events.stored_event SET state = state || '\\x20' WHERE notification_id = 1"
 )
@@ -72,7 +72,7 @@ async def refused(caplog: pytest.LogCaptureFixture) -> str:
     async with asyncio.timeout(ARRIVES_IN_S):
         while True:
             for record in caplog.records:
-                if record.name == checkpoints.__name__ and record.levelname == "ERROR":
+                if (record.name, record.levelname) == (LOGGER, "ERROR"):
                     return record.getMessage()
             await asyncio.sleep(POLL_S)
 
@@ -144,7 +144,7 @@ async def test_a_log_that_was_rewritten_publishes_nothing_more(
     async with publishing(resources, kafka):
         reason = await refused(caplog)
 
-    assert "is not what the checkpoint" in reason
+    assert "are not those that the checkpoint" in reason
     assert len(await on_topic(kafka)) == 1
 
 

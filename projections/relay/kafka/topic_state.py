@@ -116,7 +116,7 @@ class Published:
             )
 
 
-def recognise(
+def verify_topic(
     contents: TopicContents, log: LogIdentity, *, remembered: int
 ) -> Published:
     """Tell what was published, or refuse a topic that isn't what it should be.
@@ -125,7 +125,7 @@ def recognise(
     only witness when the event topic and the position topic were both recreated.
     """
     if contents.record is None:
-        return _recognise_unused(contents, remembered)
+        return _verify_unused(contents, remembered)
     _require_same_log(contents.record, log)
     if contents.record.position < remembered:
         raise TopicCutError(
@@ -135,7 +135,7 @@ def recognise(
     tails = {
         ends.partition: tail
         for ends in contents.partitions
-        if (tail := _recognise_tail(ends, contents.record)) is not None
+        if (tail := _verify_tail(ends, contents.record)) is not None
     }
     return Published(position=contents.record.position, tails=tails)
 
@@ -144,7 +144,7 @@ def encode_position(position: int) -> bytes:
     return str(position).zfill(POSITION_DIGITS).encode()
 
 
-def _recognise_unused(contents: TopicContents, remembered: int) -> Published:
+def _verify_unused(contents: TopicContents, remembered: int) -> Published:
     if any(ends.tail is not None for ends in contents.partitions):
         raise TopicCutError("the topic holds events, but its position topic is empty")
     if remembered:
@@ -166,7 +166,7 @@ def _require_same_log(record: PositionRecord, log: LogIdentity) -> None:
         )
 
 
-def _recognise_tail(ends: PartitionEnds, record: PositionRecord) -> int | None:
+def _verify_tail(ends: PartitionEnds, record: PositionRecord) -> int | None:
     recorded = record.tails.get(ends.partition)
     if recorded is None or (ends.tail is not None and ends.tail >= recorded):
         return ends.tail

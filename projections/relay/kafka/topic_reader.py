@@ -15,15 +15,15 @@ from projections.relay.kafka.errors import (
     ForeignTopicError,
     TopicMissingError,
     TopicSettingsError,
+    translate_errors,
 )
-from projections.relay.kafka.failures import named_failures
-from projections.relay.kafka.published import (
+from projections.relay.kafka.settings import KafkaSettings, client_options
+from projections.relay.kafka.topic_state import (
     POSITION_HEADER,
     PartitionEnds,
     PositionRecord,
     TopicContents,
 )
-from projections.relay.kafka.settings import KafkaSettings, client_options
 
 FETCH_WAIT_MS: Final = 50
 # Most transactions end with a record and a marker; aborted ones can be long.
@@ -58,7 +58,7 @@ async def topic_consumer(
         auto_offset_reset=reset,
     )
     try:
-        with named_failures("look at the topic"):
+        with translate_errors("look at the topic"):
             async with asyncio.timeout(settings.deadline_s):
                 await consumer.start()
                 await _require_topics(consumer, settings)
@@ -75,7 +75,7 @@ async def read_ends(
 ) -> TopicContents:
     """Read each partition's last record, once its end reaches the offset asked for."""
     everything = relay_partitions(settings)
-    with named_failures("read the topic"):
+    with translate_errors("read the topic"):
         async with asyncio.timeout(settings.deadline_s):
             consumer.assign(everything)
             starts = await consumer.beginning_offsets(everything)

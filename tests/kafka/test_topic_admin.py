@@ -17,7 +17,7 @@ from projections.relay.kafka.errors import (
 )
 from projections.relay.kafka.publisher import TransactionalPublisher
 from projections.relay.kafka.settings import KafkaSettings, LogIdentity
-from projections.relay.kafka.topics import check_topics, create_topics
+from projections.relay.kafka.topic_admin import check_topics, create_topics
 from tests.kafka.messages import messages
 from tests.kafka.reading import positions
 

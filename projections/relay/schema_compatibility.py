@@ -25,8 +25,8 @@ def _changes(before: Schema, after: Schema, path: str) -> Iterator[str]:
     for name in sorted(required ^ set(before.get("required", ()))):
         if name in fields and name not in later:
             continue
-        word = "is required now" if name in required else "is required no more"
-        yield f"{path}.{name} {word}"
+        change = "is now required" if name in required else "is no longer required"
+        yield f"{path}.{name} {change}"
     for name in sorted(fields.keys() & later.keys()):
         yield from _changes(fields[name], later[name], f"{path}.{name}")
     yield from _others(before, after, path)

@@ -1,4 +1,4 @@
-"""Publishes signed checkpoints to Kafka, out of reach of who runs the database."""
+"""Publishes signed checkpoints to Kafka, where database administrators can't reach."""
 
 import asyncio
 import logging
@@ -10,14 +10,14 @@ from uuid import UUID
 import psycopg
 from prometheus_client import Gauge
 from psycopg import AsyncConnection
-from psycopg_pool import AsyncConnectionPool, PoolTimeout
+from psycopg_pool import AsyncConnectionPool
 
 from projections.audit.proofs.checkpoint import Checkpoint, origin_of
 from projections.audit.proofs.note import NoteError
 from projections.audit.proofs.queries import SignedCheckpoint, latest_checkpoint, roots
 from projections.audit.proofs.signer import FOLLOWER as TREE
 from projections.engine.snapshot import snapshot_of
-from projections.relay import place
+from projections.relay import relay_position
 from projections.relay.kafka.checkpoint_topic import (
     CheckpointTopic,
     KeptNote,
@@ -40,20 +40,18 @@ POLL_S: Final = 1.0
 RETRY_S: Final = 2.0
 REFUSED_RETRY_S: Final = 30.0
 STANDBY_S: Final = 1.0
-LOCK: Final = "SELECT pg_try_advisory_lock(hashtextextended(%s, 0))"
 PUBLISHED: Final = Gauge(
     "agent_runtime_checkpoint_published_position",
     "Last position that a checkpoint on Kafka covers, published by this process.",
 )
 REFUSED: Final = Gauge(
     "agent_runtime_checkpoint_topic_refused",
-    "1 while this log's checkpoints can't follow those on Kafka.",
+    "1 while this log contradicts the checkpoints on Kafka.",
 )
-WILL_PASS: Final = (
+TRANSIENT: Final = (
     PublishError,
     UnavailableError,
     psycopg.Error,
-    PoolTimeout,
     OSError,
 )
 
@@ -62,9 +60,9 @@ Pool = AsyncConnectionPool[AsyncConnection[Any]]
 
 
 class CheckpointRelay:
-    """Publishes each new checkpoint, never one behind or beside those on the topic.
+    """Publishes each new checkpoint that continues those on the topic.
 
-    Apart from the relay of events, so that neither can hold up the other.
+    Runs beside the relay of events, so that neither delays the other.
     """
 
     def __init__(
@@ -83,15 +81,15 @@ class CheckpointRelay:
         self._refused_retry_s = refused_retry_s
 
     async def run(self) -> None:
-        """Publish until cancelled, whatever Kafka or the database do meanwhile."""
+        """Publish until cancelled; retry after every failure."""
         while True:
             try:
                 await self._lead()
             except TopicRefusedError as error:
                 REFUSED.set(1)
-                logger.error("no checkpoint published: %s", error)  # noqa: TRY400
+                logger.error("checkpoint topic refused: %s", error)  # noqa: TRY400
                 await asyncio.sleep(self._refused_retry_s)
-            except WILL_PASS as error:
+            except TRANSIENT as error:
                 logger.warning(
                     "publishing of checkpoints interrupted",
                     extra={"error": type(error).__name__},
@@ -99,24 +97,23 @@ class CheckpointRelay:
                 await asyncio.sleep(RETRY_S)
 
     async def _lead(self) -> None:
-        """Publish while this process holds the lock of who does."""
+        """Publish while this process holds the lock."""
         async with await AsyncConnection.connect(
             self._conninfo, autocommit=True, connect_timeout=5
         ) as db:
-            while not await self._is_locked(db):  # noqa: ASYNC110
+            while not await self._is_leader(db):  # noqa: ASYNC110
                 await asyncio.sleep(STANDBY_S)
-            log_id, epoch, _ = await place.identify(db)
+            log_id, epoch, _ = await relay_position.log_head(db)
             async with checkpoint_topic(self._settings) as topic:
-                last = await self._recognised(log_id, epoch)
+                last = await self._verified_last(log_id, epoch)
                 REFUSED.set(0)
                 while True:
                     last = await self._publish_next(db, topic, str(log_id), last)
                     await asyncio.sleep(self._poll_s)
 
-    async def _is_locked(self, db: AsyncConnection[Any]) -> bool:
+    async def _is_leader(self, db: AsyncConnection[Any]) -> bool:
         name = f"agent-runtime checkpoints {self._settings.checkpoint_topic}"
-        row = await (await db.execute(LOCK, [name])).fetchone()
-        return bool(row and row[0])
+        return await relay_position.try_lock(db, name)
 
     async def _publish_next(
         self,
@@ -138,10 +135,10 @@ class CheckpointRelay:
         PUBLISHED.set(newest.size)
         return newest
 
-    async def _recognised(self, log_id: UUID, epoch: UUID) -> Checkpoint | None:
-        """Return the topic's last checkpoint, once this log is known to continue it.
+    async def _verified_last(self, log_id: UUID, epoch: UUID) -> Checkpoint | None:
+        """Return the topic's last checkpoint after proving that this log continues it.
 
-        :raises TopicRefusedError: it doesn't
+        :raises TopicRefusedError: the log doesn't continue it
         """
         kept = await read_last_note(self._settings)
         if kept is None:
@@ -155,8 +152,8 @@ class CheckpointRelay:
             [root] = await roots(snapshot.db, last.size)
         if root != last.root:
             raise CheckpointContradictedError(
-                f"what stands at positions 1 to {last.size} is not what the checkpoint"
-                f" on {self._settings.checkpoint_topic} was signed for"
+                f"the events at positions 1 to {last.size} are not those"
+                f" that the checkpoint on {self._settings.checkpoint_topic} signed"
             )
         return last
 
@@ -181,7 +178,7 @@ def _own(kept: KeptNote, log_id: UUID, epoch: UUID) -> Checkpoint:
 
 
 def _require_reached(last: Checkpoint, signed: SignedCheckpoint | None) -> None:
-    """Refuse a log that ends before what the topic has a checkpoint of."""
+    """Refuse a log that ends before the topic's last checkpoint."""
     if signed is None or signed.size < last.size:
         raise LogBehindTopicError(
             f"the topic holds a checkpoint of position {last.size}, but this log's"

@@ -11,14 +11,14 @@ from projections.relay.kafka.errors import (
     LogEpochChangedError,
     TopicCutError,
 )
-from projections.relay.kafka.published import (
+from projections.relay.kafka.settings import LogIdentity
+from projections.relay.kafka.topic_state import (
     PartitionEnds,
     PositionRecord,
     Published,
     TopicContents,
-    recognise,
+    verify_topic,
 )
-from projections.relay.kafka.settings import LogIdentity
 
 LOG = LogIdentity(log_id="log", log_epoch="epoch", relay_id="relay")
 RECORD = PositionRecord(
@@ -39,31 +39,31 @@ CONTENTS = TopicContents(record=RECORD, partitions=EVENTS)
 
 
 def test_a_topic_as_the_last_relay_left_it() -> None:
-    published = recognise(CONTENTS, LOG, remembered=10)
+    published = verify_topic(CONTENTS, LOG, remembered=10)
     assert published == Published(position=10, tails={0: 9, 1: 10})
 
 
 def test_a_new_topic_starts_at_the_beginning() -> None:
     contents = TopicContents(record=None, partitions=NO_EVENTS)
-    assert recognise(contents, LOG, remembered=0) == Published(position=0, tails={})
+    assert verify_topic(contents, LOG, remembered=0) == Published(position=0, tails={})
 
 
 def test_a_topic_whose_first_transactions_were_aborted_is_still_new() -> None:
     aborted = [replace(ends, end=5) for ends in NO_EVENTS]
     contents = TopicContents(record=None, partitions=aborted)
-    assert recognise(contents, LOG, remembered=0).position == 0
+    assert verify_topic(contents, LOG, remembered=0).position == 0
 
 
 def test_events_beyond_the_position_are_kept_for_the_tail_guard() -> None:
     ahead = replace(CONTENTS, partitions=[replace(EVENTS[0], tail=12), *EVENTS[1:]])
-    published = recognise(ahead, LOG, remembered=10)
+    published = verify_topic(ahead, LOG, remembered=10)
     assert published == Published(position=10, tails={0: 12, 1: 10})
 
 
 def test_a_partition_emptied_by_retention_keeps_its_recorded_tail() -> None:
     expired = replace(EVENTS[0], start=7, tail=None)
     contents = replace(CONTENTS, partitions=[expired, *EVENTS[1:]])
-    assert recognise(contents, LOG, remembered=10).tails == {0: 9, 1: 10}
+    assert verify_topic(contents, LOG, remembered=10).tails == {0: 9, 1: 10}
 
 
 @pytest.mark.parametrize(
@@ -86,17 +86,17 @@ def test_a_topic_that_lost_records_is_refused(
     contents: TopicContents, remembered: int
 ) -> None:
     with pytest.raises(TopicCutError):
-        recognise(contents, LOG, remembered=remembered)
+        verify_topic(contents, LOG, remembered=remembered)
 
 
 def test_the_topic_of_another_log_is_refused() -> None:
     with pytest.raises(ForeignTopicError, match="belongs to log log"):
-        recognise(CONTENTS, replace(LOG, log_id="other"), remembered=0)
+        verify_topic(CONTENTS, replace(LOG, log_id="other"), remembered=0)
 
 
 def test_a_log_in_another_epoch_is_refused() -> None:
     with pytest.raises(LogEpochChangedError, match="epoch"):
-        recognise(CONTENTS, replace(LOG, log_epoch="restored"), remembered=0)
+        verify_topic(CONTENTS, replace(LOG, log_epoch="restored"), remembered=0)
 
 
 def test_a_log_that_ends_before_its_topic_is_refused() -> None:

@@ -1,4 +1,4 @@
-"""The log in pieces of the size of one transaction."""
+"""Reads the log in batches, each the size of one Kafka transaction."""
 
 import asyncio
 from collections.abc import Sequence
@@ -8,19 +8,23 @@ from typing import Any, Final
 from psycopg import AsyncConnection
 
 from projections.relay.kafka.publisher import Message
-from projections.relay.messages import Messages, NotPublicError, message_bytes
+from projections.relay.messages import (
+    MessageBuilder,
+    NotPublicError,
+    message_bytes,
+)
 from service.event_log import reader
 from service.event_log.mapper import EventMapper, RecordedEvent, UnreadableEventError
 
 EVENTS_MAX: Final = 2_000
 BYTES_MAX: Final = 900_000
-# Read in steps, so that what else runs in this process isn't held up for long.
+# Read in steps, so that other work of this process isn't delayed.
 STEP_EVENTS_MAX: Final = 250
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Batch:
-    """Messages in order, and when the first was recorded, in seconds since 1970."""
+class MessageBatch:
+    """Messages in order, and when the first was recorded, in Unix seconds."""
 
     messages: Sequence[Message]
     recorded_at: float
@@ -30,22 +34,22 @@ class Batch:
         return self.messages[-1].position
 
 
-class Batches:
-    """Reads the log and makes its messages, never past one that can't be made."""
+class BatchReader:
+    """Reads events and builds their messages, up to the first that can't be built."""
 
     def __init__(
-        self, db: AsyncConnection[Any], mapper: EventMapper, messages: Messages
+        self, db: AsyncConnection[Any], mapper: EventMapper, builder: MessageBuilder
     ) -> None:
         self._db = db
         self._mapper = mapper
-        self._messages = messages
-        # Read for the last batch, but beyond its bound.
+        self._builder = builder
+        # Read for the previous batch, but beyond its size.
         self._left: list[tuple[Message, float]] = []
 
-    async def next(self, *, after: int, upto: int) -> Batch | None:
-        """Return what follows a position; None where nothing does.
+    async def next(self, *, after: int, upto: int) -> MessageBatch | None:
+        """Return the events that follow a position; None if there are none.
 
-        :raises NotPublicError: nobody has decided what of the next event is public
+        :raises NotPublicError: the next event isn't on the allow-list
         :raises UnreadableEventError: the next event can't be decoded
         """
         found: list[Message] = []
@@ -61,12 +65,12 @@ class Batches:
                 size += message_bytes(message)
                 if found and size > BYTES_MAX:
                     self._left = step[number:]
-                    return Batch(messages=found, recorded_at=recorded_at)
+                    return MessageBatch(messages=found, recorded_at=recorded_at)
                 recorded_at = recorded_at or at
                 found.append(message)
             after = found[-1].position
             await asyncio.sleep(0)
-        return Batch(messages=found, recorded_at=recorded_at) if found else None
+        return MessageBatch(messages=found, recorded_at=recorded_at) if found else None
 
     async def _step(self, after: int, upto: int) -> list[tuple[Message, float]]:
         left, self._left = self._left, []
@@ -76,7 +80,7 @@ class Batches:
         for recorded in await self._read(after, upto):
             try:
                 at = recorded.recorded_at.timestamp()
-                found.append((self._messages.of(recorded), at))
+                found.append((self._builder.build(recorded), at))
             except NotPublicError:
                 if not found:
                     raise
