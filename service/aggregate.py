@@ -7,6 +7,8 @@ from typing import Any, Self
 from eventsourcing.domain import Aggregate, CanMutateAggregate
 from eventsourcing.utils import get_topic
 
+from service.events import Named
+
 # The time of an event is that of its command, which take_events() sets.
 NOT_YET = datetime.min.replace(tzinfo=UTC)
 
@@ -27,8 +29,13 @@ class LoggedAggregate(Aggregate):
         """A fact about an aggregate.
 
         Who caused it, and in which request, is metadata that the log keeps beside
-        every event.
+        every event. Docstring, annotations and ``sentence`` of each event's class
+        declare what the rest of the service says of it: see ``service.events``.
         """
+
+        def sentence(self, named: Named) -> str:
+            """Return what the actor did, for audit reviewers; pure."""
+            raise NotImplementedError
 
         def mutate(self, aggregate: Any) -> Any:
             """Do what the library does, with fewer calls where nothing is wrong."""

@@ -3,12 +3,9 @@
 import argparse
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from service.aggregate import event_types
-from service.aggregates import AGGREGATES
 from service.app import operations
 from service.cli.parser import build_parser
 from service.config import NO_OPTION, Config, variable_of
@@ -39,36 +36,6 @@ def test_the_example_environment_names_no_setting_that_does_not_exist() -> None:
 )
 def test_every_operation_is_in_the_api_document(operation: str) -> None:
     assert f"`{operation}`" in text("docs/api.md")
-
-
-def test_every_event_is_in_the_registry_with_its_fields() -> None:
-    registry = text("docs/events.md")
-    missing = [
-        f"{topic} {field}"
-        for aggregate in AGGREGATES
-        for topic, event in event_types(aggregate)
-        for field in own_fields(event)
-        if not re.search(
-            rf"^\| `{re.escape(topic)}` .*`{field}`", registry, re.MULTILINE
-        )
-    ]
-    assert missing == []
-
-
-def own_fields(event: Any) -> list[str]:
-    library = {"originator_id", "originator_version", "timestamp", "originator_topic"}
-    return [name for name in event.__dataclass_fields__ if name not in library]
-
-
-def test_the_registry_names_each_event_once_in_its_version_and_no_other() -> None:
-    registered = re.findall(
-        r"^\| `([a-z_]+\.[a-z_]+)` \| (\d+) ", text("docs/events.md"), re.MULTILINE
-    )
-    assert sorted(registered) == sorted(
-        (topic, str(getattr(event, "class_version", 1)))
-        for aggregate in AGGREGATES
-        for topic, event in event_types(aggregate)
-    )
 
 
 OPERATIONS = text("docs/operations.md")

@@ -2,8 +2,7 @@
 
 from typing import Any, Final
 
-from projections.relay.allow_list import PUBLIC_EVENTS
-from projections.relay.public_event import PublicEvent
+from projections.relay.public_event import PUBLIC_EVENTS, PublicEvent
 from projections.relay.schemas import event_schema
 from service import __version__
 

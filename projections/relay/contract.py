@@ -7,13 +7,15 @@ from typing import Any, Final
 
 import orjson
 
-from projections.relay.allow_list import PUBLIC_EVENTS
 from projections.relay.asyncapi import asyncapi_document
+from projections.relay.events_page import with_tables
+from projections.relay.public_event import PUBLIC_EVENTS
 from projections.relay.python_types import event_types_module
 from projections.relay.schema_compatibility import breaking_changes
 from projections.relay.schemas import event_schema
 
 FOLDER: Final = Path("docs/events")
+EVENTS_PAGE: Final = Path("docs/events.md")
 ASYNCAPI: Final = "asyncapi.json"
 EVENT_TYPES: Final = Path("projections/relay/consumer/event_types.py")
 _READABLE: Final = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
@@ -39,6 +41,8 @@ def documents(project: Path) -> dict[Path, bytes]:
     made[EVENT_TYPES] = event_types_module(
         earlier_schemas(project) | schemas()
     ).encode()
+    page = (project / EVENTS_PAGE).read_text("utf-8")
+    made[EVENTS_PAGE] = with_tables(page).encode()
     return made
 
 

@@ -12,9 +12,8 @@ from uuid import UUID, uuid5
 
 import orjson
 
-from projections.relay.allow_list import PUBLIC_EVENTS
 from projections.relay.kafka.publisher import Message
-from projections.relay.public_event import PublicEvent
+from projections.relay.public_event import PUBLIC_EVENTS, PublicEvent
 from service.event_log.mapper import RecordedEvent
 from service.users.aggregate import Token
 

@@ -1,31 +1,36 @@
-"""What the world is told of one type of event."""
+"""What is published of each type of event, as its class declares."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from eventsourcing.utils import get_topic
 
 from projections.relay.type_names import TYPE_PREFIX
-
-# What the library keeps in every event beside the event's own fields.
-_LIBRARY: Final = frozenset(
-    {"originator_id", "originator_version", "originator_topic", "timestamp"}
-)
+from service.aggregate import event_types
+from service.aggregates import AGGREGATES
+from service.events import fields_of, meaning_of, published_fields
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class PublicEvent:
-    """The fields of an event that are published, by name, and those that never are.
-
-    Every field is in one of the two, so that a new one is a decision. ``later``
-    names published fields that the first messages of this version didn't have yet.
-    """
+    """One type of event to the consumers of the topic."""
 
     event: type[Any]
-    meaning: str
-    fields: tuple[str, ...] = ()
-    withheld: tuple[str, ...] = ()
-    later: tuple[str, ...] = ()
+
+    @property
+    def meaning(self) -> str:
+        return meaning_of(self.event)
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        return published_fields(self.event)
+
+    @property
+    def field_types(self) -> dict[str, Any]:
+        """Return the type of each published field, by name."""
+        types = fields_of(self.event)
+        return {name: types[name] for name in self.fields}
 
     @property
     def topic(self) -> str:
@@ -46,10 +51,10 @@ class PublicEvent:
     def type(self) -> str:
         return TYPE_PREFIX + self.name
 
-    def undecided(self) -> set[str]:
-        """Return what the event and this entry don't agree on."""
-        return set(own_fields(self.event)) ^ {*self.fields, *self.withheld}
 
-
-def own_fields(event: type[Any]) -> list[str]:
-    return [name for name in event.__dataclass_fields__ if name not in _LIBRARY]
+PUBLIC_EVENTS: Final[Mapping[str, PublicEvent]] = {
+    topic: PublicEvent(event)
+    for aggregate in AGGREGATES
+    for topic, event in event_types(aggregate)
+}
+"""By topic; ids of tokens are keyed hashes, which messages replace."""

@@ -56,10 +56,9 @@ def event_schema(entry: PublicEvent) -> Schema:
         "title": entry.type,
         "description": entry.meaning,
         "type": "object",
-        "required": [name for name in entry.fields if name not in entry.later],
+        "required": list(entry.fields),
         "properties": {
-            name: _schema_of(name, entry.event.__dataclass_fields__[name].type)
-            for name in entry.fields
+            name: _schema_of(name, kind) for name, kind in entry.field_types.items()
         },
     }
 

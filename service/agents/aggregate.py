@@ -6,6 +6,7 @@ from eventsourcing.domain import event
 
 from service.aggregate import LoggedAggregate
 from service.errors import ConflictError
+from service.events import Named, Published
 from service.identifiers import id_text
 
 MANAGERS_MAX = 100
@@ -15,18 +16,45 @@ class Agent(LoggedAggregate):
     """Something that calls tools; whoever registers it is its first manager."""
 
     class Created(LoggedAggregate.Created):
+        """An agent was registered; its creator is its first manager.
+
+        Emitted by ``POST /api/catalog/agents``.
+        """
+
         TOPIC = "agent.registered"
-        name: str
-        description: str
-        manager_id: str
+        name: Published[str]
+        description: Published[str]
+        manager_id: Published[str]
+
+        def sentence(self, named: Named) -> str:
+            return (
+                f"registered the agent {self.name!r}, "
+                f"managed by {named(self.manager_id)}"
+            )
 
     class ManagerAppointed(LoggedAggregate.Event):
+        """The user now manages the agent.
+
+        Emitted by ``PUT /api/catalog/agents/{agent_id}/managers/{user_id}``.
+        """
+
         TOPIC = "agent.manager_appointed"
-        user_id: str
+        user_id: Published[str]
+
+        def sentence(self, named: Named) -> str:
+            return f"gave {named(self.user_id)} full management of the agent"
 
     class ManagerDismissed(LoggedAggregate.Event):
+        """The user no longer manages the agent.
+
+        Emitted by ``DELETE /api/catalog/agents/{agent_id}/managers/{user_id}``.
+        """
+
         TOPIC = "agent.manager_dismissed"
-        user_id: str
+        user_id: Published[str]
+
+        def sentence(self, named: Named) -> str:
+            return f"took full management of the agent from {named(self.user_id)}"
 
     TOPIC = "agent"
 

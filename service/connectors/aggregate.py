@@ -8,6 +8,7 @@ from eventsourcing.domain import event
 
 from service.aggregate import LoggedAggregate
 from service.errors import ConflictError
+from service.events import Named, Published
 from service.identifiers import id_text
 
 # Sides of a grant; it takes the consent of both.
@@ -26,41 +27,104 @@ class Connector(LoggedAggregate):
     """
 
     class Created(LoggedAggregate.Created):
+        """A connector was registered, private to its owner.
+
+        Emitted by ``POST /api/mcp/connectors``.
+        """
+
         TOPIC = "connector.registered"
-        owner_id: str
-        name: str
-        url: str
-        description: str
+        owner_id: Published[str]
+        name: Published[str]
+        url: Published[str]
+        description: Published[str]
+
+        def sentence(self, named: Named) -> str:
+            return (
+                f"registered the connector {self.name!r} at {self.url}, "
+                f"owned by {named(self.owner_id)}"
+            )
 
     class MadePublic(LoggedAggregate.Event):
+        """The connector's definition is shared with everyone.
+
+        This gives the connector's consent to any grant.
+
+        Emitted by ``POST /api/mcp/connectors/{id}/grants/public``.
+        """
+
         TOPIC = "connector.made_public"
-        by: str
-        since: str
+        by: Published[str]
+        since: Published[str]
+
+        def sentence(self, named: Named) -> str:
+            return "made the connector public"
 
     class MadePrivate(LoggedAggregate.Event):
+        """The connector is private again; existing grants remain.
+
+        Emitted by ``DELETE /api/mcp/connectors/{id}/grants/public``.
+        """
+
         TOPIC = "connector.made_private"
 
+        def sentence(self, named: Named) -> str:
+            return "made the connector private"
+
     class GrantOffered(LoggedAggregate.Event):
-        """One side has consented to a grant."""
+        """One side has consented to a grant; the other has not yet.
+
+        ``side`` is ``connector`` or ``agent``.
+
+        Emitted by ``PUT /api/mcp/connectors/{id}/grants/agents/{agent_id}``.
+        """
 
         TOPIC = "connector.grant_offered"
-        agent_id: str
-        side: str
+        agent_id: Published[str]
+        side: Published[str]
+
+        def sentence(self, named: Named) -> str:
+            return (
+                f"consented for the {self.side} to a grant to agent "
+                f"{named(self.agent_id)}; the other side's consent is missing"
+            )
 
     class GrantedToAgent(LoggedAggregate.Event):
-        """Both sides have consented."""
+        """Both sides have consented; the agent holds the connector.
+
+        Emitted by ``PUT /api/mcp/connectors/{id}/grants/agents/{agent_id}``.
+        """
 
         TOPIC = "connector.granted_to_agent"
-        agent_id: str
+        agent_id: Published[str]
+
+        def sentence(self, named: Named) -> str:
+            return f"granted the connector to agent {named(self.agent_id)}"
 
     class GrantRevoked(LoggedAggregate.Event):
-        """A grant, or an offer of one, has been taken back."""
+        """A grant, or an offer of one, was revoked.
+
+        Emitted by ``DELETE /api/mcp/connectors/{id}/grants/agents/{agent_id}``.
+        """
 
         TOPIC = "connector.grant_revoked"
-        agent_id: str
+        agent_id: Published[str]
+
+        def sentence(self, named: Named) -> str:
+            return (
+                "took the connector, or its offer, back from agent "
+                f"{named(self.agent_id)}"
+            )
 
     class Retired(LoggedAggregate.Event):
+        """The connector was retired permanently; no agent holds it.
+
+        Emitted by ``DELETE /api/mcp/connectors/{id}``.
+        """
+
         TOPIC = "connector.retired"
+
+        def sentence(self, named: Named) -> str:
+            return "retired the connector: no agent holds it any more"
 
     TOPIC = "connector"
 

@@ -7,6 +7,7 @@ from eventsourcing.domain import event
 
 from service.aggregate import LoggedAggregate
 from service.errors import ConflictError, InvalidRequestError, NotFoundError
+from service.events import Named, Published
 from service.identifiers import named_id
 from service.price_catalog.periods import (
     Period,
@@ -25,6 +26,7 @@ from service.price_catalog.periods import (
     with_price_ended,
     with_price_set,
 )
+from service.price_catalog.sentences import period_text, price_text
 
 PERIODS_MAX = 1000
 
@@ -39,9 +41,17 @@ class Provider(LoggedAggregate):
     """Somebody who serves models; the key is theirs for good."""
 
     class Created(LoggedAggregate.Created):
+        """A provider of models was registered.
+
+        Emitted by ``POST /api/llm-router/providers`` and imports of price lists.
+        """
+
         TOPIC = "provider.added"
-        key: str
-        display_name: str
+        key: Published[str]
+        display_name: Published[str]
+
+        def sentence(self, named: Named) -> str:
+            return f"added the provider {self.display_name!r} ({self.key})"
 
     TOPIC = "provider"
 
@@ -63,48 +73,86 @@ class ModelPricing(LoggedAggregate):
     """
 
     class Created(LoggedAggregate.Created):
+        """A model gets its first price; the next event holds it.
+
+        Emitted by ``POST /api/llm-router/prices`` and imports of price lists.
+        """
+
         TOPIC = "model_pricing.listed"
-        provider_id: str
-        provider_key: str
-        model: str
+        provider_id: Published[str]
+        provider_key: Published[str]
+        model: Published[str]
+
+        def sentence(self, named: Named) -> str:
+            return f"listed the model {self.model!r} of provider {self.provider_key}"
 
     class PriceSet(LoggedAggregate.Event):
-        """A price for a time that had none, or that an open period still held.
+        """A price is valid in a period; it ends the open price `closes`.
 
         ``closes`` is the price whose open period ends where this one starts.
+
+        Emitted by ``POST /api/llm-router/prices`` and imports of price lists.
         """
 
         TOPIC = "model_pricing.price_set"
-        effective_from: str
-        effective_until: str | None
-        price: PriceValues
-        source: Provenance
-        closes: int | None
+        effective_from: Published[str]
+        effective_until: Published[str | None]
+        price: Published[PriceValues]
+        source: Published[Provenance]
+        closes: Published[int | None]
+
+        def sentence(self, named: Named) -> str:
+            return f"set a price: {_price(self)} (source: {self.source['name']})"
 
     class PriceEnded(LoggedAggregate.Event):
-        """A price ends earlier than was said; at its start: it never applies."""
+        """A price ends earlier; one that ends at its start is never valid.
+
+        Emitted by ``POST
+        /api/llm-router/models/{model_id}/prices/{price_version}/end``.
+        """
 
         TOPIC = "model_pricing.price_ended"
-        price_version: int
-        effective_from: str
-        effective_until: str
+        price_version: Published[int]
+        effective_from: Published[str]
+        effective_until: Published[str]
+
+        def sentence(self, named: Named) -> str:
+            period = period_text(self.effective_from, self.effective_until)
+            return f"ended price {self.price_version}: it holds {period}"
 
     class PriceCorrected(LoggedAggregate.Event):
-        """What was said of a time was wrong; this is what holds for it instead."""
+        """The price of a period was wrong; this one replaces it.
+
+        Emitted by ``POST
+        /api/llm-router/models/{model_id}/prices/{price_version}/corrections`` and
+        imports of price lists.
+        """
 
         TOPIC = "model_pricing.price_corrected"
-        corrects: int
-        effective_from: str
-        effective_until: str | None
-        price: PriceValues
-        source: Provenance
+        corrects: Published[int]
+        effective_from: Published[str]
+        effective_until: Published[str | None]
+        price: Published[PriceValues]
+        source: Published[Provenance]
+
+        def sentence(self, named: Named) -> str:
+            return (
+                f"corrected price {self.corrects}: {_price(self)} "
+                f"(source: {self.source['name']})"
+            )
 
     class PriceAnnotated(LoggedAggregate.Event):
-        """Other words beside the same price."""
+        """The notes of a price have changed; the price has not.
+
+        Emitted by imports of price lists.
+        """
 
         TOPIC = "model_pricing.price_annotated"
-        price_version: int
-        notes: str | None
+        price_version: Published[int]
+        notes: Published[str | None]
+
+        def sentence(self, named: Named) -> str:
+            return f"replaced the notes of price {self.price_version}"
 
     TOPIC = "model_pricing"
 
@@ -300,3 +348,8 @@ class ModelPricing(LoggedAggregate):
 def _refuse_empty(start: str, end: str | None) -> None:
     if not is_before(start, end):
         raise InvalidRequestError("a price must end after it starts")
+
+
+def _price(event: ModelPricing.PriceSet | ModelPricing.PriceCorrected) -> str:
+    period = period_text(event.effective_from, event.effective_until)
+    return f"{price_text(event.price)}, {period}"

@@ -5,6 +5,7 @@ from uuid import UUID
 from eventsourcing.domain import event
 
 from service.aggregate import LoggedAggregate
+from service.events import Named, Published
 from service.identifiers import named_id
 
 VERSIONS_KEPT = 10
@@ -21,55 +22,106 @@ class Secret(LoggedAggregate):
     """
 
     class Created(LoggedAggregate.Created):
-        """Of version 1."""
+        """A user's secret of this name has its first value, version 1.
+
+        Emitted by ``POST /api/secrets``.
+        """
 
         TOPIC = "secret.created"
-        owner_id: str
-        name: str
+        owner_id: Published[str]
+        name: Published[str]
         sealed_id: str
         fingerprint: str
+
+        def sentence(self, named: Named) -> str:
+            return f"created {named(self.owner_id)}'s secret {self.name!r}"
 
     class CreatedAgain(LoggedAggregate.Event):
-        """After a deletion."""
+        """A deleted secret has a value again; version numbers continue.
+
+        Emitted by ``POST /api/secrets``.
+        """
 
         TOPIC = "secret.created_again"
-        version: int
+        version: Published[int]
         sealed_id: str
         fingerprint: str
+
+        def sentence(self, named: Named) -> str:
+            return f"created the deleted secret again, as version {self.version}"
 
     class Overwritten(LoggedAggregate.Event):
+        """The secret has a new value.
+
+        Emitted by ``PUT /api/secrets/{name}``.
+        """
+
         TOPIC = "secret.overwritten"
-        version: int
+        version: Published[int]
         sealed_id: str
         fingerprint: str
+
+        def sentence(self, named: Named) -> str:
+            return f"gave the secret another value, version {self.version}"
 
     class Restored(LoggedAggregate.Event):
-        """A new version with the value of an earlier one."""
+        """The value of an earlier version was restored, as a new version.
+
+        Emitted by ``POST /api/secrets/{name}/versions/{version}/restore``.
+        """
 
         TOPIC = "secret.restored"
-        version: int
-        restored_version: int
+        version: Published[int]
+        restored_version: Published[int]
         sealed_id: str
         fingerprint: str
 
+        def sentence(self, named: Named) -> str:
+            return (
+                f"gave the secret the value of version {self.restored_version} again, "
+                f"as version {self.version}"
+            )
+
     class Revealed(LoggedAggregate.Event):
-        """The value is about to be sent to its owner."""
+        """A value of the secret is about to be sent to its owner.
+
+        Emitted by ``GET /api/secrets/{name}/value``.
+        """
 
         TOPIC = "secret.revealed"
-        version: int
+        version: Published[int]
+
+        def sentence(self, named: Named) -> str:
+            return f"read the secret's value, version {self.version}"
 
     class VersionsDestroyed(LoggedAggregate.Event):
-        """Older values were given up; what is sealed of them is deleted."""
+        """Older values of the secret were destroyed.
+
+        The follower ``destruction`` deletes what is sealed of them.
+
+        Emitted by an overwrite or a restore, when more than ten values are kept.
+        """
 
         TOPIC = "secret.versions_destroyed"
-        versions: list[int]
+        versions: Published[list[int]]
         sealed_ids: list[str]
 
+        def sentence(self, named: Named) -> str:
+            return "destroyed the values of earlier versions: " + ", ".join(
+                map(str, self.versions)
+            )
+
     class Deleted(LoggedAggregate.Event):
-        """The secret and all of its values were given up."""
+        """The secret and all of its values were deleted.
+
+        Emitted by ``DELETE /api/secrets/{name}``.
+        """
 
         TOPIC = "secret.deleted"
         sealed_ids: list[str]
+
+        def sentence(self, named: Named) -> str:
+            return "deleted the secret and destroyed its values"
 
     TOPIC = "secret"
 

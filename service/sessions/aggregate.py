@@ -10,6 +10,7 @@ from uuid import UUID
 from eventsourcing.domain import event
 
 from service.aggregate import LoggedAggregate
+from service.events import Named, Published
 from service.identifiers import named_id
 from service.sessions.turn import (
     Cost,
@@ -34,57 +35,80 @@ class ChatSession(LoggedAggregate):
     """
 
     class Created(LoggedAggregate.Created):
+        """A session of a user with an agent has started.
+
+        Emitted by ``POST /api/observability/session``.
+        """
+
         TOPIC = "session.started"
-        session_id: str
-        agent_id: str
-        user_id: str
-        started_at: str
+        session_id: Published[str]
+        agent_id: Published[str]
+        user_id: Published[str]
+        started_at: Published[str]
+
+        def sentence(self, named: Named) -> str:
+            return (
+                f"started session {self.session_id!r} of agent {named(self.agent_id)} "
+                f"with {named(self.user_id)}"
+            )
 
     class TurnRecorded(LoggedAggregate.Event):
-        """A turn; amounts are decimals as text, times ISO 8601 in UTC.
+        """A turn took place; a cost of null is unknown.
 
-        Texts are sealed (AEV1, purpose ``text``), bound to the user, this
-        aggregate's id, this event's version and the field's name. ``cost`` is null
-        when the price was unknown. Agent and user are the session's, repeated for
-        those who read single events. ``spans``: how many spans the turn was made
-        from; null for a turn that was reported as such. ``shares``: what each model
-        took, when there were several; then ``model`` is the one that took most.
+        Amounts are decimals as text, times ISO 8601 in UTC. Texts are sealed (AEV1,
+        purpose ``text``), bound to the user, this aggregate's id, this event's version
+        and the field's name. Agent and user are the session's, repeated for consumers
+        of single events. ``price_id`` names the price event that the cost was computed
+        from. ``spans``: how many spans the turn was made from; null for a turn reported
+        as such. ``shares``: what each model used, if several did; then ``model`` is the
+        one that used most.
+
+        Emitted by ``POST /api/observability/session/{session_id}/turns`` and ``POST
+        /v1/traces``.
         """
 
         TOPIC = "session.turn_recorded"
-        agent_id: str
-        user_id: str
-        turn_id: str
-        trace_id: str | None
-        started_at: str
-        ended_at: str
-        latency_us: int
-        provider: str | None
-        model: str | None
-        prompt_tokens: int | None
-        completion_tokens: int | None
-        cache_read_tokens: int | None
-        cache_creation_tokens: int | None
-        cost: str | None
-        currency: str | None
-        price_id: str | None
-        is_error: bool
+        agent_id: Published[str]
+        user_id: Published[str]
+        turn_id: Published[str]
+        trace_id: Published[str | None]
+        started_at: Published[str]
+        ended_at: Published[str]
+        latency_us: Published[int]
+        provider: Published[str | None]
+        model: Published[str | None]
+        prompt_tokens: Published[int | None]
+        completion_tokens: Published[int | None]
+        cache_read_tokens: Published[int | None]
+        cache_creation_tokens: Published[int | None]
+        cost: Published[str | None]
+        currency: Published[str | None]
+        price_id: Published[str | None]
+        is_error: Published[bool]
         sealed_error: str | None
         sealed_input: str | None
-        input_truncated: bool
+        input_truncated: Published[bool]
         sealed_output: str | None
-        output_truncated: bool
-        spans: int | None
-        shares: list[RecordedShare] | None
+        output_truncated: Published[bool]
+        spans: Published[int | None]
+        shares: Published[list[RecordedShare] | None]
+
+        def sentence(self, named: Named) -> str:
+            return "recorded " + _turn(self)
 
     class TurnAmended(TurnRecorded):
-        """A turn made from spans, as it is with those that came later.
+        """The turn with spans that arrived later; it replaces the earlier one.
 
-        Says all of it again: whoever reads the log replaces what they had. At run
-        time the library makes this no subclass of what ``TurnRecorded`` names.
+        All of it is repeated.
+
+        Emitted by ``POST /v1/traces``.
         """
 
+        # At run time the library makes this no subclass of what TurnRecorded names.
         TOPIC = "session.turn_amended"
+
+        def sentence(self, named: Named) -> str:
+            return "amended " + _turn(self)
 
         def apply(self, aggregate: Any) -> None:
             key = _key(self.turn_id)
@@ -97,8 +121,16 @@ class ChatSession(LoggedAggregate):
             )
 
     class Ended(LoggedAggregate.Event):
+        """The session has ended; late turns may still arrive.
+
+        Emitted by ``POST /api/observability/session/{session_id}/end``.
+        """
+
         TOPIC = "session.ended"
-        ended_at: str
+        ended_at: Published[str]
+
+        def sentence(self, named: Named) -> str:
+            return f"ended the session at {self.ended_at}"
 
     TOPIC = "session"
 
@@ -241,3 +273,20 @@ def _entry(turn_id: str, spans: int | None) -> str:
 def _key(turn_id: str) -> str:
     digest = hashlib.blake2b(turn_id.encode(), digest_size=KEY_BYTES).digest()
     return " " + base64.urlsafe_b64encode(digest).decode()
+
+
+def _turn(event: Any) -> str:
+    """Return a turn for a sentence; its texts are sealed and stand in none."""
+    model = f" by {event.model}" if event.model else ""
+    tokens = [
+        f"{count} {kind}"
+        for kind, count in (
+            ("prompt", event.prompt_tokens),
+            ("completion", event.completion_tokens),
+        )
+        if count is not None
+    ]
+    counted = f", {' and '.join(tokens)} tokens" if tokens else ""
+    cost = f", cost {event.cost} {event.currency}" if event.cost is not None else ""
+    failed = ", failed" if event.is_error else ""
+    return f"turn {event.turn_id!r}{model}{counted}{cost}{failed}"

@@ -6,6 +6,7 @@ from uuid import UUID
 from eventsourcing.domain import event
 
 from service.aggregate import LoggedAggregate
+from service.events import Named, Published, listed
 from service.identifiers import named_id
 
 
@@ -18,21 +19,52 @@ class ToolRules(LoggedAggregate):
     """
 
     class Created(LoggedAggregate.Created):
+        """An agent gets its first tool rules; the next event holds them.
+
+        Emitted by ``PUT /api/mcp/agents/{agent_id}/tools``.
+        """
+
         TOPIC = "tool_rules.created"
-        agent_id: str
+        agent_id: Published[str]
+
+        def sentence(self, named: Named) -> str:
+            return f"began the tool rules of agent {named(self.agent_id)}, with none"
 
     class Replaced(LoggedAggregate.Event):
-        """Some connectors have these rules, all of them, from now on."""
+        """These connectors, by id, have exactly these rules from now on.
+
+        ``rules`` is connector id to tool pattern to stance, and holds only connectors
+        whose rules differ from before.
+
+        Emitted by ``PUT /api/mcp/agents/{agent_id}/tools`` and ``POST
+        /api/mcp/agents/{agent_id}/tools/restore``.
+        """
 
         TOPIC = "tool_rules.replaced"
-        agent_id: str
-        rules: dict[str, dict[str, str]]
+        agent_id: Published[str]
+        rules: Published[dict[str, dict[str, str]]]
+
+        def sentence(self, named: Named) -> str:
+            rules = [
+                f"{named(connector)}: {_stances(stances)}"
+                for connector, stances in self.rules.items()
+            ]
+            return (
+                f"replaced tool rules of agent {named(self.agent_id)}: "
+                f"{listed(rules, '; ')}"
+            )
 
     class Cleared(LoggedAggregate.Event):
-        """The agent has no rules any more."""
+        """All tool rules of the agent were removed.
+
+        Emitted by ``PUT /api/mcp/agents/{agent_id}/tools`` with an empty batch.
+        """
 
         TOPIC = "tool_rules.cleared"
-        agent_id: str
+        agent_id: Published[str]
+
+        def sentence(self, named: Named) -> str:
+            return f"removed all tool rules of agent {named(self.agent_id)}"
 
     TOPIC = "tool_rules"
 
@@ -71,3 +103,9 @@ class ToolRules(LoggedAggregate):
     @event(Cleared)
     def _cleared(self, agent_id: str) -> None:
         self.rules = {}
+
+
+def _stances(stances: Mapping[str, str]) -> str:
+    return listed([f"{stance} {pattern}" for pattern, stance in stances.items()]) or (
+        "none"
+    )

@@ -5,6 +5,7 @@ from uuid import UUID
 from eventsourcing.domain import event
 
 from service.aggregate import LoggedAggregate
+from service.events import Named, Published
 from service.identifiers import named_id
 
 
@@ -12,21 +13,57 @@ class User(LoggedAggregate):
     """Someone, or something, that calls; the name is theirs for good."""
 
     class Created(LoggedAggregate.Created):
+        """A user was created; the name is theirs permanently.
+
+        Emitted by ``POST /api/users``; the first start for ``admin``.
+        """
+
         TOPIC = "user.created"
-        name: str
+        name: Published[str]
+
+        def sentence(self, named: Named) -> str:
+            return f"created the user {self.name}"
 
     class RoleGranted(LoggedAggregate.Event):
+        """The user was given a role.
+
+        Emitted by ``POST /api/users`` and ``PUT /api/users/{user_id}/roles/{role}``;
+        the first start for ``admin``.
+        """
+
         TOPIC = "user.role_granted"
-        role: str
+        role: Published[str]
+
+        def sentence(self, named: Named) -> str:
+            return f"granted the role {self.role}"
 
     class RoleRevoked(LoggedAggregate.Event):
+        """A role was taken from the user.
+
+        Emitted by ``DELETE /api/users/{user_id}/roles/{role}``.
+        """
+
         TOPIC = "user.role_revoked"
-        role: str
+        role: Published[str]
+
+        def sentence(self, named: Named) -> str:
+            return f"revoked the role {self.role}"
 
     class KeyDestroyed(LoggedAggregate.Event):
-        """Everything sealed for the user can't be opened any more, for good."""
+        """The user's key was destroyed, and all data sealed with it.
+
+        That is the values of their secrets, and the texts of their sessions.
+
+        Emitted by ``DELETE /api/users/{user_id}/key``.
+        """
 
         TOPIC = "user.key_destroyed"
+
+        def sentence(self, named: Named) -> str:
+            return (
+                "destroyed the user's key: "
+                "nothing sealed for them can be opened any more"
+            )
 
     TOPIC = "user"
 
@@ -78,12 +115,31 @@ class Token(LoggedAggregate):
     """A bearer token, known only by its id, which is a keyed hash of it."""
 
     class Created(LoggedAggregate.Created):
+        """A token proves this user; the subject only stands for the token.
+
+        The aggregate's id is a keyed hash of the token.
+
+        Emitted by ``POST /api/users/{user_id}/tokens``, ``agent-runtime token issue``,
+        and the first start.
+        """
+
         TOPIC = "token.issued"
-        user_id: str
-        label: str
+        user_id: Published[str]
+        label: Published[str]
+
+        def sentence(self, named: Named) -> str:
+            return f"issued a token to {named(self.user_id)}, {self.label!r}"
 
     class Revoked(LoggedAggregate.Event):
+        """The token was revoked.
+
+        Emitted by ``DELETE /api/users/{user_id}/tokens/{token_id}``.
+        """
+
         TOPIC = "token.revoked"
+
+        def sentence(self, named: Named) -> str:
+            return "revoked the token"
 
     TOPIC = "token"
 

@@ -13,7 +13,6 @@ from aiohttp.test_utils import TestClient
 from jsonschema import Draft202012Validator
 
 from projections.relay import contract
-from projections.relay.allow_list import PUBLIC_EVENTS
 from projections.relay.contract import (
     BrokenContractError,
     broken,
@@ -21,6 +20,8 @@ from projections.relay.contract import (
     readable,
     write,
 )
+from projections.relay.events_page import BEGIN, END
+from projections.relay.public_event import PUBLIC_EVENTS
 from projections.relay.schema_compatibility import breaking_changes
 from projections.relay.schemas import event_schema
 
@@ -109,24 +110,31 @@ def test_what_breaks_no_reader_is_let_through(
     assert breaking_changes(schema(), changed) == []
 
 
-def test_a_broken_schema_is_not_written(tmp_path: Path) -> None:
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    page = tmp_path / contract.EVENTS_PAGE
+    page.parent.mkdir()
+    page.write_text(f"# Events\n\n{BEGIN}\n{END}\n", "utf-8")
     write(tmp_path)
-    file = tmp_path / contract.FOLDER / "schemas" / f"{PRICE}.json"
+    return tmp_path
+
+
+def test_a_broken_schema_is_not_written(project: Path) -> None:
+    file = project / contract.FOLDER / "schemas" / f"{PRICE}.json"
     published = schema()
     published["properties"]["extra"] = {"type": "string"}
     file.write_bytes(readable(published))
     with pytest.raises(BrokenContractError, match="extra was removed"):
-        write(tmp_path)
+        write(project)
 
 
-def test_types_of_earlier_versions_stay(tmp_path: Path) -> None:
-    write(tmp_path)
+def test_types_of_earlier_versions_stay(project: Path) -> None:
     earlier = {**schema(), "title": "internal.agent-runtime.agent.renamed.v1"}
-    file = tmp_path / contract.FOLDER / "schemas" / "agent.renamed.v1.json"
+    file = project / contract.FOLDER / "schemas" / "agent.renamed.v1.json"
     file.write_bytes(readable(earlier))
-    write(tmp_path)
+    write(project)
     assert file.exists()
-    assert "class AgentRenamedV1" in (tmp_path / contract.EVENT_TYPES).read_text()
+    assert "class AgentRenamedV1" in (project / contract.EVENT_TYPES).read_text()
 
 
 def test_the_documents_are_the_same_in_every_process() -> None:

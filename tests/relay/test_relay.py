@@ -11,9 +11,9 @@ import pytest
 from aiohttp.test_utils import TestClient
 from confluent_kafka.admin import AdminClient
 
-from projections.relay.allow_list import PUBLIC_EVENTS
 from projections.relay.kafka.settings import KafkaSettings
 from projections.relay.kafka.topic_admin import create_topics
+from projections.relay.public_event import PUBLIC_EVENTS
 from projections.relay.relay import Relay
 from service.resources import Resources, open_resources
 from tests.conftest import fresh_database

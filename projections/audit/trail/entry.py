@@ -12,7 +12,7 @@ from eventsourcing.utils import get_topic
 from psycopg import AsyncConnection
 
 from projections.audit.trail.authorship import Authorship, authorship
-from projections.audit.trail.words import UNREADABLE, WORDS, words_for
+from projections.audit.trail.sentences import UNREADABLE, sentence_of
 from service.agents.aggregate import Agent
 from service.connectors.aggregate import Connector
 from service.event_log.entries import StoredEntry, first_entries
@@ -90,8 +90,6 @@ async def _names(
 
 def _event(mapper: EventMapper, entry: StoredEntry) -> Any:
     """Decode an event; None for one that can't be, which must not hide the others."""
-    if entry.topic not in WORDS:
-        return None
     try:
         event = mapper.to_domain_event(
             StoredEvent(
@@ -101,8 +99,8 @@ def _event(mapper: EventMapper, entry: StoredEntry) -> Any:
                 state=entry.state,
             )
         )
-        # One that was damaged may lack what its words are about.
-        words_for(entry.topic, event)
+        # One that was damaged may lack a field that its sentence names.
+        sentence_of(event)
     except Exception:  # noqa: BLE001 # whatever is wrong with it, it is to be shown
         return None
     return event
@@ -114,12 +112,12 @@ def _ids(entries: Iterable[_Read]) -> Iterator[str]:
         if entry.author.actor and _ID.fullmatch(entry.author.actor):
             yield entry.author.actor
         if entry.event is not None:
-            words_for(entry.stored.topic, entry.event, named := _Collected())
+            sentence_of(entry.event, named := _Collected())
             yield from named
 
 
 class _Collected(list[str]):
-    """Notes which ids the words name."""
+    """Notes which ids a sentence names."""
 
     def __call__(self, resource_id: str) -> str:
         if _ID.fullmatch(resource_id):
@@ -136,7 +134,7 @@ def _shown(entry: _Read, names: Mapping[str, str]) -> AuditEntry:
 
     what = UNREADABLE
     if entry.event is not None:
-        what = words_for(stored.topic, entry.event, named)
+        what = sentence_of(entry.event, named)
     actor_id = _uuid(author.actor)
     return {
         "position": stored.position,

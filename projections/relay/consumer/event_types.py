@@ -30,130 +30,9 @@ class AgentManagerDismissedV1:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditReadV1:
-    """Somebody read history, by one request, export or stream."""
+    """A user reads history, by one request, export or stream."""
 
     operation: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConnectorRegisteredV1:
-    """A connector was registered, private to its owner."""
-
-    owner_id: str
-    name: str
-    url: str
-    description: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConnectorMadePublicV1:
-    """The connector's definition is shared with everyone."""
-
-    by: str
-    since: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConnectorMadePrivateV1:
-    """The connector is private again; existing grants remain."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConnectorGrantOfferedV1:
-    """One side has consented to a grant; the other has not yet."""
-
-    agent_id: str
-    side: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConnectorGrantedToAgentV1:
-    """Both sides have consented; the agent holds the connector."""
-
-    agent_id: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConnectorGrantRevokedV1:
-    """A grant, or an offer of one, was revoked."""
-
-    agent_id: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConnectorRetiredV1:
-    """The connector was retired permanently; no agent holds it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolRulesCreatedV1:
-    """An agent gets its first tool rules; the next event holds them."""
-
-    agent_id: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolRulesReplacedV1:
-    """These rules replace all earlier ones of the connectors, by id."""
-
-    agent_id: str
-    rules: Mapping[str, Mapping[str, str]]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolRulesClearedV1:
-    """All tool rules of the agent were removed."""
-
-    agent_id: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SecretCreatedV1:
-    """A user's secret of this name has its first value, version 1."""
-
-    owner_id: str
-    name: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SecretCreatedAgainV1:
-    """A deleted secret has a value again; version numbers continue."""
-
-    version: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SecretOverwrittenV1:
-    """The secret has a new value."""
-
-    version: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SecretRestoredV1:
-    """The value of an earlier version was restored, as a new version."""
-
-    version: int
-    restored_version: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SecretRevealedV1:
-    """The owner read a value of the secret."""
-
-    version: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SecretVersionsDestroyedV1:
-    """Older values of the secret were destroyed."""
-
-    versions: Sequence[int]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SecretDeletedV1:
-    """The secret and all of its values were deleted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -228,11 +107,53 @@ class SessionEndedV1:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProviderAddedV1:
-    """A provider of models was registered."""
+class ConnectorRegisteredV1:
+    """A connector was registered, private to its owner."""
 
-    key: str
-    display_name: str
+    owner_id: str
+    name: str
+    url: str
+    description: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectorMadePublicV1:
+    """The connector's definition is shared with everyone."""
+
+    by: str
+    since: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectorMadePrivateV1:
+    """The connector is private again; existing grants remain."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectorGrantOfferedV1:
+    """One side has consented to a grant; the other has not yet."""
+
+    agent_id: str
+    side: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectorGrantedToAgentV1:
+    """Both sides have consented; the agent holds the connector."""
+
+    agent_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectorGrantRevokedV1:
+    """A grant, or an offer of one, was revoked."""
+
+    agent_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectorRetiredV1:
+    """The connector was retired permanently; no agent holds it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -284,6 +205,98 @@ class ModelPricingPriceAnnotatedV1:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ProviderAddedV1:
+    """A provider of models was registered."""
+
+    key: str
+    display_name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecretCreatedV1:
+    """A user's secret of this name has its first value, version 1."""
+
+    owner_id: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecretCreatedAgainV1:
+    """A deleted secret has a value again; version numbers continue."""
+
+    version: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecretOverwrittenV1:
+    """The secret has a new value."""
+
+    version: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecretRestoredV1:
+    """The value of an earlier version was restored, as a new version."""
+
+    version: int
+    restored_version: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecretRevealedV1:
+    """A value of the secret is about to be sent to its owner."""
+
+    version: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecretVersionsDestroyedV1:
+    """Older values of the secret were destroyed."""
+
+    versions: Sequence[int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecretDeletedV1:
+    """The secret and all of its values were deleted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenIssuedV1:
+    """A token proves this user; the subject only stands for the token."""
+
+    user_id: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenRevokedV1:
+    """The token was revoked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolRulesCreatedV1:
+    """An agent gets its first tool rules; the next event holds them."""
+
+    agent_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolRulesReplacedV1:
+    """These connectors, by id, have exactly these rules from now on."""
+
+    agent_id: str
+    rules: Mapping[str, Mapping[str, str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolRulesClearedV1:
+    """All tool rules of the agent were removed."""
+
+    agent_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UserCreatedV1:
     """A user was created; the name is theirs permanently."""
 
@@ -309,24 +322,15 @@ class UserKeyDestroyedV1:
     """The user's key was destroyed, and all data sealed with it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TokenIssuedV1:
-    """A token was issued to the user; the subject is derived from it."""
-
-    user_id: str
-    label: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TokenRevokedV1:
-    """The token was revoked."""
-
-
 EVENT_TYPES: Final[Mapping[str, type[Any]]] = {
     "agent.registered.v1": AgentRegisteredV1,
     "agent.manager_appointed.v1": AgentManagerAppointedV1,
     "agent.manager_dismissed.v1": AgentManagerDismissedV1,
     "audit.read.v1": AuditReadV1,
+    "session.started.v1": SessionStartedV1,
+    "session.turn_recorded.v1": SessionTurnRecordedV1,
+    "session.turn_amended.v1": SessionTurnAmendedV1,
+    "session.ended.v1": SessionEndedV1,
     "connector.registered.v1": ConnectorRegisteredV1,
     "connector.made_public.v1": ConnectorMadePublicV1,
     "connector.made_private.v1": ConnectorMadePrivateV1,
@@ -334,9 +338,12 @@ EVENT_TYPES: Final[Mapping[str, type[Any]]] = {
     "connector.granted_to_agent.v1": ConnectorGrantedToAgentV1,
     "connector.grant_revoked.v1": ConnectorGrantRevokedV1,
     "connector.retired.v1": ConnectorRetiredV1,
-    "tool_rules.created.v1": ToolRulesCreatedV1,
-    "tool_rules.replaced.v1": ToolRulesReplacedV1,
-    "tool_rules.cleared.v1": ToolRulesClearedV1,
+    "model_pricing.listed.v1": ModelPricingListedV1,
+    "model_pricing.price_set.v1": ModelPricingPriceSetV1,
+    "model_pricing.price_ended.v1": ModelPricingPriceEndedV1,
+    "model_pricing.price_corrected.v1": ModelPricingPriceCorrectedV1,
+    "model_pricing.price_annotated.v1": ModelPricingPriceAnnotatedV1,
+    "provider.added.v1": ProviderAddedV1,
     "secret.created.v1": SecretCreatedV1,
     "secret.created_again.v1": SecretCreatedAgainV1,
     "secret.overwritten.v1": SecretOverwrittenV1,
@@ -344,20 +351,13 @@ EVENT_TYPES: Final[Mapping[str, type[Any]]] = {
     "secret.revealed.v1": SecretRevealedV1,
     "secret.versions_destroyed.v1": SecretVersionsDestroyedV1,
     "secret.deleted.v1": SecretDeletedV1,
-    "session.started.v1": SessionStartedV1,
-    "session.turn_recorded.v1": SessionTurnRecordedV1,
-    "session.turn_amended.v1": SessionTurnAmendedV1,
-    "session.ended.v1": SessionEndedV1,
-    "provider.added.v1": ProviderAddedV1,
-    "model_pricing.listed.v1": ModelPricingListedV1,
-    "model_pricing.price_set.v1": ModelPricingPriceSetV1,
-    "model_pricing.price_ended.v1": ModelPricingPriceEndedV1,
-    "model_pricing.price_corrected.v1": ModelPricingPriceCorrectedV1,
-    "model_pricing.price_annotated.v1": ModelPricingPriceAnnotatedV1,
+    "token.issued.v1": TokenIssuedV1,
+    "token.revoked.v1": TokenRevokedV1,
+    "tool_rules.created.v1": ToolRulesCreatedV1,
+    "tool_rules.replaced.v1": ToolRulesReplacedV1,
+    "tool_rules.cleared.v1": ToolRulesClearedV1,
     "user.created.v1": UserCreatedV1,
     "user.role_granted.v1": UserRoleGrantedV1,
     "user.role_revoked.v1": UserRoleRevokedV1,
     "user.key_destroyed.v1": UserKeyDestroyedV1,
-    "token.issued.v1": TokenIssuedV1,
-    "token.revoked.v1": TokenRevokedV1,
 }

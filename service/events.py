@@ -1,0 +1,78 @@
+"""What an event declares of itself, beside its fields.
+
+The class of an event says three more things. Its docstring: what happened, in one
+sentence, then details. Its annotations: which fields are published; the others never
+leave the service. Its method ``sentence``: what an audit reviewer reads. The relay's
+messages, their schemas, the documents of events and the audit trail are made from that.
+"""
+
+import inspect
+from collections.abc import Callable
+from typing import Annotated, Any, Final, TypeVar, get_args, get_origin
+
+T = TypeVar("T")
+
+_PUBLISHED: Final = "published"
+Published = Annotated[T, _PUBLISHED]
+"""A field that is published: of all others, nothing leaves the service."""
+
+Named = Callable[[str], str]
+"""Writes an id together with the name that it stands for, where that is known."""
+
+LISTED_MAX: Final = 10
+# What the library keeps in every event beside the event's own fields.
+_LIBRARY: Final = frozenset(
+    {"originator_id", "originator_version", "originator_topic", "timestamp"}
+)
+
+
+def fields_of(event: type[Any]) -> dict[str, Any]:
+    """Return the type of each of an event's own fields."""
+    return {
+        name: _plain(field.type)
+        for name, field in event.__dataclass_fields__.items()
+        if name not in _LIBRARY
+    }
+
+
+def published_fields(event: type[Any]) -> tuple[str, ...]:
+    return tuple(
+        name
+        for name in fields_of(event)
+        if _is_published(event.__dataclass_fields__[name].type)
+    )
+
+
+def meaning_of(event: type[Any]) -> str:
+    """Return what it means that an event of this type was recorded, in one sentence."""
+    return _docstring(event).partition("\n")[0]
+
+
+def details_of(event: type[Any]) -> str:
+    """Return all that an event's docstring says, as one line of Markdown."""
+    text = " ".join(_docstring(event).split())
+    return text.replace("``", "`")
+
+
+def listed(items: list[str], between: str = ", ") -> str:
+    """Return items for a sentence: the first few, and how many more there are."""
+    shown = between.join(items[:LISTED_MAX])
+    more = len(items) - LISTED_MAX
+    return f"{shown}{between}and {more} more" if more > 0 else shown
+
+
+def _docstring(event: type[Any]) -> str:
+    """Return the docstring as written: the library derives classes without one."""
+    for kind in event.__mro__:
+        written = kind.__dict__.get("__doc__") or ""
+        if written and not written.startswith(f"{kind.__name__}("):
+            return inspect.cleandoc(written)
+    raise TypeError(f"{event} has no docstring")
+
+
+def _is_published(annotation: Any) -> bool:
+    return get_origin(annotation) is Annotated and _PUBLISHED in get_args(annotation)
+
+
+def _plain(annotation: Any) -> Any:
+    return get_args(annotation)[0] if _is_published(annotation) else annotation
