@@ -25,7 +25,7 @@ from service.resources import Resources, open_resources
 from tests.callers import Callers
 from tests.scenario import Scenario
 
-pytest_plugins = ["tests.kafka.fixtures", "tests.scheduling"]
+pytest_plugins = ["tests.failure_reports", "tests.kafka.fixtures", "tests.scheduling"]
 
 TEMPLATE = "migrated"
 FOLLOWED_TEMPLATE = "followed"
