@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 
 from psycopg import ProgrammingError
 from psycopg.conninfo import conninfo_to_dict
@@ -16,222 +16,211 @@ from pydantic import (
     ValidationError,
 )
 
+from service.errors import ConfigError
 from service.logs import LogFormat
 
-ENVIRONMENT_PREFIX = "AGENT_RUNTIME_"
-# Everyone on a machine can read a process's options.
-NO_OPTION = frozenset({"root_keys"})
-
-
-class ConfigError(Exception):
-    """A setting, or what it points to, can't be used; the message says which."""
-
-
-class StartError(Exception):
-    """A command can't start, though its settings can be read; says why."""
-
-
-def _not_empty(value: Any) -> Any:
-    # Nobody means the current folder, or the database that libpq finds by itself.
-    if value == "":
-        raise ValueError("empty")
-    return value
-
-
-def _connectable(url: str) -> str:
-    try:
-        conninfo_to_dict(url)
-    except ProgrammingError:
-        # Its own words can quote a password.
-        raise ValueError("not a URL of PostgreSQL") from None
-    return url
-
-
-def _hosts_and_ports(text: str) -> str:
-    for place in text.split(","):
-        if not _HOST_AND_PORT.fullmatch(place.strip()):
-            raise ValueError("not HOST:PORT, or several with commas")
-    return text
-
+ENVIRONMENT_PREFIX: Final = "AGENT_RUNTIME_"
+# Every user of a machine can read a process's options.
+NO_OPTION: Final = frozenset({"root_keys"})
 
 _HOST_AND_PORT = re.compile(r"([^\s:,\[\]]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}")
 
 
-class Config(BaseModel):
+def _not_empty(value: Any) -> Any:
+    # "" would mean the current folder, or libpq's default database.
+    if value == "":
+        raise ValueError("must not be empty")
+    return value
+
+
+def _conninfo(url: str) -> str:
+    try:
+        conninfo_to_dict(url)
+    except ProgrammingError:
+        # libpq's message can quote a password.
+        raise ValueError("not a PostgreSQL URL") from None
+    return url
+
+
+def _brokers(text: str) -> str:
+    for broker in text.split(","):
+        if not _HOST_AND_PORT.fullmatch(broker.strip()):
+            raise ValueError("not HOST:PORT, or several separated by commas")
+    return text
+
+
+Folder = Annotated[Path, BeforeValidator(_not_empty)]
+DatabaseUrl = Annotated[str, BeforeValidator(_not_empty), AfterValidator(_conninfo)]
+Brokers = Annotated[str, AfterValidator(_brokers)]
+
+
+class KafkaConfig(BaseModel):
+    """The settings of the Kafka relay; without ``kafka`` nothing is published."""
+
+    kafka: Brokers | None = Field(
+        None,
+        description="HOST:PORT of a Kafka broker, several separated by commas. Without "
+        "it events are not published.",
+    )
+    kafka_topic: str = Field(
+        "agent-runtime.events",
+        pattern=r"^[A-Za-z0-9._-]{1,200}$",
+        description="Topic of the events. TOPIC.relay-position and "
+        "TOPIC.audit-checkpoints are used beside it.",
+    )
+    kafka_partitions: int = Field(
+        6,
+        ge=1,
+        le=1000,
+        description="Partitions of the topic. Can't be changed later.",
+    )
+    kafka_replication: int = Field(
+        3,
+        ge=1,
+        le=10,
+        description="Replication factor of the topics. All replicas but one must "
+        "acknowledge a write.",
+    )
+    kafka_retention_ms: int = Field(
+        -1,
+        ge=-1,
+        description="Retention of events on the topic, in milliseconds; -1 keeps them "
+        "forever.",
+    )
+    kafka_compression: Literal["gzip"] | None = Field(
+        None, description="Compression of batches: gzip. Without it none."
+    )
+    kafka_tls: bool = Field(
+        default=False, description="Use TLS and verify the broker's certificate."
+    )
+    kafka_ca_file: Path | None = Field(
+        None, description="CA certificates to trust instead of the system's."
+    )
+    kafka_certificate_file: Path | None = Field(
+        None, description="Client certificate for TLS."
+    )
+    kafka_key_file: Path | None = Field(
+        None, description="Private key of the client certificate."
+    )
+    kafka_sasl: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"] | None = Field(
+        None, description="SASL mechanism: PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512."
+    )
+    kafka_user: str | None = Field(None, description="User name for SASL.")
+    kafka_password_file: Path | None = Field(
+        None, description="File that contains the password for SASL."
+    )
+
+
+class TraceStoreConfig(BaseModel):
+    """The settings of an Arize Phoenix that enriches session lists."""
+
+    trace_store: str | None = Field(
+        None,
+        pattern=r"^https?://[^/?#@\s]+(/[^?#\s]*)?$",
+        description="Base URL of an Arize Phoenix that enriches session lists.",
+    )
+    trace_store_token: str | None = Field(
+        None, repr=False, description="Bearer token for the trace store."
+    )
+    trace_store_project: str | None = Field(
+        None,
+        min_length=1,
+        description="Project of the trace store with the traces of all agents. Without "
+        "it each agent has a project of its own, named by the agent's id.",
+    )
+
+
+class KeyConfig(BaseModel):
+    """Where root keys come from; without any they are in the data folder."""
+
+    root_keys: str | None = Field(
+        None,
+        repr=False,
+        description="Root keys as ID:BASE64, the primary first.",
+    )
+    root_keys_file: Path | None = Field(
+        None,
+        description="File of root keys as ID:BASE64, the primary first. Without it, a "
+        "program or the variable AGENT_RUNTIME_ROOT_KEYS, root keys are kept in the "
+        "data folder.",
+    )
+    root_keys_program: str | None = Field(
+        None, description="Command that wraps and unwraps keys, for example with a KMS."
+    )
+
+
+class Config(KeyConfig, KafkaConfig, TraceStoreConfig):
     """The settings of ``agent-runtime``.
 
-    Each is an option of the command line (``data_dir``: ``--data-dir``) and a
-    variable of the environment (``AGENT_RUNTIME_DATA_DIR``); the option wins. Those
-    in ``NO_OPTION`` are variables only.
+    Each is an option of the command line (``data_dir``: ``--data-dir``) and an
+    environment variable (``AGENT_RUNTIME_DATA_DIR``); the option wins. Those in
+    ``NO_OPTION`` are variables only.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
-    host: Annotated[str, Field(description="Address to listen on.")] = "127.0.0.1"
-    port: Annotated[
-        int, Field(ge=0, le=65535, description="Port to listen on; 0 takes a free one.")
-    ] = 8080
-    data_dir: Annotated[
-        Path,
-        BeforeValidator(_not_empty),
-        Field(
-            description="Folder of the keys, the first token and the embedded database."
-        ),
-    ] = Path("data")
-    database_url: Annotated[
-        Annotated[str, BeforeValidator(_not_empty), AfterValidator(_connectable)]
-        | None,
-        Field(
-            repr=False,
-            description="PostgreSQL to use; without it an embedded one runs "
-            "in the data folder.",
-        ),
-    ] = None
-    root_keys: Annotated[
-        str | None,
-        Field(repr=False, description="Root keys, as ID:BASE64, the primary first."),
-    ] = None
-    root_keys_file: Annotated[
-        Path | None,
-        Field(
-            description="File of root keys, as ID:BASE64, the primary first; without "
-            "it, or the variable AGENT_RUNTIME_ROOT_KEYS, or a program, they are in "
-            "the data folder."
-        ),
-    ] = None
-    root_keys_program: Annotated[
-        str | None,
-        Field(description="Command that wraps and unwraps keys, for example by a KMS."),
-    ] = None
-    kafka: Annotated[
-        str | None,
-        Field(
-            description="HOST:PORT of a Kafka broker, or of several with commas; "
-            "without it nothing is published."
-        ),
-        AfterValidator(_hosts_and_ports),
-    ] = None
-    kafka_topic: Annotated[
-        str,
-        Field(
-            pattern=r"^[A-Za-z0-9._-]{1,200}$",
-            description="Topic of the events; TOPIC.relay-position stands beside it.",
-        ),
-    ] = "agent-runtime.events"
-    kafka_partitions: Annotated[
-        int,
-        Field(
-            ge=1, le=1000, description="Partitions of the topic, for its whole life."
-        ),
-    ] = 6
-    kafka_replication: Annotated[
-        int,
-        Field(
-            ge=1,
-            le=10,
-            description="Copies of each partition; all but one must be written.",
-        ),
-    ] = 3
-    kafka_retention_ms: Annotated[
-        int, Field(ge=-1, description="How long events stay on the topic; -1 for ever.")
-    ] = -1
-    kafka_compression: Annotated[
-        Literal["gzip"] | None, Field(description="How batches are compressed: gzip.")
-    ] = None
-    kafka_tls: Annotated[
-        bool, Field(description="Speak TLS with Kafka and check its certificate.")
-    ] = False
-    kafka_ca_file: Annotated[
-        Path | None,
-        Field(description="Authorities to trust for Kafka instead of the system's."),
-    ] = None
-    kafka_certificate_file: Annotated[
-        Path | None, Field(description="Certificate to show to Kafka.")
-    ] = None
-    kafka_key_file: Annotated[
-        Path | None, Field(description="Private key of that certificate.")
-    ] = None
-    kafka_sasl: Annotated[
-        Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"] | None,
-        Field(description="How to authenticate to Kafka."),
-    ] = None
-    kafka_user: Annotated[
-        str | None, Field(description="User name to authenticate to Kafka with.")
-    ] = None
-    kafka_password_file: Annotated[
-        Path | None, Field(description="File of that user's password.")
-    ] = None
-    trace_store: Annotated[
-        str | None,
-        Field(
-            pattern=r"^https?://[^/?#@\s]+(/[^?#\s]*)?$",
-            description="Base URL of an Arize Phoenix that enriches session lists.",
-        ),
-    ] = None
-    trace_store_token: Annotated[
-        str | None, Field(repr=False, description="Bearer token for the trace store.")
-    ] = None
-    trace_store_project: Annotated[
-        str | None,
-        Field(
-            min_length=1,
-            description="Project of the trace store that all agents' traces are in; "
-            "without it each agent has its own, named by the agent's id.",
-        ),
-    ] = None
-    only: Annotated[
-        Literal["api", "followers", "relay"] | None,
-        Field(description="Run one part of the service instead of all of them."),
-    ] = None
-    demo: Annotated[
-        bool, Field(description="Fill an empty log with demo data through the API.")
-    ] = False
-    log_format: Annotated[
-        LogFormat,
-        Field(
-            description="Log lines as text or as JSON; auto is text on a terminal and "
-            "JSON elsewhere."
-        ),
-    ] = "auto"
-    log_level: Annotated[
-        Literal["debug", "info", "warning", "error"],
-        Field(description="Least severity of the log lines on standard error."),
-    ] = "info"
+    host: str = Field("127.0.0.1", description="Address to listen on.")
+    port: int = Field(
+        8080, ge=0, le=65535, description="Port to listen on; 0 chooses a free one."
+    )
+    data_dir: Folder = Field(
+        Path("data"),
+        description="Folder of the keys, the bootstrap token and the embedded "
+        "database.",
+    )
+    database_url: DatabaseUrl | None = Field(
+        None,
+        repr=False,
+        description="URL of the PostgreSQL database. Without it an embedded one runs "
+        "in the data folder.",
+    )
+    only: Literal["api", "followers", "relay"] | None = Field(
+        None,
+        description="Run one part of the service: api, followers or relay. Without it "
+        "all of them.",
+    )
+    demo: bool = Field(
+        default=False, description="Load demo data into an empty event log."
+    )
+    log_format: LogFormat = Field(
+        "auto",
+        description="Format of log lines: text, json, or auto, which is text on a "
+        "terminal and JSON elsewhere.",
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        "info", description="Lowest level of log lines: debug, info, warning or error."
+    )
 
     @classmethod
     def read(cls, options: Mapping[str, Any], environment: Mapping[str, str]) -> Self:
-        """Merge options over the environment.
+        """Read the settings; options override environment variables.
 
-        :raises ConfigError: for values that don't fit, and for unknown variables
-            with our prefix
+        :raises ConfigError: invalid values, or unknown variables with our prefix
         """
-        given: dict[str, Any] = {}
-        unknown: list[str] = []
-        for variable, value in environment.items():
-            if variable.startswith(ENVIRONMENT_PREFIX):
-                name = variable.removeprefix(ENVIRONMENT_PREFIX).lower()
-                if name in cls.model_fields:
-                    given[name] = value
-                else:
-                    unknown.append(variable)
-        given.update(
-            {
-                name: value
-                for name, value in options.items()
-                if name in cls.model_fields and value is not None
-            }
-        )
+        variables = {
+            variable.removeprefix(ENVIRONMENT_PREFIX).lower(): value
+            for variable, value in environment.items()
+            if variable.startswith(ENVIRONMENT_PREFIX)
+        }
+        unknown = sorted(variables.keys() - cls.model_fields.keys())
         if unknown:
-            raise ConfigError(f"unknown settings: {', '.join(sorted(unknown))}")
+            raise ConfigError(
+                f"unknown settings: {', '.join(map(variable_of, unknown))}"
+            )
+        given = {
+            name: value
+            for name, value in options.items()
+            if name in cls.model_fields and value is not None
+        }
         try:
-            return cls.model_validate(given)
-        except ValidationError as error:
-            faults = [
-                f"{variable_of(str(each['loc'][0]))}: "
-                + each["msg"].removeprefix("Value error, ")
-                for each in error.errors(include_input=False)
+            return cls.model_validate(variables | given)
+        except ValidationError as invalid:
+            problems = [
+                f"{variable_of(str(error['loc'][0]))}: "
+                + error["msg"].removeprefix("Value error, ")
+                for error in invalid.errors(include_input=False)
             ]
-            raise ConfigError("; ".join(faults)) from None
+            raise ConfigError("; ".join(problems)) from None
 
 
 def variable_of(name: str) -> str:

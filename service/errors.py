@@ -1,4 +1,4 @@
-"""The anticipated failures of a command or a query."""
+"""The anticipated failures: of requests, and of starting a process."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -87,3 +87,11 @@ class UnavailableError(ServiceError):
     """Nothing is wrong with the request; trying again later may help."""
 
     code = "unavailable"
+
+
+class ConfigError(Exception):
+    """A setting, or a file that it names, can't be used; the message says which."""
+
+
+class StartError(Exception):
+    """A process can't start although its settings are valid; the message says why."""

@@ -20,11 +20,11 @@ from projections.relay.relay import run_relay
 from projections.sessions.phoenix.store import PhoenixStore, open_phoenix
 from service.app import create_app
 from service.bootstrap import create_first_admin
-from service.config import Config, StartError
+from service.config import Config
 from service.demo.api import DemoError
 from service.demo.load import load_demo
 from service.embedded_postgres import EmbeddedPostgres
-from service.errors import UnavailableError
+from service.errors import StartError, UnavailableError
 from service.http.server import DRAINING, Runner, close_while_draining
 from service.keys.root_key_source import outside_root_keys
 from service.resources import Resources, open_resources

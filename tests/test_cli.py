@@ -10,8 +10,8 @@ import pytest
 from aiohttp.test_utils import unused_port
 from psycopg.conninfo import make_conninfo
 
-from service.cli.commands import EXIT_FAILED
-from service.cli.main import EXIT_CONFIG, main
+from service.cli.main import main
+from service.cli.running import EXIT_CONFIG, EXIT_FAILED
 
 
 @pytest.fixture(autouse=True)
@@ -48,7 +48,7 @@ def test_what_is_no_url_of_a_database_is_named_and_not_quoted(
     status, words = refusal(capsys, "migrate", "--database-url", url)
 
     assert status == EXIT_CONFIG
-    assert words == "AGENT_RUNTIME_DATABASE_URL: not a URL of PostgreSQL"
+    assert words == "AGENT_RUNTIME_DATABASE_URL: not a PostgreSQL URL"
 
 
 def test_an_empty_setting_is_not_taken_for_the_default(
@@ -60,7 +60,10 @@ def test_an_empty_setting_is_not_taken_for_the_default(
     status, words = refusal(capsys, "migrate")
 
     assert status == EXIT_CONFIG
-    assert words == ("AGENT_RUNTIME_DATA_DIR: empty; AGENT_RUNTIME_DATABASE_URL: empty")
+    assert words == (
+        "AGENT_RUNTIME_DATA_DIR: must not be empty;"
+        " AGENT_RUNTIME_DATABASE_URL: must not be empty"
+    )
 
 
 def test_a_data_folder_that_cannot_be_made_is_named(
@@ -72,7 +75,7 @@ def test_a_data_folder_that_cannot_be_made_is_named(
     status, words = refusal(capsys, "migrate", "--data-dir", str(file / "data"))
 
     assert status == EXIT_CONFIG
-    assert words == f"{file / 'data'} can't be the data folder: Not a directory"
+    assert words == f"can't create the data folder {file / 'data'}: Not a directory"
 
 
 @pytest.mark.parametrize("command", ["keys status", "doctor", "rebuild all"])
@@ -84,7 +87,7 @@ def test_a_folder_without_a_database_is_named_and_left_alone(
     status, words = refusal(capsys, *command.split(), "--data-dir", str(folder))
 
     assert status == EXIT_CONFIG
-    assert words.startswith(f"there is no database in {folder};")
+    assert words.startswith(f"no database in {folder};")
     assert not folder.exists()
 
 
@@ -95,7 +98,7 @@ def test_a_broker_without_a_port_is_refused(
     status, words = refusal(capsys, "serve", "--kafka", kafka)
 
     assert status == EXIT_CONFIG
-    assert words == "AGENT_RUNTIME_KAFKA: not HOST:PORT, or several with commas"
+    assert words == "AGENT_RUNTIME_KAFKA: not HOST:PORT, or several separated by commas"
 
 
 def test_a_port_that_is_taken_is_named(

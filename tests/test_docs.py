@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from service.app import operations
-from service.cli.parser import build_parser
+from service.cli.main import build_parser
 from service.config import NO_OPTION, Config, variable_of
 
 ROOT = Path(__file__).parent.parent

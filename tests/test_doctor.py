@@ -1,5 +1,6 @@
 """What an operator is told about an installation."""
 
+import asyncio
 import logging
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,9 +8,12 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from service.cli.commands import EXIT_FAILED
+from service.cli import doctor
 from service.cli.main import main
+from service.cli.running import EXIT_FAILED
 from service.keys.key_ring import KEY_RING_FILE, KeyRing
+from service.resources import Resources
+from tests.callers import Callers
 
 UNDATED_SINCE = "2025-01-01"
 
@@ -44,10 +48,10 @@ def test_nothing_is_wrong_with_a_new_installation(
 ) -> None:
     status, said = run(capsys, data_dir, database_url, "doctor")
 
-    assert "ok     the service can only add events" in said
-    assert "ok     the keys open what is sealed" in said
+    assert "ok    service role can only append events" in said
+    assert "ok    keys match the database" in said
     # The tests' own PostgreSQL flushes like any other.
-    assert (status, "WRONG" in said) == (0, False)
+    assert (status, "FAIL" in said) == (0, False)
 
 
 def test_what_is_wrong_is_named(
@@ -65,15 +69,52 @@ def test_what_is_wrong_is_named(
 
     status, said = run(capsys, data_dir, database_url, "doctor")
 
-    wrong = [line.split(":")[0] for line in said.splitlines() if "WRONG" in line]
+    failed = [line.split(":")[0] for line in said.splitlines() if "FAIL" in line]
     assert status == EXIT_FAILED
-    assert wrong == [
-        "WRONG  data folder is private",
-        "WRONG  the service can only add events",
-        "WRONG  positions 1 to 7 without gaps",
-        "WRONG  follower sessions keeps up",
-        "WRONG  the keys open what is sealed",
+    assert failed == [
+        "FAIL  data folder is private",
+        "FAIL  service role can only append events",
+        "FAIL  event positions 1 to 7 have no gaps",
+        "FAIL  follower sessions is up to date",
+        "FAIL  keys match the database",
     ]
+
+
+async def test_only_the_newest_positions_are_checked_for_gaps(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    data_dir: Path,
+    callers: Callers,
+    resources: Resources,
+) -> None:
+    for name in ("ada", "bob", "cleo"):
+        await callers.user(name)
+    url = resources.database_url
+    last = (await resources.log.head()).position
+    monkeypatch.setattr(doctor, "POSITIONS_CHECKED_MAX", 3)
+
+    async def checked() -> str:
+        _, said = await asyncio.to_thread(run, capsys, data_dir, url, "doctor")
+        [line] = [line for line in said.splitlines() if "positions" in line]
+        return line
+
+    newest = f"event positions {last - 2} to {last} have no gaps"
+    assert await checked() == f"ok    {newest}"
+    lose(url, last - 3)
+    assert await checked() == f"ok    {newest}"
+    lose(url, last - 1)
+    assert await checked() == (
+        f"FAIL  {newest}: found 3 events from {last - 4} to {last}"
+    )
+
+
+def lose(url: str, position: int) -> None:
+    """Delete an event, which only a superuser can, and only with effort."""
+    with psycopg.connect(url, autocommit=True) as owner:
+        owner.execute("SET session_replication_role = replica")
+        owner.execute(
+            "DELETE FROM events.stored_event WHERE notification_id = %s", [position]
+        )
 
 
 def test_a_price_list_is_looked_at_imported_and_then_known(

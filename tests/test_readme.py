@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from service.cli.parser import build_parser
+from service.cli.main import build_parser
 from tests.demo_service import demo_service
 
 ROOT = Path(__file__).parent.parent

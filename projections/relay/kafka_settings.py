@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Final
 
 from projections.relay.kafka.settings import KafkaSettings, Sasl, Tls
-from service.config import Config, ConfigError, variable_of
+from service.config import Config, variable_of
+from service.errors import ConfigError
 
 SECRET_BYTES_MAX: Final = 4096
 

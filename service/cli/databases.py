@@ -3,9 +3,11 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from service.config import Config, ConfigError
+from service.config import Config
 from service.embedded_postgres import EmbeddedPostgres
 from service.embedded_postgres.errors import DataFolderInUseError
+from service.errors import ConfigError
+from service.migrate import migrate
 
 
 @contextmanager
@@ -15,7 +17,7 @@ def database(config: Config) -> Iterator[tuple[str, EmbeddedPostgres | None]]:
         config.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise ConfigError(
-            f"{config.data_dir} can't be the data folder: {error.strerror}"
+            f"can't create the data folder {config.data_dir}: {error.strerror}"
         ) from None
     if config.database_url is not None:
         yield config.database_url, None
@@ -26,16 +28,14 @@ def database(config: Config) -> Iterator[tuple[str, EmbeddedPostgres | None]]:
 
 @contextmanager
 def database_in_use(config: Config) -> Iterator[str]:
-    """Yield the database's URL, also while a service is running on the folder."""
+    """Yield the URL of an existing database, also while a service runs on it."""
     if config.database_url is None and not EmbeddedPostgres.is_in(config.data_dir):
         raise ConfigError(
-            f"there is no database in {config.data_dir}; is it another data folder, "
-            "or has the service never been started there?"
+            f"no database in {config.data_dir}; set --data-dir or --database-url, or "
+            "create one with 'agent-runtime serve'"
         )
     try:
         with database(config) as (url, _):
-            from service.migrate import migrate
-
             migrate(url)
             yield url
     except DataFolderInUseError:
@@ -44,7 +44,7 @@ def database_in_use(config: Config) -> Iterator[str]:
 
 @contextmanager
 def database_to_read(config: Config) -> Iterator[str]:
-    """Yield the database's URL and leave an external one, perhaps a replica, alone."""
+    """Yield the database's URL; an external one, perhaps a replica, isn't migrated."""
     if config.database_url is not None:
         yield config.database_url
         return

@@ -1,22 +1,36 @@
-"""Look at an installation and say what is wrong with it."""
+"""``agent-runtime doctor``: checks of an installation."""
 
+import argparse
 import stat
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from psycopg import AsyncConnection
 from psycopg_pool import AsyncConnectionPool
 
 from service.bootstrap import TOKEN_FILE
+from service.cli.databases import database_in_use
+from service.cli.running import EXIT_FAILED, run_async
+from service.cli.settings import add_settings
+from service.config import Config
 from service.database import connection_pool, service_conninfo
+from service.errors import ConfigError
 from service.keys.canary import verify_canary
 from service.keys.key_ring import KEY_RING_FILE, KeyRing
-from service.keys.root_key import KeyRingError, RootKeys, WrongRootKeyError
+from service.keys.root_key import RootKeys
+from service.keys.root_key_source import outside_root_keys
+from service.logs import escape_unprintable
 
-LAG_MAX = 10_000
-DURABLE = {"fsync": "on", "full_page_writes": "on", "synchronous_commit": "on"}
+LAG_MAX: Final = 10_000
+# The newest positions are checked for gaps: a log of any length takes no longer.
+POSITIONS_CHECKED_MAX: Final = 100_000
+DURABLE: Final[Mapping[str, str]] = {
+    "fsync": "on",
+    "full_page_writes": "on",
+    "synchronous_commit": "on",
+}
 SETTINGS = "SELECT name, setting FROM pg_settings WHERE name = ANY (%s)"
 RIGHTS = """
     SELECT has_table_privilege('events.stored_event', 'UPDATE')
@@ -24,9 +38,12 @@ RIGHTS = """
         OR has_table_privilege('events.stored_event', 'TRUNCATE')
 """
 POSITIONS = """
-    SELECT h.position, count(e.notification_id), coalesce(max(e.notification_id), 0)
-      FROM events.head h LEFT JOIN events.stored_event e ON true
-     GROUP BY h.position
+    SELECT (SELECT position FROM events.head),
+           count(*), coalesce(min(position), 1), coalesce(max(position), 0)
+      FROM (SELECT notification_id AS position
+              FROM events.stored_event
+             ORDER BY notification_id DESC
+             LIMIT %s) newest
 """
 FOLLOWERS = """
     SELECT p.follower, h.position - p.position, p.reason
@@ -38,94 +55,134 @@ Pool = AsyncConnectionPool[AsyncConnection[Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """What was looked at; ``fault`` says what is wrong with it, or is None."""
+class Check:
+    """The result of a check: its name, and the problem that it found, if any."""
 
-    subject: str
-    fault: str | None = None
+    name: str
+    problem: str | None = None
 
 
-async def examine(
+def add_to(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Check the data folder, database, event log, followers and keys. Changes "
+        "nothing; exits with 1 if a check fails."
+    )
+    add_settings(parser)
+    parser.set_defaults(run=doctor_command)
+
+
+def doctor_command(config: Config, _options: argparse.Namespace) -> int:
+    with database_in_use(config) as url:
+        return run_async(_doctor(config, url))
+
+
+async def _doctor(config: Config, database_url: str) -> int:
+    root = await outside_root_keys(config)
+    checks = await check_installation(database_url, config.data_dir, root)
+    for check in checks:
+        if check.problem is None:
+            print(f"ok    {check.name}")
+        else:
+            print(f"FAIL  {check.name}: {escape_unprintable(check.problem)}")
+    return EXIT_FAILED if any(check.problem for check in checks) else 0
+
+
+async def check_installation(
     database_url: str, data_dir: Path, root: RootKeys | None
-) -> list[Finding]:
-    """Look at folder, keys, database, log and followers; change nothing."""
-    findings = [_folder(data_dir), _first_token(data_dir)]
+) -> list[Check]:
+    """Run every check; none of them changes the installation."""
+    checks = [_data_folder(data_dir), _bootstrap_token(data_dir)]
     async with connection_pool(service_conninfo(database_url)) as pool:
-        checks: list[Callable[[Pool], Awaitable[list[Finding]]]] = [
+        on_database: list[Callable[[Pool], Awaitable[list[Check]]]] = [
             _durability,
-            _rights,
-            _log,
+            _privileges,
+            _positions,
             _followers,
         ]
-        for check in checks:
-            findings += await check(pool)
-        findings.append(await _keys(pool, data_dir, root))
-    return findings
+        for check in on_database:
+            checks += await check(pool)
+        checks.append(await _keys(pool, data_dir, root))
+    return checks
 
 
-def _folder(data_dir: Path) -> Finding:
+def _data_folder(data_dir: Path) -> Check:
     mode = stat.S_IMODE(data_dir.stat().st_mode)
-    open_to_others = mode & (stat.S_IRWXG | stat.S_IRWXO)
-    return Finding(
+    is_open = mode & (stat.S_IRWXG | stat.S_IRWXO)
+    return Check(
         "data folder is private",
-        f"mode is {mode:04o}; make it 0700" if open_to_others else None,
+        f"its mode is {mode:04o}; run chmod 700 on it" if is_open else None,
     )
 
 
-def _first_token(data_dir: Path) -> Finding:
-    file = data_dir / TOKEN_FILE
-    return Finding(
-        "the first token is put away",
-        "admin-token is still there: issue tokens to people, revoke this one"
-        if file.exists()
+def _bootstrap_token(data_dir: Path) -> Check:
+    is_there = (data_dir / TOKEN_FILE).exists()
+    return Check(
+        "bootstrap token file removed",
+        f"{TOKEN_FILE} still exists; issue tokens to people, revoke this one and "
+        "delete the file"
+        if is_there
         else None,
     )
 
 
-async def _durability(pool: Pool) -> list[Finding]:
+async def _durability(pool: Pool) -> list[Check]:
     async with pool.connection() as db:
         rows = await (await db.execute(SETTINGS, [list(DURABLE)])).fetchall()
     return [
-        Finding(
-            f"PostgreSQL: {name} is {DURABLE[name]}",
-            None if value == DURABLE[name] else f"it is {value}: commits can be lost",
+        Check(
+            f"PostgreSQL setting {name} is {DURABLE[name]}",
+            None
+            if value == DURABLE[name]
+            else f"it is {value}, so a crash can lose acknowledged commands",
         )
         for name, value in rows
     ]
 
 
-async def _rights(pool: Pool) -> list[Finding]:
+async def _privileges(pool: Pool) -> list[Check]:
     async with pool.connection() as db:
         row = await (await db.execute(RIGHTS)).fetchone()
-    fault = "the service's role may change events" if row and row[0] else None
-    return [Finding("the service can only add events", fault)]
+    problem = (
+        "it has UPDATE, DELETE or TRUNCATE on events.stored_event; revoke them"
+        if row and row[0]
+        else None
+    )
+    return [Check("service role can only append events", problem)]
 
 
-async def _log(pool: Pool) -> list[Finding]:
+async def _positions(pool: Pool) -> list[Check]:
     async with pool.connection() as db:
-        row = await (await db.execute(POSITIONS)).fetchone()
+        cursor = await db.execute(POSITIONS, [POSITIONS_CHECKED_MAX])
+        row = await cursor.fetchone()
     assert row is not None
-    head, events, last = row
-    fault = None if head == events == last else f"{events} events, last {last}"
-    return [Finding(f"positions 1 to {head} without gaps", fault)]
+    head, count, first, last = row
+    expected_first = max(1, head - POSITIONS_CHECKED_MAX + 1)
+    is_dense = (first, last) == (expected_first, head) and count == last - first + 1
+    return [
+        Check(
+            f"event positions {expected_first} to {head} have no gaps",
+            None if is_dense else f"found {count} events from {first} to {last}",
+        )
+    ]
 
 
-async def _followers(pool: Pool) -> list[Finding]:
+async def _followers(pool: Pool) -> list[Check]:
     async with pool.connection() as db:
         rows = await (await db.execute(FOLLOWERS)).fetchall()
-    findings = []
+    checks = []
     for name, lag, reason in rows:
-        fault = f"stopped: {reason}" if reason else None
-        if fault is None and lag > LAG_MAX:
-            fault = f"{lag} events behind"
-        findings.append(Finding(f"follower {name} keeps up", fault))
-    return findings
+        problem = f"stopped: {reason}" if reason else None
+        if problem is None and lag > LAG_MAX:
+            problem = f"{lag} events behind"
+        checks.append(Check(f"follower {name} is up to date", problem))
+    return checks
 
 
-async def _keys(pool: Pool, data_dir: Path, root: RootKeys | None) -> Finding:
+async def _keys(pool: Pool, data_dir: Path, root: RootKeys | None) -> Check:
+    name = "keys match the database"
     try:
         ring = KeyRing.load(data_dir / KEY_RING_FILE, root=root)
         await verify_canary(pool, ring)
-    except (KeyRingError, WrongRootKeyError) as error:
-        return Finding("the keys open what is sealed", str(error))
-    return Finding("the keys open what is sealed")
+    except ConfigError as error:
+        return Check(name, str(error))
+    return Check(name)

@@ -3,41 +3,69 @@
 import argparse
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
+from importlib import import_module
+from typing import Final
 
 from psycopg import OperationalError
 from psycopg.errors import InsufficientPrivilege
 
-from service.cli.commands import EXIT_FAILED
-from service.cli.parser import build_parser
-from service.config import Config, ConfigError, StartError
+from service import __version__
+from service.cli.running import EXIT_CONFIG, EXIT_FAILED, print_error
+from service.config import Config
 from service.embedded_postgres.errors import EmbeddedPostgresError
-from service.errors import ServiceError
+from service.errors import ConfigError, ServiceError, StartError
 from service.logs import configure_logs
 from service.migrate import MigrationError
 
-EXIT_CONFIG = 78
+# Each is a module of this package with a function ``add_to(parser)``, which adds
+# options and subcommands and sets ``run``.
+COMMANDS: Final[Mapping[str, str]] = {
+    "serve": "run the service: HTTP API, followers and Kafka relay",
+    "migrate": "apply pending database migrations",
+    "rebuild": "rebuild a projection's read tables from the event log",
+    "token": "issue bearer tokens",
+    "prices": "import model prices",
+    "doctor": "check an installation for problems",
+    "topic": "manage the Kafka topic of events",
+    "audit": "export, verify and replay the event log",
+    "keys": "show and rotate encryption keys",
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return the exit status: 0, 1 failed, 78 bad setting."""
-    parser = build_parser()
-    options = parser.parse_args(arguments)
+    if arguments is None:
+        arguments = sys.argv[1:]
+    # Only the chosen command's module is imported, so that it starts at once.
+    options = build_parser(arguments[:1]).parse_args(arguments)
     try:
         config = Config.read(vars(options), os.environ)
-    except ConfigError as error:
-        print(f"agent-runtime: {error}", file=sys.stderr)
-        return EXIT_CONFIG
-    configure_logs(config.log_level, config.log_format)
-    run: Callable[[Config, argparse.Namespace], int] = options.run
-    try:
+        configure_logs(config.log_level, config.log_format)
+        run: Callable[[Config, argparse.Namespace], int] = options.run
         return run(config, options)
     except ConfigError as error:
-        print(f"agent-runtime: {error}", file=sys.stderr)
+        print_error(error)
         return EXIT_CONFIG
     except (EmbeddedPostgresError, MigrationError, ServiceError, StartError) as error:
-        print(f"agent-runtime: {error}", file=sys.stderr)
+        print_error(error)
         return EXIT_FAILED
     except (OperationalError, InsufficientPrivilege) as error:
-        print(f"agent-runtime: {error.diag.message_primary or error}", file=sys.stderr)
+        print_error(error.diag.message_primary or error)
         return EXIT_FAILED
+
+
+def build_parser(loaded: Container[str] = COMMANDS) -> argparse.ArgumentParser:
+    """Return the parser, with the options of the ``loaded`` commands."""
+    parser = argparse.ArgumentParser(
+        prog="agent-runtime",
+        description="Control plane of an agent runtime over one event log.",
+        epilog="'agent-runtime COMMAND --help' lists a command's options.",
+    )
+    parser.add_argument("--version", action="version", version=__version__)
+    subparsers = parser.add_subparsers(required=True, metavar="COMMAND")
+    for name, help_text in COMMANDS.items():
+        subparser = subparsers.add_parser(name, help=help_text)
+        if name in loaded:
+            import_module(f"service.cli.{name}").add_to(subparser)
+    return parser

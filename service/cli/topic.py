@@ -1,11 +1,10 @@
-"""The event topic from the command line: create, check, tail, republish."""
+"""``agent-runtime topic``: create, check, tail, republish the Kafka topic."""
 
 import argparse
 import asyncio
-import sys
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any
 
 import orjson
 from psycopg import AsyncConnection
@@ -21,23 +20,79 @@ from projections.relay.kafka.topic_state import verify_topic
 from projections.relay.kafka_settings import kafka_settings
 from projections.relay.republish import republish
 from service.aggregates import AGGREGATES
+from service.cli.databases import database_in_use
+from service.cli.running import EXIT_FAILED, print_error, run_async
+from service.cli.settings import add_settings
 from service.config import Config
 from service.database import service_conninfo
 from service.event_log.mapper import EventMapper
+from service.logs import escape_unprintable
 
-Command = Callable[[KafkaSettings, str, argparse.Namespace], Awaitable[int]]
+TopicCommand = Callable[[KafkaSettings, str, argparse.Namespace], Awaitable[int]]
 
 
-async def run_topic_command(
-    config: Config, database_url: str, options: argparse.Namespace
-) -> int:
-    """Run one of the commands and return the exit status."""
+def add_to(parser: argparse.ArgumentParser) -> None:
+    subparsers = parser.add_subparsers(required=True, metavar="COMMAND")
+    create = subparsers.add_parser(
+        "create",
+        help="create missing topics",
+        description="Create the topic of events, and those of the relay position and "
+        "of audit checkpoints, where they are missing.",
+    )
+    check = subparsers.add_parser(
+        "check",
+        help="compare the topics with the settings and the event log",
+        description="Compare the topics with the settings and the event log; exits "
+        "with 1 if they differ.",
+    )
+    tail = subparsers.add_parser(
+        "tail",
+        help="print events as they are published",
+        description="Print events as they are published, one JSON object a line.",
+    )
+    tail.add_argument(
+        "--from-beginning", action="store_true", help="start at the oldest event"
+    )
+    tail.add_argument(
+        "--count",
+        type=int,
+        default=0,
+        help="stop after this many events (default: don't stop)",
+    )
+    republish = subparsers.add_parser(
+        "republish",
+        help="publish the whole event log to another topic",
+        description="Publish the whole event log to another topic, while the relay "
+        "runs. The topic is created with --kafka-partitions partitions. An interrupted "
+        "run continues when run again.",
+    )
+    republish.add_argument("topic", help="name of the other topic")
+    for subparser, command, reads_log in (
+        (create, _create, False),
+        (check, _check, True),
+        (tail, _tail, False),
+        (republish, _republish, True),
+    ):
+        add_settings(subparser)
+        subparser.set_defaults(
+            run=topic_command, topic_command=command, reads_log=reads_log
+        )
+
+
+def topic_command(config: Config, options: argparse.Namespace) -> int:
+    if not options.reads_log:
+        return run_async(_run(config, "", options))
+    with database_in_use(config) as url:
+        return run_async(_run(config, url, options))
+
+
+async def _run(config: Config, database_url: str, options: argparse.Namespace) -> int:
+    command: TopicCommand = options.topic_command
     try:
-        command = COMMANDS[options.topic_command]
         return await command(kafka_settings(config), database_url, options)
     except (TopicRefusedError, PublishError) as error:
-        print(f"agent-runtime: {error}", file=sys.stderr)
-        return 1
+        print_error(error)
+        return EXIT_FAILED
 
 
 async def _create(settings: KafkaSettings, _url: str, _: argparse.Namespace) -> int:
@@ -87,16 +142,16 @@ async def _republish(
     settings: KafkaSettings, url: str, options: argparse.Namespace
 ) -> int:
     if options.topic == settings.topic:
-        print("agent-runtime: the relay publishes to that topic", file=sys.stderr)
-        return 1
+        print_error("the relay publishes to that topic; choose another one")
+        return EXIT_FAILED
     target = replace(settings, topic=options.topic)
     position = await republish(
         service_conninfo(url),
         EventMapper(AGGREGATES),
         target,
-        lambda position, head: print(f"{position} of {head}", flush=True),
+        lambda position, head: print(f"position {position} of {head}", flush=True),
     )
-    print(f"topic {target.topic} holds the log up to position {position}")
+    print(f"topic {target.topic} contains the log up to position {position}")
     return 0
 
 
@@ -112,18 +167,11 @@ def _print_event(event: Event) -> None:
     }
     if event.dataref is not None:
         line["dataref"] = event.dataref
-    print(orjson.dumps(line, option=orjson.OPT_UTC_Z).decode(), flush=True)
+    text = orjson.dumps(line, option=orjson.OPT_UTC_Z).decode()
+    print(escape_unprintable(text), flush=True)
 
 
 def _report(problems: Sequence[str]) -> int:
     for problem in problems:
-        print(f"agent-runtime: {problem}", file=sys.stderr)
-    return 1 if problems else 0
-
-
-COMMANDS: Final[Mapping[str, Command]] = {
-    "create": _create,
-    "check": _check,
-    "tail": _tail,
-    "republish": _republish,
-}
+        print_error(problem)
+    return EXIT_FAILED if problems else 0

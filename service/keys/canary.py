@@ -13,7 +13,7 @@ from psycopg.errors import ForeignKeyViolation
 from psycopg.rows import tuple_row
 from psycopg_pool import AsyncConnectionPool
 
-from service.config import ConfigError
+from service.errors import ConfigError
 from service.keys.cipher import OpenError
 from service.keys.key_ring import KeyRing
 from service.keys.root_key import WrongRootKeyError

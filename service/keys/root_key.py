@@ -15,8 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol, Self
 
-from service.config import ConfigError
-from service.errors import UnavailableError
+from service.errors import ConfigError, UnavailableError
 from service.keys.cipher import (
     KEY_BYTES,
     NONCE_BYTES,

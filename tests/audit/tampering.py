@@ -19,7 +19,7 @@ from projections.audit.trail.filters import TrailQuery, filters_of
 from projections.catalog import follower_conninfo
 from projections.engine.progress import wait_for_position
 from projections.engine.rebuild import rebuild
-from service.cli.review import reading_database
+from service.cli.audit import reading_database
 from service.resources import Resources
 
 OWNER = "ALTER TABLE events.stored_event DISABLE TRIGGER append_only"

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from projections.engine.progress import wait_for_position
-from service.cli.review import reading_database
+from service.cli.audit import reading_database
 from service.database import READER_ROLE
 from service.resources import Resources
 from tests.audit.command import audit
@@ -55,12 +55,12 @@ async def test_export_and_verification_by_a_reader(
         return done.returncode, done.stdout + done.stderr
 
     key_file = str(tmp_path / "checkpoints" / "public-key")
-    honest = (0, "4 entries are as they were signed\n")
+    honest = (0, "4 entries verified\n")
     assert await verified(sound, key_file) == honest
     assert await verified(sound, str(signed.key)) == honest
     said = [
-        "NOT AS IT WAS: the entry at position 3 is not the one recorded there",
-        "0 entries are as they were signed",
+        "VERIFICATION FAILED: the entry at position 3 is not the one recorded there",
+        "0 entries verified",
     ]
     assert await verified(changed, key_file) == (1, "\n".join([*said, ""]))
     status, words = await verified(sound, C2SP_KEY)

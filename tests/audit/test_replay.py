@@ -7,7 +7,7 @@ from psycopg.sql import SQL, Identifier
 
 from projections.audit.replay import REPLAYED, replay
 from projections.catalog import PROJECTORS, follower_conninfo
-from service.cli.review import reading_database
+from service.cli.audit import reading_database
 from service.resources import Resources
 from tests.audit.command import audit
 from tests.audit.random_history import Folded, World, folds
@@ -130,8 +130,8 @@ async def test_the_command(callers: Callers, resources: Resources) -> None:
     again = await audit(*at, str(made.position))
 
     assert done.stdout == (
-        f"{made.position} of {made.position}\n"
-        f"schema replay_{made.position} holds everything as of position "
+        f"position {made.position} of {made.position}\n"
+        f"schema replay_{made.position} contains the state at position "
         f"{made.position}\n"
     )
     # Auditors can read it.

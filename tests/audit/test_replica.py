@@ -84,7 +84,7 @@ async def expect_all_of_it(
         *("--checkpoint", checkpoints),
     )
     assert verified.returncode == 0
-    assert "as they were signed" in verified.stdout
+    assert "entries verified" in verified.stdout
 
     with psycopg.connect(primary, autocommit=True) as db:
         db.execute("CREATE DATABASE reviewed")

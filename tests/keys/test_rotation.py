@@ -153,8 +153,8 @@ def test_the_command_line_rotates_and_says_what_is_where(
     said = agent_runtime("keys", "rotate", *settings)
 
     new_id = KeyRing.load(tmp_path / KEY_RING).primary_id
-    assert f"everything is under root key {new_id}" in said
-    assert f"root key {old_id} is needed by nothing but older backups" in said
+    assert f"all user keys are wrapped under root key {new_id}" in said
+    assert f"root key {old_id} is now needed only by older backups" in said
     said = agent_runtime("keys", "status", *settings)
     assert f"root key {new_id}: primary, in the data folder, 1 user keys" in said
     assert old_id not in said
@@ -221,7 +221,7 @@ async def test_under_load_and_killed_half_way_no_request_fails(
     assert first_progress.startswith(b"rewrapped ")
     assert len([each for each in in_between if each.user_keys]) == 2, in_between
     assert resumed.returncode == 0
-    assert f"root key {old_id} is needed by nothing".encode() in said
+    assert f"root key {old_id} is now needed only by older backups".encode() in said
     assert set(outcomes) == {"ok"}, outcomes
     # What a process reads that starts now, with nothing but the new root key.
     assert KeyRing.load(tmp_path / KEY_RING).key_ids.isdisjoint({old_id})

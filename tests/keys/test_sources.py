@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from service.config import Config, ConfigError
+from service.config import Config
+from service.errors import ConfigError
 from service.keys.root_key import RootKeyUnavailableError
 from service.keys.root_key_source import outside_root_keys
 
@@ -77,7 +78,7 @@ async def test_unusable_sources_are_refused_without_showing_a_key(
 
 
 def test_a_key_of_a_variable_is_in_no_repr_and_no_option() -> None:
-    from service.cli.parser import build_parser
+    from service.cli.main import build_parser
 
     assert KEY[:10] not in repr(config(ROOT_KEYS=f"new:{KEY}"))
     with pytest.raises(SystemExit):

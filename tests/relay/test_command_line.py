@@ -124,7 +124,7 @@ async def test_a_log_is_published_again_to_another_topic(
                 "topic", "republish", again.topic, "--kafka-partitions", "3"
             )
             assert done.status == 0, done.err
-        assert "holds the log up to position 35" in done.out
+        assert "contains the log up to position 35" in done.out
         await until_published(resources, kafka)
     await require_equal(resources, again)
     assert positions(kafka.bootstrap, kafka.topic) == list(range(1, 36))

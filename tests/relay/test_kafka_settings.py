@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from projections.relay.kafka_settings import kafka_settings
-from service.config import Config, ConfigError
+from service.config import Config
+from service.errors import ConfigError
 
 
 def settings(**given: object) -> dict[str, object]:

@@ -1,0 +1,103 @@
+"""``agent-runtime prices import``."""
+
+import argparse
+import sys
+from datetime import UTC, datetime
+
+from service.cli.databases import database_in_use
+from service.cli.running import EXIT_FAILED, print_error, run_async
+from service.cli.settings import add_settings
+from service.config import Config
+from service.errors import InvalidRequestError
+from service.keys.root_key_source import outside_root_keys
+from service.logs import escape_unprintable
+from service.price_catalog.import_prices import import_prices
+from service.price_catalog.import_source import open_price_list
+from service.price_catalog.price_import import REASONS, Fate, ImportReport
+from service.resources import open_resources
+
+
+def add_to(parser: argparse.ArgumentParser) -> None:
+    importing = parser.add_subparsers(required=True, metavar="COMMAND").add_parser(
+        "import",
+        help="import a published price list",
+        description="Update the price catalog from a published price list. Prices that "
+        "were set manually and models that the list lacks are left unchanged; "
+        "suspicious changes are held back until confirmed. Importing the same list "
+        "again changes nothing.",
+    )
+    importing.add_argument(
+        "file",
+        help="a LiteLLM model_prices_and_context_window.json, or 'genai-prices' for "
+        "the list in the installed package",
+    )
+    importing.add_argument(
+        "--dry-run", action="store_true", help="print the changes without applying them"
+    )
+    importing.add_argument(
+        "--confirm",
+        action="append",
+        default=[],
+        metavar="PROVIDER/MODEL",
+        help="apply a change that is held back, 'all' for all of them; repeatable",
+    )
+    importing.add_argument(
+        "--undated-since",
+        metavar="TIME",
+        help="start of validity, ISO 8601, for prices without a date (default: now)",
+    )
+    add_settings(importing)
+    importing.set_defaults(run=import_command)
+
+
+def import_command(config: Config, options: argparse.Namespace) -> int:
+    with database_in_use(config) as url:
+        return run_async(_import(config, url, options))
+
+
+async def _import(
+    config: Config, database_url: str, options: argparse.Namespace
+) -> int:
+    since = _time(options.undated_since) if options.undated_since else None
+    try:
+        price_list = await open_price_list(options.file)
+    except OSError as error:
+        print_error(f"can't read {options.file}: {error.strerror}")
+        return EXIT_FAILED
+
+    def progress(done: int, total: int) -> None:
+        print(f"{done} of {total} models", file=sys.stderr, flush=True)
+
+    root = await outside_root_keys(config)
+    async with open_resources(database_url, config.data_dir, root=root) as resources:
+        report = await import_prices(
+            resources,
+            price_list,
+            dry_run=options.dry_run,
+            confirm=options.confirm,
+            progress=progress,
+            undated_since=since,
+        )
+    _print_report(report)
+    return 0
+
+
+def _print_report(report: ImportReport) -> None:
+    for outcome in report.outcomes:
+        if outcome.fate is not Fate.UNCHANGED:
+            line = f"{outcome.fate} {escape_unprintable(outcome.key)}"
+            reasons = "; ".join(REASONS[reason] for reason in outcome.held_because)
+            print(f"{line}: {reasons}" if reasons else line)
+    counts = ", ".join(f"{count} {fate}" for fate, count in report.counts.items())
+    print(counts + (" (dry run: nothing was changed)" if report.dry_run else ""))
+
+
+def _time(text: str) -> datetime:
+    """Parse ISO 8601; a time without a zone is UTC."""
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        raise InvalidRequestError(
+            f"--undated-since: {text!r} is not an ISO 8601 time"
+        ) from None
+    return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)

@@ -1,0 +1,54 @@
+"""``agent-runtime rebuild``."""
+
+import argparse
+
+from projections.catalog import PROJECTORS, follower_conninfo
+from projections.engine.rebuild import rebuild
+from service.aggregates import AGGREGATES
+from service.cli.databases import database_in_use
+from service.cli.running import EXIT_FAILED, print_error, run_async
+from service.cli.settings import add_settings
+from service.config import Config
+from service.event_log.mapper import EventMapper
+
+ALL = "all"
+
+
+def add_to(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Rebuild a projection's read tables from the event log. The current tables "
+        "answer queries until the new ones replace them."
+    )
+    parser.add_argument(
+        "projection", help=f"name of the projection, or '{ALL}' for every projection"
+    )
+    add_settings(parser)
+    parser.set_defaults(run=rebuild_command)
+
+
+def rebuild_command(config: Config, options: argparse.Namespace) -> int:
+    with database_in_use(config) as url:
+        return run_async(_rebuild(url, options.projection))
+
+
+async def _rebuild(database_url: str, wanted: str) -> int:
+    projectors = [
+        projector for projector in PROJECTORS if wanted in (projector.name, ALL)
+    ]
+    if not projectors:
+        names = ", ".join(sorted(projector.name for projector in PROJECTORS))
+        print_error(
+            f"no projection is named {wanted!r}; choose {ALL} or one of {names}"
+        )
+        return EXIT_FAILED
+    mapper = EventMapper(AGGREGATES)
+    conninfo = follower_conninfo(database_url)
+    for projector in projectors:
+        name = projector.name
+
+        def progress(position: int, head: int, name: str = name) -> None:
+            print(f"{name}: position {position} of {head}", flush=True)
+
+        position = await rebuild(conninfo, mapper, projector, progress)
+        print(f"{name}: rebuilt up to position {position}", flush=True)
+    return 0

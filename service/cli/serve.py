@@ -1,0 +1,38 @@
+"""``agent-runtime serve``."""
+
+import argparse
+import logging
+
+from service.cli.databases import database
+from service.cli.running import run_async
+from service.cli.settings import add_settings
+from service.config import Config
+from service.database import wait_for_server
+from service.hardening import forbid_dumps
+from service.migrate import migrate
+
+logger = logging.getLogger(__name__)
+
+
+def add_to(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Run the service until SIGTERM or SIGINT: answer HTTP, keep the read tables up "
+        "to date, publish to Kafka. Applies pending migrations first."
+    )
+    add_settings(parser)
+    parser.set_defaults(run=serve_command)
+
+
+def serve_command(config: Config, _options: argparse.Namespace) -> int:
+    forbid_dumps()
+    if config.database_url is None:
+        logger.info("starting the embedded PostgreSQL in %s", config.data_dir)
+    with database(config) as (url, postgres):
+        from service.serve import serve
+
+        if postgres is None:
+            wait_for_server(url)
+        applied = migrate(url)
+        if applied:
+            logger.info("applied %d migrations, up to %s", len(applied), applied[-1])
+        return run_async(serve(config, url, postgres))

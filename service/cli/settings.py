@@ -1,0 +1,53 @@
+"""The options that every command shares: one for each setting."""
+
+import argparse
+from collections.abc import Mapping
+from typing import Final
+
+from pydantic import BaseModel
+
+from service.config import (
+    NO_OPTION,
+    Config,
+    KafkaConfig,
+    KeyConfig,
+    TraceStoreConfig,
+    variable_of,
+)
+
+GENERAL: Final = "settings"
+GROUPS: Final[Mapping[str, type[BaseModel]]] = {
+    "root keys": KeyConfig,
+    "Kafka": KafkaConfig,
+    "trace store": TraceStoreConfig,
+}
+
+
+def add_settings(parser: argparse.ArgumentParser) -> None:
+    """Add an option for each setting, in groups; call it after all other options."""
+    # The usage shows the command's own options only; the groups show the rest.
+    usage = parser.format_usage().removeprefix("usage: ").rstrip()
+    parser.usage = f"{usage} [SETTINGS]"
+    groups = {title: parser.add_argument_group(title) for title in (GENERAL, *GROUPS)}
+    for name, field in Config.model_fields.items():
+        if name in NO_OPTION:
+            continue
+        option = "--" + name.replace("_", "-")
+        help_text = f"{field.description} [{variable_of(name)}]"
+        if field.default not in (None, False):
+            help_text += f" (default: {field.default})"
+        group = groups[_group_of(name)]
+        if field.annotation is bool:
+            group.add_argument(
+                option, action="store_true", default=None, help=help_text
+            )
+        else:
+            metavar = name.split("_")[-1].upper()
+            group.add_argument(option, metavar=metavar, help=help_text)
+
+
+def _group_of(name: str) -> str:
+    for title, group in GROUPS.items():
+        if name in group.model_fields:
+            return title
+    return GENERAL
