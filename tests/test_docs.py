@@ -132,6 +132,14 @@ def test_every_folder_is_in_the_architecture_document() -> None:
     assert missing == []
 
 
+def test_the_architecture_document_names_no_folder_that_does_not_exist() -> None:
+    named = re.findall(
+        r"^\| `([a-z_/]+/)` \|", text("docs/architecture.md"), re.MULTILINE
+    )
+    assert named
+    assert [folder for folder in named if not (ROOT / folder).is_dir()] == []
+
+
 def test_decisions_are_numbered_without_gaps_and_listed() -> None:
     decisions = sorted(
         path.name for path in (ROOT / "docs/decisions").glob("[0-9]*.md")
