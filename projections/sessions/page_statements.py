@@ -25,7 +25,7 @@ POSITION = SQL("""
 """)
 COLUMNS = SQL("""
     s.id, s.session_id, s.agent_id, s.user_id, s.started_at,
-    s.ended_at IS NOT NULL AS has_ended, s.last_active_at, s.facts, s.figures,
+    s.ended_at IS NOT NULL AS has_ended, s.last_active_at, s.rendered,
     i.version AS input_version, i.sealed_input, i.input_truncated,
     o.version AS output_version, o.sealed_output, o.output_truncated,
     k.destroyed_at IS NOT NULL AS is_erased

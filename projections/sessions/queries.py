@@ -68,8 +68,7 @@ class SessionRow:
     started_at: datetime
     has_ended: bool
     last_active_at: datetime
-    facts: str
-    figures: str
+    rendered: str
     input_version: int | None
     sealed_input: str | None
     input_truncated: bool | None

@@ -7,10 +7,10 @@ from typing import Any
 from uuid import UUID
 
 from projections.sessions.queries import SessionRow
-from projections.sessions.resource import TraceStoreSays
+from projections.sessions.resource import ReadSession, StoredSession, TraceStoreSays
 from projections.sessions.texts import ShownText
 from projections.sessions.trace_store import Enrichment, Enrichments
-from service.http.envelope import to_json
+from service.http.envelope import joined, to_json
 
 
 def rendered(
@@ -19,10 +19,12 @@ def rendered(
     last_output: ShownText,
     enrichments: Enrichments | None,
 ) -> bytes:
-    """Join what the read table holds rendered with what is known only now."""
+    """Return a session as JSON: as its row holds it, and what is known only now."""
     enrichment = enrichments.get(row.session_id) if enrichments else None
-    figures = row.figures if enrichment is None else merged(row.figures, enrichment)
-    now = {
+    stored = row.rendered.encode()
+    if enrichment is not None:
+        stored = to_json(merged(json.loads(stored, parse_float=Decimal), enrichment))
+    now: ReadSession = {
         "first_input": first_input.text,
         "first_input_truncated": first_input.truncated,
         "last_output": last_output.text,
@@ -33,42 +35,35 @@ def rendered(
         ),
         "trace_store": said(enrichments, row.session_id),
     }
-    return b"".join(
-        (
-            row.facts[:-1].encode(),
-            b",",
-            figures[1:-1].encode(),
-            b",",
-            to_json(now)[1:],
-        )
-    )
+    return joined(stored, to_json(now))
 
 
-def merged(figures: str, enrichment: Enrichment) -> str:
+def merged(stored: StoredSession, enrichment: Enrichment) -> StoredSession:
     """Show a trace store's figures where it has them, and our own where it has none.
 
     What belongs together comes from one side: tokens with their kinds, a cost with
     its currency, and trace count and latencies, which are of the same traces.
     """
-    own: dict[str, Any] = json.loads(figures, parse_float=Decimal)
     if enrichment.cost is not None:
-        own["cost_summary"] = {
-            "total": {"cost": enrichment.cost, "currency": enrichment.currency},
+        cost: Any = enrichment.cost
+        stored["cost_summary"] = {
+            "total": {"cost": cost, "currency": enrichment.currency},
             "traces_without_price": None,
         }
     if enrichment.tokens is not None:
-        tokens = own["token_usage"]
+        tokens = stored["token_usage"]
         if tokens["total"] != enrichment.tokens:
             tokens["cache_read"] = tokens["cache_creation"] = None
         tokens["total"] = enrichment.tokens
         tokens["prompt"] = enrichment.prompt_tokens
         tokens["completion"] = enrichment.completion_tokens
-    latencies = enrichment.latency_ms_p50, enrichment.latency_ms_p99
-    if enrichment.traces is not None and None not in latencies:
-        own["num_traces"] = enrichment.traces
-        own["num_traces_with_error"] = enrichment.traces_with_error
-        own["trace_latency_ms_p50"], own["trace_latency_ms_p99"] = latencies
-    return to_json(own).decode()
+    p50, p99 = enrichment.latency_ms_p50, enrichment.latency_ms_p99
+    if enrichment.traces is not None and p50 is not None and p99 is not None:
+        stored["num_traces"] = enrichment.traces
+        stored["num_traces_with_error"] = enrichment.traces_with_error
+        stored["trace_latency_ms_p50"] = p50
+        stored["trace_latency_ms_p99"] = p99
+    return stored
 
 
 def said(enrichments: Enrichments | None, session_id: str) -> TraceStoreSays:

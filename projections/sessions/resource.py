@@ -1,30 +1,43 @@
-"""A session and its turns as the API shows them."""
+"""A session and its turns as the API shows them.
 
+The only description of operation 4's rows: the OpenAPI document is read off these
+types, and so is the SQL by which the projector renders what can be stored rendered.
+"""
+
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, Literal, TypedDict
+from typing import Annotated, Any, Literal, TypedDict
 from uuid import UUID
+
+from projections.sessions.stored_json import Computed, milliseconds, utc_text
 
 TraceStoreSays = Literal["not_configured", "found", "unknown_session", "unavailable"]
 
 
 class TotalCost(TypedDict):
-    cost: float | None
-    currency: str | None
+    cost: Annotated[float | None, Computed("w.cost")]
+    currency: Annotated[str | None, Computed("w.currency")]
 
 
 class CostSummary(TypedDict):
     """`traces_without_price` is null when the trace store's cost is shown."""
 
     total: TotalCost
-    traces_without_price: int | None
+    traces_without_price: Annotated[int | None, Computed("w.unpriced")]
 
 
 class TokenUsage(TypedDict):
-    total: int | None
-    prompt: int | None
-    completion: int | None
-    cache_read: int | None
-    cache_creation: int | None
+    total: Annotated[
+        int | None,
+        Computed(
+            "coalesce(w.prompt_tokens + w.completion_tokens,"
+            " w.prompt_tokens, w.completion_tokens)"
+        ),
+    ]
+    prompt: Annotated[int | None, Computed("w.prompt_tokens")]
+    completion: Annotated[int | None, Computed("w.completion_tokens")]
+    cache_read: Annotated[int | None, Computed("w.cache_read_tokens")]
+    cache_creation: Annotated[int | None, Computed("w.cache_creation_tokens")]
 
 
 class SessionAnnotation(TypedDict):
@@ -61,28 +74,41 @@ class AnnotationSummary(TypedDict):
     label_fractions: list[LabelFraction]
 
 
-class Session(TypedDict):
-    id: UUID
-    session_id: str
-    agent_id: UUID
-    user_id: UUID
-    start_time: datetime
-    end_time: datetime
-    duration_ms: int
-    has_ended: bool
+class StoredSession(TypedDict):
+    """What of a session follows from its events: rendered once, by the projector."""
+
+    id: Annotated[UUID, Computed("w.id")]
+    session_id: Annotated[str, Computed("w.session_id")]
+    agent_id: Annotated[UUID, Computed("w.agent_id")]
+    user_id: Annotated[UUID, Computed("w.user_id")]
+    start_time: Annotated[datetime, Computed(utc_text("w.started_at"))]
+    end_time: Annotated[datetime, Computed(utc_text("w.last_active_at"))]
+    duration_ms: Annotated[
+        int, Computed(milliseconds("w.last_active_at - w.started_at"))
+    ]
+    has_ended: Annotated[bool, Computed("w.ended_at IS NOT NULL")]
     cost_summary: CostSummary
     token_usage: TokenUsage
-    num_traces: int
-    num_traces_with_error: int | None
-    trace_latency_ms_p50: float | None
-    trace_latency_ms_p99: float | None
+    num_traces: Annotated[int, Computed("w.traces")]
+    num_traces_with_error: Annotated[int | None, Computed("w.errors")]
+    trace_latency_ms_p50: Annotated[float | None, Computed("w.latency_ms[1]")]
+    trace_latency_ms_p99: Annotated[float | None, Computed("w.latency_ms[2]")]
+
+
+class ReadSession(TypedDict):
+    """What of a session is known only when it is read: its texts, the trace store."""
+
     first_input: str | None
     first_input_truncated: bool
     last_output: str | None
     last_output_truncated: bool
-    session_annotations: list[SessionAnnotation]
-    session_annotation_summaries: list[AnnotationSummary]
+    session_annotations: Sequence[SessionAnnotation]
+    session_annotation_summaries: Sequence[AnnotationSummary]
     trace_store: TraceStoreSays
+
+
+class Session(StoredSession, ReadSession):
+    pass
 
 
 class ShownTurn(TypedDict):
@@ -105,6 +131,10 @@ class ShownTurn(TypedDict):
     output_truncated: bool
 
 
-class SessionWithTurns(Session):
+class Turns(TypedDict):
     turns: list[ShownTurn]
     has_more_turns: bool
+
+
+class SessionWithTurns(Session, Turns):
+    pass

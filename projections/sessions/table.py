@@ -8,8 +8,11 @@ from typing import Any
 from uuid import UUID
 
 from psycopg import AsyncConnection
+from psycopg.sql import SQL
 
 from projections.engine.arrays import columns
+from projections.sessions.resource import StoredSession
+from projections.sessions.stored_json import rendered_by_sql
 
 
 @dataclass(slots=True, kw_only=True)
@@ -51,9 +54,9 @@ class TurnRow:
 INSERT_OPENED = """
     INSERT INTO session (
            id, session_id, agent_id, user_id, opened_at, opened_position,
-           started_at, last_active_at, has_error, facts, figures)
+           started_at, last_active_at, has_error, rendered)
     SELECT id, session_id, agent_id, user_id, opened_at, opened_position,
-           opened_at, opened_at, false, '', ''
+           opened_at, opened_at, false, ''
       FROM unnest(
            %(id)b::uuid[], %(session_id)b::text[], %(agent_id)b::uuid[],
            %(user_id)b::uuid[], %(opened_at)b::timestamptz[],
@@ -86,10 +89,10 @@ DELETE_TURNS = """
            AS given (session, turn_id)
      WHERE t.session = given.session AND t.turn_id = given.turn_id
 """
-# Rows to JSON, and not json_build_object: that puts blanks everywhere.
 # What a row says follows from the set of its turns alone, so their order of
 # arrival can't matter.
-SUMMARIZE = """
+SUMMARIZE = (
+    SQL("""
     WITH touched AS (
          SELECT * FROM unnest(%(id)b::uuid[], %(ended_at)b::timestamptz[])
              AS given (id, ended_at)
@@ -143,36 +146,13 @@ SUMMARIZE = """
            has_error = w.errors > 0,
            first_input_version = w.first_input,
            last_output_version = w.last_output,
-           facts = (SELECT row_to_json(f)::text FROM (
-               SELECT w.id, w.session_id, w.agent_id, w.user_id,
-                      to_char(w.started_at AT TIME ZONE 'UTC', %(utc)s) AS start_time,
-                      to_char(w.last_active_at AT TIME ZONE 'UTC', %(utc)s)
-                          AS end_time,
-                      floor(extract(epoch FROM w.last_active_at - w.started_at)
-                          * 1000)::bigint AS duration_ms,
-                      w.ended_at IS NOT NULL AS has_ended) f),
-           figures = (SELECT row_to_json(f)::text FROM (
-               SELECT (SELECT row_to_json(c) FROM (
-                          SELECT (SELECT row_to_json(t) FROM (
-                                     SELECT w.cost, w.currency) t) AS total,
-                                 w.unpriced AS traces_without_price) c) AS cost_summary,
-                      (SELECT row_to_json(u) FROM (
-                          SELECT coalesce(w.prompt_tokens + w.completion_tokens,
-                                          w.prompt_tokens, w.completion_tokens)
-                                     AS total,
-                                 w.prompt_tokens AS prompt,
-                                 w.completion_tokens AS completion,
-                                 w.cache_read_tokens AS cache_read,
-                                 w.cache_creation_tokens AS cache_creation) u)
-                          AS token_usage,
-                      w.traces AS num_traces,
-                      w.errors AS num_traces_with_error,
-                      w.latency_ms[1] AS trace_latency_ms_p50,
-                      w.latency_ms[2] AS trace_latency_ms_p99) f)
+           rendered = {rendered}
       FROM whole w
      WHERE s.id = w.id
-"""
-UTC = 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'
+""")
+    .format(rendered=rendered_by_sql(StoredSession))
+    .as_bytes(None)
+)
 
 
 async def insert_opened(db: AsyncConnection[Any], rows: Iterable[OpenedRow]) -> None:
@@ -199,5 +179,5 @@ async def summarize(
     """Bring the rows of some sessions up to their turns and, where given, ends."""
     await db.execute(
         SUMMARIZE,
-        {"id": list(ended), "ended_at": list(ended.values()), "utc": UTC},
+        {"id": list(ended), "ended_at": list(ended.values())},
     )

@@ -11,15 +11,13 @@ CREATE TABLE session (
     has_error           boolean     NOT NULL,
     first_input_version bigint,
     last_output_version bigint,
-    facts               text        NOT NULL,
-    figures             text        NOT NULL
+    rendered            text        NOT NULL
 ) WITH (fillfactor = 85);
 COMMENT ON COLUMN session.opened_at IS 'As the start was reported; a turn may have been earlier.';
 COMMENT ON COLUMN session.opened_position IS 'Where the log first names the session: a cursor shows none that are newer.';
 COMMENT ON COLUMN session.last_active_at IS 'The latest of start, end, and the ends of turns.';
 COMMENT ON COLUMN session.first_input_version IS 'The turn that the first input stands in; its text is sealed.';
-COMMENT ON COLUMN session.facts IS 'Rendered JSON: ids and times.';
-COMMENT ON COLUMN session.figures IS 'Rendered JSON: tokens, cost, traces and latencies.';
+COMMENT ON COLUMN session.rendered IS 'JSON of projections.sessions.resource.StoredSession.';
 
 CREATE TABLE session_turn (
     session          uuid        NOT NULL,

@@ -10,14 +10,14 @@ from pydantic import Field
 from projections.engine.snapshot import reading
 from projections.sessions.queries import FOLLOWERS
 from projections.sessions.rendering import rendered
-from projections.sessions.resource import SessionWithTurns, ShownTurn
+from projections.sessions.resource import SessionWithTurns, ShownTurn, Turns
 from projections.sessions.texts import TextOpener, first_and_last
 from projections.sessions.trace_store import TRACES
 from projections.sessions.turn_queries import TurnRow, session_turns, visible_session
 from service.errors import NotFoundError
 from service.http.app_keys import VAULT
 from service.http.authentication import PRINCIPAL
-from service.http.envelope import Answer, to_json
+from service.http.envelope import Answer, joined, to_json
 from service.http.operation import Routes
 from service.http.requests import QueryModel
 from service.sessions.aggregate import TURNS_MAX, ChatSession
@@ -66,7 +66,7 @@ async def get_session(
     vault = request.app[VAULT]
     enriched = await request.app[TRACES].of([row.key])
     session = rendered(row, *await first_and_last(vault, row), enriched)
-    turns = {
+    turns: Turns = {
         "turns": [
             await _shown(turn, TextOpener(vault, row)) for turn in found[: query.limit]
         ],
@@ -74,7 +74,7 @@ async def get_session(
     }
     return Answer(
         message="session",
-        data=orjson.Fragment(session[:-1] + b"," + to_json(turns)[1:]),
+        data=orjson.Fragment(joined(session, to_json(turns))),
         headers=snapshot.headers,
     )
 

@@ -48,8 +48,7 @@ async def get_page(request: web.Request) -> web.Response:
 
 def _rendered(row: dict[str, Any]) -> dict[str, Any]:
     return {
-        **orjson.loads(row["facts"]),
-        **orjson.loads(row["figures"]),
+        **orjson.loads(row["rendered"]),
         "first_input": row["sealed_input"],
         "first_input_truncated": row["input_truncated"],
         "last_output": row["sealed_output"],

@@ -29,11 +29,11 @@ MANAGED = 10
 FILL = """
     INSERT INTO session (
            id, session_id, agent_id, user_id, opened_at, opened_position,
-           started_at, last_active_at, has_error, facts, figures)
+           started_at, last_active_at, has_error, rendered)
     SELECT md5(n::text)::uuid, 'chat-' || n,
            lpad(to_hex(n %% 100), 32, '0')::uuid,
            lpad(to_hex(1000 + n %% 500), 32, '0')::uuid,
-           at, n, at, at + interval '20 minutes', n %% 50 = 0, '{}', '{}'
+           at, n, at, at + interval '20 minutes', n %% 50 = 0, '{}'
       FROM generate_series(1, %(sessions)s) AS n
      CROSS JOIN LATERAL (
            SELECT %(noon)s::timestamptz - n * interval '1 minute' AS at) AS moment

@@ -19,7 +19,7 @@ NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 LATENCY_US_MAX = 10**9
 
 ROW = """
-    SELECT s.facts, s.figures, s.started_at, s.last_active_at, s.ended_at,
+    SELECT s.rendered, s.started_at, s.last_active_at, s.ended_at,
            s.has_error, s.opened_at, i.turn_id AS first_input, o.turn_id AS last_output
       FROM session s
       LEFT JOIN session_turn i ON i.session = s.id AND i.version = s.first_input_version
@@ -108,33 +108,35 @@ def test_a_row_says_what_its_turns_come_to(
     database_url: str, turns: list[Turn]
 ) -> None:
     row = project(database_url, session_events(NOON, turns))
-    facts, figures = orjson.loads(row[0]), orjson.loads(row[1])
+    shown = orjson.loads(row[0])
 
     start = min([NOON, *(turn.started_at for turn in turns)])
     end = max([NOON, *(turn.ended_at for turn in turns)])
-    assert (row[2], row[3]) == (start, end)
-    assert datetime.fromisoformat(facts["start_time"]) == start
-    assert datetime.fromisoformat(facts["end_time"]) == end
-    assert facts["duration_ms"] == (end - start) // timedelta(milliseconds=1)
-    assert figures["num_traces"] == len(turns)
-    assert figures["num_traces_with_error"] == sum(turn.is_error for turn in turns)
+    assert (row[1], row[2]) == (start, end)
+    assert datetime.fromisoformat(shown["start_time"]) == start
+    assert datetime.fromisoformat(shown["end_time"]) == end
+    assert shown["duration_ms"] == (end - start) // timedelta(milliseconds=1)
+    assert shown["num_traces"] == len(turns)
+    assert shown["num_traces_with_error"] == sum(turn.is_error for turn in turns)
     latencies = [
         (turn.ended_at - turn.started_at) / timedelta(milliseconds=1) for turn in turns
     ]
     for name, probability in (("p50", 0.5), ("p99", 0.99)):
-        shown = figures[f"trace_latency_ms_{name}"]
+        latency = shown[f"trace_latency_ms_{name}"]
         if latencies:
-            assert math.isclose(shown, quantile(latencies, probability), rel_tol=1e-12)
+            assert math.isclose(
+                latency, quantile(latencies, probability), rel_tol=1e-12
+            )
         else:
-            assert shown is None
+            assert latency is None
     prompts = [turn.tokens.prompt for turn in turns if turn.tokens.prompt is not None]
     completions = [
         turn.tokens.completion for turn in turns if turn.tokens.completion is not None
     ]
-    assert figures["token_usage"]["prompt"] == (sum(prompts) if prompts else None)
+    assert shown["token_usage"]["prompt"] == (sum(prompts) if prompts else None)
     told = prompts + completions
-    assert figures["token_usage"]["total"] == (sum(told) if told else None)
+    assert shown["token_usage"]["total"] == (sum(told) if told else None)
     asked = sorted((t.started_at, t.turn_id) for t in turns if t.texts.input)
     answered = sorted((t.started_at, t.turn_id) for t in turns if t.texts.output)
-    assert row[7] == (asked[0][1] if asked else None)
-    assert row[8] == (answered[-1][1] if answered else None)
+    assert row[6] == (asked[0][1] if asked else None)
+    assert row[7] == (answered[-1][1] if answered else None)
