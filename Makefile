@@ -1,5 +1,6 @@
 # make serve   start the whole service with demo data
 # make test    run the tests
+# make test-fast   run those that need neither PostgreSQL, Kafka nor processes: every decision, in seconds
 # make test-phoenix   run the tests with a real Arize Phoenix, which make test skips unless it is installed
 # make faults  inject faults into real processes, Kafka too, while clients write; check that nothing was lost
 # make bench   run the benchmarks against their baselines, for about ten minutes
@@ -13,13 +14,18 @@ VENV ?= .venv
 DATA ?= data
 bin = $(VENV)/bin
 
-.PHONY: serve test test-phoenix faults bench bench-check check format contract examples lock clean
+.PHONY: serve test test-fast test-phoenix faults bench bench-check check format contract examples lock clean
 
 serve: $(VENV)/.installed
 	$(bin)/agent-runtime serve --data-dir $(DATA) --demo
 
 test: $(VENV)/.installed-for-tests
 	$(bin)/pytest --numprocesses 3 --no-loadscope-reorder
+
+# Without what takes long to load: Schemathesis, and the cases that it prepares.
+test-fast: $(VENV)/.installed-for-tests
+	$(bin)/pytest --numprocesses 2 -m fast --hypothesis-profile fast -p no:schemathesis \
+		--ignore tests/openapi/test_conformance.py
 
 # Installs Phoenix first, in an environment of its own, unless it is installed.
 test-phoenix: $(VENV)/.installed-for-tests

@@ -23,9 +23,15 @@ from service.event_log.log import EventLog
 from service.migrate import migrate
 from service.resources import Resources, open_resources
 from tests.callers import Callers
+from tests.event_log.in_memory import InMemoryLog
 from tests.scenario import Scenario
 
-pytest_plugins = ["tests.failure_reports", "tests.kafka.fixtures", "tests.scheduling"]
+pytest_plugins = [
+    "tests.failure_reports",
+    "tests.kafka.fixtures",
+    "tests.levels",
+    "tests.scheduling",
+]
 
 TEMPLATE = "migrated"
 FOLLOWED_TEMPLATE = "followed"
@@ -144,6 +150,11 @@ def callers(resources: Resources, client: TestClient) -> Callers:
 
 
 @pytest.fixture
-def scenario(resources: Resources) -> Scenario:
-    """Given aggregates, when a handler runs, then these events are recorded."""
-    return Scenario(resources)
+def scenario(request: pytest.FixtureRequest) -> Scenario:
+    """Given aggregates, when a handler runs, then these events are recorded.
+
+    On PostgreSQL if the test uses it besides, otherwise in memory.
+    """
+    if "resources" in request.fixturenames:
+        return Scenario(request.getfixturevalue("resources").log)
+    return Scenario(InMemoryLog(AGGREGATES))

@@ -1,4 +1,4 @@
-"""Given, when, then: one command handler over a real log."""
+"""Given, when, then: one command handler over an event log."""
 
 from collections.abc import Awaitable, Callable
 from copy import deepcopy
@@ -11,8 +11,8 @@ from service.event_log.execute import execute
 from service.event_log.mapper import RecordedEvent
 from service.event_log.unit_of_work import UnitOfWork
 from service.principal import Principal, Role
-from service.resources import Resources
 from service.users.aggregate import User
+from tests.event_log.in_memory import AnyLog
 
 Command = TypeVar("Command")
 Result = TypeVar("Result")
@@ -33,8 +33,8 @@ class Scenario:
 
     at = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
-    def __init__(self, resources: Resources) -> None:
-        self._resources = resources
+    def __init__(self, log: AnyLog) -> None:
+        self._log = log
         self._before = 0
         self.result: Any = None
         self.error: ServiceError | None = None
@@ -50,9 +50,7 @@ class Scenario:
                 # aggregate must not be that one.
                 work.save(deepcopy(aggregate))
 
-        await execute(
-            self._resources.log, save, metadata={"actor": "given"}, at=self.at
-        )
+        await execute(self._log, save, metadata={"actor": "given"}, at=self.at)
         for aggregate in aggregates:
             aggregate.take_events(at=self.at)
         return self
@@ -66,11 +64,11 @@ class Scenario:
     ) -> Self:
         """Run a handler as the command's principal; a refusal is kept in ``error``."""
         caller: Principal = command.principal  # type: ignore[attr-defined]  # every command names one
-        self._before = (await self._resources.log.head()).position
+        self._before = (await self._log.head()).position
         self.result = self.error = None
         try:
             self.result, _ = await execute(
-                self._resources.log,
+                self._log,
                 lambda work: handler(command, work),
                 metadata={"actor": str(caller.user_id)},
                 at=self.at,
@@ -95,7 +93,5 @@ class Scenario:
 
     async def recorded(self) -> list[RecordedEvent]:
         """Return the last command's events, to look at their fields."""
-        head = (await self._resources.log.head()).position
-        return await self._resources.log.read(
-            after=self._before, upto=head, limit=EVENTS_MAX
-        )
+        head = (await self._log.head()).position
+        return await self._log.read(after=self._before, upto=head, limit=EVENTS_MAX)

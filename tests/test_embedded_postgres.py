@@ -34,6 +34,7 @@ with EmbeddedPostgres.start(Path(sys.argv[1])) as postgres:
     sys.stdin.read()
 """
 
+pytestmark = pytest.mark.processes
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root changes user")
 
 

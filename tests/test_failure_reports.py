@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parent.parent
 # A long module, so that the collector runs while it is parsed.
 MODULE = """\
@@ -35,6 +37,7 @@ LONG = [
 LINE = "    [{number}, (2, [3, (4, {{'5': 6}})])],"
 
 
+@pytest.mark.processes
 def test_a_failure_is_named_though_its_garbage_is_collected_meanwhile(
     tmp_path: Path,
 ) -> None:

@@ -33,6 +33,7 @@ def test_the_index_lists_every_document() -> None:
     assert {name for name in documents if f"](docs/{name})" not in index} == set()
 
 
+@pytest.mark.processes
 def test_the_first_calls_answer(tmp_path: Path) -> None:
     calls = [block for block in shell_blocks() if "curl " in block]
     assert calls

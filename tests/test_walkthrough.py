@@ -47,6 +47,7 @@ def outputs(tmp_path: Path) -> list[str]:
         return service.run(script).split(f"{STEP}\n")[1:]
 
 
+@pytest.mark.processes
 def test_each_step_answers_as_shown(outputs: list[str]) -> None:
     for number, (step, output) in enumerate(zip(steps(), outputs, strict=True), 1):
         shown, real = step.shown, output

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from service.errors import ConflictError, ServiceError
 from service.event_log.append import Appended, Receipt, VersionConflictError
-from service.event_log.log import EventLog
+from service.event_log.protocol import CommandLog
 from service.event_log.unit_of_work import UnitOfWork
 
 ATTEMPTS_MAX = 20
@@ -21,7 +21,7 @@ Decide = Callable[[UnitOfWork], Awaitable[Result]]
 
 
 async def execute(
-    log: EventLog,
+    log: CommandLog,
     decide: Decide[Result],
     *,
     metadata: Mapping[str, str],
@@ -71,7 +71,7 @@ class _StaleError(Exception):
 
 
 async def _attempt(
-    log: EventLog,
+    log: CommandLog,
     decide: Decide[Result],
     work: UnitOfWork,
     receipt: Callable[[Result], Receipt] | None,

@@ -11,7 +11,7 @@ from eventsourcing.persistence import StoredEvent
 from service.aggregate import LoggedAggregate
 from service.errors import NotFoundError, PreconditionFailedError
 from service.event_log.append import Append, Receipt, SealedValue
-from service.event_log.log import EventLog
+from service.event_log.protocol import CommandLog
 
 A = TypeVar("A", bound=LoggedAggregate)
 
@@ -25,7 +25,7 @@ class UnitOfWork:
 
     def __init__(
         self,
-        log: EventLog,
+        log: CommandLog,
         *,
         metadata: Mapping[str, str],
         at: datetime,
@@ -56,8 +56,7 @@ class UnitOfWork:
         """Return a copy to decide on, or None when there is no such aggregate."""
         loaded = self._loaded.get(aggregate_id.int)
         if loaded is None:
-            log = self._log
-            committed = log.cache.get(aggregate_id) or await log.load(aggregate_id)
+            committed = await self._log.load(aggregate_id)
             if committed is None:
                 self.reads.setdefault(aggregate_id, 0)
                 return None

@@ -122,6 +122,7 @@ def test_consistency_proofs_are_the_published_ones(first: int, second: int) -> N
     assert proof == CT_CONSISTENCY[first, second]
 
 
+@pytest.mark.slow
 def test_every_small_tree_is_that_of_the_second_implementation() -> None:
     leaves = numbered(SIZES_MAX)
     stored = Stored(leaves)

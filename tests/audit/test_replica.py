@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 import psycopg
+import pytest
 from aiohttp.test_utils import TestClient, TestServer
 from psycopg.conninfo import make_conninfo
 
@@ -26,6 +27,7 @@ WRITTEN = "SELECT pg_current_wal_lsn()"
 IS_REPLAYED = "SELECT pg_is_in_recovery() AND pg_last_wal_replay_lsn() >= %s"
 
 
+@pytest.mark.processes
 async def test_a_reviewer_needs_nothing_but_a_replica(tmp_path: Path) -> None:
     with (
         tempfile.TemporaryDirectory(

@@ -16,6 +16,7 @@ from service.event_log.execute import execute
 from service.event_log.log import EventLog
 from service.event_log.unit_of_work import UnitOfWork
 from service.event_log.writer import Patience
+from tests.event_log.in_memory import AnyLog
 from tests.event_log.ledger import Ledger
 
 Result = TypeVar("Result")
@@ -45,7 +46,7 @@ async def open_log(
 
 
 async def run(
-    log: EventLog,
+    log: AnyLog,
     decide: Callable[[UnitOfWork], Awaitable[Result]],
     *,
     receipt: Callable[[Result], Receipt] | None = None,
@@ -53,7 +54,7 @@ async def run(
     return await execute(log, decide, metadata=METADATA, at=AT, receipt=receipt)
 
 
-async def open_ledger(log: EventLog, name: str) -> UUID:
+async def open_ledger(log: AnyLog, name: str) -> UUID:
     async def decide(work: UnitOfWork) -> UUID:
         ledger = Ledger(name=name)
         work.save(ledger)
@@ -75,12 +76,12 @@ def entering(ledger_id: UUID, *notes: str) -> Callable[[UnitOfWork], Awaitable[i
     return decide
 
 
-async def enter(log: EventLog, ledger_id: UUID, *notes: str) -> int:
+async def enter(log: AnyLog, ledger_id: UUID, *notes: str) -> int:
     return (await run(log, entering(ledger_id, *notes)))[0]
 
 
 async def decided(
-    log: EventLog, decide: Callable[[UnitOfWork], Awaitable[Any]]
+    log: AnyLog, decide: Callable[[UnitOfWork], Awaitable[Any]]
 ) -> Append:
     """Decide now and leave the append to the test."""
     work = UnitOfWork(log, metadata=METADATA, at=AT)
@@ -88,14 +89,14 @@ async def decided(
     return work.to_append(None)
 
 
-def new_ledger(log: EventLog, name: str | None = None) -> Append:
+def new_ledger(log: AnyLog, name: str | None = None) -> Append:
     """Return a command, decided on nothing, that opens a ledger."""
     work = UnitOfWork(log, metadata=METADATA, at=AT)
     work.save(Ledger(name=name or uuid4().hex))
     return work.to_append(None)
 
 
-async def entries(log: EventLog, ledger_id: UUID) -> list[str]:
+async def entries(log: AnyLog, ledger_id: UUID) -> list[str]:
     """Return a ledger's entries as the log has them, past any cache."""
     return [
         each.event.note

@@ -125,6 +125,7 @@ async def test_a_snapshot_of_another_class_version_is_replaced(
     assert row == (1,)
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(
     notes=st.lists(st.dictionaries(st.text(), JSON | TAGGED, max_size=4), max_size=5),

@@ -147,6 +147,7 @@ async def cut_off(tmp_path: Path) -> AsyncIterator[tuple[Callers, EmbeddedPostgr
         yield Callers(resources, client), postgres
 
 
+@pytest.mark.processes
 async def test_without_the_database_callers_are_told_to_come_back(
     cut_off: tuple[Callers, EmbeddedPostgres],
 ) -> None:

@@ -55,6 +55,7 @@ def test_a_ring_that_must_exist_is_not_made(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.processes
 async def test_processes_that_start_at_once_get_the_same_ring(tmp_path: Path) -> None:
     command = [sys.executable, "-c", CREATE_RING, str(tmp_path / "keys.json")]
     started = [

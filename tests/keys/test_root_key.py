@@ -105,6 +105,7 @@ async def test_without_a_primary_root_key_nothing_is_wrapped() -> None:
         LocalRootKeys({}, primary_id="k-1")
 
 
+@pytest.mark.processes
 async def test_a_key_program_wraps_and_unwraps() -> None:
     keys = await ExecRootKeys.start(key_program("good"), deadline_s=30)
     assert keys.primary_id == "kms:7"
@@ -118,6 +119,7 @@ async def test_a_key_program_wraps_and_unwraps() -> None:
         await keys.unwrap("kms:5", blob, b"")
 
 
+@pytest.mark.processes
 async def test_a_key_program_that_hangs_is_ended_at_the_deadline() -> None:
     keys = await ExecRootKeys.start(key_program("silent"), deadline_s=30)
     keys._deadline_s = 0.3
@@ -127,6 +129,7 @@ async def test_a_key_program_that_hangs_is_ended_at_the_deadline() -> None:
     assert time.monotonic() - started < 20
 
 
+@pytest.mark.processes
 async def test_a_key_program_that_fails_makes_the_key_unavailable() -> None:
     keys = await ExecRootKeys.start(key_program("broken"), deadline_s=30)
     with pytest.raises(RootKeyUnavailableError, match="wrap: exit status 1"):
@@ -135,6 +138,7 @@ async def test_a_key_program_that_fails_makes_the_key_unavailable() -> None:
         await ExecRootKeys.start(["/nonexistent/key-program"])
 
 
+@pytest.mark.processes
 async def test_what_a_key_program_says_is_not_repeated() -> None:
     with pytest.raises(RootKeyUnavailableError) as refusal:
         await ExecRootKeys.start(key_program("chatty"), deadline_s=30)

@@ -48,6 +48,7 @@ async def test_keys_of_a_file_such_as_a_credential_of_systemd(
     assert root.primary_id == "new"
 
 
+@pytest.mark.processes
 async def test_keys_of_a_program() -> None:
     root = await outside_root_keys(config(ROOT_KEYS_PROGRAM=f"{PROGRAM} honest"))
     assert root is not None
@@ -60,6 +61,7 @@ async def test_two_sources_are_refused(tmp_path: Path) -> None:
         await outside_root_keys(both)
 
 
+@pytest.mark.processes
 async def test_unusable_sources_are_refused_without_showing_a_key(
     tmp_path: Path,
 ) -> None:

@@ -23,10 +23,12 @@ RENDER = (
 )
 
 
+@pytest.mark.slow
 def test_it_is_valid() -> None:
     validate(current_document())
 
 
+@pytest.mark.processes
 def test_it_is_the_same_in_every_process() -> None:
     other = subprocess.run(
         [sys.executable, "-c", RENDER],

@@ -162,6 +162,7 @@ def test_providers_have_the_names_that_the_package_gives(imported: Import) -> No
     assert all(each.provider_name == names[each.provider] for each in imported.models)
 
 
+@pytest.mark.processes
 def test_loading_the_importer_does_not_load_the_package() -> None:
     importer = "service.price_catalog.importers.genai_prices"
     check = f"import sys, {importer}; sys.exit('genai_prices' in sys.modules)"

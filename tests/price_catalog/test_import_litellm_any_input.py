@@ -5,6 +5,7 @@ import json
 from decimal import Decimal
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -106,6 +107,7 @@ def is_storable(price: Decimal) -> bool:
     return price.is_finite() and 0 <= price < 10**10 and -10 <= int(exponent) <= 0
 
 
+@pytest.mark.slow
 @given(DOCUMENTS)
 def test_every_document_is_imported_or_refused_by_name(
     document: dict[str, object],
@@ -117,6 +119,7 @@ def test_every_document_is_imported_or_refused_by_name(
         assert rows == len(document)
 
 
+@pytest.mark.slow
 @given(st.dictionaries(KEYS, ENTRIES, min_size=1, max_size=4))
 def test_one_importable_entry_survives_any_neighbours(
     neighbours: dict[str, object],
@@ -138,6 +141,7 @@ def test_arbitrary_bytes_raise_nothing_else(document: bytes) -> None:
         check(import_litellm(document))
 
 
+@pytest.mark.slow
 @given(st.recursive(VALUES, st.lists).map(json.dumps))
 def test_arbitrary_json_raises_nothing_else(document: str) -> None:
     with contextlib.suppress(InvalidPriceSourceError):

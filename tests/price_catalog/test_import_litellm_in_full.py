@@ -30,7 +30,7 @@ FIELDS = (
 )
 HALF_A_STEP = Fraction(1, 2 * 10**10)
 
-pytestmark = pytest.mark.timeout(DOWNLOAD_TIMEOUT_S + 60)
+pytestmark = [pytest.mark.processes, pytest.mark.timeout(DOWNLOAD_TIMEOUT_S + 60)]
 
 
 @pytest.fixture(scope="module")

@@ -137,6 +137,7 @@ def test_types_of_earlier_versions_stay(project: Path) -> None:
     assert "class AgentRenamedV1" in (project / contract.EVENT_TYPES).read_text()
 
 
+@pytest.mark.processes
 def test_the_documents_are_the_same_in_every_process() -> None:
     render = (
         "import sys; from projections.relay.contract import readable;"

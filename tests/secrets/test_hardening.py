@@ -70,6 +70,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize(("harden", "open_to_user"), [("", True), (HARDEN, False)])
 def test_memory_is_closed_to_the_same_user(
     folder: Path, harden: str, *, open_to_user: bool
@@ -78,6 +79,7 @@ def test_memory_is_closed_to_the_same_user(
         assert may_peek(process.pid) == open_to_user
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize(("harden", "dumps"), [("", True), (HARDEN, False)])
 def test_a_crash_leaves_no_core(folder: Path, harden: str, *, dumps: bool) -> None:
     with sleeper(harden, folder) as process:
@@ -90,6 +92,7 @@ def test_a_crash_leaves_no_core(folder: Path, harden: str, *, dumps: bool) -> No
     assert os.WCOREDUMP(status) == dumps
 
 
+@pytest.mark.processes
 def test_the_embedded_postgresql_still_starts_and_ends_with_its_parent(
     tmp_path: Path,
 ) -> None:

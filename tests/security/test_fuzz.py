@@ -13,6 +13,7 @@ EDITS = st.lists(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TARGETS)
 @settings(max_examples=200, deadline=None)
 @given(data=st.data())

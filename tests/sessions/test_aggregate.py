@@ -26,6 +26,7 @@ def turn(turn_id: str) -> Turn:
     return Turn(turn_id=turn_id, started_at=NOON, ended_at=NOON, texts=Texts())
 
 
+@pytest.mark.slow
 def test_a_full_session_knows_every_turn_and_stays_small() -> None:
     chat = session()
     for number in range(TURNS_MAX):

@@ -88,6 +88,7 @@ def test_covering_means_matching_all_that_the_other_matches(
         assert matches(pattern, name)
 
 
+@pytest.mark.slow
 def test_covering_is_exact_for_all_short_patterns() -> None:
     """Compare with the languages over the patterns' letters and one more."""
     words = [

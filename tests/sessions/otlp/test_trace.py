@@ -170,6 +170,7 @@ TURN = [
 ]
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(data=st.data())
 def test_the_order_of_spans_doesn_t_matter(data: st.DataObject) -> None:

@@ -1,0 +1,43 @@
+"""What deciding a command needs of an event log."""
+
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
+from typing import Protocol
+from uuid import UUID
+
+from service.aggregate import LoggedAggregate
+from service.event_log.append import Append, Appended
+from service.event_log.mapper import EventMapper
+
+
+class CommandLog(Protocol):
+    """The event log as ``execute`` and ``UnitOfWork`` see it.
+
+    :class:`service.event_log.log.EventLog` implements it over PostgreSQL; the tests
+    of decisions run on one in memory.
+    """
+
+    mapper: EventMapper
+
+    @property
+    def epoch(self) -> UUID:
+        """The id of the log's history; versions of another epoch mean other events."""
+
+    async def load(self, aggregate_id: UUID) -> LoggedAggregate | None:
+        """Return an aggregate as last committed, or None; not to be changed."""
+
+    async def moved(self, reads: Mapping[UUID, int]) -> list[UUID]:
+        """Return the aggregates that are not at the version at which they were read."""
+
+    async def append(self, append: Append) -> Appended:
+        """Append one command's events, all or nothing.
+
+        :raises VersionConflictError: an aggregate that it read has moved
+        :raises AlreadyAnsweredError: its idempotency key has been used
+        """
+
+    def turn(self, aggregate_id: UUID) -> AbstractAsyncContextManager[None]:
+        """Queue up, in this process, for an aggregate that commands compete for."""
+
+    def is_contended(self, aggregate_id: UUID) -> bool:
+        """Say whether a command holds or awaits the turn of an aggregate."""

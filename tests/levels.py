@@ -1,0 +1,50 @@
+"""Which tests are fast: those that need no server and start no process.
+
+They are marked here, by the fixtures that they use, so `pytest -m fast` finds them.
+"""
+
+import sys
+from collections.abc import Iterator, MutableSequence
+from typing import Any
+
+import pytest
+from hypothesis import settings
+
+# A busy machine breaks a deadline. --hypothesis-profile fast tries fewer examples.
+settings.register_profile("whole", deadline=None)
+settings.register_profile("fast", deadline=None, max_examples=15)
+settings.load_profile("whole")
+
+# Fixtures, and markers.
+SERVERS = {"postgres", "bootstrap", "own_broker", "mock"}
+NOT_FAST = ("slow", "processes", "kafka", "phoenix", "faults")
+
+_running: pytest.Item | None = None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: MutableSequence[pytest.Item]) -> None:
+    for item in items:
+        fixtures: list[str] = getattr(item, "fixturenames", [])
+        if SERVERS.isdisjoint(fixtures) and not any(
+            map(item.get_closest_marker, NOT_FAST)
+        ):
+            item.add_marker("fast")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    global _running  # noqa: PLW0603 # an audit hook can't be removed
+    _running = item if item.get_closest_marker("fast") else None
+    try:
+        return (yield)
+    finally:
+        _running = None
+
+
+def _refuse_processes(event: str, _arguments: Any) -> None:
+    if _running is not None and event in {"subprocess.Popen", "os.fork"}:
+        raise RuntimeError(f"{_running.nodeid} starts a process: mark it 'processes'")
+
+
+sys.addaudithook(_refuse_processes)
