@@ -1,5 +1,6 @@
 """The document, and the page that shows it, over HTTP."""
 
+import hashlib
 import mimetypes
 from functools import cache
 from importlib import resources
@@ -14,11 +15,21 @@ routes = Routes("operation")
 
 API_DOCUMENT = web.AppKey("api_document", ApiDocument)
 PAGE: Final = "service.http.docs_page"
+SWAGGER_UI: Final = "service.http.docs_page.vendor.swagger_ui"
 CONTENT_POLICY: Final = (
     "default-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'; object-src 'none'"
 )
 FRESH: Final = "no-cache"
+Asset = Literal[
+    "arrow.svg",
+    "copy.svg",
+    "icon.svg",
+    "page.css",
+    "page.js",
+    "swagger-ui-bundle.js",
+    "swagger-ui.css",
+]
 
 
 @routes.get(
@@ -41,42 +52,48 @@ async def get_openapi(request: web.Request) -> web.Response:
 
 @routes.get(
     "/docs",
-    answers={200: "the page"},
+    answers={200: "the page", 304: "not changed since If-None-Match"},
     content_type="text/html",
     public=True,
 )
-async def get_docs(_request: web.Request) -> web.Response:
-    """Show the API to people: try it out, without leaving the service."""
-    return _file("index.html")
+async def get_docs(request: web.Request) -> web.Response:
+    """Show the API as a web page on which each operation can be tried."""
+    return _file(request, "index.html")
 
 
 @routes.get(
     "/docs/{asset}",
-    answers={200: "a part of the page"},
+    answers={200: "a part of the page", 304: "not changed since If-None-Match"},
     public=True,
     documented=False,
 )
-async def get_docs_asset(
-    _request: web.Request, asset: Literal["icon.svg", "page.css", "page.js"]
-) -> web.Response:
-    """Answer what the page refers to."""
-    return _file(asset)
+async def get_docs_asset(request: web.Request, asset: Asset) -> web.Response:
+    """Serve a file that the page refers to."""
+    return _file(request, asset)
 
 
-def _file(name: str) -> web.Response:
+def _file(request: web.Request, name: str) -> web.Response:
+    body, etag = _content(name)
+    headers = {
+        "Content-Security-Policy": CONTENT_POLICY,
+        "Cache-Control": FRESH,
+        "ETag": etag,
+        "Referrer-Policy": "no-referrer",
+    }
+    if request.headers.get("If-None-Match") == etag:
+        return web.Response(status=304, headers=headers)
     content_type, _ = mimetypes.guess_type(name)
     return web.Response(
-        body=_bytes(name),
+        body=body,
         content_type=content_type or "application/octet-stream",
         charset="utf-8",
-        headers={
-            "Content-Security-Policy": CONTENT_POLICY,
-            "Cache-Control": FRESH,
-            "Referrer-Policy": "no-referrer",
-        },
+        headers=headers,
     )
 
 
 @cache
-def _bytes(name: str) -> bytes:
-    return (resources.files(PAGE) / name).read_bytes()
+def _content(name: str) -> tuple[bytes, str]:
+    """Return a file of the page and its ETag."""
+    folder = SWAGGER_UI if name.startswith("swagger-ui") else PAGE
+    body = (resources.files(folder) / name).read_bytes()
+    return body, f'"{hashlib.sha256(body).hexdigest()[:32]}"'
