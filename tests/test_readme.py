@@ -58,6 +58,13 @@ def test_each_other_command_exists(block: str) -> None:
             build_parser().parse_args(arguments)
 
 
+@pytest.mark.parametrize(
+    "page", sorted((ROOT / "docs").glob("*.md")), ids=lambda page: page.name
+)
+def test_each_document_begins_with_its_readers_and_its_purpose(page: Path) -> None:
+    assert re.match(r"# .+\n\nFor [^:]+: .+", page.read_text(encoding="utf-8"))
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_each_relative_link_resolves(page: Path) -> None:
     text = FENCE.sub("", page.read_text(encoding="utf-8"))
