@@ -26,11 +26,11 @@ SETTINGS = {
     "idle_in_transaction_session_timeout": "10s",
     "TimeZone": "UTC",
 }
-FAREWELL_READS_MAX = 4
-NOT_YET = frozenset({Ping.REJECT, Ping.NO_RESPONSE})
+MESSAGE_READS_MAX = 4
+NOT_READY = frozenset({Ping.REJECT, Ping.NO_RESPONSE})
 SERVER_START_S = 30.0
 SERVER_PING_S = 0.2
-# A peer that is gone without a word is noticed within about ten seconds.
+# A peer that vanishes without closing is noticed within about ten seconds.
 KEEPALIVE = {
     "keepalives_idle": 5,
     "keepalives_interval": 2,
@@ -42,9 +42,9 @@ logger = logging.getLogger(__name__)
 
 
 def service_conninfo(url: str, *, role: str = SERVICE_ROLE, **settings: str) -> str:
-    """Return connection words that act as a role with few rights.
+    """Return a connection string that acts as a role with few rights.
 
-    ``settings`` replace the service's own run-time settings.
+    ``settings`` override the service's own run-time settings.
     """
     chosen = {"role": role, **SETTINGS, **settings}
     given = conninfo_to_dict(url).get("options") or ""
@@ -58,13 +58,13 @@ def service_conninfo(url: str, *, role: str = SERVICE_ROLE, **settings: str) -> 
 
 
 def connection_pool(conninfo: str) -> AsyncConnectionPool[AsyncConnection[Any]]:
-    """Return a pool, not yet open, whose waits are bounded."""
+    """Return a connection pool, not yet open, that gives up after a bounded wait."""
     purges: set[asyncio.Task[None]] = set()
 
     async def check(connection: AsyncConnection[Any]) -> None:
         if is_alive(connection):
             return
-        # The other idle ones are as dead as this one. Met one by one, each would
+        # The other idle connections are closed, too. Found one by one, each would
         # cost a request a longer wait than the one before.
         if not purges:
             purge = asyncio.create_task(pool.check())
@@ -78,8 +78,8 @@ def connection_pool(conninfo: str) -> AsyncConnectionPool[AsyncConnection[Any]]:
         min_size=2,
         max_size=POOL_SIZE_MAX,
         timeout=POOL_TIMEOUT_S,
-        # Retries of a connection back off further and further; giving up early
-        # instead lets the next request try at once when the server is back.
+        # The pool's retries back off exponentially. Giving up early lets the next
+        # request try at once when the server is back.
         reconnect_timeout=POOL_TIMEOUT_S,
         check=check,
         open=False,
@@ -88,16 +88,16 @@ def connection_pool(conninfo: str) -> AsyncConnectionPool[AsyncConnection[Any]]:
 
 
 def is_alive(connection: AsyncConnection[Any]) -> bool:
-    """Say whether an idle connection has not been closed by its peer, without asking.
+    """Tell whether an idle connection is open, without a round trip to the server.
 
-    What is never sent on a dead connection has a certain outcome.
+    A statement that was never sent on a closed connection surely had no effect.
     """
     if connection.closed:
         return False
     ready = select.poll()
     ready.register(connection.fileno(), select.POLLIN)
-    # A server says why it goes before it goes.
-    for _ in range(FAREWELL_READS_MAX):
+    # Before a server closes, it sends the reason: read that first, then the close.
+    for _ in range(MESSAGE_READS_MAX):
         if not ready.poll(0):
             return True
         try:
@@ -108,37 +108,37 @@ def is_alive(connection: AsyncConnection[Any]) -> bool:
 
 
 def wait_for_server(url: str, *, timeout_s: float = SERVER_START_S) -> None:
-    """Wait while a server starts, recovers, or isn't there yet; not longer than that.
+    """Wait while a server starts, recovers or can't be reached, up to the timeout.
 
-    Whoever connects then is told what is wrong, if anything is.
+    Raises nothing: the connection that follows reports what is wrong.
     """
     give_up = time.monotonic() + timeout_s
-    told = False
-    while PGconn.ping(url.encode()) in NOT_YET and time.monotonic() < give_up:
-        if not told:
+    logged = False
+    while PGconn.ping(url.encode()) in NOT_READY and time.monotonic() < give_up:
+        if not logged:
             logger.warning("waiting for the database", extra={"seconds": timeout_s})
-            told = True
+            logged = True
         time.sleep(SERVER_PING_S)
 
 
 @contextlib.contextmanager
 def deadline(connection: AsyncConnection[Any], seconds: float) -> Iterator[None]:
-    """Break the connection unless the block ends in time.
+    """Close the connection's socket unless the block ends in time.
 
-    What waits on it then fails with OperationalError, at once. A cancellation would
-    wait for the server to confirm, which a peer that is gone never does.
+    A statement in progress then fails with OperationalError at once. Cancelling it
+    would wait for the server's answer, which a vanished peer never sends.
     """
     loop = asyncio.get_running_loop()
-    timer = loop.call_later(seconds, _sever, connection)
+    timer = loop.call_later(seconds, _shut_down_socket, connection)
     try:
         yield
     finally:
         timer.cancel()
 
 
-def _sever(connection: AsyncConnection[Any]) -> None:
+def _shut_down_socket(connection: AsyncConnection[Any]) -> None:
     with (
         contextlib.suppress(OSError, psycopg.Error),
-        socket.socket(fileno=os.dup(connection.fileno())) as twin,
+        socket.socket(fileno=os.dup(connection.fileno())) as duplicate,
     ):
-        twin.shutdown(socket.SHUT_RDWR)
+        duplicate.shutdown(socket.SHUT_RDWR)

@@ -18,7 +18,7 @@ APPLIED = """
 
 
 class MigrationError(Exception):
-    """The database has a migration that differs from ours, or that we don't have."""
+    """The database has a migration that this version lacks, or has another form of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +42,11 @@ def migrations() -> list[Migration]:
 
 
 def migrate(conninfo: str) -> list[str]:
-    """Bring the database up to date and return the names of what was applied.
+    """Bring the database up to date and return the names of the applied migrations.
 
     Each migration is one transaction. Safe to run from several processes at once.
 
-    :raises MigrationError: when an applied migration isn't the one of this version
+    :raises MigrationError: if the database has one that this version lacks or changed
     """
     with psycopg.connect(conninfo, autocommit=True) as connection:
         connection.execute(f"SET lock_timeout = '{LOCK_TIMEOUT}'")
@@ -59,7 +59,7 @@ def migrate(conninfo: str) -> list[str]:
         )
         known = migrations()
         _check(applied, known)
-        pending = [each for each in known if each.name not in applied]
+        pending = [migration for migration in known if migration.name not in applied]
         for migration in pending:
             with connection.transaction():
                 connection.execute(migration.sql)
@@ -68,15 +68,18 @@ def migrate(conninfo: str) -> list[str]:
                     " VALUES (%s, %s)",
                     [migration.name, migration.sha256],
                 )
-        return [each.name for each in pending]
+        return [migration.name for migration in pending]
 
 
 def _check(applied: dict[str, str], known: list[Migration]) -> None:
-    ours = {each.name: each.sha256 for each in known}
+    ours = {migration.name: migration.sha256 for migration in known}
     for name, sha256 in applied.items():
         if name not in ours:
             raise MigrationError(
-                f"the database has migration {name}, which this version doesn't know"
+                f"the database has migration {name}, which this version doesn't know:"
+                " use the version that applied it, or a later one"
             )
         if ours[name] != sha256:
-            raise MigrationError(f"migration {name} was applied in another form")
+            raise MigrationError(
+                f"migration {name} was applied in another form: use a released version"
+            )
