@@ -23,7 +23,7 @@ from service.bootstrap import create_first_admin
 from service.config import Config
 from service.demo.api import DemoError
 from service.demo.load import load_demo
-from service.embedded_postgres import EmbeddedPostgres
+from service.embedded_postgres.server import EmbeddedPostgres
 from service.errors import StartError, UnavailableError
 from service.http.server import DRAINING, Runner, close_while_draining
 from service.keys.root_key_source import outside_root_keys

@@ -1,6 +1,7 @@
 """A real PostgreSQL, a clone of a migrated database for each test, and a service."""
 
 import asyncio
+import fcntl
 import itertools
 import shutil
 import tempfile
@@ -18,7 +19,7 @@ from projections.engine.progress import wait_for_position
 from service.aggregates import AGGREGATES
 from service.app import create_app
 from service.database import SERVICE_ROLE, connection_pool, service_conninfo
-from service.embedded_postgres import EmbeddedPostgres
+from service.embedded_postgres.server import EmbeddedPostgres
 from service.event_log.log import EventLog
 from service.migrate import migrate
 from service.resources import Resources, open_resources
@@ -59,7 +60,16 @@ def postgres() -> Iterator[str]:
         ) as folder,
         EmbeddedPostgres.start(Path(folder)) as server,
     ):
+        if hasattr(fcntl, "F_FULLFSYNC"):
+            _flush_to_drive_cache(server.url)
         yield server.url
+
+
+def _flush_to_drive_cache(url: str) -> None:
+    """On macOS, don't wait for the disk itself: tests need not survive a power cut."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("ALTER SYSTEM SET wal_sync_method = 'fsync'")
+        connection.execute("SELECT pg_reload_conf()")
 
 
 @pytest.fixture(scope="session")

@@ -1,15 +1,15 @@
-"""A process with all that it has started."""
+"""The processes of a PostgreSQL server."""
 
 import os
 import signal
-from collections.abc import Iterator
-from pathlib import Path
 
-from service.embedded_postgres import EmbeddedPostgres
+import psutil
+
+from service.embedded_postgres.server import EmbeddedPostgres
 
 
 def kill(server: EmbeddedPostgres) -> None:
-    """End the server and all of its processes without a chance to say goodbye."""
+    """End the server and all of its processes with SIGKILL, as a power cut would."""
     family = [server.pid, *children(server.pid)]
     for pid in family:
         _send(pid, signal.SIGSTOP)
@@ -18,16 +18,13 @@ def kill(server: EmbeddedPostgres) -> None:
     server.stop()
 
 
-def children(parent: int) -> Iterator[int]:
-    """Yield the ids of its children, and of theirs."""
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            words = stat.read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        if int(words[1]) == parent:
-            yield int(stat.parent.name)
-            yield from children(int(stat.parent.name))
+def children(parent: int) -> list[int]:
+    """Return the ids of its children, and of theirs."""
+    try:
+        found = psutil.Process(parent).children(recursive=True)
+    except psutil.NoSuchProcess:
+        return []
+    return [child.pid for child in found]
 
 
 def _send(pid: int, number: signal.Signals) -> None:

@@ -1,41 +1,60 @@
 """The embedded PostgreSQL through starts, stops, kills and odd folders."""
 
+import ctypes
 import importlib.util
 import os
 import shutil
 import signal
+import socket
 import stat
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
+import psutil
 import psycopg
 import pytest
 
-from service.embedded_postgres import EmbeddedPostgres, _packaged_binaries
+from service.embedded_postgres.binaries import packaged_binaries
 from service.embedded_postgres.errors import (
     DataFolderInUseError,
     EmbeddedPostgresError,
     EmbeddedPostgresUnsupportedError,
 )
-from service.embedded_postgres.folder import LOG_BYTES_MAX, wait_until
+from service.embedded_postgres.folder import LOG_BYTES_MAX
+from service.embedded_postgres.processes import (
+    Launcher,
+    default_launcher,
+    wait_until,
+)
+from service.embedded_postgres.server import EmbeddedPostgres
 
 PROJECT = Path(__file__).parent.parent
 SERVICE = """
 import sys
 from pathlib import Path
-from service.embedded_postgres import EmbeddedPostgres
-with EmbeddedPostgres.start(Path(sys.argv[1])) as postgres:
+from service.embedded_postgres.processes import Launcher
+from service.embedded_postgres.server import EmbeddedPostgres
+data_dir, launcher = Path(sys.argv[1]), Launcher[sys.argv[2]]
+with EmbeddedPostgres.start(data_dir, launcher=launcher) as postgres:
     print(postgres.pid, postgres.url, flush=True)
     sys.stdin.read()
 """
 
 pytestmark = pytest.mark.processes
+needs_prctl = pytest.mark.skipif(
+    default_launcher() is not Launcher.PRCTL, reason="capabilities are of Linux"
+)
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root changes user")
+
+
+# Where the kernel can end a program with its parent, both ways are tried.
+LAUNCHERS = list(dict.fromkeys([default_launcher(), Launcher.WATCHER]))
 
 
 class Service(NamedTuple):
@@ -44,29 +63,81 @@ class Service(NamedTuple):
     url: str
 
 
-@contextmanager
-def another_service(data_dir: Path) -> Iterator[Service]:
-    with another_process(data_dir) as process:
-        assert process.stdout
-        pid, url = process.stdout.readline().split()
-        yield Service(process, int(pid), url)
+class Case(NamedTuple):
+    """A data folder that PostgreSQL's user can enter, and a way to launch on it."""
+
+    data_dir: Path
+    launcher: Launcher
+
+    @property
+    def home(self) -> Path:
+        return self.data_dir / "postgres"
+
+    @property
+    def cluster(self) -> Path:
+        return self.home / "cluster"
+
+    def start(self, **options: Any) -> EmbeddedPostgres:
+        return EmbeddedPostgres.start(self.data_dir, launcher=self.launcher, **options)
+
+    @contextmanager
+    def another_service(self) -> Iterator[Service]:
+        with self.another_process() as process:
+            assert process.stdout
+            pid, url = process.stdout.readline().split()
+            yield Service(process, int(pid), url)
+
+    @contextmanager
+    def another_process(self) -> Iterator[subprocess.Popen[str]]:
+        with subprocess.Popen(
+            [sys.executable, "-c", SERVICE, str(self.data_dir), self.launcher.name],
+            cwd=PROJECT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        ) as process:
+            try:
+                yield process
+                # It stops when its input ends.
+                process.communicate(timeout=30)
+            finally:
+                process.kill()
+
+
+@pytest.fixture(scope="module", params=LAUNCHERS, ids=lambda launcher: launcher.name)
+def launcher(request: pytest.FixtureRequest) -> Launcher:
+    return cast("Launcher", request.param)
 
 
 @contextmanager
-def another_process(data_dir: Path) -> Iterator[subprocess.Popen[str]]:
-    with subprocess.Popen(
-        [sys.executable, "-c", SERVICE, str(data_dir)],
-        cwd=PROJECT,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as process:
-        try:
-            yield process
-            # It stops when its input ends.
-            process.communicate(timeout=30)
-        finally:
-            process.kill()
+def open_folder() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="agent-runtime-test-") as folder:
+        Path(folder).chmod(0o711)
+        yield Path(folder).resolve()
+
+
+@pytest.fixture
+def case(launcher: Launcher) -> Iterator[Case]:
+    with open_folder() as folder:
+        yield Case(folder, launcher)
+
+
+@pytest.fixture
+def watched() -> Iterator[Case]:
+    with open_folder() as folder:
+        yield Case(folder, Launcher.WATCHER)
+
+
+def watcher_of(postgres_pid: int) -> int:
+    [watcher] = filter(is_watcher, psutil.Process(postgres_pid).children())
+    return watcher.pid
+
+
+def is_watcher(process: psutil.Process) -> bool:
+    try:
+        return Launcher.WATCHER.script in process.cmdline()
+    except psutil.NoSuchProcess:
+        return False
 
 
 @contextmanager
@@ -95,31 +166,35 @@ def rows(url: str) -> list[tuple[object, ...]]:
 
 
 def has_ended(pid: int) -> bool:
-    """Tell whether it is gone, or a zombie that nobody has reaped yet."""
+    """Tell whether a process is gone, or a zombie that nobody has reaped yet."""
     try:
-        status = Path(f"/proc/{pid}/stat").read_text()
-    except (FileNotFoundError, ProcessLookupError):
+        return bool(psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
         return True
-    return status.rpartition(")")[2].split()[0] == "Z"
 
 
 @pytest.fixture(scope="module")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedPostgres]:
-    with EmbeddedPostgres.start(tmp_path_factory.mktemp("shared")) as postgres:
+def postgres(launcher: Launcher) -> Iterator[EmbeddedPostgres]:
+    with open_folder() as folder, Case(folder, launcher).start() as postgres:
         yield postgres
 
 
-def test_a_later_start_finds_the_rows_of_the_first(tmp_path: Path) -> None:
-    with EmbeddedPostgres.start(tmp_path / "made" / "at need") as first:
+def test_a_later_start_finds_the_rows_of_the_first(case: Case) -> None:
+    with case.start() as first:
         write_row(first.url)
 
-    with EmbeddedPostgres.start(tmp_path / "made" / "at need") as second:
+    with case.start() as second:
         assert rows(second.url) == [(7,)]
 
 
-def test_a_stopped_server_leaves_nothing_behind(tmp_path: Path) -> None:
-    postgres = EmbeddedPostgres.start(tmp_path)
-    socket_folder = (tmp_path / "postgres" / "socket").readlink()
+def test_missing_folders_are_made(tmp_path: Path) -> None:
+    with Case(tmp_path / "new" / "folder", default_launcher()).start() as postgres:
+        assert query(postgres.url, "SELECT 1") == [(1,)]
+
+
+def test_a_stopped_server_leaves_nothing_behind(case: Case) -> None:
+    postgres = case.start()
+    socket_folder = (case.home / "socket").readlink()
     assert postgres.poll() is None
 
     postgres.stop()
@@ -127,7 +202,7 @@ def test_a_stopped_server_leaves_nothing_behind(tmp_path: Path) -> None:
 
     assert postgres.poll() == 0
     assert not socket_folder.exists()
-    assert not (tmp_path / "postgres" / "cluster" / "postmaster.pid").exists()
+    assert not (case.cluster / "postmaster.pid").exists()
 
 
 @pytest.mark.parametrize(
@@ -160,16 +235,8 @@ def test_text_sorts_alike_on_every_host(postgres: EmbeddedPostgres) -> None:
 
 
 def test_nothing_listens_on_tcp(postgres: EmbeddedPostgres) -> None:
-    links = [fd.readlink() for fd in Path(f"/proc/{postgres.pid}/fd").iterdir()]
-    inodes = {str(link)[8:-1] for link in links if str(link).startswith("socket:")}
-    tcp = {
-        line.split()[9]
-        for family in ("tcp", "tcp6")
-        if (table := Path(f"/proc/{postgres.pid}/net/{family}")).exists()
-        for line in table.read_text().splitlines()[1:]
-    }
-    assert inodes
-    assert not inodes & tcp
+    connections = psutil.Process(postgres.pid).net_connections(kind="all")
+    assert {connection.family for connection in connections} == {socket.AF_UNIX}
 
 
 def test_the_socket_is_private(postgres: EmbeddedPostgres) -> None:
@@ -182,7 +249,7 @@ def test_the_socket_is_private(postgres: EmbeddedPostgres) -> None:
 def test_another_program_of_the_same_user_is_not_let_in(
     postgres: EmbeddedPostgres,
 ) -> None:
-    server_user = Path(f"/proc/{postgres.pid}").stat().st_uid
+    server_user = psutil.Process(postgres.pid).uids().effective
     os.seteuid(server_user)
     try:
         with pytest.raises(psycopg.OperationalError, match="Peer authentication"):
@@ -191,8 +258,8 @@ def test_another_program_of_the_same_user_is_not_let_in(
         os.seteuid(0)
 
 
-def test_what_statements_carry_is_not_logged(tmp_path: Path) -> None:
-    with EmbeddedPostgres.start(tmp_path) as postgres:
+def test_what_statements_carry_is_not_logged(case: Case) -> None:
+    with case.start() as postgres:
         query(postgres.url, "CREATE TABLE secret (value text PRIMARY KEY)")
         query(postgres.url, "INSERT INTO secret VALUES (%s)", "hunter2")
         with pytest.raises(psycopg.errors.UniqueViolation, match="hunter2"):
@@ -200,165 +267,228 @@ def test_what_statements_carry_is_not_logged(tmp_path: Path) -> None:
         with pytest.raises(psycopg.errors.DivisionByZero):
             query(postgres.url, "SELECT 1 / 0 WHERE 'hunter2' = %s", "hunter2")
 
-    log = (tmp_path / "postgres" / "postgres.log").read_text()
+    log = (case.home / "postgres.log").read_text()
     assert "unique constraint" in log
     assert "division by zero" in log
     assert "hunter2" not in log
 
 
-def test_a_long_log_is_moved_aside(tmp_path: Path) -> None:
-    (tmp_path / "postgres").mkdir()
-    log = tmp_path / "postgres" / "postgres.log"
+def test_a_long_log_is_moved_aside(case: Case) -> None:
+    case.home.mkdir()
+    log = case.home / "postgres.log"
     log.write_bytes(b"x" * (LOG_BYTES_MAX + 1))
 
-    with EmbeddedPostgres.start(tmp_path):
+    with case.start():
         assert log.stat().st_size < LOG_BYTES_MAX
         assert log.with_suffix(".log.1").stat().st_size > LOG_BYTES_MAX
 
 
-def test_a_second_start_on_the_folder_is_refused(tmp_path: Path) -> None:
-    with another_service(tmp_path) as service:
+def test_a_second_start_on_the_folder_is_refused(case: Case) -> None:
+    with case.another_service() as service:
         with pytest.raises(DataFolderInUseError) as refusal:
-            EmbeddedPostgres.start(tmp_path)
+            case.start()
 
-        assert str(tmp_path) in str(refusal.value)
+        assert str(case.data_dir) in str(refusal.value)
         assert str(service.process.pid) in str(refusal.value)
         assert query(service.url, "SELECT 1") == [(1,)]
 
 
-def test_a_server_ends_with_its_killed_service(tmp_path: Path) -> None:
-    with another_service(tmp_path) as service:
+def test_a_server_ends_with_its_killed_service(case: Case) -> None:
+    with case.another_service() as service:
         write_row(service.url)
-        leftover = (tmp_path / "postgres" / "socket").readlink()
+        leftover = (case.home / "socket").readlink()
         service.process.kill()
         service.process.wait()
 
-        with EmbeddedPostgres.start(tmp_path) as postgres:
+        with case.start() as postgres:
             assert has_ended(service.postgres_pid)
             assert rows(postgres.url) == [(7,)]
             assert not leftover.exists()
 
 
-def test_rows_survive_when_service_and_server_are_killed(tmp_path: Path) -> None:
-    with another_service(tmp_path) as service:
+def test_rows_survive_when_service_and_server_are_killed(case: Case) -> None:
+    with case.another_service() as service:
         write_row(service.url)
         os.kill(service.postgres_pid, signal.SIGKILL)
         service.process.kill()
         service.process.wait()
 
-        with EmbeddedPostgres.start(tmp_path) as postgres:
+        with case.start() as postgres:
             assert rows(postgres.url) == [(7,)]
 
 
-def test_a_killed_server_is_noticed_and_can_be_started_again(tmp_path: Path) -> None:
-    with EmbeddedPostgres.start(tmp_path) as postgres:
+def test_a_killed_server_is_noticed_and_can_be_started_again(case: Case) -> None:
+    with case.start() as postgres:
         write_row(postgres.url)
         os.kill(postgres.pid, signal.SIGKILL)
 
         assert wait_until(lambda: postgres.poll() is not None, timeout_s=10)
         assert postgres.poll() == -signal.SIGKILL
 
-    with EmbeddedPostgres.start(tmp_path) as postgres:
+    with case.start() as postgres:
         assert rows(postgres.url) == [(7,)]
 
 
-@pytest.mark.parametrize("unreadable", ["", "not a number\n"])
-def test_a_damaged_pid_file_is_no_obstacle(tmp_path: Path, unreadable: str) -> None:
-    EmbeddedPostgres.start(tmp_path).stop()
-    (tmp_path / "postgres" / "cluster" / "postmaster.pid").write_text(unreadable)
+def test_the_watcher_ends_with_a_stopped_server(watched: Case) -> None:
+    with watched.start() as postgres:
+        watcher = watcher_of(postgres.pid)
 
-    with EmbeddedPostgres.start(tmp_path) as postgres:
+    assert wait_until(lambda: has_ended(watcher), timeout_s=10)
+
+
+def test_a_server_ends_with_its_killed_watcher(watched: Case) -> None:
+    with watched.start() as postgres:
+        write_row(postgres.url)
+        os.kill(watcher_of(postgres.pid), signal.SIGKILL)
+
+        assert wait_until(lambda: postgres.poll() is not None, timeout_s=30)
+
+    with watched.start() as postgres:
+        assert rows(postgres.url) == [(7,)]
+
+
+def test_a_server_ends_when_service_and_watcher_are_killed_at_once(
+    watched: Case,
+) -> None:
+    with watched.another_service() as service:
+        write_row(service.url)
+        victims = [watcher_of(service.postgres_pid), service.process.pid]
+        for number in (signal.SIGSTOP, signal.SIGKILL):
+            for victim in victims:
+                os.kill(victim, number)
+        service.process.wait()
+
+        with watched.start() as postgres:
+            assert has_ended(service.postgres_pid)
+            assert rows(postgres.url) == [(7,)]
+
+
+@pytest.mark.parametrize("unreadable", ["", "not a number\n"])
+def test_a_damaged_pid_file_is_no_obstacle(case: Case, unreadable: str) -> None:
+    case.start().stop()
+    (case.cluster / "postmaster.pid").write_text(unreadable)
+
+    with case.start() as postgres:
         assert query(postgres.url, "SELECT 1") == [(1,)]
 
 
-def test_a_pid_file_that_names_another_program_is_no_obstacle(tmp_path: Path) -> None:
-    EmbeddedPostgres.start(tmp_path).stop()
-    cluster = tmp_path / "postgres" / "cluster"
+def test_a_pid_file_that_names_another_program_is_no_obstacle(case: Case) -> None:
+    case.start().stop()
+    cluster = case.cluster
 
     with sleeper_of_the_server_user(cluster, cwd="/") as foreign_pid:
         (cluster / "postmaster.pid").write_text(f"{foreign_pid}\n{cluster}\n")
-        with EmbeddedPostgres.start(tmp_path) as postgres:
+        with case.start() as postgres:
             assert query(postgres.url, "SELECT 1") == [(1,)]
 
 
-def test_a_server_started_by_hand_is_never_joined_by_another(tmp_path: Path) -> None:
-    EmbeddedPostgres.start(tmp_path).stop()
-    cluster = tmp_path / "postgres" / "cluster"
+def test_a_server_started_by_hand_is_never_joined_by_another(case: Case) -> None:
+    case.start().stop()
+    cluster = case.cluster
 
     with sleeper_of_the_server_user(cluster, cwd=cluster) as pid_by_hand:
         (cluster / "postmaster.pid").write_text(f"{pid_by_hand}\n{cluster}\n")
         with pytest.raises(DataFolderInUseError, match=str(pid_by_hand)):
-            EmbeddedPostgres.start(tmp_path)
+            case.start()
 
 
-def test_an_interrupted_first_start_is_begun_anew(tmp_path: Path) -> None:
-    unfinished = tmp_path / "postgres" / "cluster.new"
-    with another_process(tmp_path) as process:
+def test_a_pid_file_that_may_name_a_server_is_kept(
+    watched: Case, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def denied(process: psutil.Process) -> str:
+        raise psutil.AccessDenied(process.pid)
+
+    watched.start().stop()
+    pid_file = watched.cluster / "postmaster.pid"
+    monkeypatch.setattr(psutil.Process, "cwd", denied)
+
+    with sleeper_of_the_server_user(watched.cluster, cwd="/") as pid:
+        pid_file.write_text(f"{pid}\n{watched.cluster}\n")
+        with pytest.raises(DataFolderInUseError, match=f"may be in use by .* {pid}"):
+            watched.start()
+
+        assert pid_file.exists()
+
+
+def test_an_interrupted_first_start_is_begun_anew(case: Case) -> None:
+    unfinished = case.home / "cluster.new"
+    with case.another_process() as process:
         assert wait_until((unfinished / "base" / "1").exists, timeout_s=10)
         process.kill()
         process.wait()
 
-        with EmbeddedPostgres.start(tmp_path) as postgres:
+        with case.start() as postgres:
             assert query(postgres.url, "SELECT 1") == [(1,)]
             assert not unfinished.exists()
 
 
-def test_a_path_may_be_long_and_have_spaces(tmp_path: Path) -> None:
-    data_dir = tmp_path / "a folder, with 'quotes' and spaces" / ("long" * 30)
-    with EmbeddedPostgres.start(data_dir) as postgres:
+def test_a_path_may_be_long_and_have_spaces(case: Case) -> None:
+    data_dir = case.data_dir / "a folder, with 'quotes' and spaces" / ("long" * 30)
+    # Root's user for PostgreSQL can't pass the folder that the service would make.
+    data_dir.mkdir(parents=True)
+    with case._replace(data_dir=data_dir).start() as postgres:
         assert query(postgres.url, "SHOW data_directory") == [
             (str(data_dir / "postgres" / "cluster"),)
         ]
 
 
 @needs_root
+@needs_prctl
 def test_root_may_keep_everything_in_closed_folders(tmp_path: Path) -> None:
     closed = tmp_path / "closed"
     closed.mkdir(mode=0o700)
-    package = _packaged_binaries().parent.parent
+    package = packaged_binaries().parent.parent
     for name in (package.name, f"{package.name}.libs"):
         shutil.copytree(
             package.with_name(name),
             closed / name,
             ignore=shutil.ignore_patterns("include", "pginstall"),
         )
-    binaries = closed / _packaged_binaries().relative_to(package.parent)
+    binaries = closed / packaged_binaries().relative_to(package.parent)
     # What an installation under umask 077 looks like.
     for program in binaries.iterdir():
         program.chmod(0o700)
 
     with EmbeddedPostgres.start(closed / "data", binaries=binaries) as postgres:
         assert query(postgres.url, "SELECT 1") == [(1,)]
-        assert Path(f"/proc/{postgres.pid}").stat().st_uid != 0
+        assert psutil.Process(postgres.pid).uids().effective != 0
         assert stat.S_IMODE(closed.stat().st_mode) == 0o700
         pid = postgres.pid
 
     assert has_ended(pid)
 
 
-def test_a_failed_start_quotes_the_log(tmp_path: Path) -> None:
-    EmbeddedPostgres.start(tmp_path).stop()
-    (tmp_path / "postgres" / "cluster" / "PG_VERSION").write_text("9\n")
+@needs_root
+def test_without_capabilities_a_closed_folder_is_named(watched: Case) -> None:
+    watched.data_dir.chmod(0o700)
+
+    with pytest.raises(EmbeddedPostgresError, match=r"can't open .*cluster\.new"):
+        watched.start()
+
+
+def test_a_failed_start_quotes_the_log(case: Case) -> None:
+    case.start().stop()
+    (case.cluster / "PG_VERSION").write_text("9\n")
 
     with pytest.raises(EmbeddedPostgresError, match="incompatible with server"):
-        EmbeddedPostgres.start(tmp_path)
+        case.start()
 
 
-def test_a_start_is_bounded_in_time(tmp_path: Path) -> None:
-    EmbeddedPostgres.start(tmp_path).stop()
+def test_a_start_is_bounded_in_time(case: Case) -> None:
+    case.start().stop()
 
     with pytest.raises(EmbeddedPostgresError, match="isn't ready"):
-        EmbeddedPostgres.start(tmp_path, timeout_s=0)
+        case.start(timeout_s=0)
 
-    EmbeddedPostgres.start(tmp_path).stop()
+    case.start().stop()
 
 
-def test_another_thread_may_not_start_it(tmp_path: Path) -> None:
+def test_another_thread_may_not_start_it(case: Case) -> None:
     refused = threading.Event()
 
     def start() -> None:
         with pytest.raises(RuntimeError, match="main thread"):
-            EmbeddedPostgres.start(tmp_path)
+            case.start()
         refused.set()
 
     thread = threading.Thread(target=start)
@@ -367,10 +497,16 @@ def test_another_thread_may_not_start_it(tmp_path: Path) -> None:
     assert refused.is_set()
 
 
+def test_without_prctl_a_watcher_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ctypes, "CDLL", lambda _name: object())
+
+    assert default_launcher() is Launcher.WATCHER
+
+
 def test_without_the_programs_a_database_url_is_asked_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    case: Case, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
 
     with pytest.raises(EmbeddedPostgresUnsupportedError, match="database URL"):
-        EmbeddedPostgres.start(tmp_path)
+        case.start()

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from service.config import Config
-from service.embedded_postgres import EmbeddedPostgres
 from service.embedded_postgres.errors import DataFolderInUseError
+from service.embedded_postgres.server import EmbeddedPostgres
 from service.errors import ConfigError
 from service.migrate import migrate
 

@@ -2,11 +2,11 @@
 
 
 class EmbeddedPostgresError(Exception):
-    """The message ends with the last lines of PostgreSQL's log, if it wrote any."""
+    """PostgreSQL failed; the message ends with the last lines of its log, if any."""
 
 
 class EmbeddedPostgresUnsupportedError(EmbeddedPostgresError):
-    """This machine or account can't run it at all: a database URL is needed."""
+    """This machine or user account can't run it: a database URL is needed."""
 
 
 class DataFolderInUseError(EmbeddedPostgresError):

@@ -1,5 +1,6 @@
 """How the embedded PostgreSQL is set up: encoding, settings, who may connect."""
 
+import fcntl
 import pwd
 from pathlib import Path
 
@@ -28,8 +29,11 @@ TUNABLE = {
     "log_min_messages": "warning",
     "log_line_prefix": "%m [%p] %a ",
 }
+if hasattr(fcntl, "F_FULLFSYNC"):
+    # On macOS, fsync() leaves what was written in the drive's cache.
+    TUNABLE["wal_sync_method"] = "fsync_writethrough"
 
-# These go on the command line, which wins over ALTER SYSTEM.
+# These go on the command line, which takes precedence over ALTER SYSTEM.
 FIXED = {
     "listen_addresses": "",
     "port": "5432",
@@ -39,8 +43,8 @@ FIXED = {
     "log_timezone": "UTC",
     "log_destination": "stderr",
     "logging_collector": "off",
-    # What a statement carries may be a secret: its text, its parameters and the
-    # DETAIL that quotes a refused row stay out of the log.
+    # Statements may contain secrets, so the log has neither their text, nor their
+    # parameters, nor the DETAIL line that quotes a refused row.
     "log_min_error_statement": "panic",
     "log_parameter_max_length": "0",
     "log_parameter_max_length_on_error": "0",
@@ -49,23 +53,27 @@ FIXED = {
 
 
 def files(*, as_root: bool) -> dict[str, str]:
-    """Return the text of each file to which the command line points."""
+    """Return the name and text of each file that the command line refers to."""
     header = "# Written at every start; use ALTER SYSTEM to change a setting.\n"
     tunable = "".join(f"{name} = '{value}'\n" for name, value in TUNABLE.items())
-    # Only who started the server, and root, reach its socket. Root's server runs as
-    # a user that others may share, so there the socket also asks who is calling.
-    method = "peer map=starter" if as_root else "trust"
+    # Only the user who started the server, and root, can open its socket. Root's
+    # server runs as a user that other programs may share, so it also asks the kernel
+    # which user is connecting.
+    method = "peer map=service" if as_root else "trust"
     return {
         "postgresql.conf": header + tunable,
         "pg_hba.conf": f"local all all {method}\nlocal replication all {method}\n",
-        "pg_ident.conf": f'starter "{pwd.getpwuid(0).pw_name}" all\n'
+        "pg_ident.conf": f'service "{pwd.getpwuid(0).pw_name}" all\n'
         if as_root
         else "",
     }
 
 
-def command_line(home: Path, socket_folder: Path) -> list[str]:
+def command_line(
+    home: Path, socket_folder: Path, *, restart_after_crash: bool
+) -> list[str]:
     settings = FIXED | {
+        "restart_after_crash": "on" if restart_after_crash else "off",
         "config_file": str(home / "postgresql.conf"),
         "hba_file": str(home / "pg_hba.conf"),
         "ident_file": str(home / "pg_ident.conf"),

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import psycopg
 
-from service.embedded_postgres import EmbeddedPostgres
+from service.embedded_postgres.server import EmbeddedPostgres
 from tests.conftest import memory_folder
 from tests.secrets.served import postgres_program
 

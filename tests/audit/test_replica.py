@@ -13,7 +13,7 @@ from psycopg.conninfo import make_conninfo
 from projections.catalog import run_followers
 from service.app import create_app
 from service.database import READER_ROLE
-from service.embedded_postgres import EmbeddedPostgres
+from service.embedded_postgres.server import EmbeddedPostgres
 from service.migrate import migrate
 from service.resources import open_resources
 from tests.audit.command import audit

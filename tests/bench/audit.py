@@ -35,7 +35,7 @@ from service.agents.aggregate import Agent
 from service.aggregate import LoggedAggregate
 from service.aggregates import AGGREGATES
 from service.database import connection_pool, service_conninfo
-from service.embedded_postgres import EmbeddedPostgres
+from service.embedded_postgres.server import EmbeddedPostgres
 from service.event_log.mapper import EventMapper
 from service.migrate import migrate
 from service.sessions.aggregate import ChatSession

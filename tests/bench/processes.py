@@ -1,6 +1,5 @@
 """The processes that are measured, each on a port of its own."""
 
-import os
 import socket
 import subprocess
 import sys
@@ -9,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+import psutil
 
 START_TIMEOUT_S = 60.0
 STOP_TIMEOUT_S = 30.0
@@ -25,14 +26,11 @@ class Server:
 
     def cpu_s(self) -> float:
         """Return the CPU time that it has used so far."""
-        words = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+        used = psutil.Process(self.pid).cpu_times()
+        return float(used.user + used.system)
 
     def memory_mb(self) -> float:
-        for line in Path(f"/proc/{self.pid}/status").read_text().splitlines():
-            if line.startswith("VmRSS:"):
-                return int(line.split()[1]) / 1024
-        return 0.0
+        return float(psutil.Process(self.pid).memory_info().rss) / 1024**2
 
 
 @contextmanager

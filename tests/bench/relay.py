@@ -28,7 +28,7 @@ from projections.relay.consumer.consumer import consume
 from projections.relay.kafka.settings import KafkaSettings
 from service.aggregates import AGGREGATES
 from service.database import connection_pool, service_conninfo
-from service.embedded_postgres import EmbeddedPostgres
+from service.embedded_postgres.server import EmbeddedPostgres
 from service.event_log.log import EventLog
 from service.migrate import migrate
 from service.resources import Resources, open_resources

@@ -25,7 +25,7 @@ import aiohttp
 import orjson
 
 from projections.sessions.phoenix.documents import FIELDS
-from service.embedded_postgres import EmbeddedPostgres
+from service.embedded_postgres.server import EmbeddedPostgres
 from tests.phoenix.installed import phoenix_python
 from tests.phoenix.server import Phoenix, running_phoenix
 from tests.sessions.otlp.spans import NOON, PROTOBUF, export, llm, pairs, span

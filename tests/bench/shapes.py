@@ -18,7 +18,7 @@ from pathlib import Path
 from statistics import median
 
 from projections.catalog import PROJECTORS
-from service.embedded_postgres import EmbeddedPostgres
+from service.embedded_postgres.server import EmbeddedPostgres
 from service.event_log.execute import execute
 from service.event_log.unit_of_work import UnitOfWork
 from service.migrate import migrate

@@ -16,7 +16,7 @@ from projections.engine.progress import wait_for_position
 from projections.engine.projector import Projector
 from service.demo.api import Api
 from service.demo.prices import import_real_prices
-from service.embedded_postgres import EmbeddedPostgres
+from service.embedded_postgres.server import EmbeddedPostgres
 from service.migrate import migrate
 from service.resources import Resources, open_resources
 from tests.bench import bare, pgbench, processes, session_log

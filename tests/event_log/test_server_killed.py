@@ -11,7 +11,7 @@ import psycopg
 import pytest
 from psycopg import AsyncConnection
 
-from service.embedded_postgres import EmbeddedPostgres
+from service.embedded_postgres.server import EmbeddedPostgres
 from service.errors import UnavailableError
 from service.event_log.append import OutcomeUnknownError
 from service.event_log.log import EventLog

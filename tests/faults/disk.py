@@ -11,7 +11,7 @@ from random import Random
 
 import psycopg
 
-from service.embedded_postgres import EmbeddedPostgres
+from service.embedded_postgres.server import EmbeddedPostgres
 from tests.faults.stage import Stage
 from tests.faults.tools import require, require_root
 from tests.process_family import children

@@ -11,8 +11,8 @@ from pathlib import Path
 from urllib.parse import quote
 
 from projections.relay.kafka.settings import KafkaSettings
-from service.embedded_postgres import EmbeddedPostgres
 from service.embedded_postgres.errors import EmbeddedPostgresError
+from service.embedded_postgres.server import EmbeddedPostgres
 from service.migrate import migrate
 from service.resources import open_resources
 from tests.faults.program import Program

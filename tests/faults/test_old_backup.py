@@ -7,7 +7,7 @@ import orjson
 import psycopg
 import pytest
 
-from service.embedded_postgres import _packaged_binaries
+from service.embedded_postgres.binaries import packaged_binaries
 from tests.faults.checks import Findings
 from tests.faults.checks.tables import check_tables, until_caught_up
 from tests.faults.line import Line
@@ -20,7 +20,7 @@ STOPPED = "SELECT follower FROM read.position WHERE reason IS NOT NULL"
 
 
 def postgres_tool(name: str, *arguments: str) -> None:
-    subprocess.run([str(_packaged_binaries() / name), *arguments], check=True)
+    subprocess.run([str(packaged_binaries() / name), *arguments], check=True)
 
 
 async def stopped_because(stage: Stage) -> set[str]:

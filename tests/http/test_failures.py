@@ -12,7 +12,7 @@ import pytest
 from aiohttp.test_utils import TestClient, TestServer
 
 from service.app import create_app
-from service.embedded_postgres import EmbeddedPostgres
+from service.embedded_postgres.server import EmbeddedPostgres
 from service.logs import JsonFormatter
 from service.migrate import migrate
 from service.resources import open_resources

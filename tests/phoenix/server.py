@@ -1,31 +1,25 @@
 """A Phoenix of the tests: started on loopback, stopped by its process id."""
 
 import os
-import re
 import subprocess
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import orjson
+import psutil
 from aiohttp.test_utils import unused_port
 
 LAUNCHER = Path(__file__).with_name("on_loopback.py")
 START_TIMEOUT_S = 110.0
 STOP_TIMEOUT_S = 10.0
 POLL_S = 0.1
-LISTENING = "0A"
-LOOPBACK = {
-    "0100007F",
-    # ::1, and 127.0.0.1 as an address of version 6.
-    "00000000000000000000000001000000",
-    "0000000000000000FFFF00000100007F",
-}
+LOOPBACK = {"127.0.0.1", "::1", "::ffff:127.0.0.1"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,21 +101,12 @@ def running_phoenix(
 
 
 def addresses(pid: int) -> set[str]:
-    """Return the addresses that a process listens on, as /proc writes them."""
-    sockets = set()
-    for each in Path(f"/proc/{pid}/fd").iterdir():
-        # A file may be closed while its neighbours are looked at.
-        with suppress(FileNotFoundError):
-            found = re.fullmatch(r"socket:\[(\d+)\]", str(each.readlink()))
-            if found:
-                sockets.add(found[1])
-    listening = set()
-    for table in ("tcp", "tcp6"):
-        for line in Path(f"/proc/{pid}/net/{table}").read_text().splitlines()[1:]:
-            columns = line.split()
-            if columns[3] == LISTENING and columns[9] in sockets:
-                listening.add(columns[1].split(":")[0])
-    return listening
+    """Return the IP addresses that a process listens on."""
+    return {
+        connection.laddr.ip
+        for connection in psutil.Process(pid).net_connections(kind="tcp")
+        if connection.status == psutil.CONN_LISTEN
+    }
 
 
 def _wait(process: subprocess.Popen[bytes], url: str, log: Path) -> None:

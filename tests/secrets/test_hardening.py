@@ -1,5 +1,6 @@
 """What another process of the same user can get of a hardened one's memory."""
 
+import ctypes
 import os
 import signal
 import subprocess
@@ -12,11 +13,13 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from service.embedded_postgres import EmbeddedPostgres
+from service.embedded_postgres.server import EmbeddedPostgres
 
 HARDEN = "forbid_dumps()"
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="prctl is Linux's")
+pytestmark = pytest.mark.skipif(
+    not hasattr(ctypes.CDLL(None), "prctl"), reason="only Linux has prctl(2)"
+)
 
 # Both become the same ordinary user, after Python was read by whoever may read it.
 BECOME_ORDINARY = """
@@ -99,7 +102,7 @@ def test_the_embedded_postgresql_still_starts_and_ends_with_its_parent(
     program = (
         "import sys, time; from pathlib import Path\n"
         "from service.hardening import forbid_dumps; forbid_dumps()\n"
-        "from service.embedded_postgres import EmbeddedPostgres\n"
+        "from service.embedded_postgres.server import EmbeddedPostgres\n"
         "server = EmbeddedPostgres.start(Path(sys.argv[1]))\n"
         "print(server.pid, flush=True)\n"
         "time.sleep(60)\n"

@@ -16,7 +16,7 @@ import aiohttp
 import psycopg
 import pytest
 
-from service.embedded_postgres import EmbeddedPostgres
+from service.embedded_postgres.server import EmbeddedPostgres
 from tests.secrets.served import Client, postgres_program, served
 
 VALUES = 200

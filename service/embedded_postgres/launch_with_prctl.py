@@ -1,10 +1,12 @@
 """
 Become an unprivileged process that ends with its parent, then run a program.
 
-Run by path, as ``launcher.py UID GID PARENT FOLDER... -- PROGRAM ARGUMENT...``,
-never imported: only the standard library is there, so it starts in 10 ms.
-A process of its own, because the steps below may not run between fork and exec
-of a process with threads.
+Run by path, as
+``launch_with_prctl.py UID GID SERVICE FOLDER... -- PROGRAM ARGUMENT...``, never
+imported: only the standard library is there, so it starts in 10 ms. For Linux:
+PR_SET_PDEATHSIG has the kernel interrupt the program when the service ends.
+It is a process of its own because these steps may not run between fork and exec of
+a process with threads.
 """
 
 import ctypes
@@ -25,57 +27,53 @@ CAP_KILL = 5
 CAP_SETPCAP = 8
 CAPABILITY_VERSION_3 = 0x20080522
 
-# Nothing of the service's environment (keys, PG*, LANG) reaches PostgreSQL.
-ENVIRONMENT = {"LC_ALL": "C", "TZ": "UTC", "PATH": "/usr/bin:/bin"}
-
-NOT_AS_ROOT = "run the service as an ordinary user, or give it a database URL"
+ADVICE = "run the service as an unprivileged user, or set a database URL"
 
 libc = ctypes.CDLL(None, use_errno=True)
 
 
 def main(arguments: list[str]) -> None:
     separator = arguments.index("--")
-    uid, gid, parent = map(int, arguments[:3])
+    uid, gid, service = map(int, arguments[:3])
     folders, command = arguments[3:separator], arguments[separator + 1 :]
     if os.geteuid() == 0:
-        become(uid, gid, reaching=[*folders, command[0]])
+        drop_root(uid, gid, needed=[*folders, command[0]])
     prctl(PR_SET_NO_NEW_PRIVS, 1)
-    # Only now: the kernel forgets this signal whenever credentials change.
+    # Last, because the kernel resets this signal whenever credentials change.
     prctl(PR_SET_PDEATHSIG, signal.SIGINT)
-    if os.getppid() != parent:
+    if os.getppid() != service:
         sys.exit("the service ended before PostgreSQL was started")
-    os.execve(command[0], command, ENVIRONMENT)  # noqa: S606 - our own argument list
+    os.execv(command[0], command)  # noqa: S606 - our own argument list
 
 
-def become(uid: int, gid: int, *, reaching: list[str]) -> None:
-    """Give up root, except for passing closed folders where that can't be helped."""
+def drop_root(uid: int, gid: int, *, needed: list[str]) -> None:
+    """Give up root, and keep access to closed folders only where it is needed."""
     if not has_capability(CAP_KILL):
-        sys.exit(
-            f"without the capability KILL, root can't stop PostgreSQL: {NOT_AS_ROOT}"
-        )
+        sys.exit(f"without the capability KILL, root can't stop PostgreSQL: {ADVICE}")
     try:
         os.setgroups([])
         os.setresgid(gid, gid, gid)
         prctl(PR_SET_KEEPCAPS, 1)
         os.setresuid(uid, uid, uid)
     except OSError:
-        sys.exit(f"root may not become user {uid} for PostgreSQL: {NOT_AS_ROOT}")
-    # access() asks for the bare user, whatever capabilities are still kept.
-    if all(os.access(path, os.R_OK | os.X_OK) for path in reaching):
+        sys.exit(f"root may not become user {uid} to run PostgreSQL: {ADVICE}")
+    # access() ignores the capabilities that are still kept.
+    if all(os.access(path, os.R_OK | os.X_OK) for path in needed):
         set_capabilities()
         return
     try:
         set_capabilities(CAP_DAC_OVERRIDE, CAP_SETPCAP)
-        # PostgreSQL itself looks with access(), which honours capabilities of an
-        # ordinary user only under this bit.
+        # PostgreSQL checks with access(), which honours the capabilities of an
+        # unprivileged user only under this bit.
         prctl(PR_SET_SECUREBITS, SECBIT_NO_SETUID_FIXUP)
         set_capabilities(CAP_DAC_OVERRIDE)
         prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, CAP_DAC_OVERRIDE)
     except OSError:
-        closed = [path for path in reaching if not os.access(path, os.R_OK | os.X_OK)]
+        closed = [path for path in needed if not os.access(path, os.R_OK | os.X_OK)]
         sys.exit(
-            f"user {uid} of PostgreSQL can't reach {' and '.join(closed)}"
-            f" without the capabilities SETPCAP and DAC_OVERRIDE: {NOT_AS_ROOT}"
+            f"user {uid}, as which PostgreSQL runs, can't open"
+            f" {' and '.join(closed)} without the capabilities SETPCAP and"
+            f" DAC_OVERRIDE: {ADVICE}"
         )
 
 
@@ -86,7 +84,7 @@ def has_capability(capability: int) -> bool:
 
 
 def set_capabilities(*capabilities: int) -> None:
-    """Hold exactly these capabilities, below number 32, in all three sets."""
+    """Make these, all below number 32, the only capabilities, in all three sets."""
     mask = sum(1 << capability for capability in capabilities)
     header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION_3, 0)
     sets = (ctypes.c_uint32 * 6)(mask, mask, mask, 0, 0, 0)

