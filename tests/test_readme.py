@@ -65,6 +65,13 @@ def test_each_document_begins_with_its_readers_and_its_purpose(page: Path) -> No
     assert re.match(r"# .+\n\nFor [^:]+: .+", page.read_text(encoding="utf-8"))
 
 
+def test_each_make_target_in_the_documents_exists() -> None:
+    text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    targets = set(re.findall(r"`make ([a-z-]+)`", text))
+    assert "test" in targets
+    assert targets <= set(re.findall(r"^([a-z-]+):", MAKEFILE, re.MULTILINE))
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_each_relative_link_resolves(page: Path) -> None:
     text = FENCE.sub("", page.read_text(encoding="utf-8"))
