@@ -16,7 +16,7 @@ from projections.connectors.queries import (
     visible_connectors,
 )
 from projections.engine.snapshot import POSITION_HEADER, reading
-from projections.engine.time_travel import past
+from projections.engine.time_travel import as_of
 from service.connectors.aggregate import Connector
 from service.connectors.resource import (
     ConnectorResource,
@@ -133,7 +133,7 @@ async def get_connector(
             grants = await grants_of_connector(snapshot.db, id)
         else:
             log = request.app[EVENT_LOG]
-            then = await past(snapshot.db, log.mapper, query.at)
+            then = await as_of(snapshot.db, log.mapper, query.at)
             was = await then.find(Connector, id)
             if access is None or not access.sees_past or was is None or was.is_retired:
                 raise NotFoundError(NO_SUCH_CONNECTOR)

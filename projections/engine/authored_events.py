@@ -1,4 +1,4 @@
-"""The events of one aggregate with their authors: who made it what it is."""
+"""The events of one aggregate, each with its author and time."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass

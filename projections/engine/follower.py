@@ -1,4 +1,4 @@
-"""The engine that all projectors run on."""
+"""Follow the log and keep one projector's tables current."""
 
 import asyncio
 import logging
@@ -8,9 +8,13 @@ from typing import Any
 import psycopg
 from psycopg import AsyncConnection
 
-from projections.engine.follower_position import Place, ReplacedError, record_stop
+from projections.engine.follower_position import (
+    FollowerPosition,
+    ReplacedError,
+    record_stop,
+)
 from projections.engine.progress import FollowerStatus
-from projections.engine.projector import Placed, Projector
+from projections.engine.projector import Positioned, Projector
 from projections.engine.rebuild import create_indexes, create_tables, rebuild
 from service.database import deadline
 from service.event_log import reader
@@ -21,15 +25,15 @@ from service.event_log.mapper import UnreadableEventError
 BATCH_EVENTS_MAX = 1000
 STEP_TIMEOUT_S = 120.0
 POLL_S = 0.5
-# A step costs about as much for one event as for fifty: while they come in numbers,
-# fewer steps leave more room for those who append.
+# A step costs about as much for one event as for fifty: under load, fewer steps leave
+# more CPU for appends.
 STEP_INTERVAL_S = 0.02
 BUSY_EVENTS = 10
 STANDBY_S = 1.0
 RECONNECT_S = 0.5
 STOPPED_RETRY_S = 30.0
-# SQLSTATE classes of a server that can't do anything just now.
-UNABLE = frozenset({"08", "25", "40", "53", "55", "57"})
+# SQLSTATE classes of failures that pass: connection, transaction, resources, operator.
+TRANSIENT = frozenset({"08", "25", "40", "53", "55", "57"})
 
 LOCK = "SELECT pg_try_advisory_lock(hashtextextended(%s, 0))"
 
@@ -39,17 +43,17 @@ logger = logging.getLogger(__name__)
 class LogTooShortError(Exception):
     """The log ends before an event that has been applied, in the same epoch.
 
-    It was restored without a new epoch, so nobody can say which of the applied
-    events it still has.
+    It was restored without a new epoch, so which of the applied events it still has
+    is unknown.
     """
 
 
 class Follower:
-    """Keeps one projector's tables up to the log.
+    """Keeps one projector's tables up to date with the log.
 
-    One instance of each follower is active at a time, by an advisory lock; its
-    place is compared when it moves, so that one that was paused and replaced can't
-    write any more.
+    One instance of each follower is active at a time, by an advisory lock. It
+    advances its position by compare-and-set, so an instance that was paused and
+    replaced can't write.
     """
 
     def __init__(
@@ -68,12 +72,12 @@ class Follower:
         self._batch_max = BATCH_EVENTS_MAX
 
     async def run(self) -> None:
-        """Follow until cancelled; reconnect, stand by and retry as it takes."""
+        """Follow until cancelled; reconnect, stand by and retry as needed."""
         while True:
             try:
-                await self._lead()
+                await self._run_as_leader()
             except Exception as error:
-                if _will_pass(error):
+                if _is_transient(error):
                     logger.warning(
                         "follower interrupted",
                         extra={"follower": self.name},
@@ -92,7 +96,7 @@ class Follower:
     def name(self) -> str:
         return self._projector.name
 
-    async def _lead(self) -> None:
+    async def _run_as_leader(self) -> None:
         async with await AsyncConnection.connect(
             self._conninfo, autocommit=True, connect_timeout=5
         ) as db:
@@ -100,7 +104,7 @@ class Follower:
                 self.status.state, self.status.reason = "standby", None
                 self.status.report()
                 await asyncio.sleep(STANDBY_S)
-            place = await self._take_place(db)
+            saved = await self._resume(db)
             await db.execute("SET search_path = read")
             self._batch_max = BATCH_EVENTS_MAX
             with self._log.doorbell.bell() as bell:
@@ -108,7 +112,7 @@ class Follower:
                 while True:
                     before, next_step = self.status.position, clock() + STEP_INTERVAL_S
                     with deadline(db, STEP_TIMEOUT_S):
-                        is_behind = await self._step(db, place)
+                        is_behind = await self._step(db, saved)
                     if not is_behind:
                         if self.status.position - before >= BUSY_EVENTS:
                             await asyncio.sleep(next_step - clock())
@@ -119,48 +123,50 @@ class Follower:
         row = await cursor.fetchone()
         return bool(row and row[0])
 
-    async def _take_place(self, db: AsyncConnection[Any]) -> Place:
-        """Find the place to go on from; make or rebuild the tables where needed."""
+    async def _resume(self, db: AsyncConnection[Any]) -> FollowerPosition:
+        """Find the saved position; create or rebuild the tables where needed."""
         _, epoch = await reader.head(db)
-        place = Place.of(self._projector, epoch)
-        position, is_ours = await place.position(db)
+        saved = FollowerPosition.of(self._projector, epoch)
+        position, is_ours = await saved.position(db)
         self.status.position = position or 0
         if position is None:
-            is_ours = await self._began(db, place)
+            is_ours = await self._create_tables(db, saved)
         if not is_ours:
             self.status.state = "rebuilding"
             self.status.position = await rebuild(
                 self._conninfo, self._log.mapper, self._projector
             )
-        return place
+        return saved
 
-    async def _began(self, db: AsyncConnection[Any], place: Place) -> bool:
-        """Create empty tables; False when there are some without a place."""
+    async def _create_tables(
+        self, db: AsyncConnection[Any], saved: FollowerPosition
+    ) -> bool:
+        """Create empty tables; False when there are tables without a saved position."""
         try:
             async with db.transaction():
                 await create_tables(db, self._projector, "read")
                 await create_indexes(db, self._projector, "read")
-                await place.begin(db)
+                await saved.begin(db)
         except psycopg.errors.DuplicateTable:
             return False
         return True
 
-    async def _step(self, db: AsyncConnection[Any], place: Place) -> bool:
+    async def _step(self, db: AsyncConnection[Any], saved: FollowerPosition) -> bool:
         """Apply one batch and return whether there is more."""
         position = self.status.position
-        head, epoch, upto, is_skipped = await place.skip(db, position)
-        if epoch != place.epoch:
+        head, epoch, upto, is_skipped = await saved.skip(db, position)
+        if epoch != saved.epoch:
             raise ReplacedError("the log has a new epoch")
         if head < position:
             raise LogTooShortError(f"the log ends at {head}")
         self.status.head = head
         if upto > position and not is_skipped:
             try:
-                upto = await self._apply_some(db, place, position, upto)
+                upto = await self._apply_some(db, saved, position, upto)
             except Exception as error:
-                if _will_pass(error) or self._batch_max == 1:
+                if _is_transient(error) or self._batch_max == 1:
                     raise
-                # Again, one by one, up to the very event that can't be applied.
+                # Retry one by one, to find the event that can't be applied.
                 self._batch_max = 1
                 return True
             self._batch_max = min(self._batch_max * 2, BATCH_EVENTS_MAX)
@@ -170,7 +176,11 @@ class Follower:
         return upto < head
 
     async def _apply_some(
-        self, db: AsyncConnection[Any], place: Place, position: int, upto: int
+        self,
+        db: AsyncConnection[Any],
+        saved: FollowerPosition,
+        position: int,
+        upto: int,
     ) -> int:
         """Apply a batch and return how far it went."""
         events = await self._projector.read(
@@ -179,9 +189,9 @@ class Follower:
         if len(events) == self._batch_max:
             upto = events[-1].position
         try:
-            await self._apply(db, place, events, position, upto)
+            await self._apply(db, saved, events, position, upto)
         except Exception as error:
-            if self._batch_max == 1 and events and not _will_pass(error):
+            if self._batch_max == 1 and events and not _is_transient(error):
                 raise UnappliedEventError(events[0]) from error
             raise
         return upto
@@ -189,14 +199,14 @@ class Follower:
     async def _apply(
         self,
         db: AsyncConnection[Any],
-        place: Place,
-        events: Sequence[Placed],
+        saved: FollowerPosition,
+        events: Sequence[Positioned],
         position: int,
         upto: int,
     ) -> None:
         async with db.transaction():
-            # Moving first locks the place, as a rebuild's switch does first.
-            await place.move(db, position, upto)
+            # Advancing first locks the position, as a rebuild's switch does first.
+            await saved.advance(db, position, upto)
             if events:
                 await self._projector.project(db, events)
 
@@ -218,14 +228,14 @@ class Follower:
 class UnappliedEventError(Exception):
     """A projector can't apply an event."""
 
-    def __init__(self, recorded: Placed) -> None:
+    def __init__(self, recorded: Positioned) -> None:
         super().__init__(
             f"the event {recorded.topic!r} at position {recorded.position}"
         )
 
 
 def _reason(error: Exception) -> str:
-    """Say what and where; never a value, which could be anybody's."""
+    """Describe the failure and its position, without any value from the event."""
     if isinstance(error, UnappliedEventError):
         return f"can't apply {error}: {type(error.__cause__).__name__}"
     if isinstance(error, UnreadableEventError | LogTooShortError):
@@ -233,8 +243,8 @@ def _reason(error: Exception) -> str:
     return type(error).__name__
 
 
-def _will_pass(error: Exception) -> bool:
-    """Tell a lost connection, or a database that can't just now, from a fault."""
+def _is_transient(error: Exception) -> bool:
+    """Tell a lost connection or a busy database from a fault."""
     if isinstance(error, psycopg.OperationalError):
-        return error.sqlstate is None or error.sqlstate[:2] in UNABLE
+        return error.sqlstate is None or error.sqlstate[:2] in TRANSIENT
     return isinstance(error, OSError | ReplacedError)

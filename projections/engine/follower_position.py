@@ -1,4 +1,4 @@
-"""Where a follower stands in the log, kept beside what it has applied."""
+"""A follower's last applied position, saved in the same transaction as its rows."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
@@ -8,7 +8,7 @@ from psycopg import AsyncConnection
 
 from projections.engine.projector import Projector
 
-# One look must not read an unbounded stretch of a log that says nothing to somebody.
+# Bounds one scan over events that don't concern the follower.
 SCAN_POSITIONS_MAX = 50_000
 
 FIND = "SELECT position, epoch, definition FROM read.position WHERE follower = %s"
@@ -16,27 +16,27 @@ BEGIN = """
     INSERT INTO read.position (follower, position, epoch, definition)
     VALUES (%s, 0, %s, %s)
 """
-# Most of what is appended concerns few projectors: the others move by this alone.
+# Most events concern few projectors: for the others this statement is all.
 SKIP = """
     WITH log AS (
         SELECT position AS head, epoch, least(position, %(upto_max)s) AS upto
           FROM events.head),
     skipped AS (
-        UPDATE read.position place
+        UPDATE read.position saved
            SET position = log.upto, reason = NULL, moved_at = now()
           FROM log
-         WHERE place.follower = %(follower)s
-           AND place.position = %(position)s AND log.upto > %(position)s
-           AND place.epoch = %(epoch)s AND log.epoch = %(epoch)s
-           AND place.definition = %(definition)s
+         WHERE saved.follower = %(follower)s
+           AND saved.position = %(position)s AND log.upto > %(position)s
+           AND saved.epoch = %(epoch)s AND log.epoch = %(epoch)s
+           AND saved.definition = %(definition)s
            AND NOT EXISTS (
                SELECT FROM events.stored_event
                 WHERE notification_id > %(position)s AND notification_id <= log.upto
                   AND (%(topics)s::text[] IS NULL OR topic = ANY (%(topics)s)))
-        RETURNING place.position)
+        RETURNING saved.position)
     SELECT head, epoch, upto, EXISTS (SELECT FROM skipped) FROM log
 """
-MOVE = """
+ADVANCE = """
     UPDATE read.position SET position = %s, reason = NULL, moved_at = now()
      WHERE follower = %s AND position = %s AND epoch = %s AND definition = %s
 """
@@ -46,11 +46,11 @@ STOP = """
 
 
 class ReplacedError(Exception):
-    """Another instance has taken this follower's place, or the log is another."""
+    """Another instance has taken over this follower, or the log has a new epoch."""
 
 
-class Look(NamedTuple):
-    """The log's head and epoch, how far to look now, and whether that was skipped."""
+class Scan(NamedTuple):
+    """The log's head and epoch, where this scan ends, and whether all was skipped."""
 
     head: int
     epoch: UUID
@@ -59,11 +59,11 @@ class Look(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """The place of one follower, on one log, with tables of one meaning.
+class FollowerPosition:
+    """The saved position of one follower, in one epoch, for one definition of tables.
 
-    It moves only from where its follower knows it to be: whoever was paused and
-    replaced can't move it.
+    It advances by compare-and-set: an instance that was paused and replaced can't
+    advance it.
     """
 
     follower: str
@@ -78,7 +78,7 @@ class Place:
         )
 
     async def position(self, db: AsyncConnection[Any]) -> tuple[int | None, bool]:
-        """Return the position, None without one, and whether the tables are these."""
+        """Return the position, or None, and whether epoch and definition are these."""
         row = await (await db.execute(FIND, [self.follower])).fetchone()
         if row is None:
             return None, False
@@ -87,8 +87,8 @@ class Place:
     async def begin(self, db: AsyncConnection[Any]) -> None:
         await db.execute(BEGIN, [self.follower, self.epoch, self.definition])
 
-    async def skip(self, db: AsyncConnection[Any], position: int) -> Look:
-        """Look at the log, and move on over what has nothing for this follower."""
+    async def skip(self, db: AsyncConnection[Any], position: int) -> Scan:
+        """Scan the log, and advance if nothing in it concerns this follower."""
         cursor = await db.execute(
             SKIP,
             {
@@ -103,20 +103,20 @@ class Place:
         )
         row = await cursor.fetchone()
         assert row is not None
-        return Look(*row)
+        return Scan(*row)
 
-    async def move(self, db: AsyncConnection[Any], position: int, upto: int) -> None:
-        """Move, and keep everybody else from it until the transaction ends.
+    async def advance(self, db: AsyncConnection[Any], position: int, upto: int) -> None:
+        """Advance, and lock the position until the transaction ends.
 
-        :raises ReplacedError: it isn't where it was
+        :raises ReplacedError: the saved position is no longer ``position``
         """
-        move = [upto, self.follower, position, self.epoch, self.definition]
-        if (await db.execute(MOVE, move, prepare=True)).rowcount != 1:
-            raise ReplacedError("the place is another instance's")
+        advance = [upto, self.follower, position, self.epoch, self.definition]
+        if (await db.execute(ADVANCE, advance, prepare=True)).rowcount != 1:
+            raise ReplacedError("another instance has advanced the position")
 
 
 async def record_stop(
     db: AsyncConnection[Any], follower: str, position: int, reason: str | None
 ) -> None:
-    """Keep why a follower can't go on from a position, for whoever looks at it."""
+    """Save why a follower stopped at a position, for ``/readyz``."""
     await db.execute(STOP, [reason, follower, position])

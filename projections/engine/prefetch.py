@@ -7,7 +7,7 @@ from typing import Any
 
 from psycopg import AsyncConnection
 
-from projections.engine.projector import Placed, Projector
+from projections.engine.projector import Positioned, Projector
 from service.event_log.mapper import EventMapper
 
 BATCH_EVENTS_MAX = 5000
@@ -16,9 +16,9 @@ SCAN_POSITIONS_MAX = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What a projector takes of the log up to and at a position; often nothing."""
+    """The events that a projector reads up to a position; often none."""
 
-    events: Sequence[Placed]
+    events: Sequence[Positioned]
     upto: int
 
 

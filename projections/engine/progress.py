@@ -1,4 +1,4 @@
-"""How far the followers have come, and waiting until one has come far enough."""
+"""Follower status and lag, and waiting until a position is applied."""
 
 import asyncio
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ REACHED = """
 
 @dataclass(slots=True)
 class FollowerStatus:
-    """What a follower of this process is doing."""
+    """The state of a follower of this process."""
 
     name: str
     state: State = "starting"
@@ -61,11 +61,11 @@ async def wait_for_position(
     position: int,
     timeout_s: float = WAIT_TIMEOUT_S,
 ) -> None:
-    """Return once all of some followers have applied a position.
+    """Return once all of the named followers have applied a position.
 
-    :raises PreconditionFailedError: when the log itself hasn't come that far, so
-        that waiting is in vain: the position is of another log, or made up
-    :raises UnavailableError: when that takes longer than the time given
+    :raises PreconditionFailedError: the log has not reached the position: it is of
+        another log, or made up
+    :raises UnavailableError: they did not apply it within ``timeout_s``
     """
     deadline = asyncio.get_running_loop().time() + timeout_s
     step_s = WAIT_STEP_S

@@ -1,4 +1,4 @@
-"""What a follower applies to the log's events, and where the result stands."""
+"""The base of all projectors: events into read tables."""
 
 import hashlib
 from abc import ABC, abstractmethod
@@ -15,8 +15,8 @@ from service.event_log import reader
 from service.event_log.mapper import EventMapper
 
 
-class Placed(Protocol):
-    """Something of the log that a follower can name when it can't be applied."""
+class Positioned(Protocol):
+    """An item of the log, by which a follower can name what it can't apply."""
 
     @property
     def position(self) -> int: ...
@@ -32,8 +32,8 @@ class Projector(ABC):
     the live ones stand in schema ``read``, a rebuild fills a schema of its own.
     Indexes that :meth:`project` doesn't need can stand in ``indexes.sql``: a rebuild
     makes them when the tables are full, which costs much less.
-    A subclass whose meaning changes without its tables counts up ``version``; that,
-    or other tables or indexes, makes the next start rebuild it.
+    Any change of its tables, indexes or event types makes the next start rebuild it;
+    a subclass that computes other rows for the same tables increments ``version``.
     """
 
     name: ClassVar[str]
@@ -58,10 +58,10 @@ class Projector(ABC):
 
     @property
     def definition(self) -> str:
-        words = (
+        text = (
             f"{self.version}\n{sorted(self.topics)}\n{self.table_sql}{self.indexes_sql}"
         )
-        return hashlib.sha256(words.encode()).hexdigest()
+        return hashlib.sha256(text.encode()).hexdigest()
 
     async def read(
         self,
@@ -71,7 +71,7 @@ class Projector(ABC):
         after: int,
         upto: int,
         limit: int,
-    ) -> Sequence[Placed]:
+    ) -> Sequence[Positioned]:
         """Return what :meth:`project` takes of ``after < p <= upto``, in order.
 
         Decoded events of the projector's types; a projector of the log itself,

@@ -1,4 +1,4 @@
-"""Fill a projector's tables anew beside the live ones, compare, and switch."""
+"""Rebuild a projector's tables beside the live ones, compare, and switch."""
 
 import asyncio
 import logging
@@ -17,7 +17,7 @@ from projections.engine.projector import Projector
 from service.event_log import reader
 from service.event_log.mapper import EventMapper
 
-# The last stretch is applied while the live follower waits.
+# The last events are applied while the live follower waits.
 SWITCH_LAG_MAX = 2000
 
 TABLES = """
@@ -37,16 +37,18 @@ CHECKSUM = """
       FROM (SELECT {} FROM {}) AS given
 """
 WAIT_ALONE = "SELECT pg_advisory_lock(hashtextextended(%s, 0))"
-LIVE_PLACE = "SELECT position, epoch, definition FROM read.position WHERE follower = %s"
-LOCK_LIVE_PLACE = f"{LIVE_PLACE} FOR UPDATE"
-# Waits for the reads under way, and keeps new ones waiting, so it is given up soon.
+LIVE_POSITION = (
+    "SELECT position, epoch, definition FROM read.position WHERE follower = %s"
+)
+LOCK_LIVE_POSITION = f"{LIVE_POSITION} FOR UPDATE"
+# Waits for running reads and blocks new ones, hence the short timeout.
 SWITCH_ALONE = """
     SET LOCAL lock_timeout = '500ms';
     LOCK TABLE read.generation IN ACCESS EXCLUSIVE MODE
 """
 SWITCH_RETRY_S = 0.2
 SWITCH_ATTEMPTS_MAX = 100
-PLACE = """
+SAVE_POSITION = """
     INSERT INTO read.position (follower, position, epoch, definition)
     SELECT %s, %s, epoch, %s FROM events.head
     ON CONFLICT (follower) DO UPDATE
@@ -127,15 +129,15 @@ async def _rebuild_alone(
     position = attempts = 0
     is_indexed = False
     while True:
-        live = await (await db.execute(LIVE_PLACE, [projector.name])).fetchone()
+        live = await (await db.execute(LIVE_POSITION, [projector.name])).fetchone()
         target, _ = await _target(db, projector, live)
         report(position, target)
         if target - position > SWITCH_LAG_MAX:
-            coming = batches_ahead(
+            ahead = batches_ahead(
                 conninfo, mapper, projector, after=position, target=target
             )
-            async with aclosing(coming):
-                async for batch in coming:
+            async with aclosing(ahead):
+                async for batch in ahead:
                     async with db.transaction():
                         await _apply(db, projector, batch)
                     position = batch.upto
@@ -185,7 +187,7 @@ async def _switch(
     projector: Projector,
     position: int,
 ) -> int:
-    live = await (await db.execute(LOCK_LIVE_PLACE, [projector.name])).fetchone()
+    live = await (await db.execute(LOCK_LIVE_POSITION, [projector.name])).fetchone()
     target, comparable = await _target(db, projector, live)
     while position < target:
         batch = await read_batch(db, mapper, projector, after=position, target=target)
@@ -206,7 +208,7 @@ async def _switch(
         )
     # Fails, and with it the switch, if there is anything but tables in it.
     await db.execute(SQL("DROP SCHEMA {}").format(Identifier(schema)))
-    await db.execute(PLACE, [projector.name, position, projector.definition])
+    await db.execute(SAVE_POSITION, [projector.name, position, projector.definition])
     return position
 
 

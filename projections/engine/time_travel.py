@@ -1,4 +1,4 @@
-"""What things were at an earlier place of the log: the parameter ``at``."""
+"""Aggregates as of an earlier position of the log: the parameter ``at``."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -18,8 +18,8 @@ A = TypeVar("A", bound=LoggedAggregate)
 
 
 @dataclass(frozen=True, slots=True)
-class Past:
-    """Aggregates as they were once the log had reached a position."""
+class AsOf:
+    """Aggregates as of a position of the log."""
 
     position: int
     _db: AsyncConnection[Any]
@@ -47,9 +47,9 @@ class Past:
         return events_of(self._db, self._mapper, aggregate_id, upto=self.position)
 
 
-async def past(
+async def as_of(
     db: AsyncConnection[Any], mapper: EventMapper, at: int | datetime | None
-) -> Past:
+) -> AsOf:
     """Find the position that ``at`` names; None is the end of the log.
 
     A time means everything recorded up to and at it; one in the future is now.
@@ -58,13 +58,13 @@ async def past(
     :raises MalformedRequestError: the log has not reached that position
     """
     if isinstance(at, datetime):
-        return Past(await reader.position_at(db, at), db, mapper)
+        return AsOf(await reader.position_at(db, at), db, mapper)
     head, _ = await reader.head(db)
     if at is None:
-        return Past(head, db, mapper, _is_now=True)
+        return AsOf(head, db, mapper, _is_now=True)
     if at > head:
         raise MalformedRequestError(
             f"the log ends at position {head}",
             problems=[Problem("at", "beyond the end of the log")],
         )
-    return Past(at, db, mapper)
+    return AsOf(at, db, mapper)

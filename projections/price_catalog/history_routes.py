@@ -8,7 +8,7 @@ from aiohttp import web
 from pydantic import AfterValidator, Field
 
 from projections.engine.snapshot import reading
-from projections.engine.time_travel import past
+from projections.engine.time_travel import as_of
 from projections.price_catalog.history import (
     KnownPrice,
     PricedModel,
@@ -67,7 +67,7 @@ async def get_prices(request: web.Request, query: HistoryQuery) -> Answer:
         known = None
         if query.at is not None:
             mapper = request.app[EVENT_LOG].mapper
-            known = (await past(snapshot.db, mapper, query.at)).position
+            known = (await as_of(snapshot.db, mapper, query.at)).position
         model = await priced_model(snapshot.db, model_id)
         if model is None:
             raise NotFoundError("no such model")

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from aiohttp import web
 
 from projections.engine.snapshot import READ_POOL
-from projections.engine.time_travel import past
+from projections.engine.time_travel import as_of
 from projections.price_catalog.answer import ProviderEntry
 from projections.price_catalog.conditional import max_age_s, respond_conditionally
 from projections.price_catalog.rendered import RENDERED_CATALOG
@@ -73,4 +73,4 @@ async def get_providers(
 async def _position_of(request: web.Request, at: At) -> int:
     mapper = request.app[EVENT_LOG].mapper
     async with request.app[READ_POOL].connection() as db:
-        return (await past(db, mapper, at)).position
+        return (await as_of(db, mapper, at)).position

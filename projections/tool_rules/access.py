@@ -7,7 +7,7 @@ from uuid import UUID
 
 from psycopg import AsyncConnection
 
-from projections.engine.time_travel import Past
+from projections.engine.time_travel import AsOf
 from projections.tool_rules.queries import connectors_owned_and_held
 from service.agents.aggregate import Agent
 from service.agents.policy import fully_manages
@@ -35,7 +35,7 @@ class Scope:
 
 
 async def scope_of(
-    principal: Principal, agent_id: UUID, *, now: Past, db: AsyncConnection[Any]
+    principal: Principal, agent_id: UUID, *, now: AsOf, db: AsyncConnection[Any]
 ) -> Scope:
     """Decide by what the caller is now, also about the past.
 

@@ -5,7 +5,7 @@ from typing import Literal, TypedDict
 from uuid import UUID
 
 from projections.engine.authored_events import AuthoredEvent, Origin
-from projections.engine.time_travel import Past
+from projections.engine.time_travel import AsOf
 from projections.tool_rules.origins import HoldingThen, RulesThen
 from service.connectors.aggregate import Connector
 from service.tool_rules.aggregate import ToolRules
@@ -57,7 +57,7 @@ class Explanation(TypedDict):
 
 
 async def explain(
-    then: Past, *, agent_id: UUID, connector_id: UUID, tool: str
+    then: AsOf, *, agent_id: UUID, connector_id: UUID, tool: str
 ) -> Explanation:
     """Decide about a tool as of a position, and say why.
 
@@ -105,7 +105,7 @@ class _CameAbout:
 
 
 async def _came_about(
-    then: Past, agent_id: UUID, connector: str, tool: str
+    then: AsOf, agent_id: UUID, connector: str, tool: str
 ) -> _CameAbout:
     """Replay everything that had a part in a decision, in its order."""
     found = _CameAbout()
@@ -120,7 +120,7 @@ async def _came_about(
 
 
 async def _events(
-    then: Past, agent_id: UUID, connector_id: UUID
+    then: AsOf, agent_id: UUID, connector_id: UUID
 ) -> list[AuthoredEvent]:
     events = [
         authored

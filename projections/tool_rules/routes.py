@@ -7,7 +7,7 @@ from aiohttp import web
 from pydantic import Field
 
 from projections.engine.snapshot import reading
-from projections.engine.time_travel import past
+from projections.engine.time_travel import as_of
 from projections.tool_rules.access import scope_of
 from projections.tool_rules.explanation import Explanation, explain
 from projections.tool_rules.queries import (
@@ -89,8 +89,8 @@ async def get_agent_tools(
     """
     mapper = request.app[EVENT_LOG].mapper
     async with reading(request, "connectors") as snapshot:
-        now = await past(snapshot.db, mapper, None)
-        then = now if query.at is None else await past(snapshot.db, mapper, query.at)
+        now = await as_of(snapshot.db, mapper, None)
+        then = now if query.at is None else await as_of(snapshot.db, mapper, query.at)
         scope = await scope_of(request[PRINCIPAL], agent_id, now=now, db=snapshot.db)
         found = await then.find(ToolRules, ToolRules.create_id(str(agent_id)))
         rules = scope.narrow(found.rules) if found else {}
@@ -124,8 +124,8 @@ async def get_tool_explanation(
     """
     mapper = request.app[EVENT_LOG].mapper
     async with reading(request, "connectors") as snapshot:
-        now = await past(snapshot.db, mapper, None)
-        then = now if query.at is None else await past(snapshot.db, mapper, query.at)
+        now = await as_of(snapshot.db, mapper, None)
+        then = now if query.at is None else await as_of(snapshot.db, mapper, query.at)
         scope = await scope_of(request[PRINCIPAL], agent_id, now=now, db=snapshot.db)
         if not scope.includes(query.connector_id):
             raise NotFoundError("no such connector")

@@ -23,7 +23,7 @@ from projections.audit.trail.export import export
 from projections.audit.trail.filters import TrailQuery, filters_of
 from projections.audit.trail.queries import trail_and_log_end
 from projections.catalog import follower_conninfo
-from projections.engine.time_travel import past
+from projections.engine.time_travel import as_of
 from service.aggregates import AGGREGATES
 from service.cli.audit_verify import add_verify_to
 from service.cli.databases import database_to_read
@@ -181,7 +181,7 @@ async def _replay(database_url: str, options: argparse.Namespace) -> int:
         reading_database(database_url) as source,
         await AsyncConnection.connect(into, autocommit=True) as target,
     ):
-        position = (await past(source, mapper, _position_or_time(options.at))).position
+        position = (await as_of(source, mapper, _position_or_time(options.at))).position
         schema = options.schema or f"replay_{position}"
         await replay(
             source,

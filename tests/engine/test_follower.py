@@ -8,8 +8,8 @@ from psycopg import AsyncConnection, errors
 from psycopg_pool import AsyncConnectionPool
 
 from projections.catalog import follower_conninfo
-from projections.engine.follower import Follower, _will_pass
-from projections.engine.follower_position import Place, ReplacedError
+from projections.engine.follower import Follower, _is_transient
+from projections.engine.follower_position import FollowerPosition, ReplacedError
 from service.event_log.log import EventLog
 from tests.engine.conftest import RunFollower
 from tests.engine.line_counts import LineCounts, OtherLineCounts
@@ -153,7 +153,7 @@ async def test_one_that_was_replaced_cant_write_any_more(
         follower_conninfo(database_url), autocommit=True
     ) as db:
         await db.execute("SET search_path = read")
-        place = Place.of(projector, log.epoch)
+        place = FollowerPosition.of(projector, log.epoch)
         with pytest.raises(ReplacedError):
             await paused._apply(db, place, late, position, position + 1)
 
@@ -260,4 +260,4 @@ async def test_it_gathers_speed_again_behind_a_passing_fault(
 def test_what_passes_by_itself_is_told_from_a_fault(
     error: Exception, *, passes: bool
 ) -> None:
-    assert _will_pass(error) is passes
+    assert _is_transient(error) is passes

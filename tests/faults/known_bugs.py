@@ -15,7 +15,7 @@ from uuid import UUID
 
 from projections.audit.trail.projector import AuditTrailProjector
 from projections.engine import follower
-from projections.engine.follower_position import Place
+from projections.engine.follower_position import FollowerPosition
 from projections.relay import batch_reader, relay, relay_position
 from service.connectors.aggregate import Connector
 from service.event_log import batch as batch_module
@@ -169,9 +169,14 @@ def saves_position_apart() -> None:
     """Save a follower's position first, and its rows in another transaction."""
 
     async def apply(
-        self: follower.Follower, db: Any, at: Place, events: Any, begin: int, upto: int
+        self: follower.Follower,
+        db: Any,
+        at: FollowerPosition,
+        events: Any,
+        begin: int,
+        upto: int,
     ) -> None:
-        await at.move(db, begin, upto)
+        await at.advance(db, begin, upto)
         await asyncio.sleep(0.05)
         async with db.transaction():
             if events:

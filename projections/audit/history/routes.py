@@ -24,7 +24,7 @@ from projections.audit.history.state import (
     state_of,
 )
 from projections.engine.snapshot import POSITION_HEADER, READ_POOL
-from projections.engine.time_travel import Past, past
+from projections.engine.time_travel import AsOf, as_of
 from projections.tool_rules.origins import holding_then, rules_then
 from service.agents.aggregate import Agent
 from service.aggregate import LoggedAggregate
@@ -102,15 +102,15 @@ class _History:
     mapper: EventMapper
     head: int
 
-    async def past(self, at: At | None) -> Past:
-        return await past(self.db, self.mapper, self.head if at is None else at)
+    async def as_of(self, at: At | None) -> AsOf:
+        return await as_of(self.db, self.mapper, self.head if at is None else at)
 
-    async def between(self, query: BetweenQuery) -> tuple[Past, Past]:
+    async def between(self, query: BetweenQuery) -> tuple[AsOf, AsOf]:
         """Return both moments.
 
         :raises MalformedRequestError: the first is later than the second
         """
-        since, until = await self.past(query.since), await self.past(query.until)
+        since, until = await self.as_of(query.since), await self.as_of(query.until)
         if since.position > until.position:
             raise MalformedRequestError(
                 "since must not be later than until",
@@ -149,7 +149,7 @@ async def get_aggregate(
             "either at or version", problems=[Problem("version", "beside at")]
         )
     async with _history(request) as history:
-        then = await history.past(query.at)
+        then = await history.as_of(query.at)
         aggregate = (
             await then.find(LoggedAggregate, aggregate_id)
             if query.version is None
@@ -270,7 +270,7 @@ async def get_decisions_difference(
     return Answer(message="decisions compared", data=data)
 
 
-async def _moment(then: Past, agent_id: UUID) -> Moment:
+async def _moment(then: AsOf, agent_id: UUID) -> Moment:
     rules = await rules_then(then.events(ToolRules.create_id(str(agent_id))))
     held = {
         connector: await holding_then(then.events(UUID(connector)), agent_id)

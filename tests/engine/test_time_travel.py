@@ -9,7 +9,7 @@ import pytest
 from psycopg import AsyncConnection
 from pydantic import ValidationError
 
-from projections.engine.time_travel import past
+from projections.engine.time_travel import as_of
 from service.agents.aggregate import Agent
 from service.connectors.aggregate import Connector
 from service.errors import MalformedRequestError
@@ -82,7 +82,7 @@ async def test_an_aggregate_is_replayed_up_to_a_position(
 
     managers = []
     for position in (1, 2, 3):
-        found = await (await past(db, log.mapper, position)).find(Agent, agent.id)
+        found = await (await as_of(db, log.mapper, position)).find(Agent, agent.id)
         assert found is not None
         managers.append(len(found.manager_ids))
 
@@ -94,9 +94,9 @@ async def test_nothing_is_found_before_it_existed_or_as_another_kind(
 ) -> None:
     agent = await managed_by_two(scenario)
 
-    assert await (await past(db, log.mapper, 0)).find(Agent, agent.id) is None
-    assert await (await past(db, log.mapper, 3)).find(Connector, agent.id) is None
-    assert await (await past(db, log.mapper, 3)).find(Agent, uuid4()) is None
+    assert await (await as_of(db, log.mapper, 0)).find(Agent, agent.id) is None
+    assert await (await as_of(db, log.mapper, 3)).find(Connector, agent.id) is None
+    assert await (await as_of(db, log.mapper, 3)).find(Agent, uuid4()) is None
 
 
 async def test_a_time_includes_what_was_recorded_at_it(
@@ -106,11 +106,11 @@ async def test_a_time_includes_what_was_recorded_at_it(
     first, second = await recorded_at(db, 1), await recorded_at(db, 2)
     just_before = second - timedelta(microseconds=1)
 
-    assert (await past(db, log.mapper, first)).position == 1
-    assert (await past(db, log.mapper, just_before)).position == 1
-    assert (await past(db, log.mapper, second)).position == 3
-    assert (await past(db, log.mapper, first - timedelta(days=1))).position == 0
-    assert (await past(db, log.mapper, second + timedelta(days=1))).position == 3
+    assert (await as_of(db, log.mapper, first)).position == 1
+    assert (await as_of(db, log.mapper, just_before)).position == 1
+    assert (await as_of(db, log.mapper, second)).position == 3
+    assert (await as_of(db, log.mapper, first - timedelta(days=1))).position == 0
+    assert (await as_of(db, log.mapper, second + timedelta(days=1))).position == 3
 
 
 async def test_a_position_beyond_the_end_is_refused(
@@ -119,4 +119,4 @@ async def test_a_position_beyond_the_end_is_refused(
     await managed_by_two(scenario)
 
     with pytest.raises(MalformedRequestError, match="ends at position 3"):
-        await past(db, log.mapper, 4)
+        await as_of(db, log.mapper, 4)
