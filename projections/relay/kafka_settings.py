@@ -1,4 +1,4 @@
-"""The settings of the service as the settings of Kafka."""
+"""Builds Kafka's settings from the service's settings."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,19 +12,19 @@ SECRET_BYTES_MAX: Final = 4096
 
 
 def kafka_settings(config: Config) -> KafkaSettings:
-    """Return what the settings say of Kafka.
+    """Return Kafka's settings.
 
-    :raises ConfigError: they don't fit together, or a file can't be read
+    :raises ConfigError: settings contradict each other, or a file can't be read
     """
     if config.kafka is None:
-        raise ConfigError(f"{variable_of('kafka')} says where Kafka is; it is not set")
+        raise ConfigError(
+            f"{variable_of('kafka')} is not set; set it to the broker's HOST:PORT"
+        )
     return KafkaSettings(
         bootstrap=config.kafka,
         topic=config.kafka_topic,
         partitions=config.kafka_partitions,
         replication=config.kafka_replication,
-        # One copy may be missing, but never all but one where there are more.
-        min_insync_replicas=max(1, config.kafka_replication - 1),
         retention_ms=config.kafka_retention_ms,
         compression=config.kafka_compression,
         tls=_tls(config),
@@ -39,16 +39,16 @@ def _tls(config: Config) -> Tls | None:
         "kafka_key_file": config.kafka_key_file,
     }
     if not config.kafka_tls:
-        _refuse_useless(files, without="kafka_tls")
+        _refuse_without_effect(files, without="kafka_tls")
         return None
     if (config.kafka_certificate_file is None) != (config.kafka_key_file is None):
         raise ConfigError(
             f"{variable_of('kafka_certificate_file')} and"
-            f" {variable_of('kafka_key_file')} go together"
+            f" {variable_of('kafka_key_file')} must be set together"
         )
     for name, file in files.items():
         if file is not None and not file.is_file():
-            raise ConfigError(f"{variable_of(name)}: there is no such file")
+            raise ConfigError(f"{variable_of(name)}: file not found")
     return Tls(
         ca_file=config.kafka_ca_file,
         certificate_file=config.kafka_certificate_file,
@@ -57,12 +57,12 @@ def _tls(config: Config) -> Tls | None:
 
 
 def _sasl(config: Config) -> Sasl | None:
-    words = {
+    login = {
         "kafka_user": config.kafka_user,
         "kafka_password_file": config.kafka_password_file,
     }
     if config.kafka_sasl is None:
-        _refuse_useless(words, without="kafka_sasl")
+        _refuse_without_effect(login, without="kafka_sasl")
         return None
     if config.kafka_user is None or config.kafka_password_file is None:
         raise ConfigError(
@@ -76,12 +76,14 @@ def _sasl(config: Config) -> Sasl | None:
     )
 
 
-def _refuse_useless(given: Mapping[str, Path | str | None], *, without: str) -> None:
-    # Whoever sets one of these expects a connection that is protected by it.
+def _refuse_without_effect(
+    given: Mapping[str, Path | str | None], *, without: str
+) -> None:
+    # An operator who sets one of these expects a protected connection.
     for name, value in given.items():
         if value is not None:
             raise ConfigError(
-                f"{variable_of(name)} is of no use without {variable_of(without)}"
+                f"{variable_of(name)} has no effect without {variable_of(without)}"
             )
 
 

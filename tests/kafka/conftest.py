@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import threading
 from collections.abc import AsyncIterator
 from typing import Any
 from uuid import uuid4
@@ -30,7 +31,7 @@ def log() -> LogIdentity:
 
 @pytest.fixture
 async def nothing_left() -> AsyncIterator[None]:
-    """Fail a test that leaves a task, or an exception that nobody has read."""
+    """Fail a test that leaves a task, a thread, or an exception that nobody read."""
     complaints: list[dict[str, Any]] = []
     loop = asyncio.get_running_loop()
     loop.set_exception_handler(lambda _, context: complaints.append(context))
@@ -38,4 +39,5 @@ async def nothing_left() -> AsyncIterator[None]:
     gc.collect()
     await asyncio.sleep(0)
     assert asyncio.all_tasks() == {asyncio.current_task()}
+    assert "kafka producer" not in {each.name for each in threading.enumerate()}
     assert not complaints

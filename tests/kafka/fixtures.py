@@ -94,7 +94,6 @@ async def new_topic(bootstrap: str) -> KafkaSettings:
         bootstrap=bootstrap,
         topic=f"events-{uuid4()}",
         replication=1,
-        min_insync_replicas=1,
         deadline_s=3.0,
     )
     await create_topics(settings)

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import pytest
 from aiokafka import AIOKafkaProducer
-from aiokafka.errors import ProducerFenced
 
 from projections.relay.kafka.errors import BrokerUnavailableError, FencedError
 from projections.relay.kafka.publisher import TransactionalPublisher, partition_of
@@ -68,8 +67,8 @@ async def test_a_transaction_that_was_open_when_replaced_can_not_be_committed(
     await leave_open(old, settings)
     new = await started(TransactionalPublisher(settings, log))
     assert old._producer is not None
-    with pytest.raises(ProducerFenced):
-        await old._producer.commit_transaction()
+    with pytest.raises(FencedError):
+        await old._producer.run("commit", AIOKafkaProducer.commit_transaction)
     await new.publish(messages(1, 3), position=3)
     await old.close()
     await new.close()
@@ -184,9 +183,12 @@ async def started(publisher: TransactionalPublisher) -> TransactionalPublisher:
 async def leave_open(
     publisher: TransactionalPublisher, settings: KafkaSettings, *, last: int = 10
 ) -> None:
+    async def begin(producer: AIOKafkaProducer) -> None:
+        await producer.begin_transaction()
+        await send(producer, settings, first=1, last=last)
+
     assert publisher._producer is not None
-    await publisher._producer.begin_transaction()
-    await send(publisher._producer, settings, first=1, last=last)
+    await publisher._producer.run("leave a transaction open", begin)
 
 
 async def commit_without_position(

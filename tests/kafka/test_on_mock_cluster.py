@@ -22,7 +22,7 @@ MESSAGE_TOO_LARGE = 10
 class WithoutBarrier(TransactionalPublisher):
     """The mock cluster shows aborted records, so there must be none."""
 
-    async def _raise_barrier(self) -> Mapping[TopicPartition, int]:
+    async def _write_barrier(self) -> Mapping[TopicPartition, int]:
         return {}
 
 

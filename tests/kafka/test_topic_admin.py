@@ -29,7 +29,6 @@ async def test_creating_topics_twice_creates_them_once(bootstrap: str) -> None:
         bootstrap=bootstrap,
         topic=f"twice-{time.time_ns()}",
         replication=1,
-        min_insync_replicas=1,
     )
     assert set(await create_topics(settings)) == {
         settings.topic,
@@ -61,7 +60,7 @@ async def test_a_check_tells_how_far_the_topic_is_published(
 async def test_a_check_names_every_setting_that_differs(
     settings: KafkaSettings,
 ) -> None:
-    other = replace(settings, retention_ms=1000, min_insync_replicas=2)
+    other = replace(settings, retention_ms=1000, replication=3)
     assert sorted((await check_topics(other)).problems) == [
         f"topic {other.topic} has min.insync.replicas=1 instead of 2",
         f"topic {other.topic} has retention.ms=-1 instead of 1000",

@@ -70,7 +70,8 @@ async def test_a_topic_that_is_missing_stops_it_until_there_is_one(
         status, seen = await readiness(client)
         assert status == "degraded"
         assert (
-            seen["stopped"] == f"TopicMissingError: there is no topic {missing.topic}"
+            seen["stopped"] == f"TopicMissingError: there is no topic {missing.topic}:"
+            " create it by agent-runtime topic create"
         )
         assert await metric(client, 'agent_runtime_follower_stopped{follower="relay"}')
         await create_topics(missing)

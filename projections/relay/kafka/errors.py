@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from aiokafka import AIOKafkaProducer
 from aiokafka.errors import (
     InvalidProducerEpoch,
     KafkaError,
@@ -74,10 +73,3 @@ def translate_errors(attempt: str) -> Iterator[None]:
         raise BrokerUnavailableError(f"could not {attempt} in time") from error
     except (KafkaError, OSError) as error:
         raise BrokerUnavailableError(f"could not {attempt}: {error!r}") from error
-
-
-def raise_fatal_error(producer: AIOKafkaProducer) -> None:
-    """Raise the error that ended the producer's sender, if there is one."""
-    outcome = producer._txn_manager._transaction_waiter  # noqa: SLF001
-    if outcome is not None and outcome.done():
-        outcome.result()

@@ -1,15 +1,14 @@
-"""How to reach Kafka, and what the topic should look like."""
+"""Settings of the connection to Kafka and of the topics."""
 
 import ssl
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
 
-# An open transaction hides everything behind it from every reader of its
-# partitions, so an abandoned one must end soon.
+# An open transaction hides later records of its partitions from all consumers, so an
+# abandoned one must end soon.
 TRANSACTION_TIMEOUT_S: Final = 10.0
-# The client's own time-out lies behind ours: it would repeat the request within
-# the same epoch, and a repeated commit may hit the next transaction (KAFKA-17754).
+# aiokafka's own timeout is longer than the deadline, as it repeats the request.
 CLIENT_TIMEOUT_BEHIND_S: Final = 2.0
 
 POSITION_TOPIC_SUFFIX: Final = ".relay-position"
@@ -19,19 +18,16 @@ RECORD_BYTES_MAX: Final = 1_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tls:
-    """Nothing set: the system's authorities, and no client certificate."""
+    """Without files: the system's certificate authorities, no client certificate."""
 
     ca_file: Path | None = None
     certificate_file: Path | None = None
     key_file: Path | None = None
-    key_password: str | None = field(default=None, repr=False)
 
     def context(self) -> ssl.SSLContext:
         context = ssl.create_default_context(cafile=self.ca_file)
         if self.certificate_file is not None:
-            context.load_cert_chain(
-                self.certificate_file, self.key_file, self.key_password
-            )
+            context.load_cert_chain(self.certificate_file, self.key_file)
         return context
 
 
@@ -46,15 +42,13 @@ class Sasl:
 class KafkaSettings:
     bootstrap: str
     topic: str
-    # Fixed for the topic's life: another number sends keys elsewhere and ends the
-    # order per aggregate.
+    # Fixed for the topic's lifetime: another number would move keys to other
+    # partitions and break the order per aggregate.
     partitions: int = 6
     replication: int = 3
-    min_insync_replicas: int = 2
     retention_ms: int = -1
-    compression: Literal["gzip", "snappy", "lz4", "zstd"] | None = None
-    transactional_id_prefix: str = "agent-runtime"
-    # For each exchange with the broker; one publish is one exchange.
+    compression: Literal["gzip"] | None = None
+    # Of each exchange with the broker, such as publishing one batch.
     deadline_s: float = 6.0
     tls: Tls | None = None
     sasl: Sasl | None = None
@@ -63,8 +57,13 @@ class KafkaSettings:
         if not 0 < self.deadline_s < TRANSACTION_TIMEOUT_S:
             raise ValueError(
                 f"the deadline must be shorter than {TRANSACTION_TIMEOUT_S} s,"
-                " the time after which Kafka aborts a transaction"
+                " after which Kafka aborts a transaction"
             )
+
+    @property
+    def min_insync_replicas(self) -> int:
+        """One replica may be missing, but never all but one of several."""
+        return max(1, self.replication - 1)
 
     @property
     def position_topic(self) -> str:
@@ -76,17 +75,17 @@ class KafkaSettings:
 
     @property
     def checkpoint_transactional_id(self) -> str:
-        return f"{self.transactional_id_prefix}.checkpoints.{self.topic}"
+        return f"agent-runtime.checkpoints.{self.topic}"
 
     @property
     def transactional_id(self) -> str:
-        """The same for every relay of the topic, so that each fences the last."""
-        return f"{self.transactional_id_prefix}.relay.{self.topic}"
+        """The same for all relays of the topic, so that each fences its predecessor."""
+        return f"agent-runtime.relay.{self.topic}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogIdentity:
-    """Which log the relay copies, and which relay it is."""
+    """Ids of the log, its epoch and the relay."""
 
     log_id: str
     log_epoch: str
@@ -94,9 +93,9 @@ class LogIdentity:
 
 
 def client_options(settings: KafkaSettings) -> dict[str, Any]:
-    """Options that aiokafka's producer, consumer and admin client share.
+    """Return the options that aiokafka's producer, consumer and admin client share.
 
-    Certificates are read here, each time, so that rotated ones are taken up.
+    Certificates are read at each call, so that rotated ones are used.
     """
     tls, sasl = settings.tls, settings.sasl
     timeout_s = settings.deadline_s + CLIENT_TIMEOUT_BEHIND_S

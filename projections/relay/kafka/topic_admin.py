@@ -1,4 +1,4 @@
-"""Creating the event topic and those beside it, and checking existing ones."""
+"""Creates the event, position and checkpoint topics, and checks existing ones."""
 
 # mypy: untyped-calls-exclude="aiokafka"
 
@@ -12,20 +12,20 @@ from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 from aiokafka.errors import NoError, TopicAlreadyExistsError, for_code
 
-from projections.relay.kafka.ending import end_client
+from projections.relay.kafka.clients import stop_in_time
 from projections.relay.kafka.errors import TopicSettingsError, translate_errors
 from projections.relay.kafka.settings import KafkaSettings, client_options
 from projections.relay.kafka.topic_reader import read_contents
 from projections.relay.kafka.topic_state import TopicContents
 
-# Kafka's own default, written down because the largest record must fit.
+# Kafka's default, set explicitly because the largest record must fit.
 BATCH_BYTES_MAX: Final = 1_048_588
 LISTED_POLL_S: Final = 0.02
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicCheck:
-    """What an operator should see; no contents of missing or misshapen topics."""
+    """Problems of the topics, and their contents if they have the right partitions."""
 
     problems: Sequence[str]
     contents: TopicContents | None
@@ -34,7 +34,7 @@ class TopicCheck:
 async def create_topics(settings: KafkaSettings) -> Sequence[str]:
     """Create the topics that are missing and return their names.
 
-    An existing topic is left as it is: `check_topics` tells whether it serves.
+    Existing topics stay unchanged; `check_topics` compares them with the settings.
     """
     wanted = [
         NewTopic(
@@ -52,7 +52,7 @@ async def create_topics(settings: KafkaSettings) -> Sequence[str]:
             for topic, code, detail in response.topic_errors
             if _was_created(topic, code, detail)
         ]
-        # A created topic is listed a little later; a relay would find it missing.
+        # A created topic is listed with a delay; a relay would find it missing.
         while True:
             if {*created} <= {*await admin.list_topics()}:
                 return created
@@ -60,13 +60,16 @@ async def create_topics(settings: KafkaSettings) -> Sequence[str]:
 
 
 async def check_topics(settings: KafkaSettings) -> TopicCheck:
-    """Compare the topics with the settings, and read how far they are published."""
+    """Compare the topics with the settings, and read how far they are published.
+
+    :raises PublishError: the broker doesn't answer, or not in time
+    """
     async with _admin(settings, "describe the topics") as admin:
-        problems = await _misshapen(admin, settings)
+        problems = await _wrong_partitions(admin, settings)
         if problems:
             return TopicCheck(problems=problems, contents=None)
         for topic in _partition_counts(settings):
-            problems += await _misconfigured(admin, settings, topic)
+            problems += await _wrong_settings(admin, settings, topic)
     return TopicCheck(problems=problems, contents=await read_contents(settings))
 
 
@@ -77,8 +80,8 @@ def topic_configuration(settings: KafkaSettings, topic: str) -> Mapping[str, str
     }
     if topic == settings.position_topic:
         return configuration | {"cleanup.policy": "compact"}
-    # Compaction would drop all but the last event of each aggregate.
-    # A checkpoint is worth the more the older it is.
+    # Compaction would keep only the last event of each aggregate. Checkpoints are kept
+    # forever: the older, the more they prove.
     is_kept = topic == settings.checkpoint_topic
     return configuration | {
         "cleanup.policy": "delete",
@@ -101,8 +104,10 @@ def _was_created(topic: str, code: int, detail: str | None) -> bool:
     return error is NoError
 
 
-async def _misshapen(admin: AIOKafkaAdminClient, settings: KafkaSettings) -> list[str]:
-    # Of all topics: describing one by name creates it where a cluster allows that.
+async def _wrong_partitions(
+    admin: AIOKafkaAdminClient, settings: KafkaSettings
+) -> list[str]:
+    # Describes all topics: asking for one by name may create it, with other settings.
     described = {each["topic"]: each for each in await admin.describe_topics()}
     problems = []
     for topic, count in _partition_counts(settings).items():
@@ -117,7 +122,7 @@ async def _misshapen(admin: AIOKafkaAdminClient, settings: KafkaSettings) -> lis
     return problems
 
 
-async def _misconfigured(
+async def _wrong_settings(
     admin: AIOKafkaAdminClient, settings: KafkaSettings, topic: str
 ) -> list[str]:
     wanted = topic_configuration(settings, topic)
@@ -144,4 +149,4 @@ async def _admin(
                 await admin.start()
                 yield admin
     finally:
-        await end_client(admin._client)  # noqa: SLF001
+        await stop_in_time(admin.close())

@@ -1,4 +1,4 @@
-"""Reading what a topic holds: the last committed record of each partition."""
+"""Reads the last committed record of each partition."""
 
 # mypy: untyped-calls-exclude="aiokafka"
 
@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
 
-from projections.relay.kafka.ending import end_consumer
+from projections.relay.kafka.clients import stop_in_time
 from projections.relay.kafka.errors import (
     ForeignTopicError,
     TopicMissingError,
@@ -26,7 +26,7 @@ from projections.relay.kafka.topic_state import (
 )
 
 FETCH_WAIT_MS: Final = 50
-# Most transactions end with a record and a marker; aborted ones can be long.
+# Usually a transaction ends with a record and a marker; aborted ones can be long.
 FIRST_LOOK_BACK: Final = 4
 LOOK_BACK_FACTOR: Final = 16
 
@@ -37,18 +37,25 @@ Record = ConsumerRecord[bytes, bytes]
 
 
 async def read_contents(settings: KafkaSettings) -> TopicContents:
-    """Read the topic's ends as any consumer sees them, perhaps a little too early."""
+    """Read the ends as consumers see them now; they may be slightly outdated."""
     async with topic_consumer(settings) as consumer:
         return await read_ends(consumer, settings)
 
 
 @asynccontextmanager
 async def topic_consumer(
-    settings: KafkaSettings, *, reset: Literal["latest", "none"] = "latest"
+    settings: KafkaSettings,
+    partition_counts: Mapping[str, int] | None = None,
+    *,
+    reset: Literal["latest", "none"] = "latest",
 ) -> AsyncIterator[AIOKafkaConsumer]:
-    """Connect, and refuse topics that are missing or of another shape.
+    """Connect a consumer that sees committed records only.
 
-    `reset`: whether an offset that isn't there any more is passed over or an error.
+    `partition_counts`: the topics, by default those of events and positions. `reset`:
+    with "none", reading from an offset that no longer exists is an error.
+
+    :raises TopicRefusedError: a topic is missing or has another number of partitions
+    :raises PublishError: the broker doesn't answer, or not in time
     """
     consumer = AIOKafkaConsumer(
         **client_options(settings),
@@ -61,10 +68,17 @@ async def topic_consumer(
         with translate_errors("look at the topic"):
             async with asyncio.timeout(settings.deadline_s):
                 await consumer.start()
-                await _require_topics(consumer, settings)
+                await _require_topics(
+                    consumer,
+                    partition_counts
+                    or {
+                        settings.topic: settings.partitions,
+                        settings.position_topic: 1,
+                    },
+                )
         yield consumer
     finally:
-        await end_consumer(consumer)
+        await stop_in_time(consumer.stop())
 
 
 async def read_ends(
@@ -112,15 +126,19 @@ def relay_partitions(settings: KafkaSettings) -> list[TopicPartition]:
     ]
 
 
-async def _require_topics(consumer: AIOKafkaConsumer, settings: KafkaSettings) -> None:
-    # Asking for all topics: asking for one by name creates it where a cluster
-    # allows that, with settings that aren't ours.
-    cluster = await consumer._client.fetch_all_metadata()  # noqa: SLF001
-    expected = {settings.topic: settings.partitions, settings.position_topic: 1}
-    for topic, count in expected.items():
-        partitions = cluster.partitions_for_topic(topic)
-        if not partitions:
-            raise TopicMissingError(f"there is no topic {topic}")
+async def _require_topics(
+    consumer: AIOKafkaConsumer, partition_counts: Mapping[str, int]
+) -> None:
+    # Lists all topics: asking for one by name may create it, with other settings.
+    existing = await consumer.topics()
+    for topic, count in partition_counts.items():
+        if topic not in existing:
+            raise TopicMissingError(
+                f"there is no topic {topic}: create it by agent-runtime topic create"
+            )
+        # Makes the consumer load the topic's metadata.
+        await consumer.beginning_offsets([TopicPartition(topic, 0)])
+        partitions = consumer.partitions_for_topic(topic) or ()
         if len(partitions) != count:
             raise TopicSettingsError(
                 f"topic {topic} has {len(partitions)} partitions instead of {count}"
@@ -128,19 +146,26 @@ async def _require_topics(consumer: AIOKafkaConsumer, settings: KafkaSettings) -
 
 
 def position_of(record: Record) -> int:
+    """Return the log position in a record's headers.
+
+    :raises ForeignTopicError: there is none
+    """
     for name, value in record.headers:
         if name == POSITION_HEADER and value.isdigit():
             return int(value)
     raise ForeignTopicError(
         f"{record.topic} {record.partition} holds a record without a position,"
-        f" at offset {record.offset}: something other than a relay writes to it"
+        f" at offset {record.offset}: another program than a relay writes to it"
     )
 
 
 async def last_records(
     consumer: AIOKafkaConsumer, spans: Mapping[TopicPartition, Span]
 ) -> dict[TopicPartition, Record]:
-    """Look back ever further: markers and aborted records fill offsets unseen."""
+    """Return the last visible record of each span.
+
+    Looks back further and further: markers and aborted records occupy offsets too.
+    """
     found: dict[TopicPartition, Record] = {}
     look_back = FIRST_LOOK_BACK
     open_spans = {each: span for each, span in spans.items() if span[0] < span[1]}
@@ -170,6 +195,6 @@ async def _read_to_end(
             within = [record for record in records if record.offset < spans[each][1]]
             if within:
                 last[each] = within[-1]
-        # The position also moves over what isn't handed out.
+        # The position also advances over records that aren't returned.
         unread = {p for p in unread if await consumer.position(p) < spans[p][1]}
     return last

@@ -1,4 +1,4 @@
-"""What a topic holds, and whether it is still the topic that this log wrote."""
+"""The state of a topic, and whether it is still the topic that this log wrote."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,17 +15,17 @@ from projections.relay.kafka.errors import (
 )
 from projections.relay.kafka.settings import LogIdentity
 
-# CloudEvents' extension "sequence" is compared as text, hence the padding.
+# CloudEvents compares the extension "sequence" as text, hence the padding.
 POSITION_HEADER: Final = "ce_sequence"
 POSITION_DIGITS: Final = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PositionRecord:
-    """Travels in the transaction of the events: up to where the log is published.
+    """Up to where the log is published; written in the transaction of the events.
 
-    The tails are the last position on each partition. They are what tells a
-    recreated or cut event topic from one on which nothing was published.
+    The tails are the last position on each partition. They tell a recreated or
+    truncated event topic from one on which nothing was published.
     """
 
     log_id: str
@@ -75,7 +75,7 @@ class PositionRecord:
             )
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise ForeignTopicError(
-                "the position topic's last record is not one of a relay"
+                "the position topic's last record was not written by a relay"
             ) from error
 
 
@@ -107,6 +107,8 @@ class Published:
 
         Read the head after the publisher's start: until then another relay may
         publish beyond it.
+
+        :raises LogBehindTopicError: the topic holds a later position
         """
         reached = max(self.position, *self.tails.values(), 0)
         if reached > head:
@@ -119,10 +121,12 @@ class Published:
 def verify_topic(
     contents: TopicContents, log: LogIdentity, *, remembered: int
 ) -> Published:
-    """Tell what was published, or refuse a topic that isn't what it should be.
+    """Return what is published, after checking that this log published it.
 
-    `remembered` is the published position as the relay noted it elsewhere: the
-    only witness when the event topic and the position topic were both recreated.
+    `remembered` is the published position as stored in the database: the only evidence
+    if event topic and position topic were both recreated.
+
+    :raises TopicRefusedError: the topic lost records or is of another log or epoch
     """
     if contents.record is None:
         return _verify_unused(contents, remembered)
@@ -130,7 +134,7 @@ def verify_topic(
     if contents.record.position < remembered:
         raise TopicCutError(
             f"the topic was published up to position {remembered},"
-            f" but says {contents.record.position}"
+            f" but its position topic says {contents.record.position}"
         )
     tails = {
         ends.partition: tail
@@ -170,10 +174,11 @@ def _verify_tail(ends: PartitionEnds, record: PositionRecord) -> int | None:
     recorded = record.tails.get(ends.partition)
     if recorded is None or (ends.tail is not None and ends.tail >= recorded):
         return ends.tail
-    # Retention takes the oldest records and moves the start; a new topic's is 0.
+    # Retention deletes the oldest records and moves the start; a new topic's is 0.
     if ends.tail is None and ends.start > 0:
         return recorded
     raise TopicCutError(
         f"partition {ends.partition} should end with position {recorded},"
-        f" but ends with {ends.tail or 'nothing'}: was the topic cut or recreated?"
+        f" but ends with {ends.tail or 'nothing'}:"
+        " was the topic truncated or recreated?"
     )
