@@ -131,13 +131,16 @@ async def _require_topics(
 ) -> None:
     # Lists all topics: asking for one by name may create it, with other settings.
     existing = await consumer.topics()
-    for topic, count in partition_counts.items():
+    for topic in partition_counts:
         if topic not in existing:
             raise TopicMissingError(
                 f"there is no topic {topic}: create it by agent-runtime topic create"
             )
-        # Makes the consumer load the topic's metadata.
-        await consumer.beginning_offsets([TopicPartition(topic, 0)])
+    # Makes the consumer load the topics' metadata.
+    await consumer.beginning_offsets(
+        [TopicPartition(each, 0) for each in partition_counts]
+    )
+    for topic, count in partition_counts.items():
         partitions = consumer.partitions_for_topic(topic) or ()
         if len(partitions) != count:
             raise TopicSettingsError(
