@@ -60,18 +60,19 @@ class Scenario:
         handler: Callable[[Command, UnitOfWork], Awaitable[Result]],
         command: Command,
         *,
+        by: Principal,
         if_match: int | None = None,
     ) -> Self:
-        """Run a handler as the command's principal; a refusal is kept in ``error``."""
-        caller: Principal = command.principal  # type: ignore[attr-defined]  # every command names one
+        """Run a handler as a caller; a refusal is kept in ``error``."""
         self._before = (await self._log.head()).position
         self.result = self.error = None
         try:
             self.result, _ = await execute(
                 self._log,
                 lambda work: handler(command, work),
-                metadata={"actor": str(caller.user_id)},
+                metadata={"actor": str(by.user_id)},
                 at=self.at,
+                principal=by,
                 if_match=if_match,
             )
         except ServiceError as error:

@@ -7,6 +7,7 @@ from aiohttp import web
 from pydantic import Field
 
 from projections.agents.queries import visible_agents
+from projections.engine.paging import page_of
 from projections.engine.snapshot import reading
 from service.agents.resource import AgentResource
 from service.errors import NotFoundError
@@ -31,13 +32,8 @@ class AgentList(TypedDict):
     end_cursor: UUID | None
 
 
-@routes.get(
-    "/api/catalog/agents",
-    answers={200: "agents"},
-    data=AgentList,
-    min_position=True,
-)
-async def get_agents(request: web.Request, query: AgentListQuery) -> Answer:
+@routes.get("/api/catalog/agents", answers={200: "agents"}, min_position=True)
+async def get_agents(request: web.Request, query: AgentListQuery) -> Answer[AgentList]:
     """List the agents that the caller manages, by id.
 
     Superusers and auditors see all. ``after`` is the ``end_cursor`` of the page
@@ -52,12 +48,12 @@ async def get_agents(request: web.Request, query: AgentListQuery) -> Answer:
             after=query.after,
             limit=query.limit + 1,
         )
-    page = agents[: query.limit]
+    page = page_of(agents, query.limit, lambda agent: agent["id"])
     return Answer(
         message="agents",
         data=AgentList(
-            agents=page,
-            end_cursor=page[-1]["id"] if len(agents) > len(page) else None,
+            agents=page.rows,
+            end_cursor=page.end_cursor,
         ),
         headers=snapshot.headers,
     )
@@ -66,10 +62,9 @@ async def get_agents(request: web.Request, query: AgentListQuery) -> Answer:
 @routes.get(
     "/api/catalog/agents/{agent_id}",
     answers={200: "agent", 404: "no such agent, or none that the caller can see"},
-    data=AgentResource,
     min_position=True,
 )
-async def get_agent(request: web.Request, agent_id: UUID) -> Answer:
+async def get_agent(request: web.Request, agent_id: UUID) -> Answer[AgentResource]:
     """Get an agent that the caller manages."""
     principal = request[PRINCIPAL]
     async with reading(request, "agents") as snapshot:

@@ -15,6 +15,7 @@ from projections.connectors.queries import (
     grants_of_connector,
     visible_connectors,
 )
+from projections.engine.paging import page_of
 from projections.engine.snapshot import POSITION_HEADER, reading
 from projections.engine.time_travel import as_of
 from service.connectors.aggregate import Connector
@@ -60,13 +61,10 @@ class ConnectorWithGrants(ConnectorResource):
     grants: list[Grant]
 
 
-@routes.get(
-    "/api/mcp/connectors",
-    answers={200: "connectors"},
-    data=ConnectorList,
-    min_position=True,
-)
-async def get_connectors(request: web.Request, query: ConnectorListQuery) -> Answer:
+@routes.get("/api/mcp/connectors", answers={200: "connectors"}, min_position=True)
+async def get_connectors(
+    request: web.Request, query: ConnectorListQuery
+) -> Answer[ConnectorList]:
     """List the connectors that the caller can see, by id.
 
     These are the caller's own, public ones, and those granted or offered to agents
@@ -85,12 +83,12 @@ async def get_connectors(request: web.Request, query: ConnectorListQuery) -> Ans
             after=query.after,
             limit=query.limit + 1,
         )
-    page = connectors[: query.limit]
+    page = page_of(connectors, query.limit, lambda connector: connector["id"])
     return Answer(
         message="connectors",
         data=ConnectorList(
-            connectors=page,
-            end_cursor=page[-1]["id"] if len(connectors) > len(page) else None,
+            connectors=page.rows,
+            end_cursor=page.end_cursor,
         ),
         headers=snapshot.headers,
     )
@@ -102,14 +100,13 @@ async def get_connectors(request: web.Request, query: ConnectorListQuery) -> Ans
         200: "connector",
         404: "no such connector, or none that the caller can see",
     },
-    data=ConnectorWithGrants,
     min_position=True,
 )
 async def get_connector(
     request: web.Request,
     id: UUID,  # noqa: A002
     query: ConnectorQuery,
-) -> Answer:
+) -> Answer[ConnectorWithGrants]:
     """Get a connector, as it is or, with ``at``, as it was.
 
     ``grants`` holds all grants and offers for its owner, superusers and auditors,

@@ -57,19 +57,18 @@ class Readiness(TypedDict):
     ]
 
 
-@routes.get("/livez", answers={200: "alive"}, data=None, public=True)
-async def get_livez(_request: web.Request) -> Answer:
+@routes.get("/livez", answers={200: "alive"}, public=True)
+async def get_livez(_request: web.Request) -> Answer[None]:
     """Say that the process answers; depends on nothing else."""
-    return Answer(message="alive")
+    return Answer(message="alive", data=None)
 
 
 @routes.get(
     "/readyz",
     answers={200: "ready, perhaps degraded", 503: "draining, or without its database"},
-    data=Readiness,
     public=True,
 )
-async def get_readyz(request: web.Request) -> Answer:
+async def get_readyz(request: web.Request) -> Answer[Readiness]:
     """Say whether requests can be answered.
 
     A follower that has stopped makes the service degraded, not unready: the log
@@ -110,7 +109,7 @@ def _answer(
     word: Literal["ready", "degraded", "draining", "unavailable"],
     head: int | None,
     followers: list[FollowerHealth],
-) -> Answer:
+) -> Answer[Readiness]:
     trace_store: Literal["well", "left alone"] | None = None
     if health.trace_store_is_well is not None:
         trace_store = "well" if health.trace_store_is_well() else "left alone"

@@ -7,6 +7,7 @@ from typing import Annotated
 from aiohttp import web
 from pydantic import AfterValidator, Field
 
+from projections.engine.paging import page_of
 from projections.engine.snapshot import reading
 from projections.engine.time_travel import as_of
 from projections.price_catalog.history import (
@@ -52,10 +53,9 @@ class PriceHistory(PricedModel):
 @routes.get(
     "/api/llm-router/prices",
     answers={200: "prices of the model", 404: "no such model"},
-    data=PriceHistory,
     min_position=True,
 )
-async def get_prices(request: web.Request, query: HistoryQuery) -> Answer:
+async def get_prices(request: web.Request, query: HistoryQuery) -> Answer[PriceHistory]:
     """List everything that was ever said about a model's prices.
 
     In the order in which it was said: past, present and future prices, and what was
@@ -78,13 +78,13 @@ async def get_prices(request: web.Request, query: HistoryQuery) -> Answer:
             after=_read_cursor(query.after) if query.after else None,
             limit=query.limit + 1,
         )
-    page = prices[: query.limit]
+    page = page_of(prices, query.limit, _cursor)
     return Answer(
         message="prices of the model",
         data=PriceHistory(
             **model,
-            prices=page,
-            end_cursor=_cursor(page[-1]) if len(prices) > len(page) else None,
+            prices=page.rows,
+            end_cursor=page.end_cursor,
         ),
         headers=snapshot.headers,
     )

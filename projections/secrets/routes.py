@@ -5,6 +5,7 @@ from typing import Annotated, Final, TypedDict
 from aiohttp import web
 from pydantic import Field
 
+from projections.engine.paging import page_of
 from projections.engine.snapshot import reading
 from projections.secrets.queries import (
     ListedSecret,
@@ -45,13 +46,10 @@ class SecretWithVersions(ListedSecret):
     end_cursor: int | None
 
 
-@routes.get(
-    "/api/secrets",
-    answers={200: "secrets"},
-    data=SecretList,
-    min_position=True,
-)
-async def get_secrets(request: web.Request, query: SecretListQuery) -> Answer:
+@routes.get("/api/secrets", answers={200: "secrets"}, min_position=True)
+async def get_secrets(
+    request: web.Request, query: SecretListQuery
+) -> Answer[SecretList]:
     """List the caller's secrets, by name.
 
     Nobody sees another user's here, whatever their roles.
@@ -63,12 +61,12 @@ async def get_secrets(request: web.Request, query: SecretListQuery) -> Answer:
             after=query.after,
             limit=query.limit + 1,
         )
-    page = secrets[: query.limit]
+    page = page_of(secrets, query.limit, lambda secret: secret["name"])
     return Answer(
         message="secrets",
         data=SecretList(
-            secrets=page,
-            end_cursor=page[-1]["name"] if len(secrets) > len(page) else None,
+            secrets=page.rows,
+            end_cursor=page.end_cursor,
         ),
         headers={**NO_STORE, **snapshot.headers},
     )
@@ -77,10 +75,11 @@ async def get_secrets(request: web.Request, query: SecretListQuery) -> Answer:
 @routes.get(
     "/api/secrets/{name}",
     answers={200: "secret", 404: "the caller has no such secret"},
-    data=SecretWithVersions,
     min_position=True,
 )
-async def get_secret(request: web.Request, name: str, query: SecretQuery) -> Answer:
+async def get_secret(
+    request: web.Request, name: str, query: SecretQuery
+) -> Answer[SecretWithVersions]:
     """Describe one of the caller's secrets, with its versions, latest first.
 
     Of every version there ever was: who set it, when, and whether its value is
@@ -100,13 +99,13 @@ async def get_secret(request: web.Request, name: str, query: SecretQuery) -> Ans
             before=query.before,
             limit=query.limit + 1,
         )
-    page = versions[: query.limit]
+    page = page_of(versions, query.limit, lambda version: version["version"])
     return Answer(
         message="secret",
         data=SecretWithVersions(
             **found[0],
-            versions=page,
-            end_cursor=page[-1]["version"] if len(versions) > len(page) else None,
+            versions=page.rows,
+            end_cursor=page.end_cursor,
         ),
         etag=found[0]["version"],
         headers={**NO_STORE, **snapshot.headers},

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import TypedDict
+from typing import Any, TypedDict
 
 import orjson
 from aiohttp import web
@@ -43,7 +43,9 @@ class SessionList(TypedDict):
     data=SessionList,
     min_position=True,
 )
-async def get_session_list(request: web.Request, query: SessionListQuery) -> Answer:
+async def get_session_list(
+    request: web.Request, query: SessionListQuery
+) -> Answer[Any]:
     """List sessions, newest first.
 
     Those of agents that the caller manages and the caller's own; all of them for

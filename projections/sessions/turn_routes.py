@@ -44,7 +44,7 @@ class SessionQuery(QueryModel):
 )
 async def get_session(
     request: web.Request, session_id: SessionId, query: SessionQuery
-) -> Answer:
+) -> Answer[Any]:
     """Get a session with its turns.
 
     The session is shown as in the list, its turns from the earliest start on, with

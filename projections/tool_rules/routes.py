@@ -6,6 +6,7 @@ from uuid import UUID
 from aiohttp import web
 from pydantic import Field
 
+from projections.engine.paging import page_of
 from projections.engine.snapshot import reading
 from projections.engine.time_travel import as_of
 from projections.tool_rules.access import scope_of
@@ -76,12 +77,11 @@ class RulesOnConnector(TypedDict):
 @routes.get(
     "/api/mcp/agents/{agent_id}/tools",
     answers={200: "tool rules", **NOT_SEEN},
-    data=AgentRules,
     min_position=True,
 )
 async def get_agent_tools(
     request: web.Request, agent_id: UUID, query: RulesQuery
-) -> Answer:
+) -> Answer[AgentRules]:
     """Read an agent's tool rules, now or at an earlier position or time.
 
     All of them for full agent management, superusers and auditors; for others those
@@ -111,12 +111,11 @@ async def get_agent_tools(
 @routes.get(
     "/api/mcp/agents/{agent_id}/tools/explain",
     answers={200: "decision explained", **NOT_SEEN},
-    data=Explanation,
     min_position=True,
 )
 async def get_tool_explanation(
     request: web.Request, agent_id: UUID, query: ExplainQuery
-) -> Answer:
+) -> Answer[Explanation]:
     """Explain what an agent's rules say about a tool, now or at an earlier time.
 
     Every rule of the connector is listed, with whether it matched and whether it
@@ -146,14 +145,13 @@ async def get_tool_explanation(
         200: "rules on the connector",
         404: "no such connector, or not one of the caller's",
     },
-    data=RulesOnConnector,
     min_position=True,
 )
 async def get_connector_tools(
     request: web.Request,
     id: UUID,  # noqa: A002
     query: RulesOnConnectorQuery,
-) -> Answer:
+) -> Answer[RulesOnConnector]:
     """List what agents' rules say about a connector, by agent and pattern.
 
     For its owner, superusers and auditors. ``after`` is the ``end_cursor`` of the
@@ -173,18 +171,19 @@ async def get_connector_tools(
             after=_place(query.after),
             limit=query.limit + 1,
         )
-    page = rules[: query.limit]
-    more = len(rules) > len(page)
+    page = page_of(rules, query.limit, _cursor)
     return Answer(
         message="rules on the connector",
         data=RulesOnConnector(
-            rules=page,
-            end_cursor=f"{page[-1]['agent_id']}/{page[-1]['tool_pattern']}"
-            if more
-            else None,
+            rules=page.rows,
+            end_cursor=page.end_cursor,
         ),
         headers=snapshot.headers,
     )
+
+
+def _cursor(rule: RuleOnConnector) -> str:
+    return f"{rule['agent_id']}/{rule['tool_pattern']}"
 
 
 def _place(cursor: str | None) -> tuple[UUID, str] | None:

@@ -124,8 +124,8 @@ class UsagePage(TypedDict):
     has_next_page: bool
 
 
-@routes.get("/api/usage", answers={200: "usage"}, data=UsagePage, min_position=True)
-async def get_usage(request: web.Request, query: UsageQuery) -> Answer:
+@routes.get("/api/usage", answers={200: "usage"}, min_position=True)
+async def get_usage(request: web.Request, query: UsageQuery) -> Answer[UsagePage]:
     """Sum up tokens and cost by day, agent, user, provider or model.
 
     Of agents that the caller manages and the caller's own; all of it for superusers

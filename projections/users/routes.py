@@ -6,6 +6,7 @@ from uuid import UUID
 from aiohttp import web
 from pydantic import Field
 
+from projections.engine.paging import page_of
 from projections.engine.snapshot import reading
 from projections.users.queries import tokens_of_user, user_by_id, users_by_name
 from service.errors import ForbiddenError, NotFoundError
@@ -50,8 +51,8 @@ class TokenList(TypedDict):
     end_cursor: UUID | None
 
 
-@routes.get("/api/users/me", answers={200: "the caller"}, data=Me)
-async def get_me(request: web.Request) -> Answer:
+@routes.get("/api/users/me", answers={200: "the caller"})
+async def get_me(request: web.Request) -> Answer[Me]:
     """Say who is calling.
 
     Read from the log, not from a read table: a role counts here as soon as it does
@@ -70,10 +71,9 @@ async def get_me(request: web.Request) -> Answer:
 @routes.get(
     "/api/users",
     answers={200: "users", 403: "the caller is neither superuser nor auditor"},
-    data=UserList,
     min_position=True,
 )
-async def get_users(request: web.Request, query: UserListQuery) -> Answer:
+async def get_users(request: web.Request, query: UserListQuery) -> Answer[UserList]:
     """List all users, by name.
 
     For superusers and auditors. ``after`` is the ``end_cursor`` of the page before.
@@ -84,12 +84,12 @@ async def get_users(request: web.Request, query: UserListQuery) -> Answer:
         users = await users_by_name(
             snapshot.db, after=query.after, limit=query.limit + 1
         )
-    page = users[: query.limit]
+    page = page_of(users, query.limit, lambda user: user["name"])
     return Answer(
         message="users",
         data=UserList(
-            users=page,
-            end_cursor=page[-1]["name"] if len(users) > len(page) else None,
+            users=page.rows,
+            end_cursor=page.end_cursor,
         ),
         headers=snapshot.headers,
     )
@@ -98,10 +98,9 @@ async def get_users(request: web.Request, query: UserListQuery) -> Answer:
 @routes.get(
     "/api/users/{user_id}",
     answers={200: "user", 404: "no such user, or none that the caller can see"},
-    data=UserResource,
     min_position=True,
 )
-async def get_user(request: web.Request, user_id: UUID) -> Answer:
+async def get_user(request: web.Request, user_id: UUID) -> Answer[UserResource]:
     """Get a user.
 
     Superusers and auditors see everyone, others themselves.
@@ -118,12 +117,11 @@ async def get_user(request: web.Request, user_id: UUID) -> Answer:
 @routes.get(
     "/api/users/{user_id}/tokens",
     answers={200: "tokens", 404: "no such user, or none that the caller can see"},
-    data=TokenList,
     min_position=True,
 )
 async def get_user_tokens(
     request: web.Request, user_id: UUID, query: TokenListQuery
-) -> Answer:
+) -> Answer[TokenList]:
     """List what is known of a user's tokens, the latest first.
 
     One's own, or anyone's as a superuser or auditor. No token can be read back.
@@ -135,12 +133,12 @@ async def get_user_tokens(
         tokens = await tokens_of_user(
             snapshot.db, user_id, after=query.after, limit=query.limit + 1
         )
-    page = tokens[: query.limit]
+    page = page_of(tokens, query.limit, lambda token: token["id"])
     return Answer(
         message="tokens",
         data=TokenList(
-            tokens=page,
-            end_cursor=page[-1]["id"] if len(tokens) > len(page) else None,
+            tokens=page.rows,
+            end_cursor=page.end_cursor,
         ),
         headers=snapshot.headers,
     )

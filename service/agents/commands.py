@@ -7,7 +7,6 @@ from service.agents.aggregate import Agent
 from service.agents.policy import fully_manages, may_dismiss, may_see_agent
 from service.errors import ForbiddenError, NotFoundError
 from service.event_log.unit_of_work import UnitOfWork
-from service.principal import Principal
 from service.users.aggregate import User
 
 
@@ -15,21 +14,18 @@ from service.users.aggregate import User
 class RegisterAgent:
     name: str
     description: str
-    principal: Principal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AppointManager:
     agent_id: UUID
     user_id: UUID
-    principal: Principal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DismissManager:
     agent_id: UUID
     user_id: UUID
-    principal: Principal
 
 
 async def register_agent(command: RegisterAgent, work: UnitOfWork) -> Agent:
@@ -37,7 +33,7 @@ async def register_agent(command: RegisterAgent, work: UnitOfWork) -> Agent:
     agent = Agent(
         name=command.name,
         description=command.description,
-        manager_id=str(command.principal.user_id),
+        manager_id=str(work.principal.user_id),
     )
     work.save(agent)
     return agent
@@ -53,7 +49,7 @@ async def appoint_manager(
     :raises ForbiddenError: the caller doesn't manage the agent
     :raises ConflictError: the agent has as many managers as it can have
     """
-    agent = await _managed_agent(work, command.principal, command.agent_id)
+    agent = await _managed_agent(work, command.agent_id)
     if await work.find(User, command.user_id) is None:
         raise NotFoundError("no such user")
     work.match(agent)
@@ -71,8 +67,8 @@ async def dismiss_manager(
     :raises ForbiddenError: the caller doesn't manage the agent, or the last manager
         would go and the caller is not a superuser
     """
-    agent = await _managed_agent(work, command.principal, command.agent_id)
-    if not may_dismiss(command.principal, agent, command.user_id):
+    agent = await _managed_agent(work, command.agent_id)
+    if not may_dismiss(work.principal, agent, command.user_id):
         raise ForbiddenError("only a superuser dismisses the last manager")
     work.match(agent)
     changed = agent.dismiss_manager(command.user_id)
@@ -80,12 +76,10 @@ async def dismiss_manager(
     return agent, changed
 
 
-async def _managed_agent(
-    work: UnitOfWork, principal: Principal, agent_id: UUID
-) -> Agent:
+async def _managed_agent(work: UnitOfWork, agent_id: UUID) -> Agent:
     agent = await work.find(Agent, agent_id)
-    if agent is None or not may_see_agent(principal, agent):
+    if agent is None or not may_see_agent(work.principal, agent):
         raise NotFoundError("no such agent")
-    if not fully_manages(principal, agent):
+    if not fully_manages(work.principal, agent):
         raise ForbiddenError("only managers of this agent may do that")
     return agent

@@ -32,16 +32,15 @@ class NewAgent(RequestModel):
 @routes.post(
     "/api/catalog/agents",
     answers={201: "agent registered"},
-    data=AgentResource,
     body_example={"name": "Triage", "description": "Sorts incoming issues"},
 )
-async def post_agent(request: web.Request, body: NewAgent) -> web.Response:
+async def post_agent(request: web.Request, body: NewAgent) -> Answer[AgentResource]:
     """Register an agent.
 
     The caller becomes its first manager.
     """
 
-    def present(agent: Agent) -> Answer:
+    def present(agent: Agent) -> Answer[AgentResource]:
         return Answer(
             status=201,
             message="agent registered",
@@ -52,12 +51,8 @@ async def post_agent(request: web.Request, body: NewAgent) -> web.Response:
 
     return await dispatch(
         request,
-        lambda work, principal: register_agent(
-            RegisterAgent(
-                name=body.name, description=body.description, principal=principal
-            ),
-            work,
-        ),
+        register_agent,
+        RegisterAgent(name=body.name, description=body.description),
         present,
     )
 
@@ -70,22 +65,19 @@ async def post_agent(request: web.Request, body: NewAgent) -> web.Response:
         404: "no such agent, or none that the caller can see; or no such user",
         409: "the agent has as many managers as it can have",
     },
-    data=AgentResource,
     if_match=True,
 )
 async def put_agent_manager(
     request: web.Request, agent_id: UUID, user_id: UUID
-) -> web.Response:
+) -> Answer[AgentResource]:
     """Appoint a manager of an agent.
 
     Takes full management of the agent, and gives it.
     """
     return await dispatch(
         request,
-        lambda work, principal: appoint_manager(
-            AppointManager(agent_id=agent_id, user_id=user_id, principal=principal),
-            work,
-        ),
+        appoint_manager,
+        AppointManager(agent_id=agent_id, user_id=user_id),
         lambda result: _agent_answer(
             result,
             changed="manager appointed",
@@ -101,22 +93,19 @@ async def put_agent_manager(
         403: "the caller doesn't manage this agent, or it is the last manager",
         404: "no such agent, or none that the caller can see",
     },
-    data=AgentResource,
     if_match=True,
 )
 async def delete_agent_manager(
     request: web.Request, agent_id: UUID, user_id: UUID
-) -> web.Response:
+) -> Answer[AgentResource]:
     """Dismiss a manager of an agent.
 
     Takes full management of the agent. Only a superuser dismisses the last manager.
     """
     return await dispatch(
         request,
-        lambda work, principal: dismiss_manager(
-            DismissManager(agent_id=agent_id, user_id=user_id, principal=principal),
-            work,
-        ),
+        dismiss_manager,
+        DismissManager(agent_id=agent_id, user_id=user_id),
         lambda result: _agent_answer(
             result, changed="manager dismissed", unchanged="user was not a manager"
         ),
@@ -125,7 +114,7 @@ async def delete_agent_manager(
 
 def _agent_answer(
     result: tuple[Agent, bool], *, changed: str, unchanged: str
-) -> Answer:
+) -> Answer[AgentResource]:
     agent, has_changed = result
     return Answer(
         message=changed if has_changed else unchanged,

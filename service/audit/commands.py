@@ -7,7 +7,6 @@ from service.audit.aggregate import AuditReading
 from service.audit.policy import may_read_history
 from service.errors import ForbiddenError
 from service.event_log.unit_of_work import UnitOfWork
-from service.principal import Principal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,7 +15,6 @@ class ReadHistory:
 
     operation: str
     asked: Mapping[str, str]
-    principal: Principal
 
 
 async def read_history(command: ReadHistory, work: UnitOfWork) -> None:
@@ -24,6 +22,6 @@ async def read_history(command: ReadHistory, work: UnitOfWork) -> None:
 
     :raises ForbiddenError: the caller is neither superuser nor auditor
     """
-    if not may_read_history(command.principal):
+    if not may_read_history(work.principal):
         raise ForbiddenError("history is read by superusers and auditors")
     work.save(AuditReading(operation=command.operation, asked=dict(command.asked)))

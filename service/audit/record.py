@@ -3,7 +3,7 @@
 from aiohttp import web
 
 from service.audit.commands import ReadHistory, read_history
-from service.http.dispatch import execute_as_caller
+from service.http.dispatch import execute_for
 from service.http.operation import OPERATION
 
 
@@ -16,11 +16,8 @@ async def record_reading(request: web.Request) -> int:
     """
     operation = request[OPERATION].name
     asked = {**request.match_info, **request.query}
-    _, appended = await execute_as_caller(
-        request,
-        lambda work, principal: read_history(
-            ReadHistory(operation=operation, asked=asked, principal=principal), work
-        ),
+    _, appended = await execute_for(
+        request, read_history, ReadHistory(operation=operation, asked=asked)
     )
     assert appended is not None, "a reading always appends"
     assert appended.position is not None, "a reading always has an event"

@@ -9,7 +9,6 @@ from service.connectors.aggregate import Connector
 from service.connectors.policy import may_see, may_share
 from service.errors import ForbiddenError, NotFoundError
 from service.event_log.unit_of_work import UnitOfWork
-from service.principal import Principal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,31 +16,27 @@ class RegisterConnector:
     name: str
     url: str
     description: str
-    principal: Principal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MakeConnectorPublic:
     connector_id: UUID
-    principal: Principal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MakeConnectorPrivate:
     connector_id: UUID
-    principal: Principal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetireConnector:
     connector_id: UUID
-    principal: Principal
 
 
 async def register_connector(command: RegisterConnector, work: UnitOfWork) -> Connector:
     """Register a connector, owned by the caller and private."""
     connector = Connector(
-        owner_id=str(command.principal.user_id),
+        owner_id=str(work.principal.user_id),
         name=command.name,
         url=command.url,
         description=command.description,
@@ -61,7 +56,7 @@ async def make_connector_public(
     :raises ForbiddenError: the caller is neither its owner nor a superuser
     """
     connector = await _shareable_connector(work, command)
-    changed = connector.make_public(by=command.principal.user_id, at=work.at)
+    changed = connector.make_public(by=work.principal.user_id, at=work.at)
     work.save(connector)
     return connector, changed
 
@@ -98,16 +93,14 @@ async def _shareable_connector(
     work: UnitOfWork,
     command: MakeConnectorPublic | MakeConnectorPrivate | RetireConnector,
 ) -> Connector:
-    connector = await visible_connector(work, command.principal, command.connector_id)
-    if not may_share(command.principal, connector):
+    connector = await visible_connector(work, command.connector_id)
+    if not may_share(work.principal, connector):
         raise ForbiddenError("only its owner decides over this connector")
     work.match(connector)
     return connector
 
 
-async def visible_connector(
-    work: UnitOfWork, principal: Principal, connector_id: UUID
-) -> Connector:
+async def visible_connector(work: UnitOfWork, connector_id: UUID) -> Connector:
     """Load a connector that exists for the caller.
 
     :raises NotFoundError: the same for none, a retired one and an invisible one
@@ -117,22 +110,20 @@ async def visible_connector(
         connector is None
         or connector.is_retired
         or not may_see(
-            principal,
+            work.principal,
             connector,
-            manages_holder=await _manages_holder(work, principal, connector),
+            manages_holder=await _manages_holder(work, connector),
         )
     ):
         raise NotFoundError("no such connector")
     return connector
 
 
-async def _manages_holder(
-    work: UnitOfWork, principal: Principal, connector: Connector
-) -> bool:
-    if may_see(principal, connector, manages_holder=False):
+async def _manages_holder(work: UnitOfWork, connector: Connector) -> bool:
+    if may_see(work.principal, connector, manages_holder=False):
         return False
     for agent_id in [*connector.granted_to, *connector.offers]:
         agent = await work.find(Agent, UUID(agent_id))
-        if agent is not None and fully_manages(principal, agent):
+        if agent is not None and fully_manages(work.principal, agent):
             return True
     return False

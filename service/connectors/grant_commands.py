@@ -10,7 +10,6 @@ from service.connectors.commands import visible_connector
 from service.connectors.policy import may_share, speaks_for_agent
 from service.errors import ForbiddenError, NotFoundError
 from service.event_log.unit_of_work import UnitOfWork
-from service.principal import Principal
 
 
 class Outcome(StrEnum):
@@ -29,14 +28,12 @@ class Outcome(StrEnum):
 class GrantConnector:
     connector_id: UUID
     agent_id: UUID
-    principal: Principal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RevokeGrant:
     connector_id: UUID
     agent_id: UUID
-    principal: Principal
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +56,7 @@ async def grant_connector(
         agent exists
     :raises ConflictError: the connector has as many grants as it can have
     """
-    sides = await _sides(
-        work, command.principal, command.connector_id, command.agent_id
-    )
+    sides = await _sides(work, command.connector_id, command.agent_id)
     connector = sides.connector
     work.match(connector)
     if connector.is_granted_to(command.agent_id):
@@ -85,9 +80,7 @@ async def revoke_grant(
     :raises NotFoundError: as for a grant
     :raises ForbiddenError: as for a grant
     """
-    sides = await _sides(
-        work, command.principal, command.connector_id, command.agent_id
-    )
+    sides = await _sides(work, command.connector_id, command.agent_id)
     connector = sides.connector
     work.match(connector)
     was_granted = connector.is_granted_to(command.agent_id)
@@ -98,15 +91,13 @@ async def revoke_grant(
     return connector, Outcome.REVOKED if was_granted else Outcome.WITHDRAWN
 
 
-async def _sides(
-    work: UnitOfWork, principal: Principal, connector_id: UUID, agent_id: UUID
-) -> _Sides:
-    connector = await visible_connector(work, principal, connector_id)
+async def _sides(work: UnitOfWork, connector_id: UUID, agent_id: UUID) -> _Sides:
+    connector = await visible_connector(work, connector_id)
     agent = await work.find(Agent, agent_id)
     sides = _Sides(
         connector,
-        by_connector=may_share(principal, connector),
-        by_agent=speaks_for_agent(principal, agent),
+        by_connector=may_share(work.principal, connector),
+        by_agent=speaks_for_agent(work.principal, agent),
     )
     if not sides.by_connector and not sides.by_agent:
         raise ForbiddenError(

@@ -41,14 +41,13 @@ STATUS: Final = {
         409: "the connector has as many grants and offers as it can have",
         **REFUSALS,
     },
-    data=GrantResource,
     if_match=True,
 )
 async def put_agent_grant(
     request: web.Request,
     id: UUID,  # noqa: A002
     agent_id: UUID,
-) -> web.Response:
+) -> Answer[GrantResource]:
     """Grant a connector to an agent.
 
     It takes two consents: the connector's, given by its owner, a superuser or by
@@ -58,10 +57,8 @@ async def put_agent_grant(
     """
     return await dispatch(
         request,
-        lambda work, principal: grant_connector(
-            GrantConnector(connector_id=id, agent_id=agent_id, principal=principal),
-            work,
-        ),
+        grant_connector,
+        GrantConnector(connector_id=id, agent_id=agent_id),
         lambda result: _grant_answer(*result, agent_id),
     )
 
@@ -73,14 +70,13 @@ async def put_agent_grant(
         "to the agent",
         **REFUSALS,
     },
-    data=GrantResource,
     if_match=True,
 )
 async def delete_agent_grant(
     request: web.Request,
     id: UUID,  # noqa: A002
     agent_id: UUID,
-) -> web.Response:
+) -> Answer[GrantResource]:
     """Revoke the grant of a connector to an agent, or an offer of one.
 
     Either side may, without the other. From then on no rule for the connector
@@ -88,14 +84,15 @@ async def delete_agent_grant(
     """
     return await dispatch(
         request,
-        lambda work, principal: revoke_grant(
-            RevokeGrant(connector_id=id, agent_id=agent_id, principal=principal), work
-        ),
+        revoke_grant,
+        RevokeGrant(connector_id=id, agent_id=agent_id),
         lambda result: _grant_answer(*result, agent_id),
     )
 
 
-def _grant_answer(connector: Connector, outcome: Outcome, agent_id: UUID) -> Answer:
+def _grant_answer(
+    connector: Connector, outcome: Outcome, agent_id: UUID
+) -> Answer[GrantResource]:
     return Answer(
         status=STATUS.get(outcome, 200),
         message=outcome.value,

@@ -41,16 +41,17 @@ class NewConnector(RequestModel):
 @routes.post(
     "/api/mcp/connectors",
     answers={201: "connector registered"},
-    data=ConnectorResource,
     body_example={"name": "Issue tracker", "url": "https://tracker.example/mcp"},
 )
-async def post_connector(request: web.Request, body: NewConnector) -> web.Response:
+async def post_connector(
+    request: web.Request, body: NewConnector
+) -> Answer[ConnectorResource]:
     """Register a connector.
 
     The caller becomes its owner. It is private until its owner makes it public.
     """
 
-    def present(connector: Connector) -> Answer:
+    def present(connector: Connector) -> Answer[ConnectorResource]:
         return Answer(
             status=201,
             message="connector registered",
@@ -61,15 +62,8 @@ async def post_connector(request: web.Request, body: NewConnector) -> web.Respon
 
     return await dispatch(
         request,
-        lambda work, principal: register_connector(
-            RegisterConnector(
-                name=body.name,
-                url=body.url,
-                description=body.description,
-                principal=principal,
-            ),
-            work,
-        ),
+        register_connector,
+        RegisterConnector(name=body.name, url=body.url, description=body.description),
         present,
     )
 
@@ -82,33 +76,27 @@ async def post_connector(request: web.Request, body: NewConnector) -> web.Respon
         403: NOT_OWNER,
         404: NO_SUCH_CONNECTOR,
     },
-    data=ConnectorResource,
     if_match=True,
 )
-async def post_public_grant(request: web.Request, id: UUID) -> web.Response:  # noqa: A002
+async def post_public_grant(
+    request: web.Request,
+    id: UUID,  # noqa: A002
+) -> Answer[ConnectorResource]:
     """Make a connector public.
 
     Public shares the definition with everyone, never credentials. Repeating the
     call is harmless.
     """
-
-    def present(result: tuple[Connector, bool]) -> Answer:
-        connector, changed = result
-        return Answer(
-            status=201 if changed else 200,
-            message="connector made public"
-            if changed
-            else "connector was already public",
-            data=connector_resource(connector),
-            etag=connector.version,
-        )
-
     return await dispatch(
         request,
-        lambda work, principal: make_connector_public(
-            MakeConnectorPublic(connector_id=id, principal=principal), work
+        make_connector_public,
+        MakeConnectorPublic(connector_id=id),
+        lambda result: _visibility_answer(
+            result,
+            changed="connector made public",
+            unchanged="connector was already public",
+            changed_status=201,
         ),
-        present,
     )
 
 
@@ -119,41 +107,34 @@ async def post_public_grant(request: web.Request, id: UUID) -> web.Response:  # 
         403: NOT_OWNER,
         404: NO_SUCH_CONNECTOR,
     },
-    data=ConnectorResource,
     if_match=True,
 )
-async def delete_public_grant(request: web.Request, id: UUID) -> web.Response:  # noqa: A002
+async def delete_public_grant(
+    request: web.Request,
+    id: UUID,  # noqa: A002
+) -> Answer[ConnectorResource]:
     """Make a connector private.
 
     Grants that agents hold stay. Repeating the call is harmless.
     """
-
-    def present(result: tuple[Connector, bool]) -> Answer:
-        connector, changed = result
-        return Answer(
-            message="connector made private"
-            if changed
-            else "connector was already private",
-            data=connector_resource(connector),
-            etag=connector.version,
-        )
-
     return await dispatch(
         request,
-        lambda work, principal: make_connector_private(
-            MakeConnectorPrivate(connector_id=id, principal=principal), work
+        make_connector_private,
+        MakeConnectorPrivate(connector_id=id),
+        lambda result: _visibility_answer(
+            result,
+            changed="connector made private",
+            unchanged="connector was already private",
         ),
-        present,
     )
 
 
 @routes.delete(
     "/api/mcp/connectors/{id}",
     answers={200: "connector retired", 403: NOT_OWNER, 404: NO_SUCH_CONNECTOR},
-    data=ConnectorResource,
     if_match=True,
 )
-async def delete_connector(request: web.Request, id: UUID) -> web.Response:  # noqa: A002
+async def delete_connector(request: web.Request, id: UUID) -> Answer[ConnectorResource]:  # noqa: A002
     """Retire a connector.
 
     For good: no agent holds it any more, and it is found no more. Its history
@@ -161,12 +142,27 @@ async def delete_connector(request: web.Request, id: UUID) -> web.Response:  # n
     """
     return await dispatch(
         request,
-        lambda work, principal: retire_connector(
-            RetireConnector(connector_id=id, principal=principal), work
-        ),
+        retire_connector,
+        RetireConnector(connector_id=id),
         lambda connector: Answer(
             message="connector retired",
             data=connector_resource(connector),
             etag=connector.version,
         ),
+    )
+
+
+def _visibility_answer(
+    result: tuple[Connector, bool],
+    *,
+    changed: str,
+    unchanged: str,
+    changed_status: int = 200,
+) -> Answer[ConnectorResource]:
+    connector, has_changed = result
+    return Answer(
+        status=changed_status if has_changed else 200,
+        message=changed if has_changed else unchanged,
+        data=connector_resource(connector),
+        etag=connector.version,
     )

@@ -11,6 +11,7 @@ from service.errors import ConflictError, ServiceError
 from service.event_log.append import Appended, Receipt, VersionConflictError
 from service.event_log.protocol import CommandLog
 from service.event_log.unit_of_work import UnitOfWork
+from service.principal import Principal
 
 ATTEMPTS_MAX = 20
 ATTEMPTS_AT_ONCE = 4
@@ -18,6 +19,7 @@ BACKOFF_MAX_S = 0.05
 
 Result = TypeVar("Result")
 Decide = Callable[[UnitOfWork], Awaitable[Result]]
+Authenticate = Callable[[], Awaitable[Principal]]
 
 
 async def execute(
@@ -26,6 +28,8 @@ async def execute(
     *,
     metadata: Mapping[str, str],
     at: datetime,
+    principal: Principal | None = None,
+    authenticate: Authenticate | None = None,
     if_match: int | None = None,
     receipt: Callable[[Result], Receipt] | None = None,
 ) -> tuple[Result, Appended | None]:
@@ -34,6 +38,10 @@ async def execute(
     A refusal, or a decision to change nothing, counts only if its facts still
     stand: they could come from a cache that another process has outrun.
 
+    ``principal`` is who calls, as read before; each further attempt, or also the
+    first without it, reads the caller afresh with ``authenticate``. A command of
+    the system has neither.
+
     :returns: the decision's result, and None when nothing was appended
     :raises ServiceError: the decision's refusal
     :raises ConflictError: when the command lost the race too many times
@@ -41,7 +49,11 @@ async def execute(
     """
     contended: UUID | None = None
     for attempt in range(ATTEMPTS_MAX):
-        work = UnitOfWork(log, metadata=metadata, at=at, if_match=if_match)
+        if authenticate is not None and (attempt or principal is None):
+            principal = await authenticate()
+        work = UnitOfWork(
+            log, metadata=metadata, at=at, principal=principal, if_match=if_match
+        )
         try:
             if contended is None:
                 return await _attempt(log, decide, work, receipt, has_turn=False)
@@ -53,7 +65,7 @@ async def execute(
             # Those who win belong to other processes.
             await asyncio.sleep(random.uniform(0, BACKOFF_MAX_S))  # noqa: S311 # no secret
     raise ConflictError(
-        "others changed the same thing again and again; try once more",
+        "too many concurrent changes to this resource; please retry",
         code="too_many_conflicts",
         headers={"Retry-After": "1"},
     )

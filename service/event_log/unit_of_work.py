@@ -1,4 +1,4 @@
-"""What one command has read and what it wants appended."""
+"""The unit of work: what a command has read, and what it wants appended."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -12,6 +12,7 @@ from service.aggregate import LoggedAggregate
 from service.errors import NotFoundError, PreconditionFailedError
 from service.event_log.append import Append, Receipt, SealedValue
 from service.event_log.protocol import CommandLog
+from service.principal import Principal
 
 A = TypeVar("A", bound=LoggedAggregate)
 
@@ -29,9 +30,11 @@ class UnitOfWork:
         *,
         metadata: Mapping[str, str],
         at: datetime,
+        principal: Principal | None = None,
         if_match: int | None = None,
     ) -> None:
         self._log = log
+        self._principal = principal
         self._metadata = metadata
         self._if_match = if_match
         self._events: list[StoredEvent] = []
@@ -41,8 +44,18 @@ class UnitOfWork:
         self._sealed: list[SealedValue] = []
         self._epoch = log.epoch
         self.at = at
-        self.reads: dict[UUID, int] = {}
+        self.reads: dict[UUID, int] = dict(principal.facts) if principal else {}
         self.if_match_used = False
+
+    @property
+    def principal(self) -> Principal:
+        """The command's caller, whose facts are among ``reads``.
+
+        :raises RuntimeError: the command has none, such as one of the command line
+        """
+        if self._principal is None:
+            raise RuntimeError("this command has no caller")
+        return self._principal
 
     @property
     def changed(self) -> bool:
@@ -75,7 +88,7 @@ class UnitOfWork:
         return found
 
     def relied_on(self, facts: Mapping[UUID, int]) -> None:
-        """Add facts that were read outside, such as who is calling."""
+        """Add facts that were read outside of this unit of work."""
         for aggregate_id, version in facts.items():
             self.reads.setdefault(aggregate_id, version)
 

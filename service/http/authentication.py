@@ -49,3 +49,13 @@ async def authenticate(request: web.Request, operation: Operation) -> None:
     if operation.rate_limit is not None:
         app[THROTTLE].count_call(operation, principal.user_id)
     request[PRINCIPAL] = principal
+
+
+async def authenticate_again(request: web.Request) -> Principal:
+    """Return the request's principal as it is now.
+
+    :raises UnauthenticatedError: the token has been revoked since
+    """
+    return await request.app[AUTHENTICATOR].authenticate(
+        request.headers.get("Authorization")
+    )

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Annotated, Any
+from typing import Annotated, Any, Generic, TypeVar
 
 import orjson
 from aiohttp import web
@@ -17,15 +17,22 @@ UuidText = Annotated[str, Field(json_schema_extra={"format": "uuid"})]
 """A UUID that is text already, as states and events hold it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """What a route answers, before it is bytes."""
+T_co = TypeVar("T_co", covariant=True)
+
+
+@dataclass(slots=True, kw_only=True)
+class Answer(Generic[T_co]):
+    """What a route answers: the parts of the envelope, and headers.
+
+    ``body`` is set where the envelope is kept as bytes already.
+    """
 
     message: str
-    data: Any = None
+    data: T_co
     status: int = 200
     etag: int | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes | None = None
 
 
 def to_json(value: Any) -> bytes:
@@ -33,7 +40,7 @@ def to_json(value: Any) -> bytes:
     return orjson.dumps(value, default=_plain, option=_OPTIONS)
 
 
-def render(answer: Answer) -> bytes:
+def render(answer: Answer[Any]) -> bytes:
     return to_json(
         {
             "data": answer.data,
@@ -43,13 +50,12 @@ def render(answer: Answer) -> bytes:
     )
 
 
-def respond(answer: Answer, body: bytes | None = None) -> web.Response:
-    """Return the HTTP response of an answer, or of its bytes where they exist."""
+def respond(answer: Answer[Any]) -> web.Response:
     headers = dict(answer.headers)
     if answer.etag is not None:
         headers["ETag"] = f'"{answer.etag}"'
     return web.Response(
-        body=render(answer) if body is None else body,
+        body=render(answer) if answer.body is None else answer.body,
         status=answer.status,
         headers=headers,
         content_type=JSON,

@@ -3,7 +3,16 @@
 import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import (
+    Any,
+    Protocol,
+    Required,
+    TypedDict,
+    TypeVar,
+    Unpack,
+    get_args,
+    get_origin,
+)
 
 from aiohttp import web
 from pydantic import BaseModel, TypeAdapter
@@ -15,7 +24,9 @@ from service.http.requests import parse_path, parse_query, path_parameter
 
 EVENT_STREAM = "text/event-stream"
 
-RouteFunction = Callable[..., Awaitable[Answer | web.StreamResponse]]
+RouteFunction = Callable[..., Awaitable[Answer[Any] | web.StreamResponse]]
+Function = TypeVar("Function", bound=RouteFunction)
+RefusalRewriter = Callable[[web.Request, web.Response, str], web.Response]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +65,7 @@ class Operation:
     also_answers_in: tuple[str, ...] = ()
     # Rewrites a refusal's envelope for a protocol that has its own; takes the
     # request, the envelope and its message.
-    refusal: Callable[[web.Request, web.Response, str], web.Response] | None = None
+    refusal: RefusalRewriter | None = None
 
     @property
     def name(self) -> str:
@@ -82,38 +93,65 @@ class Operation:
 OPERATION = web.RequestKey("operation", Operation)
 
 
+class Registration(Protocol):
+    def __call__(self, function: Function) -> Function:
+        """Add a route function's operation; return the function as it is."""
+
+
+class OperationOptions(TypedDict, total=False):
+    """The fields of an :class:`Operation` that a route function doesn't imply."""
+
+    answers: Required[Mapping[int, str]]
+    data: Any
+    content_type: str
+    raw_body: tuple[str, ...]
+    body_example: Any
+    public: bool
+    documented: bool
+    rate_limit: RateLimit
+    idempotent_key: bool
+    if_match: bool
+    min_position: bool
+    also_answers_in: tuple[str, ...]
+    refusal: RefusalRewriter
+
+
 class Routes:
     """The operations of one area.
 
     A route function takes the request, each path parameter by its name and type,
-    ``query`` and ``body`` where it has them (pydantic models), and returns an
-    Answer. What a function doesn't declare is refused.
+    ``query`` and ``body`` where it has them (pydantic models). What it doesn't
+    declare is refused. It returns an ``Answer[T]``, which documents T as the data,
+    or a response of its own; then the option ``data`` documents it.
     """
 
     def __init__(self, tag: str) -> None:
         self.tag = tag
         self.operations: list[Operation] = []
 
-    def get(self, path: str, **words: Any) -> Callable[[RouteFunction], RouteFunction]:
-        return self._register("GET", path, words)
+    def get(self, path: str, **options: Unpack[OperationOptions]) -> Registration:
+        return self._register("GET", path, options)
 
-    def post(self, path: str, **words: Any) -> Callable[[RouteFunction], RouteFunction]:
-        return self._register("POST", path, {"idempotent_key": True, **words})
+    def post(self, path: str, **options: Unpack[OperationOptions]) -> Registration:
+        return self._register("POST", path, {"idempotent_key": True, **options})
 
-    def put(self, path: str, **words: Any) -> Callable[[RouteFunction], RouteFunction]:
-        return self._register("PUT", path, {"idempotent_key": True, **words})
+    def put(self, path: str, **options: Unpack[OperationOptions]) -> Registration:
+        return self._register("PUT", path, {"idempotent_key": True, **options})
 
-    def delete(
-        self, path: str, **words: Any
-    ) -> Callable[[RouteFunction], RouteFunction]:
-        return self._register("DELETE", path, {"idempotent_key": True, **words})
+    def delete(self, path: str, **options: Unpack[OperationOptions]) -> Registration:
+        return self._register("DELETE", path, {"idempotent_key": True, **options})
 
     def _register(
-        self, method: str, path: str, words: Mapping[str, Any]
-    ) -> Callable[[RouteFunction], RouteFunction]:
-        def register(function: RouteFunction) -> RouteFunction:
-            parameters = inspect.signature(function).parameters
+        self, method: str, path: str, options: OperationOptions
+    ) -> Registration:
+        def register(function: Function) -> Function:
+            signature = inspect.signature(function)
+            parameters = signature.parameters
             names = [name for name in parameters if name not in _OWN]
+            if get_origin(signature.return_annotation) is Answer and (
+                "data" not in options
+            ):
+                (options["data"],) = get_args(signature.return_annotation)
             self.operations.append(
                 Operation(
                     method=method,
@@ -126,7 +164,7 @@ class Routes:
                     },
                     query=_annotation(parameters, "query"),
                     body=_annotation(parameters, "body"),
-                    **words,
+                    **options,
                 )
             )
             return function

@@ -15,14 +15,12 @@ from service.price_catalog.periods import (
     period_at,
 )
 from service.price_catalog.policy import refuse_unless_may_price
-from service.principal import Principal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddProvider:
     key: str
     display_name: str
-    principal: Principal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +32,6 @@ class SetPrice:
     price: PriceValues
     effective_from: datetime | None
     effective_until: datetime | None
-    principal: Principal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +41,6 @@ class EndPrice:
     model_id: UUID
     price_version: int
     effective_until: datetime | None
-    principal: Principal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +52,6 @@ class CorrectPrice:
     price: PriceValues
     effective_from: datetime | None
     effective_until: datetime | None
-    principal: Principal
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +72,7 @@ async def add_provider(command: AddProvider, work: UnitOfWork) -> tuple[Provider
     :raises ForbiddenError: the caller is no superuser
     :raises ConflictError: the key is taken by a provider of another name
     """
-    refuse_unless_may_price(command.principal)
+    refuse_unless_may_price(work.principal)
     known = await work.find(Provider, Provider.create_id(command.key))
     if known is not None:
         if known.display_name != command.display_name:
@@ -98,7 +93,7 @@ async def set_price(command: SetPrice, work: UnitOfWork) -> Outcome:
     :raises NotFoundError: there is no such provider
     :raises PriceOverlapError: the time is taken by another price
     """
-    refuse_unless_may_price(command.principal)
+    refuse_unless_may_price(work.principal)
     provider = await work.find(Provider, Provider.create_id(command.provider))
     if provider is None:
         raise NotFoundError("no such provider")
@@ -129,7 +124,7 @@ async def end_price(command: EndPrice, work: UnitOfWork) -> Outcome:
     :raises NotFoundError: there is no such model, or it has no such price
     :raises PriceOverlapError: the end isn't within the price's period
     """
-    refuse_unless_may_price(command.principal)
+    refuse_unless_may_price(work.principal)
     pricing = await _known_pricing(work, command.model_id)
     changed = pricing.end_price(
         command.price_version, effective_until=command.effective_until or work.at
@@ -150,7 +145,7 @@ async def correct_price(command: CorrectPrice, work: UnitOfWork) -> Outcome:
     :raises NotFoundError: there is no such model, or it has no such price
     :raises PriceOverlapError: the bounds aren't within one period of the price
     """
-    refuse_unless_may_price(command.principal)
+    refuse_unless_may_price(work.principal)
     pricing = await _known_pricing(work, command.model_id)
     changed = pricing.correct_price(
         command.price_version,

@@ -9,16 +9,16 @@ from psycopg import AsyncConnection
 from psycopg_pool import AsyncConnectionPool
 
 from service.errors import InvalidRequestError
-from service.event_log.execute import execute
+from service.event_log.execute import Authenticate, execute
 from service.event_log.log import EventLog
 from service.event_log.unit_of_work import UnitOfWork
 from service.identifiers import named_id
 from service.price_catalog.aggregate import ModelPricing, Provider
 from service.price_catalog.importers.price_rows import Import, ImportedModel
 from service.price_catalog.periods import Provenance
+from service.price_catalog.policy import refuse_unless_may_price
 from service.price_catalog.price_import import (
     CONFIRM_ALL,
-    Authorize,
     Fate,
     HeldBecause,
     ImportReport,
@@ -60,7 +60,7 @@ async def import_prices(
     progress: Progress | None = None,
     undated_since: datetime | None = None,
     metadata: Mapping[str, str] = SYSTEM,
-    authorize: Authorize | None = None,
+    authenticate: Authenticate | None = None,
 ) -> ImportReport:
     """Bring the catalog to what a price list says and report every difference.
 
@@ -68,7 +68,8 @@ async def import_prices(
     second run of the same list appends nothing. Held models stay as they are unless
     ``confirm`` names them as ``provider/model``, or is ``["all"]``; a price set by
     hand is never overwritten. Prices that the list doesn't date count from
-    ``undated_since``, by default from now.
+    ``undated_since``, by default from now. An import takes a while, so every batch
+    reads the caller afresh.
 
     :raises InvalidRequestError: the list has more than ``MODELS_MAX`` models
     """
@@ -88,8 +89,8 @@ async def import_prices(
             async def decide(
                 work: UnitOfWork, batch: Sequence[_Listed] = batch
             ) -> list[ModelOutcome]:
-                if authorize is not None:
-                    await authorize(work)
+                if authenticate is not None:
+                    refuse_unless_may_price(work.principal)
                 return await _import_batch(
                     work,
                     batch,
@@ -100,7 +101,11 @@ async def import_prices(
                 )
 
             outcomes, appended = await execute(
-                resources.log, decide, metadata=metadata, at=report.at
+                resources.log,
+                decide,
+                metadata=metadata,
+                at=report.at,
+                authenticate=authenticate,
             )
             report.outcomes += outcomes
             if appended is not None:

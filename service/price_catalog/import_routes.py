@@ -1,14 +1,14 @@
 """Importing price lists over HTTP."""
 
 import asyncio
+from functools import partial
 from typing import Annotated
 
 from aiohttp import web
 from pydantic import Field
 
 from service.errors import UnavailableError, UnsupportedMediaTypeError
-from service.event_log.unit_of_work import UnitOfWork
-from service.http.authentication import AUTHENTICATOR, PRINCIPAL
+from service.http.authentication import PRINCIPAL, authenticate_again
 from service.http.body import read_upload
 from service.http.dispatch import request_metadata
 from service.http.envelope import Answer
@@ -57,10 +57,11 @@ class LiteLLMImportQuery(ImportQuery):
 @routes.post(
     "/api/llm-router/prices/imports/genai-prices",
     answers={**ANSWERS, 503: "the package genai-prices isn't installed"},
-    data=ImportReportResource,
     idempotent_key=False,
 )
-async def post_genai_prices_import(request: web.Request, query: ImportQuery) -> Answer:
+async def post_genai_prices_import(
+    request: web.Request, query: ImportQuery
+) -> Answer[ImportReportResource]:
     """Import the prices of the installed package genai-prices.
 
     With `dry_run` nothing is changed; the answer is the same. A second import
@@ -83,13 +84,12 @@ async def post_genai_prices_import(request: web.Request, query: ImportQuery) -> 
         415: "the body is not uncompressed application/json",
         422: "the body is not a LiteLLM price file",
     },
-    data=ImportReportResource,
     idempotent_key=False,
     raw_body=("application/json",),
 )
 async def post_litellm_import(
     request: web.Request, query: LiteLLMImportQuery
-) -> Answer:
+) -> Answer[ImportReportResource]:
     """Import a LiteLLM price file.
 
     The body is a `model_prices_and_context_window.json` of up to 32 MiB, as it is.
@@ -120,15 +120,9 @@ async def _read_in_time(request: web.Request) -> bytes:
         ) from None
 
 
-async def _import(request: web.Request, query: ImportQuery, listed: Import) -> Answer:
-    async def authorize(work: UnitOfWork) -> None:
-        # An import takes a while: every batch asks anew who is calling.
-        principal = await request.app[AUTHENTICATOR].authenticate(
-            request.headers.get("Authorization")
-        )
-        refuse_unless_may_price(principal)
-        work.relied_on(principal.facts)
-
+async def _import(
+    request: web.Request, query: ImportQuery, listed: Import
+) -> Answer[ImportReportResource]:
     report = await import_prices(
         request.app[IMPORT_RESOURCES],
         listed,
@@ -136,7 +130,7 @@ async def _import(request: web.Request, query: ImportQuery, listed: Import) -> A
         confirm=query.confirmed,
         undated_since=query.undated_since,
         metadata=request_metadata(request),
-        authorize=authorize,
+        authenticate=partial(authenticate_again, request),
     )
     headers = {}
     if report.position is not None:

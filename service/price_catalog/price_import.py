@@ -6,7 +6,6 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
-from service.event_log.unit_of_work import UnitOfWork
 from service.price_catalog.importers.price_rows import SkippedModel
 from service.price_catalog.periods import PriceValues, Provenance
 
@@ -99,8 +98,3 @@ class ImportReport:
 class Progress(Protocol):
     def __call__(self, done: int, total: int) -> None:
         """Hear how many of the models have been looked at."""
-
-
-class Authorize(Protocol):
-    async def __call__(self, work: UnitOfWork) -> None:
-        """Refuse a batch whose caller may not change prices, or not any more."""

@@ -40,16 +40,17 @@ routes = Routes("llm-router")
         403: "the caller is no superuser",
         409: "the key is taken by a provider of another name",
     },
-    data=ProviderResource,
     body_example={"key": "acme", "display_name": "Acme"},
 )
-async def post_provider(request: web.Request, body: NewProvider) -> web.Response:
+async def post_provider(
+    request: web.Request, body: NewProvider
+) -> Answer[ProviderResource]:
     """Add a provider.
 
     Its key is its own for good. It is listed once one of its models has a price.
     """
 
-    def present(result: tuple[Provider, bool]) -> Answer:
+    def present(result: tuple[Provider, bool]) -> Answer[ProviderResource]:
         provider, is_new = result
         return Answer(
             status=201 if is_new else 200,
@@ -61,12 +62,8 @@ async def post_provider(request: web.Request, body: NewProvider) -> web.Response
 
     return await dispatch(
         request,
-        lambda work, principal: add_provider(
-            AddProvider(
-                key=body.key, display_name=body.display_name, principal=principal
-            ),
-            work,
-        ),
+        add_provider,
+        AddProvider(key=body.key, display_name=body.display_name),
         present,
     )
 
@@ -80,7 +77,6 @@ async def post_provider(request: web.Request, body: NewProvider) -> web.Response
         404: "no such provider",
         409: "the time is taken by another price of this model",
     },
-    data=PricedModelResource,
     if_match=True,
     body_example={
         "provider": "acme",
@@ -90,31 +86,28 @@ async def post_provider(request: web.Request, body: NewProvider) -> web.Response
         "effective_from": "2027-01-01T00:00:00Z",
     },
 )
-async def post_price(request: web.Request, body: NewPrice) -> web.Response:
+async def post_price(
+    request: web.Request, body: NewPrice
+) -> Answer[PricedModelResource]:
     """Set the price of a model for a period.
 
     The period is half-open and starts now unless it says otherwise; without an end
     it is open. Where it starts inside an open period, that one ends there. A future
     price takes effect at its instant by itself. If-Match is the model's version.
     """
-
-    def present(outcome: Outcome) -> Answer:
-        return _answer(outcome, "price set", "price was already set", created=True)
-
     return await dispatch(
         request,
-        lambda work, principal: set_price(
-            SetPrice(
-                provider=body.provider,
-                model=body.model,
-                price=body.price,
-                effective_from=body.effective_from,
-                effective_until=body.effective_until,
-                principal=principal,
-            ),
-            work,
+        set_price,
+        SetPrice(
+            provider=body.provider,
+            model=body.model,
+            price=body.price,
+            effective_from=body.effective_from,
+            effective_until=body.effective_until,
         ),
-        present,
+        lambda outcome: _answer(
+            outcome, "price set", "price was already set", created=True
+        ),
     )
 
 
@@ -126,34 +119,26 @@ async def post_price(request: web.Request, body: NewPrice) -> web.Response:
         404: "no such model, or it has no such price",
         409: "the end isn't within the price's period",
     },
-    data=PricedModelResource,
     if_match=True,
     body_example={"effective_until": "2027-06-01T00:00:00Z"},
 )
 async def post_price_end(
     request: web.Request, model_id: UUID, price_version: int, body: PriceEnd
-) -> web.Response:
+) -> Answer[PricedModelResource]:
     """End a price.
 
     It ends now unless the body says when, in the past or the future. A price that
     ends where it starts never applies: so a future price is withdrawn.
     """
-
-    def present(outcome: Outcome) -> Answer:
-        return _answer(outcome, "price ended", "price had this end already")
-
     return await dispatch(
         request,
-        lambda work, principal: end_price(
-            EndPrice(
-                model_id=model_id,
-                price_version=price_version,
-                effective_until=body.effective_until,
-                principal=principal,
-            ),
-            work,
+        end_price,
+        EndPrice(
+            model_id=model_id,
+            price_version=price_version,
+            effective_until=body.effective_until,
         ),
-        present,
+        lambda outcome: _answer(outcome, "price ended", "price had this end already"),
     )
 
 
@@ -166,44 +151,36 @@ async def post_price_end(
         404: "no such model, or it has no such price",
         409: "the time isn't within one period of the price",
     },
-    data=PricedModelResource,
     if_match=True,
     body_example={"input_price_per_1m": 2, "output_price_per_1m": 8},
 )
 async def post_price_correction(
     request: web.Request, model_id: UUID, price_version: int, body: PriceBody
-) -> web.Response:
+) -> Answer[PricedModelResource]:
     """Correct a price.
 
     The body says what the price really was: in all of its period, or in the part
     that the bounds choose. What was believed before can still be read with `at`.
     """
-
-    def present(outcome: Outcome) -> Answer:
-        return _answer(
-            outcome, "price corrected", "price was that already", created=True
-        )
-
     return await dispatch(
         request,
-        lambda work, principal: correct_price(
-            CorrectPrice(
-                model_id=model_id,
-                price_version=price_version,
-                price=body.price,
-                effective_from=body.effective_from,
-                effective_until=body.effective_until,
-                principal=principal,
-            ),
-            work,
+        correct_price,
+        CorrectPrice(
+            model_id=model_id,
+            price_version=price_version,
+            price=body.price,
+            effective_from=body.effective_from,
+            effective_until=body.effective_until,
         ),
-        present,
+        lambda outcome: _answer(
+            outcome, "price corrected", "price was that already", created=True
+        ),
     )
 
 
 def _answer(
     outcome: Outcome, changed: str, unchanged: str, *, created: bool = False
-) -> Answer:
+) -> Answer[PricedModelResource]:
     pricing = outcome.pricing
     status = CREATED if created and outcome.changed else 200
     query = urlencode({"provider": pricing.provider_key, "model": pricing.model})

@@ -21,21 +21,18 @@ from service.users.aggregate import User
 class CreateSecret:
     name: str
     value: SecretStr
-    principal: Principal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OverwriteSecret:
     name: str
     value: SecretStr
-    principal: Principal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestoreSecretVersion:
     name: str
     version: int
-    principal: Principal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,13 +41,11 @@ class RevealSecret:
 
     name: str
     version: int | None
-    principal: Principal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeleteSecret:
     name: str
-    principal: Principal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,8 +62,8 @@ async def create_secret(
 
     :raises ConflictError: the caller has one of that name, or no key any more
     """
-    await _refuse_without_key(work, command.principal)
-    owner_id = str(command.principal.user_id)
+    await _refuse_without_key(work)
+    owner_id = str(work.principal.user_id)
     secret = await work.find(Secret, Secret.create_id(owner_id, command.name))
     if secret is not None and not secret.is_deleted:
         raise ConflictError(
@@ -79,7 +74,7 @@ async def create_secret(
         vault,
         command.value.get_secret_value(),
         _binding(
-            command.principal, command.name, secret.value_version + 1 if secret else 1
+            work.principal, command.name, secret.value_version + 1 if secret else 1
         ),
     )
     if secret is None:
@@ -104,14 +99,14 @@ async def overwrite_secret(
     :raises PreconditionFailedError: its current version isn't the caller's If-Match
     :raises ConflictError: the caller has no key any more
     """
-    secret = await _own_secret(work, command.principal, command.name)
+    secret = await _own_secret(work, command.name)
     work.match(secret, version=secret.value_version)
-    await _refuse_without_key(work, command.principal)
+    await _refuse_without_key(work)
     sealed_id, fingerprint = await _seal(
         work,
         vault,
         command.value.get_secret_value(),
-        _binding(command.principal, command.name, secret.value_version + 1),
+        _binding(work.principal, command.name, secret.value_version + 1),
     )
     secret.overwrite(sealed_id=sealed_id, fingerprint=fingerprint)
     work.save(secret)
@@ -129,15 +124,15 @@ async def restore_secret_version(
     :raises PreconditionFailedError: its current version isn't the caller's If-Match
     :raises ConflictError: that version's value was destroyed, or the caller's key
     """
-    secret = await _own_secret(work, command.principal, command.name)
+    secret = await _own_secret(work, command.name)
     work.match(secret, version=secret.value_version)
-    await _refuse_without_key(work, command.principal)
-    value = await _open(vault, command.principal, secret, command.version)
+    await _refuse_without_key(work)
+    value = await _open(vault, work.principal, secret, command.version)
     sealed_id, fingerprint = await _seal(
         work,
         vault,
         value,
-        _binding(command.principal, command.name, secret.value_version + 1),
+        _binding(work.principal, command.name, secret.value_version + 1),
     )
     secret.restore(command.version, sealed_id=sealed_id, fingerprint=fingerprint)
     work.save(secret)
@@ -152,10 +147,10 @@ async def reveal_secret(
     :raises NotFoundError: the caller has no such secret, or it no such version
     :raises ConflictError: that version's value was destroyed, or the caller's key
     """
-    secret = await _own_secret(work, command.principal, command.name)
-    await _refuse_without_key(work, command.principal)
+    secret = await _own_secret(work, command.name)
+    await _refuse_without_key(work)
     version = secret.value_version if command.version is None else command.version
-    value = await _open(vault, command.principal, secret, version)
+    value = await _open(vault, work.principal, secret, version)
     secret.reveal(version)
     work.save(secret)
     return RevealedValue(secret=secret, version=version, value=SecretStr(value))
@@ -167,27 +162,27 @@ async def delete_secret(command: DeleteSecret, work: UnitOfWork) -> Secret:
     :raises NotFoundError: the caller has none of that name
     :raises PreconditionFailedError: its current version isn't the caller's If-Match
     """
-    secret = await _own_secret(work, command.principal, command.name)
+    secret = await _own_secret(work, command.name)
     work.match(secret, version=secret.value_version)
     secret.delete()
     work.save(secret)
     return secret
 
 
-async def _own_secret(work: UnitOfWork, principal: Principal, name: str) -> Secret:
+async def _own_secret(work: UnitOfWork, name: str) -> Secret:
     """Load a secret of the caller; another user's can't even be named."""
     secret = None
     if is_secret_name(name):
-        secret_id = Secret.create_id(str(principal.user_id), name)
+        secret_id = Secret.create_id(str(work.principal.user_id), name)
         secret = await work.find(Secret, secret_id)
     if secret is None or secret.is_deleted:
         raise NotFoundError("no such secret")
     return secret
 
 
-async def _refuse_without_key(work: UnitOfWork, principal: Principal) -> None:
+async def _refuse_without_key(work: UnitOfWork) -> None:
     # A fact of the log, so that no value is sealed while its key is given up.
-    user = await work.find(User, principal.user_id)
+    user = await work.find(User, work.principal.user_id)
     if user is not None and user.key_is_destroyed:
         raise KeyDestroyedError
 

@@ -1,5 +1,6 @@
 """The secret commands over HTTP, among them the one GET that appends."""
 
+from functools import partial
 from typing import Annotated, Final
 
 from aiohttp import web
@@ -71,10 +72,9 @@ class RevealQuery(QueryModel):
         201: "secret created",
         409: "the caller has a secret of that name, or no key any more",
     },
-    data=SecretResource,
     body_example={"name": "TRACKER_TOKEN", "value": "correct horse battery staple"},
 )
-async def post_secret(request: web.Request, body: NewSecret) -> web.Response:
+async def post_secret(request: web.Request, body: NewSecret) -> Answer[SecretResource]:
     """Create a secret.
 
     It belongs to the caller; nobody else can name it, whatever their roles. No
@@ -82,34 +82,28 @@ async def post_secret(request: web.Request, body: NewSecret) -> web.Response:
     be used again, and its versions are numbered on.
     """
     vault = request.app[VAULT]
-
-    def present(secret: Secret) -> Answer:
-        return _written(
+    return await dispatch(
+        request,
+        partial(create_secret, vault=vault),
+        CreateSecret(name=body.name, value=body.value),
+        lambda secret: _written(
             secret,
             "secret created",
             status=201,
             headers={"Location": f"/api/secrets/{secret.name}"},
-        )
-
-    return await dispatch(
-        request,
-        lambda work, principal: create_secret(
-            CreateSecret(name=body.name, value=body.value, principal=principal),
-            work,
-            vault,
         ),
-        present,
     )
 
 
 @routes.put(
     "/api/secrets/{name}",
     answers={200: "secret overwritten", 404: ABSENT, 409: NO_KEY},
-    data=SecretResource,
     body_example={"value": "correct horse battery staple"},
     if_match=True,
 )
-async def put_secret(request: web.Request, name: str, body: NewValue) -> web.Response:
+async def put_secret(
+    request: web.Request, name: str, body: NewValue
+) -> Answer[SecretResource]:
     """Overwrite the value of a secret.
 
     Of one that the caller has; none is ever created. The ten last values are kept,
@@ -120,11 +114,8 @@ async def put_secret(request: web.Request, name: str, body: NewValue) -> web.Res
     vault = request.app[VAULT]
     return await dispatch(
         request,
-        lambda work, principal: overwrite_secret(
-            OverwriteSecret(name=name, value=body.value, principal=principal),
-            work,
-            vault,
-        ),
+        partial(overwrite_secret, vault=vault),
+        OverwriteSecret(name=name, value=body.value),
         lambda secret: _written(secret, "secret overwritten"),
     )
 
@@ -136,14 +127,13 @@ async def put_secret(request: web.Request, name: str, body: NewValue) -> web.Res
         404: "the caller has no such secret, or it no such version",
         409: "that version's value was destroyed, or the caller's key",
     },
-    data=SecretResource,
     if_match=True,
 )
 async def post_secret_restore(
     request: web.Request,
     name: str,
     version: Annotated[int, Field(ge=1, le=VERSION_MAX)],
-) -> web.Response:
+) -> Answer[SecretResource]:
     """Restore an earlier value of a secret.
 
     History stays: the value becomes that of a new version.
@@ -151,11 +141,8 @@ async def post_secret_restore(
     vault = request.app[VAULT]
     return await dispatch(
         request,
-        lambda work, principal: restore_secret_version(
-            RestoreSecretVersion(name=name, version=version, principal=principal),
-            work,
-            vault,
-        ),
+        partial(restore_secret_version, vault=vault),
+        RestoreSecretVersion(name=name, version=version),
         lambda secret: _written(secret, "secret restored"),
     )
 
@@ -165,17 +152,16 @@ async def post_secret_restore(
     answers={200: "secret deleted", 404: ABSENT},
     if_match=True,
 )
-async def delete_secret_by_name(request: web.Request, name: str) -> web.Response:
+async def delete_secret_by_name(request: web.Request, name: str) -> Answer[None]:
     """Delete a secret.
 
     All of its values are destroyed; that there was one, and when, stays on record.
     """
     return await dispatch(
         request,
-        lambda work, principal: delete_secret(
-            DeleteSecret(name=name, principal=principal), work
-        ),
-        lambda _: Answer(message="secret deleted", headers=NO_STORE),
+        delete_secret,
+        DeleteSecret(name=name),
+        lambda _: Answer(message="secret deleted", data=None, headers=NO_STORE),
     )
 
 
@@ -186,12 +172,11 @@ async def delete_secret_by_name(request: web.Request, name: str) -> web.Response
         404: "the caller has no such secret, or it no such version",
         409: "that version's value was destroyed, or the caller's key",
     },
-    data=SecretValue,
     rate_limit=REVEALS,
 )
 async def get_secret_value(
     request: web.Request, name: str, query: RevealQuery
-) -> web.Response:
+) -> Answer[SecretValue]:
     """Reveal the value of a secret.
 
     To its owner only. That it was revealed is on record before the value is sent:
@@ -200,7 +185,7 @@ async def get_secret_value(
     """
     vault = request.app[VAULT]
 
-    def present(revealed: RevealedValue) -> Answer:
+    def present(revealed: RevealedValue) -> Answer[SecretValue]:
         is_current = revealed.version == revealed.secret.value_version
         return Answer(
             message="secret revealed",
@@ -215,11 +200,8 @@ async def get_secret_value(
 
     return await dispatch(
         request,
-        lambda work, principal: reveal_secret(
-            RevealSecret(name=name, version=query.version, principal=principal),
-            work,
-            vault,
-        ),
+        partial(reveal_secret, vault=vault),
+        RevealSecret(name=name, version=query.version),
         present,
     )
 
@@ -230,7 +212,7 @@ def _written(
     *,
     status: int = 200,
     headers: dict[str, str] | None = None,
-) -> Answer:
+) -> Answer[SecretResource]:
     return Answer(
         status=status,
         message=message,

@@ -15,7 +15,6 @@ from service.errors import (
 )
 from service.event_log.unit_of_work import UnitOfWork
 from service.keys.vault import Vault
-from service.principal import Principal
 from service.sessions.aggregate import TURNS_MAX, ChatSession
 from service.sessions.cost import cost_of, costs_of_shares
 from service.sessions.policy import may_record, may_see, records_for_anyone
@@ -32,14 +31,12 @@ class StartSession:
     agent_id: UUID
     user_id: UUID | None = None
     started_at: datetime | None = None
-    principal: Principal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordTurns:
     session_id: str
     turns: Sequence[Turn]
-    principal: Principal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,14 +50,12 @@ class ReportTurns:
     agent_id: UUID
     user_id: UUID | None = None
     turns: Sequence[Turn]
-    principal: Principal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndSession:
     session_id: str
     ended_at: datetime | None = None
-    principal: Principal
 
 
 async def start_session(
@@ -76,7 +71,7 @@ async def start_session(
         for any; or a start in the future
     :raises ConflictError: the id belongs to a session of another agent or user
     """
-    user_id = command.user_id or command.principal.user_id
+    user_id = command.user_id or work.principal.user_id
     await _authorize_start(work, command, user_id)
     started_at = command.started_at or work.at
     if started_at > work.at + CLOCK_AHEAD_MAX:
@@ -115,7 +110,7 @@ async def record_turns(
     :raises InvalidRequestError: a turn that can't be, such as one from the future
     :raises ConflictError: the session has all the turns that it can have
     """
-    session = await _recordable(work, command.principal, command.session_id)
+    session = await _recordable(work, command.session_id)
     known = []
     for turn in command.turns:
         problems = faults(turn, now=work.at)
@@ -156,7 +151,6 @@ async def report_turns(
             agent_id=command.agent_id,
             user_id=user_id,
             started_at=min(turn.started_at for turn in command.turns),
-            principal=command.principal,
         ),
         work,
     )
@@ -164,7 +158,6 @@ async def report_turns(
         RecordTurns(
             session_id=command.session_id,
             turns=command.turns,
-            principal=command.principal,
         ),
         work,
         vault,
@@ -180,7 +173,7 @@ async def end_session(
     :raises ForbiddenError: the caller may not record in this session
     :raises InvalidRequestError: an end before the start, or in the future
     """
-    session = await _recordable(work, command.principal, command.session_id)
+    session = await _recordable(work, command.session_id)
     ended_at = command.ended_at or max(
         work.at, datetime.fromisoformat(session.started_at)
     )
@@ -197,31 +190,29 @@ async def _authorize_start(
     work: UnitOfWork, command: StartSession, user_id: UUID
 ) -> None:
     agent = await work.find(Agent, command.agent_id)
-    if records_for_anyone(command.principal):
+    if records_for_anyone(work.principal):
         if agent is None:
             raise _invalid("agent_id", "no such agent")
-        named_another = user_id != command.principal.user_id
+        named_another = user_id != work.principal.user_id
         if named_another and await work.find(User, user_id) is None:
             raise _invalid("user_id", "no such user")
-    elif agent is None or not may_record(command.principal, agent, user_id):
+    elif agent is None or not may_record(work.principal, agent, user_id):
         raise ForbiddenError(
             "only a manager of the agent records sessions, and only their own"
         )
 
 
-async def _recordable(
-    work: UnitOfWork, principal: Principal, session_id: str
-) -> ChatSession:
+async def _recordable(work: UnitOfWork, session_id: str) -> ChatSession:
     session = await work.find(ChatSession, ChatSession.create_id(session_id))
     if session is None:
         raise NotFoundError("no such session")
-    if records_for_anyone(principal):
+    if records_for_anyone(work.principal):
         return session
     agent = await work.load(Agent, UUID(session.agent_id))
-    manages_agent = agent.is_managed_by(principal.user_id)
-    if not may_see(principal, session, manages_agent=manages_agent):
+    manages_agent = agent.is_managed_by(work.principal.user_id)
+    if not may_see(work.principal, session, manages_agent=manages_agent):
         raise NotFoundError("no such session")
-    if not may_record(principal, agent, UUID(session.user_id)):
+    if not may_record(work.principal, agent, UUID(session.user_id)):
         raise ForbiddenError(
             "only a manager of the agent records sessions, and only their own"
         )

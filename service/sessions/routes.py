@@ -1,5 +1,6 @@
 """The session commands over HTTP."""
 
+from functools import partial
 from typing import Annotated
 from urllib.parse import quote
 from uuid import UUID, uuid4
@@ -91,13 +92,14 @@ class SessionEnd(RequestModel):
         403: "the caller may not record for this agent and user",
         409: "the id is taken by a session of another agent or user",
     },
-    data=SessionResource,
     body_example={
         "agent_id": "6f2d2f4e-94a2-4a2e-8a52-3b0c6f4b8a10",
         "session_id": "chat-2026-03-01-17",
     },
 )
-async def post_session(request: web.Request, body: NewSession) -> web.Response:
+async def post_session(
+    request: web.Request, body: NewSession
+) -> Answer[SessionResource]:
     """Start a session.
 
     Without an id it is given one. A caller with the role `runtime` records for any
@@ -105,7 +107,7 @@ async def post_session(request: web.Request, body: NewSession) -> web.Response:
     """
     session_id = body.session_id or str(uuid4())
 
-    def present(result: tuple[ChatSession, bool]) -> Answer:
+    def present(result: tuple[ChatSession, bool]) -> Answer[SessionResource]:
         session, is_new = result
         return Answer(
             status=201 if is_new else 200,
@@ -119,15 +121,12 @@ async def post_session(request: web.Request, body: NewSession) -> web.Response:
 
     return await dispatch(
         request,
-        lambda work, principal: start_session(
-            StartSession(
-                session_id=session_id,
-                agent_id=body.agent_id,
-                user_id=body.user_id,
-                started_at=body.started_at,
-                principal=principal,
-            ),
-            work,
+        start_session,
+        StartSession(
+            session_id=session_id,
+            agent_id=body.agent_id,
+            user_id=body.user_id,
+            started_at=body.started_at,
         ),
         present,
     )
@@ -142,7 +141,6 @@ async def post_session(request: web.Request, body: NewSession) -> web.Response:
         404: "no such session, or none that the caller can see",
         409: "the session has all the turns that it can have",
     },
-    data=TurnReceipt,
     body_example={
         "turn_id": "turn-1",
         "started_at": "2026-03-01T12:00:00Z",
@@ -157,7 +155,7 @@ async def post_session(request: web.Request, body: NewSession) -> web.Response:
 )
 async def post_turn(
     request: web.Request, session_id: SessionId, body: NewTurn
-) -> web.Response:
+) -> Answer[TurnReceipt]:
     """Record a turn of a session.
 
     A turn id that is known changes nothing. Turns may come late and in any order,
@@ -166,7 +164,7 @@ async def post_turn(
     """
     vault = request.app[VAULT]
 
-    def present(result: tuple[ChatSession, list[bool]]) -> Answer:
+    def present(result: tuple[ChatSession, list[bool]]) -> Answer[TurnReceipt]:
         session, (is_new,) = result
         return Answer(
             status=201 if is_new else 200,
@@ -176,13 +174,8 @@ async def post_turn(
 
     return await dispatch(
         request,
-        lambda work, principal: record_turns(
-            RecordTurns(
-                session_id=session_id, turns=[body.turn()], principal=principal
-            ),
-            work,
-            vault,
-        ),
+        partial(record_turns, vault=vault),
+        RecordTurns(session_id=session_id, turns=[body.turn()]),
         present,
     )
 
@@ -194,18 +187,17 @@ async def post_turn(
         403: "the caller may not record in this session",
         404: "no such session, or none that the caller can see",
     },
-    data=SessionResource,
     body_example={},
 )
 async def post_session_end(
     request: web.Request, session_id: SessionId, body: SessionEnd
-) -> web.Response:
+) -> Answer[SessionResource]:
     """End a session, now or at a given time.
 
     Turns that were late can still be recorded.
     """
 
-    def present(result: tuple[ChatSession, bool]) -> Answer:
+    def present(result: tuple[ChatSession, bool]) -> Answer[SessionResource]:
         session, changed = result
         return Answer(
             message="session ended" if changed else "session had already ended",
@@ -214,11 +206,7 @@ async def post_session_end(
 
     return await dispatch(
         request,
-        lambda work, principal: end_session(
-            EndSession(
-                session_id=session_id, ended_at=body.ended_at, principal=principal
-            ),
-            work,
-        ),
+        end_session,
+        EndSession(session_id=session_id, ended_at=body.ended_at),
         present,
     )

@@ -42,7 +42,6 @@ class ReplaceToolRules:
 
     agent_id: UUID
     rules: Sequence[ToolRule]
-    principal: Principal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,9 +75,9 @@ async def replace_tool_rules(
     agent = await work.find(Agent, command.agent_id)
     stances = _by_connector(command.rules)
     connectors = {each: await work.find(Connector, each) for each in stances}
-    manages = agent is not None and fully_manages(command.principal, agent)
+    manages = agent is not None and fully_manages(work.principal, agent)
     if not manages:
-        _authorize(command, agent, connectors)
+        _authorize(command, work.principal, agent, connectors)
     _refuse_unknown(command, connectors)
     found = await work.find(ToolRules, ToolRules.create_id(id_text(command.agent_id)))
     work.match(found)
@@ -110,11 +109,11 @@ async def replace_tool_rules(
 
 def _authorize(
     command: ReplaceToolRules,
+    principal: Principal,
     agent: Agent | None,
     connectors: Mapping[UUID, Connector | None],
 ) -> None:
     """Refuse a caller without full management, but for connectors of their own."""
-    principal = command.principal
     if agent is None and principal.is_superuser:
         raise NotFoundError("no such agent")
     if not command.rules:

@@ -8,7 +8,6 @@ from service.agents.aggregate import Agent
 from service.connectors.aggregate import Connector
 from service.errors import ForbiddenError, NotFoundError
 from service.event_log.unit_of_work import UnitOfWork
-from service.principal import Principal
 from service.tool_rules.aggregate import ToolRules
 from service.tool_rules.policy import may_clear_rules
 
@@ -22,7 +21,6 @@ class RestoreToolRules:
 
     agent_id: UUID
     rules: Rules
-    principal: Principal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,9 +44,9 @@ async def restore_tool_rules(
     :raises ForbiddenError: the caller has no full management of the agent
     """
     agent = await work.find(Agent, command.agent_id)
-    if agent is None and command.principal.is_superuser:
+    if agent is None and work.principal.is_superuser:
         raise NotFoundError("no such agent")
-    if not may_clear_rules(command.principal, agent):
+    if not may_clear_rules(work.principal, agent):
         raise ForbiddenError("restoring rules takes full management of the agent")
     found = await work.find(ToolRules, ToolRules.create_id(str(command.agent_id)))
     work.match(found)

@@ -56,13 +56,12 @@ class RestoredRules(TypedDict):
         403: "the caller has no full management of the agent",
         404: "no such agent, told to superusers only",
     },
-    data=RestoredRules,
     if_match=True,
     body_example={"at": 42},
 )
 async def post_tool_rules_restore(
     request: web.Request, agent_id: UUID, body: RulesMoment
-) -> web.Response:
+) -> Answer[RestoredRules]:
     """Bring an agent's tool rules back to what they were at a position or time.
 
     All of them: rules that came since go. Nothing is rewritten; the rules are
@@ -73,7 +72,7 @@ async def post_tool_rules_restore(
     then, position = await log.load_past(ToolRules.create_id(str(agent_id)), body.at)
     rules = then.rules if isinstance(then, ToolRules) else {}
 
-    def present(restored: RestoredToolRules) -> Answer:
+    def present(restored: RestoredToolRules) -> Answer[RestoredRules]:
         data: RestoredRules = {
             "agent_id": restored.agent_id,
             "version": restored.version,
@@ -88,8 +87,7 @@ async def post_tool_rules_restore(
 
     return await dispatch(
         request,
-        lambda work, principal: restore_tool_rules(
-            RestoreToolRules(agent_id=agent_id, rules=rules, principal=principal), work
-        ),
+        restore_tool_rules,
+        RestoreToolRules(agent_id=agent_id, rules=rules),
         present,
     )

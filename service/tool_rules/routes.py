@@ -50,7 +50,6 @@ class ReplacedRules(TypedDict):
         404: "no such agent, told to superusers only",
         422: "a rule isn't valid or contradicts another, or names no connector",
     },
-    data=ReplacedRules,
     if_match=True,
     body_example={
         "rules": [
@@ -69,7 +68,7 @@ class ReplacedRules(TypedDict):
 )
 async def bulk_update_tools(
     request: web.Request, agent_id: UUID, body: BulkToolUpdate
-) -> web.Response:
+) -> Answer[ReplacedRules]:
     """Replace an agent's tool rules, connector by connector.
 
     A batch is the complete rule list of every connector that it names; rules of
@@ -80,7 +79,7 @@ async def bulk_update_tools(
     Deny beats ask beats allow; what no rule matches is denied.
     """
 
-    def present(replaced: ReplacedToolRules) -> Answer:
+    def present(replaced: ReplacedToolRules) -> Answer[ReplacedRules]:
         added = rules_missing(replaced.after, replaced.before)
         data: ReplacedRules = {
             "agent_id": replaced.agent_id,
@@ -99,8 +98,7 @@ async def bulk_update_tools(
     ]
     return await dispatch(
         request,
-        lambda work, principal: replace_tool_rules(
-            ReplaceToolRules(agent_id=agent_id, rules=rules, principal=principal), work
-        ),
+        replace_tool_rules,
+        ReplaceToolRules(agent_id=agent_id, rules=rules),
         present,
     )

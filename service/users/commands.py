@@ -6,7 +6,7 @@ from uuid import UUID
 
 from service.errors import ConflictError, ForbiddenError, NotFoundError
 from service.event_log.unit_of_work import UnitOfWork
-from service.principal import Principal, Role
+from service.principal import Role
 from service.users.aggregate import Token, User
 from service.users.policy import (
     gives_up_power,
@@ -23,21 +23,18 @@ RESERVED_NAMES: Final = frozenset({"system"})
 class CreateUser:
     name: str
     roles: tuple[Role, ...] = ()
-    principal: Principal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GrantRole:
     user_id: UUID
     role: Role
-    principal: Principal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RevokeRole:
     user_id: UUID
     role: Role
-    principal: Principal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,14 +44,12 @@ class IssueToken:
     user_id: UUID
     token_id: UUID = field(repr=False)
     label: str
-    principal: Principal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RevokeToken:
     user_id: UUID
     token_id: UUID
-    principal: Principal
 
 
 async def create_user(command: CreateUser, work: UnitOfWork) -> User:
@@ -63,7 +58,7 @@ async def create_user(command: CreateUser, work: UnitOfWork) -> User:
     :raises ForbiddenError: the caller is not a superuser
     :raises ConflictError: the name is taken
     """
-    _refuse_unless_administrator(command.principal)
+    _refuse_unless_administrator(work)
     known = await work.find(User, User.create_id(command.name))
     if known is not None or command.name in RESERVED_NAMES:
         raise ConflictError(f"the name {command.name} is taken", code="user_name_taken")
@@ -80,8 +75,8 @@ async def grant_role(command: GrantRole, work: UnitOfWork) -> tuple[User, bool]:
     :raises NotFoundError: there is no such user, or none that the caller can see
     :raises ForbiddenError: the caller is not a superuser
     """
-    user = await visible_user(work, command.principal, command.user_id)
-    _refuse_unless_administrator(command.principal)
+    user = await visible_user(work, command.user_id)
+    _refuse_unless_administrator(work)
     work.match(user)
     changed = user.grant_role(command.role)
     work.save(user)
@@ -95,9 +90,9 @@ async def revoke_role(command: RevokeRole, work: UnitOfWork) -> tuple[User, bool
     :raises ForbiddenError: the caller is not a superuser
     :raises ConflictError: a superuser would demote themself
     """
-    user = await visible_user(work, command.principal, command.user_id)
-    _refuse_unless_administrator(command.principal)
-    if gives_up_power(command.principal, command.user_id, command.role):
+    user = await visible_user(work, command.user_id)
+    _refuse_unless_administrator(work)
+    if gives_up_power(work.principal, command.user_id, command.role):
         raise ConflictError(
             "only another superuser can take this role from you, so that there is "
             "always one",
@@ -115,8 +110,8 @@ async def issue_token(command: IssueToken, work: UnitOfWork) -> Token:
     :raises NotFoundError: there is no such user, or none that the caller can see
     :raises ForbiddenError: the caller is neither that user nor a superuser
     """
-    await visible_user(work, command.principal, command.user_id)
-    _refuse_unless_acting_for(command.principal, command.user_id)
+    await visible_user(work, command.user_id)
+    _refuse_unless_acting_for(work, command.user_id)
     token = Token(
         id=command.token_id, user_id=str(command.user_id), label=command.label
     )
@@ -131,32 +126,32 @@ async def revoke_token(command: RevokeToken, work: UnitOfWork) -> tuple[Token, b
         can see
     :raises ForbiddenError: the caller is neither that user nor a superuser
     """
-    await visible_user(work, command.principal, command.user_id)
+    await visible_user(work, command.user_id)
     token = await work.find(Token, command.token_id)
     if token is None or token.user_id != str(command.user_id):
         raise NotFoundError("no such token")
-    _refuse_unless_acting_for(command.principal, command.user_id)
+    _refuse_unless_acting_for(work, command.user_id)
     changed = token.revoke()
     work.save(token)
     return token, changed
 
 
-async def visible_user(work: UnitOfWork, principal: Principal, user_id: UUID) -> User:
+async def visible_user(work: UnitOfWork, user_id: UUID) -> User:
     """Load a user who exists for the caller.
 
     :raises NotFoundError: the same for none and an invisible one
     """
     user = await work.find(User, user_id)
-    if user is None or not may_see_user(principal, user_id):
+    if user is None or not may_see_user(work.principal, user_id):
         raise NotFoundError("no such user")
     return user
 
 
-def _refuse_unless_administrator(principal: Principal) -> None:
-    if not may_administer_users(principal):
+def _refuse_unless_administrator(work: UnitOfWork) -> None:
+    if not may_administer_users(work.principal):
         raise ForbiddenError("only a superuser manages users")
 
 
-def _refuse_unless_acting_for(principal: Principal, user_id: UUID) -> None:
-    if not may_act_for(principal, user_id):
+def _refuse_unless_acting_for(work: UnitOfWork, user_id: UUID) -> None:
+    if not may_act_for(work.principal, user_id):
         raise ForbiddenError("these tokens are their user's and a superuser's affair")

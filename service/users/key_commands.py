@@ -5,7 +5,6 @@ from uuid import UUID
 
 from service.errors import ForbiddenError, NotFoundError
 from service.event_log.unit_of_work import UnitOfWork
-from service.principal import Principal
 from service.users.aggregate import User
 from service.users.policy import may_act_for, may_see_user
 
@@ -13,7 +12,6 @@ from service.users.policy import may_act_for, may_see_user
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DestroyUserKey:
     user_id: UUID
-    principal: Principal
 
 
 async def destroy_user_key(
@@ -25,9 +23,9 @@ async def destroy_user_key(
     :raises ForbiddenError: the caller is neither that user nor a superuser
     """
     user = await work.find(User, command.user_id)
-    if user is None or not may_see_user(command.principal, command.user_id):
+    if user is None or not may_see_user(work.principal, command.user_id):
         raise NotFoundError("no such user")
-    if not may_act_for(command.principal, command.user_id):
+    if not may_act_for(work.principal, command.user_id):
         raise ForbiddenError("only that user and superusers may destroy this key")
     changed = user.destroy_key()
     work.save(user)

@@ -26,9 +26,8 @@ class DestroyedKey(TypedDict):
         403: "the caller is neither that user nor a superuser",
         404: "no such user, or none that the caller can see",
     },
-    data=DestroyedKey,
 )
-async def delete_user_key(request: web.Request, user_id: UUID) -> web.Response:
+async def delete_user_key(request: web.Request, user_id: UUID) -> Answer[DestroyedKey]:
     """Destroy a user's key.
 
     All of the user's secret values and the texts of their sessions become
@@ -37,20 +36,19 @@ async def delete_user_key(request: web.Request, user_id: UUID) -> web.Response:
     that the key is gone.
     """
 
-    def present(result: tuple[User, bool]) -> Answer:
+    def present(result: tuple[User, bool]) -> Answer[DestroyedKey]:
         user, changed = result
         return Answer(
             message="key destroyed" if changed else "key was already destroyed",
             data=DestroyedKey(user_id=user.id),
         )
 
-    response = await dispatch(
+    answer = await dispatch(
         request,
-        lambda work, principal: destroy_user_key(
-            DestroyUserKey(user_id=user_id, principal=principal), work
-        ),
+        destroy_user_key,
+        DestroyUserKey(user_id=user_id),
         present,
     )
     # On record first. Should this fail, the follower of destructions does it.
     await request.app[VAULT].destroy_user(user_id)
-    return response
+    return answer

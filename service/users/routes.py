@@ -54,17 +54,16 @@ class NewToken(RequestModel):
 @routes.post(
     "/api/users",
     answers={201: "user created", 403: NOT_SUPERUSER, 409: "the name is taken"},
-    data=UserResource,
     body_example={"name": "ada", "roles": ["auditor"]},
 )
-async def post_user(request: web.Request, body: NewUser) -> web.Response:
+async def post_user(request: web.Request, body: NewUser) -> Answer[UserResource]:
     """Create a user.
 
     For superusers. The name is the user's for good; a token for them is issued
     separately.
     """
 
-    def present(user: User) -> Answer:
+    def present(user: User) -> Answer[UserResource]:
         return Answer(
             status=201,
             message="user created",
@@ -75,10 +74,8 @@ async def post_user(request: web.Request, body: NewUser) -> web.Response:
 
     return await dispatch(
         request,
-        lambda work, principal: create_user(
-            CreateUser(name=body.name, roles=body.roles, principal=principal),
-            work,
-        ),
+        create_user,
+        CreateUser(name=body.name, roles=body.roles),
         present,
     )
 
@@ -90,21 +87,19 @@ async def post_user(request: web.Request, body: NewUser) -> web.Response:
         403: NOT_SUPERUSER,
         404: NO_SUCH_USER,
     },
-    data=UserResource,
     if_match=True,
 )
 async def put_user_role(
     request: web.Request, user_id: UUID, role: Role
-) -> web.Response:
+) -> Answer[UserResource]:
     """Grant a role to a user.
 
     For superusers. It counts from the user's next request on.
     """
     return await dispatch(
         request,
-        lambda work, principal: grant_role(
-            GrantRole(user_id=user_id, role=role, principal=principal), work
-        ),
+        grant_role,
+        GrantRole(user_id=user_id, role=role),
         lambda result: _user_answer(
             result, changed="role granted", unchanged="role was already granted"
         ),
@@ -119,12 +114,11 @@ async def put_user_role(
         404: NO_SUCH_USER,
         409: "superusers can't demote themselves",
     },
-    data=UserResource,
     if_match=True,
 )
 async def delete_user_role(
     request: web.Request, user_id: UUID, role: Role
-) -> web.Response:
+) -> Answer[UserResource]:
     """Revoke a role of a user.
 
     For superusers. Nobody can take the role superuser from themself, so there is
@@ -132,9 +126,8 @@ async def delete_user_role(
     """
     return await dispatch(
         request,
-        lambda work, principal: revoke_role(
-            RevokeRole(user_id=user_id, role=role, principal=principal), work
-        ),
+        revoke_role,
+        RevokeRole(user_id=user_id, role=role),
         lambda result: _user_answer(
             result, changed="role revoked", unchanged="role was not granted"
         ),
@@ -144,13 +137,12 @@ async def delete_user_role(
 @routes.post(
     "/api/users/{user_id}/tokens",
     answers={201: "token issued", 403: NOT_THEIRS, 404: NO_SUCH_USER},
-    data=IssuedToken,
     body_example={"label": "laptop"},
     idempotent_key=False,
 )
 async def post_user_token(
     request: web.Request, user_id: UUID, body: NewToken
-) -> web.Response:
+) -> Answer[IssuedToken]:
     """Issue a token.
 
     For oneself, or for anyone as a superuser. The answer holds the token; nothing
@@ -160,7 +152,7 @@ async def post_user_token(
     token = new_token()
     identifier = token_id(request.app[KEY_RING].token_hash(token))
 
-    def present(issued: Token) -> Answer:
+    def present(issued: Token) -> Answer[IssuedToken]:
         return Answer(
             status=201,
             message="token issued; it is shown only this once",
@@ -173,15 +165,8 @@ async def post_user_token(
 
     return await dispatch(
         request,
-        lambda work, principal: issue_token(
-            IssueToken(
-                user_id=user_id,
-                token_id=identifier,
-                label=body.label,
-                principal=principal,
-            ),
-            work,
-        ),
+        issue_token,
+        IssueToken(user_id=user_id, token_id=identifier, label=body.label),
         present,
     )
 
@@ -193,20 +178,19 @@ async def post_user_token(
         403: NOT_THEIRS,
         404: "no such user or token, or none that the caller can see",
     },
-    data=TokenResource,
 )
 async def delete_user_token(
     request: web.Request,
     user_id: UUID,
     token_id: UUID,
-) -> web.Response:
+) -> Answer[TokenResource]:
     """Revoke a token.
 
     One's own, or anyone's as a superuser. It is refused from the next request on,
     also by requests under way that have not been committed.
     """
 
-    def present(result: tuple[Token, bool]) -> Answer:
+    def present(result: tuple[Token, bool]) -> Answer[TokenResource]:
         token, changed = result
         return Answer(
             message="token revoked" if changed else "token was already revoked",
@@ -215,14 +199,15 @@ async def delete_user_token(
 
     return await dispatch(
         request,
-        lambda work, principal: revoke_token(
-            RevokeToken(user_id=user_id, token_id=token_id, principal=principal), work
-        ),
+        revoke_token,
+        RevokeToken(user_id=user_id, token_id=token_id),
         present,
     )
 
 
-def _user_answer(result: tuple[User, bool], *, changed: str, unchanged: str) -> Answer:
+def _user_answer(
+    result: tuple[User, bool], *, changed: str, unchanged: str
+) -> Answer[UserResource]:
     user, has_changed = result
     return Answer(
         message=changed if has_changed else unchanged,

@@ -35,17 +35,17 @@ def agent_of(*managers: Principal) -> Agent:
     return agent
 
 
-def appoint(agent_id: UUID, user: Principal, by: Principal) -> AppointManager:
-    return AppointManager(agent_id=agent_id, user_id=user.user_id, principal=by)
+def appoint(agent_id: UUID, user: Principal) -> AppointManager:
+    return AppointManager(agent_id=agent_id, user_id=user.user_id)
 
 
-def dismiss(agent_id: UUID, user: Principal, by: Principal) -> DismissManager:
-    return DismissManager(agent_id=agent_id, user_id=user.user_id, principal=by)
+def dismiss(agent_id: UUID, user: Principal) -> DismissManager:
+    return DismissManager(agent_id=agent_id, user_id=user.user_id)
 
 
 async def test_who_registers_an_agent_manages_it(scenario: Scenario) -> None:
-    command = RegisterAgent(name="Triage", description="Sorts", principal=ADA)
-    await scenario.when(register_agent, command)
+    command = RegisterAgent(name="Triage", description="Sorts")
+    await scenario.when(register_agent, command, by=ADA)
     await scenario.then(("agent.registered", ADA))
     assert scenario.result.manager_ids == [str(ADA.user_id)]
 
@@ -54,7 +54,7 @@ async def test_who_registers_an_agent_manages_it(scenario: Scenario) -> None:
 async def test_a_manager_is_appointed(scenario: Scenario, caller: Principal) -> None:
     agent = agent_of(ADA)
     await scenario.given(agent, User(name="bob"))
-    await scenario.when(appoint_manager, appoint(agent.id, BOB, caller))
+    await scenario.when(appoint_manager, appoint(agent.id, BOB), by=caller)
     await scenario.then(("agent.manager_appointed", caller))
     assert scenario.result[0].is_managed_by(BOB.user_id)
 
@@ -62,7 +62,7 @@ async def test_a_manager_is_appointed(scenario: Scenario, caller: Principal) -> 
 async def test_appointing_a_manager_again_does_nothing(scenario: Scenario) -> None:
     agent = agent_of(ADA, BOB)
     await scenario.given(agent, User(name="bob"))
-    await scenario.when(appoint_manager, appoint(agent.id, BOB, ADA))
+    await scenario.when(appoint_manager, appoint(agent.id, BOB), by=ADA)
     await scenario.then()
     assert scenario.result[1] is False
 
@@ -70,14 +70,14 @@ async def test_appointing_a_manager_again_does_nothing(scenario: Scenario) -> No
 async def test_nobody_is_not_appointed(scenario: Scenario) -> None:
     agent = agent_of(ADA)
     await scenario.given(agent)
-    await scenario.when(appoint_manager, appoint(agent.id, BOB, ADA))
+    await scenario.when(appoint_manager, appoint(agent.id, BOB), by=ADA)
     await scenario.then_refused(NotFoundError)
 
 
 async def test_an_auditor_appoints_nobody(scenario: Scenario) -> None:
     agent = agent_of(ADA)
     await scenario.given(agent, User(name="bob"))
-    await scenario.when(appoint_manager, appoint(agent.id, BOB, AUDITOR))
+    await scenario.when(appoint_manager, appoint(agent.id, BOB), by=AUDITOR)
     await scenario.then_refused(ForbiddenError)
 
 
@@ -87,9 +87,9 @@ async def test_a_stranger_and_a_missing_agent_are_refused_alike(
     agent = agent_of(ADA)
     await scenario.given(agent, User(name="eve"))
     for agent_id in (agent.id, uuid4()):
-        await scenario.when(appoint_manager, appoint(agent_id, EVE, EVE))
+        await scenario.when(appoint_manager, appoint(agent_id, EVE), by=EVE)
         await scenario.then_refused(NotFoundError)
-        await scenario.when(dismiss_manager, dismiss(agent_id, ADA, EVE))
+        await scenario.when(dismiss_manager, dismiss(agent_id, ADA), by=EVE)
         await scenario.then_refused(NotFoundError)
 
 
@@ -98,14 +98,14 @@ async def test_no_more_managers_than_an_agent_can_have(scenario: Scenario) -> No
     for _ in range(MANAGERS_MAX - 1):
         agent.appoint_manager(uuid4())
     await scenario.given(agent, User(name="bob"))
-    await scenario.when(appoint_manager, appoint(agent.id, BOB, ADA))
+    await scenario.when(appoint_manager, appoint(agent.id, BOB), by=ADA)
     await scenario.then_refused(ConflictError)
 
 
 async def test_a_manager_is_dismissed(scenario: Scenario) -> None:
     agent = agent_of(ADA, BOB)
     await scenario.given(agent)
-    await scenario.when(dismiss_manager, dismiss(agent.id, BOB, ADA))
+    await scenario.when(dismiss_manager, dismiss(agent.id, BOB), by=ADA)
     await scenario.then(("agent.manager_dismissed", ADA))
 
 
@@ -114,7 +114,7 @@ async def test_a_manager_dismisses_themself_while_another_stays(
 ) -> None:
     agent = agent_of(ADA, BOB)
     await scenario.given(agent)
-    await scenario.when(dismiss_manager, dismiss(agent.id, ADA, ADA))
+    await scenario.when(dismiss_manager, dismiss(agent.id, ADA), by=ADA)
     await scenario.then(("agent.manager_dismissed", ADA))
 
 
@@ -123,16 +123,16 @@ async def test_the_last_manager_is_dismissed_only_by_a_superuser(
 ) -> None:
     agent = agent_of(ADA)
     await scenario.given(agent)
-    await scenario.when(dismiss_manager, dismiss(agent.id, ADA, ADA))
+    await scenario.when(dismiss_manager, dismiss(agent.id, ADA), by=ADA)
     await scenario.then_refused(ForbiddenError)
-    await scenario.when(dismiss_manager, dismiss(agent.id, ADA, ROOT))
+    await scenario.when(dismiss_manager, dismiss(agent.id, ADA), by=ROOT)
     await scenario.then(("agent.manager_dismissed", ROOT))
 
 
 async def test_dismissing_who_is_no_manager_does_nothing(scenario: Scenario) -> None:
     agent = agent_of(ADA)
     await scenario.given(agent)
-    await scenario.when(dismiss_manager, dismiss(agent.id, BOB, ADA))
+    await scenario.when(dismiss_manager, dismiss(agent.id, BOB), by=ADA)
     await scenario.then()
     assert scenario.result[1] is False
 
@@ -140,7 +140,7 @@ async def test_dismissing_who_is_no_manager_does_nothing(scenario: Scenario) -> 
 async def test_an_auditor_dismisses_nobody(scenario: Scenario) -> None:
     agent = agent_of(ADA, BOB)
     await scenario.given(agent)
-    await scenario.when(dismiss_manager, dismiss(agent.id, BOB, AUDITOR))
+    await scenario.when(dismiss_manager, dismiss(agent.id, BOB), by=AUDITOR)
     await scenario.then_refused(ForbiddenError)
 
 
@@ -149,8 +149,8 @@ async def test_managers_that_changed_meanwhile_are_left_alone(
 ) -> None:
     agent = agent_of(ADA, BOB)
     await scenario.given(agent)
-    command = dismiss(agent.id, BOB, ADA)
-    await scenario.when(dismiss_manager, command, if_match=1)
+    command = dismiss(agent.id, BOB)
+    await scenario.when(dismiss_manager, command, by=ADA, if_match=1)
     await scenario.then_refused(PreconditionFailedError)
-    await scenario.when(dismiss_manager, command, if_match=2)
+    await scenario.when(dismiss_manager, command, by=ADA, if_match=2)
     await scenario.then(("agent.manager_dismissed", ADA))

@@ -41,12 +41,9 @@ async def test_who_registers_a_connector_owns_it_and_it_is_private(
     scenario: Scenario,
 ) -> None:
     command = RegisterConnector(
-        name="Issue tracker",
-        url="https://tracker.example/mcp",
-        description="",
-        principal=OWNER,
+        name="Issue tracker", url="https://tracker.example/mcp", description=""
     )
-    await scenario.when(register_connector, command)
+    await scenario.when(register_connector, command, by=OWNER)
     await scenario.then(("connector.registered", OWNER))
     assert scenario.result.owner_id == str(OWNER.user_id)
     assert scenario.result.is_public is False
@@ -58,8 +55,8 @@ async def test_a_private_connector_is_made_public(
 ) -> None:
     connector = connector_of(OWNER)
     await scenario.given(connector)
-    command = MakeConnectorPublic(connector_id=connector.id, principal=caller)
-    await scenario.when(make_connector_public, command)
+    command = MakeConnectorPublic(connector_id=connector.id)
+    await scenario.when(make_connector_public, command, by=caller)
     await scenario.then(("connector.made_public", caller))
     (event,) = [each.event for each in await scenario.recorded()]
     assert (event.by, event.since) == (str(caller.user_id), scenario.at.isoformat())
@@ -68,8 +65,8 @@ async def test_a_private_connector_is_made_public(
 async def test_a_public_connector_is_not_made_public_again(scenario: Scenario) -> None:
     connector = connector_of(OWNER, public=True)
     await scenario.given(connector)
-    command = MakeConnectorPublic(connector_id=connector.id, principal=OWNER)
-    await scenario.when(make_connector_public, command)
+    command = MakeConnectorPublic(connector_id=connector.id)
+    await scenario.when(make_connector_public, command, by=OWNER)
     await scenario.then()
     assert scenario.result[1] is False
 
@@ -79,8 +76,8 @@ async def test_who_may_not_share_is_refused_before_being_told_it_is_public(
 ) -> None:
     connector = connector_of(OWNER, public=True)
     await scenario.given(connector)
-    command = MakeConnectorPublic(connector_id=connector.id, principal=STRANGER)
-    await scenario.when(make_connector_public, command)
+    command = MakeConnectorPublic(connector_id=connector.id)
+    await scenario.when(make_connector_public, command, by=STRANGER)
     await scenario.then_refused(ForbiddenError)
 
 
@@ -90,8 +87,8 @@ async def test_a_public_connector_is_made_private_and_keeps_its_grants(
     connector, agent_id = connector_of(OWNER, public=True), uuid4()
     connector.consent_to_grant(agent_id, by_connector=False, by_agent=True)
     await scenario.given(connector)
-    command = MakeConnectorPrivate(connector_id=connector.id, principal=OWNER)
-    await scenario.when(make_connector_private, command)
+    command = MakeConnectorPrivate(connector_id=connector.id)
+    await scenario.when(make_connector_private, command, by=OWNER)
     await scenario.then(("connector.made_private", OWNER))
     assert scenario.result[0].is_granted_to(agent_id)
 
@@ -101,8 +98,8 @@ async def test_a_private_connector_is_not_made_private_again(
 ) -> None:
     connector = connector_of(OWNER)
     await scenario.given(connector)
-    command = MakeConnectorPrivate(connector_id=connector.id, principal=OWNER)
-    await scenario.when(make_connector_private, command)
+    command = MakeConnectorPrivate(connector_id=connector.id)
+    await scenario.when(make_connector_private, command, by=OWNER)
     await scenario.then()
     assert scenario.result[1] is False
 
@@ -113,13 +110,13 @@ async def test_a_retired_connector_is_held_by_nobody_and_found_no_more(
     connector, agent_id = connector_of(OWNER, public=True), uuid4()
     connector.consent_to_grant(agent_id, by_connector=False, by_agent=True)
     await scenario.given(connector)
-    command = RetireConnector(connector_id=connector.id, principal=OWNER)
-    await scenario.when(retire_connector, command)
+    command = RetireConnector(connector_id=connector.id)
+    await scenario.when(retire_connector, command, by=OWNER)
     await scenario.then(("connector.retired", OWNER))
     assert scenario.result.is_granted_to(agent_id) is False
     for handler, kind in COMMANDS:
-        again = kind(connector_id=connector.id, principal=ROOT)
-        await scenario.when(handler, again)
+        again = kind(connector_id=connector.id)
+        await scenario.when(handler, again, by=ROOT)
         await scenario.then_refused(NotFoundError)
 
 
@@ -131,7 +128,7 @@ async def test_who_sees_a_connector_without_owning_it_is_forbidden(
     connector.consent_to_grant(agent.id, by_connector=True, by_agent=False)
     await scenario.given(connector, agent)
     for caller in (MANAGER, AUDITOR):
-        await scenario.when(handler, kind(connector_id=connector.id, principal=caller))
+        await scenario.when(handler, kind(connector_id=connector.id), by=caller)
         await scenario.then_refused(ForbiddenError)
 
 
@@ -144,9 +141,7 @@ async def test_a_hidden_connector_and_none_are_refused_alike(
     await scenario.given(connector, agent)
 
     async def refusal(connector_id: UUID) -> str:
-        await scenario.when(
-            handler, kind(connector_id=connector_id, principal=STRANGER)
-        )
+        await scenario.when(handler, kind(connector_id=connector_id), by=STRANGER)
         await scenario.then_refused(NotFoundError)
         return str(scenario.error)
 
@@ -160,6 +155,6 @@ async def test_a_connector_that_changed_meanwhile_is_left_alone(
 ) -> None:
     connector = connector_of(OWNER, public=True)
     await scenario.given(connector)
-    command = kind(connector_id=connector.id, principal=OWNER)
-    await scenario.when(handler, command, if_match=1)
+    command = kind(connector_id=connector.id)
+    await scenario.when(handler, command, by=OWNER, if_match=1)
     await scenario.then_refused(PreconditionFailedError)

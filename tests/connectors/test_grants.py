@@ -45,14 +45,12 @@ def prepared(*, before: str, owner: Principal = OWNER) -> Connector:
     return connector
 
 
-def grant(
-    connector_id: UUID, by: Principal, agent_id: UUID = AGENT.id
-) -> GrantConnector:
-    return GrantConnector(connector_id=connector_id, agent_id=agent_id, principal=by)
+def grant(connector_id: UUID, agent_id: UUID = AGENT.id) -> GrantConnector:
+    return GrantConnector(connector_id=connector_id, agent_id=agent_id)
 
 
-def revoke(connector_id: UUID, by: Principal, agent_id: UUID = AGENT.id) -> RevokeGrant:
-    return RevokeGrant(connector_id=connector_id, agent_id=agent_id, principal=by)
+def revoke(connector_id: UUID, agent_id: UUID = AGENT.id) -> RevokeGrant:
+    return RevokeGrant(connector_id=connector_id, agent_id=agent_id)
 
 
 @pytest.fixture
@@ -96,7 +94,7 @@ async def test_consenting(
 ) -> None:
     connector = prepared(before=before)
     await scenario.given(connector)
-    await scenario.when(grant_connector, grant(connector.id, caller))
+    await scenario.when(grant_connector, grant(connector.id), by=caller)
     await scenario.then(*[(topic, caller)] if topic else [])
     assert scenario.result[1] is outcome
     assert scenario.result[0].is_granted_to(AGENT.id) is (
@@ -109,7 +107,7 @@ async def test_an_owner_who_manages_the_agent_grants_at_once(
 ) -> None:
     connector = connector_of(BOTH)
     await scenario.given(connector)
-    await scenario.when(grant_connector, grant(connector.id, BOTH))
+    await scenario.when(grant_connector, grant(connector.id), by=BOTH)
     await scenario.then((GRANTED, BOTH))
 
 
@@ -119,10 +117,10 @@ async def test_a_manager_asks_for_a_connector_that_another_agent_of_theirs_holds
     connector, other = connector_of(OWNER), agent_of(MANAGER)
     connector.consent_to_grant(other.id, by_connector=True, by_agent=True)
     await scenario.given(connector, other)
-    await scenario.when(grant_connector, grant(connector.id, MANAGER))
+    await scenario.when(grant_connector, grant(connector.id), by=MANAGER)
     await scenario.then((OFFERED, MANAGER))
     assert scenario.result[1] is Outcome.AWAITS_CONNECTOR
-    await scenario.when(grant_connector, grant(connector.id, OWNER))
+    await scenario.when(grant_connector, grant(connector.id), by=OWNER)
     await scenario.then((GRANTED, OWNER))
 
 
@@ -145,9 +143,9 @@ async def test_refused(
 ) -> None:
     connector = prepared(before=before)
     await scenario.given(connector)
-    await scenario.when(grant_connector, grant(connector.id, caller))
+    await scenario.when(grant_connector, grant(connector.id), by=caller)
     await scenario.then_refused(refusal)
-    await scenario.when(revoke_grant, revoke(connector.id, caller))
+    await scenario.when(revoke_grant, revoke(connector.id), by=caller)
     await scenario.then_refused(refusal)
 
 
@@ -166,9 +164,9 @@ async def test_an_agent_that_does_not_exist(
 ) -> None:
     connector = connector_of(OWNER, public=True)
     await scenario.given(connector)
-    await scenario.when(grant_connector, grant(connector.id, caller, uuid4()))
+    await scenario.when(grant_connector, grant(connector.id, uuid4()), by=caller)
     await scenario.then_refused(refusal)
-    await scenario.when(revoke_grant, revoke(connector.id, caller, uuid4()))
+    await scenario.when(revoke_grant, revoke(connector.id, uuid4()), by=caller)
     await scenario.then_refused(refusal)
 
 
@@ -179,7 +177,7 @@ async def test_no_more_grants_than_a_connector_can_have(scenario: Scenario) -> N
             uuid4(), by_connector=True, by_agent=bool(number % 2)
         )
     await scenario.given(connector)
-    await scenario.when(grant_connector, grant(connector.id, OWNER))
+    await scenario.when(grant_connector, grant(connector.id), by=OWNER)
     await scenario.then_refused(ConflictError)
 
 
@@ -189,10 +187,10 @@ async def test_others_cannot_use_up_the_owners_grants(scenario: Scenario) -> Non
         connector.consent_to_grant(uuid4(), by_connector=False, by_agent=True)
     await scenario.given(connector)
 
-    await scenario.when(grant_connector, grant(connector.id, MANAGER))
+    await scenario.when(grant_connector, grant(connector.id), by=MANAGER)
     await scenario.then_refused(ConflictError)
 
-    await scenario.when(grant_connector, grant(connector.id, ROOT))
+    await scenario.when(grant_connector, grant(connector.id), by=ROOT)
     await scenario.then((GRANTED, ROOT))
 
 
@@ -211,7 +209,7 @@ async def test_either_side_takes_back(
 ) -> None:
     connector = prepared(before=before)
     await scenario.given(connector)
-    await scenario.when(revoke_grant, revoke(connector.id, caller))
+    await scenario.when(revoke_grant, revoke(connector.id), by=caller)
     await scenario.then(("connector.grant_revoked", caller))
     assert scenario.result[1] is outcome
     assert scenario.result[0].is_granted_to(AGENT.id) is False
@@ -224,7 +222,7 @@ async def test_taking_back_what_was_not_granted_does_nothing(
 ) -> None:
     connector = prepared(before="public nothing")
     await scenario.given(connector)
-    await scenario.when(revoke_grant, revoke(connector.id, caller))
+    await scenario.when(revoke_grant, revoke(connector.id), by=caller)
     await scenario.then()
     assert scenario.result[1] is Outcome.NOT_GRANTED
 
@@ -234,8 +232,8 @@ async def test_after_a_grant_is_revoked_both_consents_are_needed_again(
 ) -> None:
     connector = prepared(before="granted")
     await scenario.given(connector)
-    await scenario.when(revoke_grant, revoke(connector.id, MANAGER))
-    await scenario.when(grant_connector, grant(connector.id, OWNER))
+    await scenario.when(revoke_grant, revoke(connector.id), by=MANAGER)
+    await scenario.when(grant_connector, grant(connector.id), by=OWNER)
     await scenario.then((OFFERED, OWNER))
 
 
@@ -243,5 +241,5 @@ async def test_a_retired_connector_is_granted_to_nobody(scenario: Scenario) -> N
     connector = prepared(before="granted")
     connector.retire()
     await scenario.given(connector)
-    await scenario.when(grant_connector, grant(connector.id, ROOT))
+    await scenario.when(grant_connector, grant(connector.id), by=ROOT)
     await scenario.then_refused(NotFoundError)

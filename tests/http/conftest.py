@@ -25,18 +25,18 @@ COSTLY = RateLimit(burst=2, interval_s=60)
 
 
 @routes.get("/test/broken", answers={200: "never"})
-async def get_broken(_request: web.Request) -> Answer:
+async def get_broken(_request: web.Request) -> Answer[None]:
     raise RuntimeError(SECRET)
 
 
 @routes.get("/test/costly", answers={200: "yours"}, rate_limit=COSTLY)
-async def get_costly(_request: web.Request) -> Answer:
-    return Answer(message="yours")
+async def get_costly(_request: web.Request) -> Answer[None]:
+    return Answer(message="yours", data=None)
 
 
 @routes.get("/test/cached", answers={200: "cached"}, public=True)
-async def get_cached(_request: web.Request) -> Answer:
-    return Answer(message="cached", headers={"Cache-Control": "max-age=60"})
+async def get_cached(_request: web.Request) -> Answer[None]:
+    return Answer(message="cached", data=None, headers={"Cache-Control": "max-age=60"})
 
 
 class Server(TestServer):

@@ -36,9 +36,7 @@ def turn(turn_id: str, **words: Any) -> Turn:
 
 
 def turns(*ids: str) -> RecordTurns:
-    return RecordTurns(
-        session_id="chat", turns=[turn(each) for each in ids], principal=RUNTIME
-    )
+    return RecordTurns(session_id="chat", turns=[turn(each) for each in ids])
 
 
 @pytest.fixture
@@ -64,8 +62,7 @@ async def test_a_session_starts_with_the_command_by_default(
     await scenario.given(agent)
 
     await scenario.when(
-        start_session,
-        StartSession(session_id="chat", agent_id=agent.id, principal=RUNTIME),
+        start_session, StartSession(session_id="chat", agent_id=agent.id), by=RUNTIME
     )
 
     await scenario.then(("session.started", RUNTIME))
@@ -77,7 +74,7 @@ async def test_a_session_starts_with_the_command_by_default(
 async def test_turns_of_one_command_are_told_apart(
     started: Scenario, record: Callable[..., Any]
 ) -> None:
-    await started.when(record, turns("a", "b", "a"))
+    await started.when(record, turns("a", "b", "a"), by=RUNTIME)
 
     await started.then(
         ("session.turn_recorded", RUNTIME), ("session.turn_recorded", RUNTIME)
@@ -88,9 +85,9 @@ async def test_turns_of_one_command_are_told_apart(
 async def test_known_turns_append_nothing(
     started: Scenario, record: Callable[..., Any]
 ) -> None:
-    await started.when(record, turns("a"))
+    await started.when(record, turns("a"), by=RUNTIME)
 
-    await started.when(record, turns("a"))
+    await started.when(record, turns("a"), by=RUNTIME)
 
     await started.then()
     assert started.result[1] == [False]
@@ -102,8 +99,7 @@ async def test_turns_are_recorded_all_or_none(
     backwards = turn("b", ended_at=AT - timedelta(days=1))
 
     await started.when(
-        record,
-        RecordTurns(session_id="chat", turns=[turn("a"), backwards], principal=RUNTIME),
+        record, RecordTurns(session_id="chat", turns=[turn("a"), backwards]), by=RUNTIME
     )
 
     await started.then_refused(InvalidRequestError)
@@ -113,9 +109,9 @@ async def test_a_full_session_takes_no_more_turns(
     started: Scenario, record: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(aggregate, "TURNS_MAX", 2)
-    await started.when(record, turns("a", "b"))
+    await started.when(record, turns("a", "b"), by=RUNTIME)
 
-    await started.when(record, turns("a", "c"))
+    await started.when(record, turns("a", "c"), by=RUNTIME)
 
     await started.then_refused(ConflictError)
     assert started.error is not None
@@ -134,7 +130,7 @@ async def test_one_command_can_start_a_session_and_record_its_turns(
         return known  # type: ignore[no-any-return]  # through a partial
 
     await scenario.when(
-        ingest, StartSession(session_id="chat", agent_id=agent.id, principal=RUNTIME)
+        ingest, StartSession(session_id="chat", agent_id=agent.id), by=RUNTIME
     )
 
     await scenario.then(
@@ -145,8 +141,8 @@ async def test_one_command_can_start_a_session_and_record_its_turns(
 
 
 async def test_a_session_ends_once(started: Scenario) -> None:
-    await started.when(end_session, EndSession(session_id="chat", principal=RUNTIME))
+    await started.when(end_session, EndSession(session_id="chat"), by=RUNTIME)
     await started.then(("session.ended", RUNTIME))
 
-    await started.when(end_session, EndSession(session_id="chat", principal=RUNTIME))
+    await started.when(end_session, EndSession(session_id="chat"), by=RUNTIME)
     await started.then()

@@ -61,8 +61,8 @@ async def test_first_rules_make_the_aggregate(scenario: Scenario) -> None:
                 rule(tracker.id, "a", Stance.DENY),
                 rule(tracker.id, "b", Stance.ALLOW),
             ],
-            principal=EVE,
         ),
+        by=EVE,
     )
 
     await scenario.then(("tool_rules.created", EVE), ("tool_rules.replaced", EVE))
@@ -89,8 +89,8 @@ async def test_event_holds_only_the_connectors_that_changed(scenario: Scenario) 
                 rule(tracker.id, "b", Stance.ALLOW),
                 rule(mail.id, "*", Stance.ASK),
             ],
-            principal=ADA,
         ),
+        by=ADA,
     )
 
     await scenario.then(("tool_rules.replaced", ADA))
@@ -106,8 +106,7 @@ async def test_empty_batch_clears(scenario: Scenario) -> None:
     await scenario.given(triage, tracker, rules)
 
     await scenario.when(
-        replace_tool_rules,
-        ReplaceToolRules(agent_id=triage.id, rules=[], principal=ADA),
+        replace_tool_rules, ReplaceToolRules(agent_id=triage.id, rules=[]), by=ADA
     )
 
     await scenario.then(("tool_rules.cleared", ADA))
@@ -129,8 +128,8 @@ async def test_same_rules_are_nothing_to_do(scenario: Scenario) -> None:
                 rule(tracker.id, "b", Stance.DENY),
                 rule(tracker.id, "a", Stance.ALLOW),
             ],
-            principal=EVE,
         ),
+        by=EVE,
     )
 
     await scenario.then()
@@ -142,8 +141,7 @@ async def test_nothing_to_clear_is_nothing_to_do(scenario: Scenario) -> None:
     await scenario.given(triage)
 
     await scenario.when(
-        replace_tool_rules,
-        ReplaceToolRules(agent_id=triage.id, rules=[], principal=ADA),
+        replace_tool_rules, ReplaceToolRules(agent_id=triage.id, rules=[]), by=ADA
     )
 
     await scenario.then()
@@ -162,8 +160,8 @@ async def test_one_foreign_connector_refuses_the_whole_batch(
         ReplaceToolRules(
             agent_id=triage.id,
             rules=[rule(held.id, "a", Stance.ALLOW), rule(other.id, "a", Stance.ALLOW)],
-            principal=EVE,
         ),
+        by=EVE,
     )
 
     await scenario.then_refused(ForbiddenError)
@@ -174,8 +172,7 @@ async def test_owner_can_not_clear(scenario: Scenario) -> None:
     await scenario.given(triage, connector(granted_to=triage))
 
     await scenario.when(
-        replace_tool_rules,
-        ReplaceToolRules(agent_id=triage.id, rules=[], principal=EVE),
+        replace_tool_rules, ReplaceToolRules(agent_id=triage.id, rules=[]), by=EVE
     )
 
     await scenario.then_refused(ForbiddenError)
@@ -188,10 +185,9 @@ async def test_unknown_connector_is_invalid_to_a_manager(scenario: Scenario) -> 
     await scenario.when(
         replace_tool_rules,
         ReplaceToolRules(
-            agent_id=triage.id,
-            rules=[rule(triage.id, "a", Stance.ALLOW)],
-            principal=ADA,
+            agent_id=triage.id, rules=[rule(triage.id, "a", Stance.ALLOW)]
         ),
+        by=ADA,
     )
 
     await scenario.then_refused(InvalidRequestError)
@@ -199,8 +195,7 @@ async def test_unknown_connector_is_invalid_to_a_manager(scenario: Scenario) -> 
 
 async def test_unknown_agent_is_not_found_by_a_superuser(scenario: Scenario) -> None:
     await scenario.when(
-        replace_tool_rules,
-        ReplaceToolRules(agent_id=uuid4(), rules=[], principal=ROOT),
+        replace_tool_rules, ReplaceToolRules(agent_id=uuid4(), rules=[]), by=ROOT
     )
 
     await scenario.then_refused(NotFoundError)
@@ -212,7 +207,8 @@ async def test_stale_version_is_refused(scenario: Scenario) -> None:
 
     await scenario.when(
         replace_tool_rules,
-        ReplaceToolRules(agent_id=triage.id, rules=[], principal=ADA),
+        ReplaceToolRules(agent_id=triage.id, rules=[]),
+        by=ADA,
         if_match=1,
     )
 
@@ -227,7 +223,8 @@ async def test_whoever_may_not_is_told_before_a_stale_version_is(
 
     await scenario.when(
         replace_tool_rules,
-        ReplaceToolRules(agent_id=triage.id, rules=[], principal=EVE),
+        ReplaceToolRules(agent_id=triage.id, rules=[]),
+        by=EVE,
         if_match=1,
     )
 

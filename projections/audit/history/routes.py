@@ -135,11 +135,10 @@ async def _history(request: web.Request) -> AsyncIterator[_History]:
         404: "the log had no such aggregate, or not that version",
         **REFUSED,
     },
-    data=ReplayedAggregate,
 )
 async def get_aggregate(
     request: web.Request, aggregate_id: UUID, query: AggregateQuery
-) -> Answer:
+) -> Answer[ReplayedAggregate]:
     """Replay any aggregate: now, at a position or time, or at a version.
 
     The id is that of an entry's resource. On record as a reading.
@@ -190,11 +189,10 @@ async def _at_version(
         404: "the log had no such aggregate",
         **REFUSED,
     },
-    data=AggregateDifference,
 )
 async def get_aggregate_difference(
     request: web.Request, aggregate_id: UUID, query: BetweenQuery
-) -> Answer:
+) -> Answer[AggregateDifference]:
     """Compare an aggregate at two moments.
 
     On record as a reading. Who made the difference: `GET /api/audit/events` with
@@ -221,13 +219,12 @@ async def get_aggregate_difference(
 @routes.get(
     "/api/audit/connectors/{id}/exposure",
     answers={200: "exposure of the connector", 404: "no such connector", **REFUSED},
-    data=Exposure,
 )
 async def get_connector_exposure(
     request: web.Request,
     id: UUID,  # noqa: A002
     query: BetweenQuery,
-) -> Answer:
+) -> Answer[Exposure]:
     """Say who could use a connector between two moments, and by what.
 
     On record as a reading.
@@ -245,11 +242,10 @@ async def get_connector_exposure(
 @routes.get(
     "/api/audit/agents/{agent_id}/decisions/difference",
     answers={200: "decisions compared", 404: "no such agent", **REFUSED},
-    data=DecisionsDifference,
 )
 async def get_decisions_difference(
     request: web.Request, agent_id: UUID, query: DecisionsQuery
-) -> Answer:
+) -> Answer[DecisionsDifference]:
     """Compare what an agent may call at two moments: decisions, not rules.
 
     On record as a reading.

@@ -79,12 +79,8 @@ async def get_checkpoint(request: web.Request) -> web.Response:
     return web.Response(text=checkpoint.note, content_type="text/plain")
 
 
-@routes.get(
-    "/api/audit/checkpoint/key",
-    answers={200: "key of the checkpoints"},
-    data=CheckpointKey,
-)
-async def get_checkpoint_key(request: web.Request) -> Answer:
+@routes.get("/api/audit/checkpoint/key", answers={200: "key of the checkpoints"})
+async def get_checkpoint_key(request: web.Request) -> Answer[CheckpointKey]:
     """Get the public key that checkpoints are signed with.
 
     It proves nothing about a service that could answer with another one: keep it
@@ -100,10 +96,11 @@ async def get_checkpoint_key(request: web.Request) -> Answer:
 @routes.get(
     "/api/audit/proofs/inclusion",
     answers={200: "inclusion proved"},
-    data=Inclusion,
     min_position=True,
 )
-async def get_inclusion_proof(request: web.Request, query: InclusionQuery) -> Answer:
+async def get_inclusion_proof(
+    request: web.Request, query: InclusionQuery
+) -> Answer[Inclusion]:
     """Prove that an entry of the log is in the tree of some size.
 
     Without ``size``, that of the newest checkpoint, or of the whole tree for a
@@ -137,12 +134,11 @@ async def get_inclusion_proof(request: web.Request, query: InclusionQuery) -> An
 @routes.get(
     "/api/audit/proofs/consistency",
     answers={200: "consistency proved"},
-    data=Consistency,
     min_position=True,
 )
 async def get_consistency_proof(
     request: web.Request, query: ConsistencyQuery
-) -> Answer:
+) -> Answer[Consistency]:
     """Prove that the log of one size is the beginning of the log of another one.
 
     Without ``second``, that of the newest checkpoint, or of the whole tree where no

@@ -17,6 +17,7 @@ from projections.audit.trail.filters import (
     filters_of,
 )
 from projections.audit.trail.queries import Order, entries_found
+from projections.engine.paging import page_of
 from projections.engine.progress import wait_for_position
 from projections.engine.snapshot import POSITION_HEADER, READ_POOL, reading, snapshot_of
 from service.audit.record import record_reading
@@ -64,10 +65,11 @@ class WholeEntry(AuditEntry):
 @routes.get(
     "/api/audit/events",
     answers={200: "audit trail", **REFUSED},
-    data=AuditPage,
     min_position=True,
 )
-async def get_audit_events(request: web.Request, query: TrailPageQuery) -> Answer:
+async def get_audit_events(
+    request: web.Request, query: TrailPageQuery
+) -> Answer[AuditPage]:
     """List who did what, newest first.
 
     For superusers and auditors. Entries never change and never move, so a cursor
@@ -82,12 +84,11 @@ async def get_audit_events(request: web.Request, query: TrailPageQuery) -> Answe
         found = await entries_found(
             snapshot.db, filters, order=query.order, limit=query.limit + 1
         )
-        page = found[: query.limit]
-        entries = await audit_entries(snapshot.db, log.mapper, page)
-    more = len(found) > len(page)
+        page = page_of(found, query.limit, lambda entry: entry.position)
+        entries = await audit_entries(snapshot.db, log.mapper, page.rows)
     return Answer(
         message="audit trail",
-        data=AuditPage(entries=entries, end_cursor=page[-1].position if more else None),
+        data=AuditPage(entries=entries, end_cursor=page.end_cursor),
         headers=snapshot.headers,
     )
 
@@ -95,9 +96,10 @@ async def get_audit_events(request: web.Request, query: TrailPageQuery) -> Answe
 @routes.get(
     "/api/audit/events/{position}",
     answers={200: "audit entry", 404: "the log has no such position", **REFUSED},
-    data=WholeEntry,
 )
-async def get_audit_event(request: web.Request, position: Position) -> Answer:
+async def get_audit_event(
+    request: web.Request, position: Position
+) -> Answer[WholeEntry]:
     """Get one entry, with its fields as they are recorded.
 
     For superusers and auditors, on record.

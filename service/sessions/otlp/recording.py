@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final
@@ -16,7 +16,7 @@ from service.errors import (
     ServiceError,
     UnavailableError,
 )
-from service.event_log.execute import execute
+from service.event_log.execute import Authenticate, execute
 from service.event_log.log import EventLog
 from service.event_log.unit_of_work import UnitOfWork
 from service.keys.vault import Vault
@@ -38,13 +38,13 @@ REFUSALS: Final = (ConflictError, ForbiddenError, InvalidRequestError, NotFoundE
 class Recording:
     """Who records, and where; ``position`` is the log's after what was recorded.
 
-    ``authorize`` asks anew who is calling, for each decision.
+    ``authenticate`` reads the caller afresh, for each decision.
     """
 
     log: EventLog
     vault: Vault
     principal: Principal
-    authorize: Callable[[UnitOfWork], Awaitable[Principal]]
+    authenticate: Authenticate
     metadata: Mapping[str, str]
     position: int | None = None
     at_once: asyncio.Semaphore = field(
@@ -118,7 +118,6 @@ async def _record(
                 agent_id=session.agent_id,
                 user_id=UUID(session.user_id) if session.user_id else None,
                 turns=opened,
-                principal=await recording.authorize(work),
             ),
             work,
             vault,
@@ -126,7 +125,11 @@ async def _record(
 
     try:
         _, appended = await execute(
-            recording.log, decide, metadata=recording.metadata, at=datetime.now(UTC)
+            recording.log,
+            decide,
+            metadata=recording.metadata,
+            at=datetime.now(UTC),
+            authenticate=recording.authenticate,
         )
     except ConflictError as error:
         if error.code == "too_many_conflicts":

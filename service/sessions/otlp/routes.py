@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from functools import partial
 from typing import Final, TypedDict
 
 from aiohttp import web
@@ -10,12 +11,10 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 )
 
 from service.errors import ForbiddenError, MalformedRequestError, UnavailableError
-from service.event_log.unit_of_work import UnitOfWork
-from service.http.authentication import AUTHENTICATOR, PRINCIPAL
+from service.http.authentication import PRINCIPAL, authenticate_again
 from service.http.dispatch import request_metadata
 from service.http.log_epoch import POSITION_HEADER
 from service.http.operation import Routes
-from service.principal import Principal
 from service.sessions.otlp.answer import partial_success, refusal, said
 from service.sessions.otlp.body import JSON, PROTOBUF, read_export
 from service.sessions.otlp.ingest import Ingest
@@ -66,20 +65,13 @@ async def post_traces(request: web.Request) -> web.Response:
     """
     ingest = request.config_dict[INGEST]
 
-    async def authorize(work: UnitOfWork) -> Principal:
-        principal = await request.config_dict[AUTHENTICATOR].authenticate(
-            request.headers.get("Authorization")
-        )
-        work.relied_on(principal.facts)
-        return principal
-
     async with ingest.at_once:
         export = await _read_in_time(request)
         recording = Recording(
             log=ingest.log,
             vault=ingest.vault,
             principal=request[PRINCIPAL],
-            authorize=authorize,
+            authenticate=partial(authenticate_again, request),
             metadata=request_metadata(request),
         )
         outcome = await ingest.take(export, recording)

@@ -1,0 +1,101 @@
+"""Idempotency keys: a repeated request gets the answer that was kept for its key.
+
+Only successes are kept: a refusal changed nothing, so it is decided anew.
+"""
+
+import hashlib
+from dataclasses import dataclass
+from typing import Any, Final
+
+import orjson
+from aiohttp import web
+
+from service.errors import InvalidRequestError, MalformedRequestError, Problem
+from service.event_log.append import Receipt
+from service.http.app_keys import KEY_RING
+from service.http.authentication import PRINCIPAL
+from service.http.envelope import Answer, render
+from service.http.log_epoch import POSITION_HEADER
+from service.http.operation import OPERATION
+from service.http.telemetry import count_of
+
+HEADER: Final = "Idempotency-Key"
+KEY_CHARACTERS_MAX: Final = 255
+
+
+@dataclass(frozen=True, slots=True)
+class IdempotentRequest:
+    """The key that a request's answer is kept under, and the request's fingerprint."""
+
+    key: bytes
+    fingerprint: bytes
+
+    def receipt(self, answer: Answer[Any]) -> Receipt:
+        headers = dict(answer.headers)
+        if answer.etag is not None:
+            headers["ETag"] = f'"{answer.etag}"'
+        kept = {
+            "status": answer.status,
+            "headers": headers,
+            "body": render(answer).decode(),
+        }
+        return Receipt(
+            key=self.key, request=self.fingerprint, answer=orjson.dumps(kept)
+        )
+
+    def replay(self, receipt: Receipt) -> Answer[Any]:
+        """Return the answer that was kept.
+
+        :raises InvalidRequestError: the key was used for another request
+        """
+        if receipt.request != self.fingerprint:
+            raise InvalidRequestError(
+                "this Idempotency-Key was used for another request",
+                code="idempotency_key_reused",
+            )
+        kept = orjson.loads(receipt.answer)
+        headers = {**kept["headers"], "Idempotent-Replayed": "true"}
+        if receipt.position is not None:
+            headers[POSITION_HEADER] = str(receipt.position)
+        count_of("replayed").inc()
+        return Answer(
+            message="",
+            data=None,
+            status=kept["status"],
+            headers=headers,
+            body=kept["body"].encode(),
+        )
+
+
+async def idempotent_request(request: web.Request) -> IdempotentRequest | None:
+    """Return the request's key and fingerprint, or None for a request without a key.
+
+    A key counts for one user, method and path.
+
+    :raises MalformedRequestError: the key isn't valid, or the operation takes none
+    """
+    key = request.headers.get(HEADER)
+    if key is None:
+        return None
+    if not request[OPERATION].idempotent_key:
+        raise MalformedRequestError(
+            "this operation takes no Idempotency-Key, for its answer is never stored",
+            problems=[Problem(HEADER, "not supported here")],
+        )
+    if not key or len(key) > KEY_CHARACTERS_MAX or not key.isprintable():
+        raise MalformedRequestError(
+            "an Idempotency-Key has 1 to 255 printable characters",
+            problems=[Problem(HEADER, "not valid")],
+        )
+    scope = [str(request[PRINCIPAL].user_id), request.method, request.path, key]
+    return IdempotentRequest(
+        key=hashlib.sha256(orjson.dumps(scope)).digest(),
+        fingerprint=await _fingerprint(request),
+    )
+
+
+async def _fingerprint(request: web.Request) -> bytes:
+    """Keyed, because a body can hold a secret that is easy to guess."""
+    body = await request.read()
+    parts = (request.raw_path.encode(), request.headers.get("If-Match", "").encode())
+    return request.app[KEY_RING].request_fingerprint(*parts, body)
