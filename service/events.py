@@ -10,11 +10,23 @@ import inspect
 from collections.abc import Callable
 from typing import Annotated, Any, Final, TypeVar, get_args, get_origin
 
+from pydantic import Field
+
 T = TypeVar("T")
 
 _PUBLISHED: Final = "published"
 Published = Annotated[T, _PUBLISHED]
 """A field that is published: of all others, nothing leaves the service."""
+
+Id = Annotated[str, Field(json_schema_extra={"format": "uuid"})]
+Time = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
+DecimalText = Annotated[
+    str,
+    Field(
+        pattern=r"^[0-9]+(\.[0-9]+)?$",
+        description="A decimal as text: exact.",
+    ),
+]
 
 Named = Callable[[str], str]
 """Writes an id together with the name that it stands for, where that is known."""
@@ -27,9 +39,9 @@ _LIBRARY: Final = frozenset(
 
 
 def fields_of(event: type[Any]) -> dict[str, Any]:
-    """Return the type of each of an event's own fields."""
+    """Return the annotation of each of an event's own fields."""
     return {
-        name: _plain(field.type)
+        name: field.type
         for name, field in event.__dataclass_fields__.items()
         if name not in _LIBRARY
     }
@@ -38,8 +50,8 @@ def fields_of(event: type[Any]) -> dict[str, Any]:
 def published_fields(event: type[Any]) -> tuple[str, ...]:
     return tuple(
         name
-        for name in fields_of(event)
-        if _is_published(event.__dataclass_fields__[name].type)
+        for name, annotation in fields_of(event).items()
+        if _is_published(annotation)
     )
 
 
@@ -72,7 +84,3 @@ def _docstring(event: type[Any]) -> str:
 
 def _is_published(annotation: Any) -> bool:
     return get_origin(annotation) is Annotated and _PUBLISHED in get_args(annotation)
-
-
-def _plain(annotation: Any) -> Any:
-    return get_args(annotation)[0] if _is_published(annotation) else annotation

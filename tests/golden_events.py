@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 from uuid import UUID
 
+import typing_extensions
 from eventsourcing.utils import get_topic
 
 from service.aggregate import LoggedAggregate, event_types
@@ -73,7 +74,7 @@ def shape(hint: Any) -> Any:  # noqa: PLR0911 # one for each kind of type
         return "any"
     if hint in JSON_TYPES:
         return "null" if hint is types.NoneType else hint.__name__
-    if typing.is_typeddict(hint):
+    if typing_extensions.is_typeddict(hint):
         hints = typing.get_type_hints(hint)
         return {
             name + ("" if name in hint.__required_keys__ else "?"): shape(each)
@@ -98,7 +99,7 @@ def example_of(hint: Any, name: str) -> Any:  # noqa: PLR0911 # as shape
         return hint(3)
     if hint is Any:
         return {"any": ["välue", 1, None]}
-    if typing.is_typeddict(hint):
+    if typing_extensions.is_typeddict(hint):
         hints = typing.get_type_hints(hint)
         return {key: example_of(each, key) for key, each in hints.items()}
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)

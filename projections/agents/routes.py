@@ -1,10 +1,11 @@
 """Agents over HTTP: lists, and one of them."""
 
-from typing import Annotated, TypedDict
+from typing import Annotated
 from uuid import UUID
 
 from aiohttp import web
 from pydantic import Field
+from typing_extensions import TypedDict
 
 from projections.agents.queries import visible_agents
 from projections.engine.paging import page_of

@@ -1,11 +1,12 @@
 """Connectors over HTTP: lists, and one of them, now or at another time."""
 
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any
 from uuid import UUID
 
 from aiohttp import web
 from psycopg import AsyncConnection
 from pydantic import Field
+from typing_extensions import TypedDict
 
 from projections.agents.queries import managed_among
 from projections.connectors.queries import (

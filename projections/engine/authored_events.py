@@ -3,11 +3,12 @@
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypedDict
+from typing import Any
 from uuid import UUID
 
 from eventsourcing.persistence import StoredEvent
 from psycopg import AsyncConnection
+from typing_extensions import TypedDict
 
 from service.event_log.mapper import EventMapper
 

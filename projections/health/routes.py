@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, TypedDict
+from typing import Annotated, Any, Literal
 
 import psycopg
 from aiohttp import web
@@ -10,6 +10,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, Gauge, generate_latest
 from psycopg import AsyncConnection
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 from pydantic import Field
+from typing_extensions import TypedDict
 
 from service.http.envelope import Answer
 from service.http.operation import Routes

@@ -8,8 +8,9 @@ from datetime import datetime
 from decimal import Decimal
 from itertools import groupby
 from operator import attrgetter
-from typing import TypedDict
 from uuid import UUID
+
+from typing_extensions import TypedDict
 
 from projections.price_catalog.queries import EffectivePrice, Span
 from service.http.envelope import Answer, render

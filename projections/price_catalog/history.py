@@ -2,11 +2,12 @@
 
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, TypedDict
+from typing import Any
 from uuid import UUID
 
 from psycopg import AsyncConnection
 from psycopg.rows import dict_row
+from typing_extensions import TypedDict
 
 from service.price_catalog.resource import PriceSourceResource
 

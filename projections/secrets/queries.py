@@ -1,11 +1,12 @@
 """Questions about secrets; none of them is about a value."""
 
 from datetime import datetime
-from typing import Any, TypedDict
+from typing import Any
 from uuid import UUID
 
 from psycopg import AsyncConnection
 from psycopg.rows import dict_row
+from typing_extensions import TypedDict
 
 from service.secrets.resource import SecretResource
 

@@ -1,9 +1,10 @@
 """Secrets over HTTP: lists and versions, never a value."""
 
-from typing import Annotated, Final, TypedDict
+from typing import Annotated, Final
 
 from aiohttp import web
 from pydantic import Field
+from typing_extensions import TypedDict
 
 from projections.engine.paging import page_of
 from projections.engine.snapshot import reading

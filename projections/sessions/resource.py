@@ -6,8 +6,10 @@ types, and so is the SQL by which the projector renders what can be stored rende
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, Any, Literal, TypedDict
+from typing import Annotated, Any, Literal
 from uuid import UUID
+
+from typing_extensions import TypedDict
 
 from projections.sessions.stored_json import Computed, milliseconds, utc_text
 

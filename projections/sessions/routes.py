@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any, TypedDict
+from typing import Any
 
 import orjson
 from aiohttp import web
+from typing_extensions import TypedDict
 
 from projections.engine.snapshot import POSITION_HEADER, read_once
 from projections.sessions.cursor import Cursor

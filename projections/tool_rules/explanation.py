@@ -1,8 +1,10 @@
 """Why an agent may or may not call a tool."""
 
 from dataclasses import dataclass, field
-from typing import Literal, TypedDict
+from typing import Literal
 from uuid import UUID
+
+from typing_extensions import TypedDict
 
 from projections.engine.authored_events import AuthoredEvent, Origin
 from projections.engine.time_travel import AsOf

@@ -1,11 +1,12 @@
 """Questions about tool rules, and about what stands around them."""
 
 from collections.abc import Sequence
-from typing import Any, TypedDict
+from typing import Any
 from uuid import UUID
 
 from psycopg import AsyncConnection
 from psycopg.rows import dict_row
+from typing_extensions import TypedDict
 
 from service.tool_rules.decision import Stance
 

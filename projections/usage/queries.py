@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from typing import Any, Final, Literal, LiteralString, TypedDict
+from typing import Any, Final, Literal, LiteralString
 from uuid import UUID
 
 from psycopg import AsyncConnection
 from psycopg.rows import class_row
 from psycopg.sql import SQL, Composed
+from typing_extensions import TypedDict
 
 # Whose tables these questions read.
 FOLLOWERS = ("usage", "agents")

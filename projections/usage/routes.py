@@ -1,7 +1,7 @@
 """Usage over HTTP."""
 
 from datetime import UTC, date, datetime, timedelta
-from typing import Annotated, Any, Self, TypedDict, get_args
+from typing import Annotated, Any, Self, get_args
 from uuid import UUID
 
 from aiohttp import web
@@ -12,6 +12,7 @@ from pydantic import (
     WithJsonSchema,
     model_validator,
 )
+from typing_extensions import TypedDict
 
 from projections.engine.snapshot import reading
 from projections.usage.queries import FOLLOWERS, Group, UsageOfGroup, usage_by

@@ -1,10 +1,11 @@
 """Users over HTTP: who am I, lists, and what is known of tokens."""
 
-from typing import Annotated, TypedDict
+from typing import Annotated
 from uuid import UUID
 
 from aiohttp import web
 from pydantic import Field
+from typing_extensions import TypedDict
 
 from projections.engine.paging import page_of
 from projections.engine.snapshot import reading

@@ -6,7 +6,7 @@ from eventsourcing.domain import event
 
 from service.aggregate import LoggedAggregate
 from service.errors import ConflictError
-from service.events import Named, Published
+from service.events import Id, Named, Published
 from service.identifiers import id_text
 
 MANAGERS_MAX = 100
@@ -24,7 +24,7 @@ class Agent(LoggedAggregate):
         TOPIC = "agent.registered"
         name: Published[str]
         description: Published[str]
-        manager_id: Published[str]
+        manager_id: Published[Id]
 
         def sentence(self, named: Named) -> str:
             return (
@@ -39,7 +39,7 @@ class Agent(LoggedAggregate):
         """
 
         TOPIC = "agent.manager_appointed"
-        user_id: Published[str]
+        user_id: Published[Id]
 
         def sentence(self, named: Named) -> str:
             return f"gave {named(self.user_id)} full management of the agent"
@@ -51,7 +51,7 @@ class Agent(LoggedAggregate):
         """
 
         TOPIC = "agent.manager_dismissed"
-        user_id: Published[str]
+        user_id: Published[Id]
 
         def sentence(self, named: Named) -> str:
             return f"took full management of the agent from {named(self.user_id)}"

@@ -1,8 +1,9 @@
 """An agent as the API shows it."""
 
 from datetime import datetime
-from typing import TypedDict
 from uuid import UUID
+
+from typing_extensions import TypedDict
 
 from service.agents.aggregate import Agent
 

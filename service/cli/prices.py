@@ -13,7 +13,7 @@ from service.keys.root_key_source import outside_root_keys
 from service.logs import escape_unprintable
 from service.price_catalog.import_prices import import_prices
 from service.price_catalog.import_source import open_price_list
-from service.price_catalog.price_import import REASONS, Fate, ImportReport
+from service.price_catalog.price_import import REASONS, ImportOutcome, ImportReport
 from service.resources import open_resources
 
 
@@ -84,7 +84,7 @@ async def _import(
 
 def _print_report(report: ImportReport) -> None:
     for outcome in report.outcomes:
-        if outcome.fate is not Fate.UNCHANGED:
+        if outcome.fate is not ImportOutcome.UNCHANGED:
             line = f"{outcome.fate} {escape_unprintable(outcome.key)}"
             reasons = "; ".join(REASONS[reason] for reason in outcome.held_because)
             print(f"{line}: {reasons}" if reasons else line)

@@ -8,7 +8,7 @@ from eventsourcing.domain import event
 
 from service.aggregate import LoggedAggregate
 from service.errors import ConflictError
-from service.events import Named, Published
+from service.events import Id, Named, Published, Time
 from service.identifiers import id_text
 
 # Sides of a grant; it takes the consent of both.
@@ -33,7 +33,7 @@ class Connector(LoggedAggregate):
         """
 
         TOPIC = "connector.registered"
-        owner_id: Published[str]
+        owner_id: Published[Id]
         name: Published[str]
         url: Published[str]
         description: Published[str]
@@ -53,8 +53,8 @@ class Connector(LoggedAggregate):
         """
 
         TOPIC = "connector.made_public"
-        by: Published[str]
-        since: Published[str]
+        by: Published[Id]
+        since: Published[Time]
 
         def sentence(self, named: Named) -> str:
             return "made the connector public"
@@ -79,7 +79,7 @@ class Connector(LoggedAggregate):
         """
 
         TOPIC = "connector.grant_offered"
-        agent_id: Published[str]
+        agent_id: Published[Id]
         side: Published[str]
 
         def sentence(self, named: Named) -> str:
@@ -95,7 +95,7 @@ class Connector(LoggedAggregate):
         """
 
         TOPIC = "connector.granted_to_agent"
-        agent_id: Published[str]
+        agent_id: Published[Id]
 
         def sentence(self, named: Named) -> str:
             return f"granted the connector to agent {named(self.agent_id)}"
@@ -107,7 +107,7 @@ class Connector(LoggedAggregate):
         """
 
         TOPIC = "connector.grant_revoked"
-        agent_id: Published[str]
+        agent_id: Published[Id]
 
         def sentence(self, named: Named) -> str:
             return (

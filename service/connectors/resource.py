@@ -1,8 +1,10 @@
 """A connector as the API shows it."""
 
 from datetime import datetime
-from typing import Literal, TypedDict
+from typing import Literal
 from uuid import UUID
+
+from typing_extensions import TypedDict
 
 from service.connectors.aggregate import AGENT_SIDE, CONNECTOR_SIDE, Connector
 

@@ -7,7 +7,7 @@ from eventsourcing.domain import event
 
 from service.aggregate import LoggedAggregate
 from service.errors import ConflictError, InvalidRequestError, NotFoundError
-from service.events import Named, Published
+from service.events import Id, Named, Published, Time
 from service.identifiers import named_id
 from service.price_catalog.periods import (
     Period,
@@ -79,7 +79,7 @@ class ModelPricing(LoggedAggregate):
         """
 
         TOPIC = "model_pricing.listed"
-        provider_id: Published[str]
+        provider_id: Published[Id]
         provider_key: Published[str]
         model: Published[str]
 
@@ -95,8 +95,8 @@ class ModelPricing(LoggedAggregate):
         """
 
         TOPIC = "model_pricing.price_set"
-        effective_from: Published[str]
-        effective_until: Published[str | None]
+        effective_from: Published[Time]
+        effective_until: Published[Time | None]
         price: Published[PriceValues]
         source: Published[Provenance]
         closes: Published[int | None]
@@ -113,8 +113,8 @@ class ModelPricing(LoggedAggregate):
 
         TOPIC = "model_pricing.price_ended"
         price_version: Published[int]
-        effective_from: Published[str]
-        effective_until: Published[str]
+        effective_from: Published[Time]
+        effective_until: Published[Time]
 
         def sentence(self, named: Named) -> str:
             period = period_text(self.effective_from, self.effective_until)
@@ -130,8 +130,8 @@ class ModelPricing(LoggedAggregate):
 
         TOPIC = "model_pricing.price_corrected"
         corrects: Published[int]
-        effective_from: Published[str]
-        effective_until: Published[str | None]
+        effective_from: Published[Time]
+        effective_until: Published[Time | None]
         price: Published[PriceValues]
         source: Published[Provenance]
 

@@ -19,8 +19,8 @@ from service.price_catalog.periods import Provenance
 from service.price_catalog.policy import refuse_unless_may_price
 from service.price_catalog.price_import import (
     CONFIRM_ALL,
-    Fate,
     HeldBecause,
+    ImportOutcome,
     ImportReport,
     ModelOutcome,
     Progress,
@@ -145,7 +145,7 @@ async def _import_batch(
         )
         outcome = _outcome(listed, found, is_new=known is None, confirmed=confirmed)
         outcomes.append(outcome)
-        if outcome.fate in {Fate.ADDED, Fate.CHANGED} and not dry_run:
+        if outcome.fate in {ImportOutcome.ADDED, ImportOutcome.CHANGED} and not dry_run:
             if provider.pending_events:
                 work.save(provider)
             work.save(pricing)
@@ -167,13 +167,13 @@ def _outcome(
     key = f"{listed.model.provider}/{listed.model.model}"
     is_confirmed = CONFIRM_ALL in confirmed or key in confirmed
     if not found.changes:
-        fate, reasons = Fate.UNCHANGED, ()
+        fate, reasons = ImportOutcome.UNCHANGED, ()
     elif HeldBecause.MANUAL_PRICE in reasons:
-        fate, reasons = Fate.HELD, (HeldBecause.MANUAL_PRICE,)
+        fate, reasons = ImportOutcome.HELD, (HeldBecause.MANUAL_PRICE,)
     elif reasons and not is_confirmed:
-        fate = Fate.HELD
+        fate = ImportOutcome.HELD
     else:
-        fate, reasons = Fate.ADDED if is_new else Fate.CHANGED, ()
+        fate, reasons = ImportOutcome.ADDED if is_new else ImportOutcome.CHANGED, ()
     return ModelOutcome(
         provider=listed.model.provider,
         model=listed.model.model,

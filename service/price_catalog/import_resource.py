@@ -2,14 +2,15 @@
 
 from datetime import datetime
 from decimal import Decimal
-from typing import TypedDict
+
+from typing_extensions import TypedDict
 
 from service.price_catalog.importers.price_rows import SkippedModel
 from service.price_catalog.periods import PriceValues
 from service.price_catalog.price_import import (
     REASONS,
     Change,
-    Fate,
+    ImportOutcome,
     ImportReport,
     ModelOutcome,
 )
@@ -44,7 +45,7 @@ class ModelDifferenceResource(TypedDict):
 
     provider: str
     model: str
-    outcome: Fate
+    outcome: ImportOutcome
     held_because: list[HeldReasonResource]
     changes: list[PriceChangeResource]
 
@@ -91,17 +92,17 @@ def import_report_resource(report: ImportReport) -> ImportReportResource:
         },
         "dry_run": report.dry_run,
         "counts": {
-            "added": len(report.of(Fate.ADDED)),
-            "changed": len(report.of(Fate.CHANGED)),
-            "unchanged": len(report.of(Fate.UNCHANGED)),
-            "held": len(report.of(Fate.HELD)),
+            "added": len(report.of(ImportOutcome.ADDED)),
+            "changed": len(report.of(ImportOutcome.CHANGED)),
+            "unchanged": len(report.of(ImportOutcome.UNCHANGED)),
+            "held": len(report.of(ImportOutcome.HELD)),
             "skipped": len(report.skipped),
             "vanished": len(report.vanished),
         },
         "differences": [
             _difference(each)
             for each in report.outcomes
-            if each.fate is not Fate.UNCHANGED
+            if each.fate is not ImportOutcome.UNCHANGED
         ],
         "skipped": [_skipped(each) for each in report.skipped],
         "vanished": report.vanished,

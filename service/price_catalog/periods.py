@@ -4,19 +4,19 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import TypedDict
+
+from typing_extensions import TypedDict
+
+from service.events import DecimalText
 
 
 class PriceValues(TypedDict):
-    """What a model costs; prices are decimals as text, for 1,000,000 tokens.
+    """Prices for 1,000,000 tokens; null is unknown, 0 is free."""
 
-    None is unknown, "0" is free.
-    """
-
-    input_price_per_1m: str | None
-    output_price_per_1m: str | None
-    cache_creation_price_per_1m: str | None
-    cache_read_price_per_1m: str | None
+    input_price_per_1m: DecimalText | None
+    output_price_per_1m: DecimalText | None
+    cache_creation_price_per_1m: DecimalText | None
+    cache_read_price_per_1m: DecimalText | None
     currency: str
     notes: str | None
 

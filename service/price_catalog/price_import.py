@@ -12,7 +12,7 @@ from service.price_catalog.periods import PriceValues, Provenance
 CONFIRM_ALL = "all"
 
 
-class Fate(StrEnum):
+class ImportOutcome(StrEnum):
     ADDED = "added"
     CHANGED = "changed"
     UNCHANGED = "unchanged"
@@ -58,7 +58,7 @@ class ModelOutcome:
 
     provider: str
     model: str
-    fate: Fate
+    fate: ImportOutcome
     changes: tuple[Change, ...] = ()
     held_because: tuple[HeldBecause, ...] = ()
 
@@ -83,12 +83,12 @@ class ImportReport:
     vanished: list[str] = field(default_factory=list)
     position: int | None = None
 
-    def of(self, fate: Fate) -> list[ModelOutcome]:
+    def of(self, fate: ImportOutcome) -> list[ModelOutcome]:
         return [each for each in self.outcomes if each.fate == fate]
 
     @property
     def counts(self) -> dict[str, int]:
-        counts = {str(fate): len(self.of(fate)) for fate in Fate}
+        counts = {str(fate): len(self.of(fate)) for fate in ImportOutcome}
         return counts | {
             "skipped": len(self.skipped),
             "vanished": len(self.vanished),

@@ -2,8 +2,9 @@
 
 from datetime import datetime
 from decimal import Decimal
-from typing import TypedDict
 from uuid import UUID
+
+from typing_extensions import TypedDict
 
 from service.price_catalog.aggregate import ModelPricing, Provider
 from service.price_catalog.periods import Period

@@ -5,7 +5,7 @@ from uuid import UUID
 from eventsourcing.domain import event
 
 from service.aggregate import LoggedAggregate
-from service.events import Named, Published
+from service.events import Id, Named, Published
 from service.identifiers import named_id
 
 VERSIONS_KEPT = 10
@@ -28,7 +28,7 @@ class Secret(LoggedAggregate):
         """
 
         TOPIC = "secret.created"
-        owner_id: Published[str]
+        owner_id: Published[Id]
         name: Published[str]
         sealed_id: str
         fingerprint: str

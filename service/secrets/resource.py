@@ -1,8 +1,9 @@
 """A secret as the API shows it: everything but the value."""
 
 from datetime import datetime
-from typing import TypedDict
 from uuid import UUID
+
+from typing_extensions import TypedDict
 
 from service.secrets.aggregate import Secret
 

@@ -10,7 +10,7 @@ from uuid import UUID
 from eventsourcing.domain import event
 
 from service.aggregate import LoggedAggregate
-from service.events import Named, Published
+from service.events import DecimalText, Id, Named, Published, Time
 from service.identifiers import named_id
 from service.sessions.turn import (
     Cost,
@@ -42,9 +42,9 @@ class ChatSession(LoggedAggregate):
 
         TOPIC = "session.started"
         session_id: Published[str]
-        agent_id: Published[str]
-        user_id: Published[str]
-        started_at: Published[str]
+        agent_id: Published[Id]
+        user_id: Published[Id]
+        started_at: Published[Time]
 
         def sentence(self, named: Named) -> str:
             return (
@@ -68,12 +68,12 @@ class ChatSession(LoggedAggregate):
         """
 
         TOPIC = "session.turn_recorded"
-        agent_id: Published[str]
-        user_id: Published[str]
+        agent_id: Published[Id]
+        user_id: Published[Id]
         turn_id: Published[str]
         trace_id: Published[str | None]
-        started_at: Published[str]
-        ended_at: Published[str]
+        started_at: Published[Time]
+        ended_at: Published[Time]
         latency_us: Published[int]
         provider: Published[str | None]
         model: Published[str | None]
@@ -81,7 +81,7 @@ class ChatSession(LoggedAggregate):
         completion_tokens: Published[int | None]
         cache_read_tokens: Published[int | None]
         cache_creation_tokens: Published[int | None]
-        cost: Published[str | None]
+        cost: Published[DecimalText | None]
         currency: Published[str | None]
         price_id: Published[str | None]
         is_error: Published[bool]
@@ -127,7 +127,7 @@ class ChatSession(LoggedAggregate):
         """
 
         TOPIC = "session.ended"
-        ended_at: Published[str]
+        ended_at: Published[Time]
 
         def sentence(self, named: Named) -> str:
             return f"ended the session at {self.ended_at}"

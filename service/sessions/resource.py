@@ -1,8 +1,9 @@
 """A session as its commands answer with it."""
 
 from datetime import UTC, datetime
-from typing import TypedDict
 from uuid import UUID
+
+from typing_extensions import TypedDict
 
 from service.sessions.aggregate import ChatSession
 

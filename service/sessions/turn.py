@@ -3,9 +3,11 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import TypedDict
+
+from typing_extensions import TypedDict
 
 from service.errors import Problem
+from service.events import DecimalText
 
 TEXT_BYTES_MAX = 64 * 1024
 ERROR_BYTES_MAX = 4 * 1024
@@ -113,7 +115,7 @@ class PricedShare:
 
 
 class RecordedShare(TypedDict):
-    """A :class:`PricedShare` as an event holds it; amounts are decimals as text."""
+    """What one model used in a turn, and its cost."""
 
     provider: str | None
     model: str | None
@@ -121,7 +123,7 @@ class RecordedShare(TypedDict):
     completion_tokens: int | None
     cache_read_tokens: int | None
     cache_creation_tokens: int | None
-    cost: str | None
+    cost: DecimalText | None
     currency: str | None
     price_id: str | None
 

@@ -6,7 +6,7 @@ from uuid import UUID
 from eventsourcing.domain import event
 
 from service.aggregate import LoggedAggregate
-from service.events import Named, Published, listed
+from service.events import Id, Named, Published, listed
 from service.identifiers import named_id
 
 
@@ -25,7 +25,7 @@ class ToolRules(LoggedAggregate):
         """
 
         TOPIC = "tool_rules.created"
-        agent_id: Published[str]
+        agent_id: Published[Id]
 
         def sentence(self, named: Named) -> str:
             return f"began the tool rules of agent {named(self.agent_id)}, with none"
@@ -41,7 +41,7 @@ class ToolRules(LoggedAggregate):
         """
 
         TOPIC = "tool_rules.replaced"
-        agent_id: Published[str]
+        agent_id: Published[Id]
         rules: Published[dict[str, dict[str, str]]]
 
         def sentence(self, named: Named) -> str:
@@ -61,7 +61,7 @@ class ToolRules(LoggedAggregate):
         """
 
         TOPIC = "tool_rules.cleared"
-        agent_id: Published[str]
+        agent_id: Published[Id]
 
         def sentence(self, named: Named) -> str:
             return f"removed all tool rules of agent {named(self.agent_id)}"

@@ -1,8 +1,10 @@
 """Tool rules, and warnings about them, as the API shows them."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Literal, TypedDict
+from typing import Literal
 from uuid import UUID
+
+from typing_extensions import TypedDict
 
 from service.http.envelope import UuidText
 from service.tool_rules.decision import STANCES, Stance

@@ -1,9 +1,9 @@
 """Restoring an agent's tool rules over HTTP."""
 
-from typing import TypedDict
 from uuid import UUID
 
 from aiohttp import web
+from typing_extensions import TypedDict
 
 from service.http.app_keys import EVENT_LOG
 from service.http.as_of import BodyAt

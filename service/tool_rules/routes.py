@@ -1,9 +1,9 @@
 """Operation 1, the batch upsert of tool rules, over HTTP."""
 
-from typing import TypedDict
 from uuid import UUID
 
 from aiohttp import web
+from typing_extensions import TypedDict
 
 from service.http.dispatch import dispatch
 from service.http.envelope import Answer

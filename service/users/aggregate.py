@@ -5,7 +5,7 @@ from uuid import UUID
 from eventsourcing.domain import event
 
 from service.aggregate import LoggedAggregate
-from service.events import Named, Published
+from service.events import Id, Named, Published
 from service.identifiers import named_id
 
 
@@ -124,7 +124,7 @@ class Token(LoggedAggregate):
         """
 
         TOPIC = "token.issued"
-        user_id: Published[str]
+        user_id: Published[Id]
         label: Published[str]
 
         def sentence(self, named: Named) -> str:

@@ -1,9 +1,9 @@
 """The commands on users' keys over HTTP."""
 
-from typing import TypedDict
 from uuid import UUID
 
 from aiohttp import web
+from typing_extensions import TypedDict
 
 from service.http.app_keys import VAULT
 from service.http.dispatch import dispatch

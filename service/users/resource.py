@@ -1,8 +1,9 @@
 """Users and tokens as the API shows them."""
 
 from datetime import datetime
-from typing import TypedDict
 from uuid import UUID
+
+from typing_extensions import TypedDict
 
 from service.principal import Role
 from service.users.aggregate import Token, User

@@ -2,12 +2,13 @@
 
 import subprocess
 import sys
-from typing import Any, TypedDict
+from typing import Any
 
 import orjson
 import pytest
 from aiohttp.test_utils import TestClient
 from openapi_spec_validator import validate
+from typing_extensions import TypedDict
 
 from service import __version__
 from service.http.envelope import to_json

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TypedDict
 from uuid import UUID
+
+from typing_extensions import TypedDict
 
 from projections.engine.authored_events import Origin
 from projections.tool_rules.origins import HoldingThen, RulesThen

@@ -1,8 +1,9 @@
 """Who could use a connector between two moments, and by which grant or publication."""
 
 from collections.abc import AsyncIterator, Iterable
-from typing import TypedDict
 from uuid import UUID
+
+from typing_extensions import TypedDict
 
 from projections.engine.authored_events import AuthoredEvent, Origin
 from service.connectors.aggregate import Connector

@@ -4,12 +4,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any, Final, TypedDict
+from typing import Annotated, Any, Final
 from uuid import UUID
 
 from aiohttp import web
 from psycopg import AsyncConnection
 from pydantic import Field
+from typing_extensions import TypedDict
 
 from projections.audit.history.decisions import (
     DecisionsDifference,

@@ -1,9 +1,10 @@
 """An aggregate's state as JSON, and what differs between two of them."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal
 
 from eventsourcing.utils import get_topic
+from typing_extensions import TypedDict
 
 from service.aggregate import LoggedAggregate
 

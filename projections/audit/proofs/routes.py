@@ -2,10 +2,11 @@
 
 import base64
 from collections.abc import Sequence
-from typing import Annotated, TypedDict
+from typing import Annotated
 
 from aiohttp import web
 from pydantic import Field
+from typing_extensions import TypedDict
 
 from projections.audit.proofs.queries import (
     SignedCheckpoint,

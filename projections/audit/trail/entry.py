@@ -4,12 +4,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, TypedDict
+from typing import Any, Final
 from uuid import UUID
 
 from eventsourcing.persistence import StoredEvent
 from eventsourcing.utils import get_topic
 from psycopg import AsyncConnection
+from typing_extensions import TypedDict
 
 from projections.audit.trail.authorship import Authorship, authorship
 from projections.audit.trail.sentences import UNREADABLE, sentence_of

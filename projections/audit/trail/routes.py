@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Annotated, Any, Final, TypedDict
+from typing import Annotated, Any, Final
 
 from aiohttp import hdrs, web
 from pydantic import Field
+from typing_extensions import TypedDict
 
 from projections.audit.entry_json import recorded
 from projections.audit.trail.entry import AuditEntry, audit_entries

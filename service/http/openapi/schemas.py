@@ -1,22 +1,9 @@
 """From Python types to JSON Schema; named ones are kept once, under components."""
 
-import types
-from collections.abc import Mapping, Sequence
-from typing import (
-    Annotated,
-    Any,
-    NotRequired,
-    Required,
-    Union,
-    get_args,
-    get_origin,
-    get_type_hints,
-    is_typeddict,
-)
+from typing import Any
 
 from pydantic import BaseModel, TypeAdapter
-from pydantic.fields import FieldInfo
-from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaValue
 from pydantic_core import core_schema
 
 Schema = dict[str, Any]
@@ -32,76 +19,28 @@ class Schemas:
 
     def __init__(self) -> None:
         self.named: dict[str, Schema] = {}
-        self._sources: dict[str, Any] = {}
 
     def of_answer(self, annotation: Any) -> Schema:
         """Return the schema of what an operation puts into an answer."""
-        if annotation is Any:
-            return {}
-        if is_typeddict(annotation):
-            return self._typed_dict(annotation)
-        if not _holds_typed_dict(annotation):
-            return self._of_pydantic(TypeAdapter(annotation), "serialization")
-        return self._around_typed_dicts(get_origin(annotation), get_args(annotation))
-
-    def _around_typed_dicts(self, origin: Any, arguments: tuple[Any, ...]) -> Schema:
-        if origin is Annotated:
-            return self.of_answer(arguments[0]) | _words(arguments[1:])
-        if origin in (Union, types.UnionType):
-            return {"anyOf": [self.of_answer(each) for each in arguments]}
-        if origin in (list, Sequence):
-            return {"type": "array", "items": self.of_answer(arguments[0])}
-        if origin in (dict, Mapping):
-            values = self.of_answer(arguments[1])
-            return {"type": "object", "additionalProperties": values}
-        if origin in (Required, NotRequired):
-            return self.of_answer(arguments[0])
-        raise TypeError(f"no schema for {origin} around a TypedDict")
+        return self._referring(annotation, "serialization")
 
     def of_request(self, model: type[BaseModel]) -> Schema:
         """Return the schema of a body, as a reference."""
-        self._claim(model.__name__, model)
-        schema = self._of_pydantic(TypeAdapter(model), "validation")
-        if "$ref" not in schema:
-            self.named[model.__name__] = schema
-        return {"$ref": REFERENCE.format(model=model.__name__)}
+        return self._referring(model, "validation")
 
     def of_parameters(self, model: type[BaseModel]) -> Schema:
         """Return the schema of a query as one object, not kept under a name."""
-        return self._of_pydantic(TypeAdapter(model), "validation")
+        return self._of(TypeAdapter(model), "validation")
 
     def of_parameter(self, adapter: TypeAdapter[Any]) -> Schema:
-        return self._of_pydantic(adapter, "validation")
+        return self._of(adapter, "validation")
 
-    def _typed_dict(self, kind: Any) -> Schema:
-        # Not by pydantic, which reads typing's own TypedDict only from 3.12 on.
-        name = kind.__name__
-        if self._claim(name, kind):
-            schema: Schema = {"type": "object"}
-            self.named[name] = schema
-            if kind.__doc__:
-                schema["description"] = kind.__doc__.strip()
-            schema["properties"] = {
-                field: self.of_answer(annotation)
-                for field, annotation in get_type_hints(
-                    kind, include_extras=True
-                ).items()
-            }
-            required = [key for key in schema["properties"] if key in _required(kind)]
-            if required:
-                schema["required"] = required
-        return {"$ref": REFERENCE.format(model=name)}
+    def _referring(self, annotation: Any, mode: JsonSchemaMode) -> Schema:
+        # pydantic refers to a named type only from within another one.
+        schema: Schema = self._of(TypeAdapter(list[annotation]), mode)["items"]
+        return schema
 
-    def _claim(self, name: str, source: Any) -> bool:
-        """Say whether a name is new.
-
-        :raises ValueError: when another type has it
-        """
-        if self._sources.setdefault(name, source) is not source:
-            raise ValueError(f"two types of the API are named {name}")
-        return name not in self.named
-
-    def _of_pydantic(self, adapter: TypeAdapter[Any], mode: Any) -> Schema:
+    def _of(self, adapter: TypeAdapter[Any], mode: JsonSchemaMode) -> Schema:
         schema = adapter.json_schema(
             mode=mode, ref_template=REFERENCE, schema_generator=_Generator
         )
@@ -133,22 +72,3 @@ class _Generator(GenerateJsonSchema):
 
     def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002
         return False
-
-
-def _required(kind: Any) -> frozenset[str]:
-    required: frozenset[str] = kind.__required_keys__
-    return required
-
-
-def _holds_typed_dict(annotation: Any) -> bool:
-    return is_typeddict(annotation) or any(
-        _holds_typed_dict(each) for each in get_args(annotation)
-    )
-
-
-def _words(metadata: Sequence[Any]) -> Schema:
-    """Return the description among an annotation's metadata."""
-    for each in metadata:
-        if isinstance(each, FieldInfo) and each.description:
-            return {"description": each.description}
-    return {}

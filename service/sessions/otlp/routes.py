@@ -3,12 +3,13 @@
 import asyncio
 from collections.abc import AsyncIterator
 from functools import partial
-from typing import Final, TypedDict
+from typing import Final
 
 from aiohttp import web
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTraceServiceRequest,
 )
+from typing_extensions import TypedDict
 
 from service.errors import ForbiddenError, MalformedRequestError, UnavailableError
 from service.http.authentication import PRINCIPAL, authenticate_again
