@@ -1,13 +1,13 @@
 """A service with demo data, started as `make serve` does, and a shell beside it."""
 
-import os
-import re
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+from tests.harness.service import own_environment, running, serving
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTED_URL = "http://127.0.0.1:8080"
@@ -45,28 +45,11 @@ def demo_service(folder: Path) -> Iterator[DemoService]:
         f'#!/bin/sh\nexec "{sys.executable}" -P "{ROOT}/tests/curl.py" "$@"\n'
     )
     curl.chmod(0o700)
-    environment = {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith("AGENT_RUNTIME_")
-    }
-    path = f"{programs}:{Path(sys.executable).parent}:{environment['PATH']}"
-    with (
-        (folder / "log").open("wb") as log,
-        subprocess.Popen(
-            [sys.executable, "-m", "service", "serve", "--demo", "--port", "0"],
-            cwd=folder,
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=log,
-            text=True,
-        ) as service,
-    ):
-        assert service.stdout is not None
-        ready = re.search(r"^agent-runtime ready at (\S+),", service.stdout.readline())
-        try:
-            assert ready, (folder / "log").read_text()[-2000:]
-            yield DemoService(ready[1], folder, {**environment, "PATH": path})
-        finally:
-            service.terminate()
-            assert service.wait(timeout=30) == 0
+    server = serving("--demo", log=folder / "log", folder=folder)
+    environment = own_environment()
+    environment["PATH"] = ":".join(
+        [str(programs), str(Path(sys.executable).parent), environment["PATH"]]
+    )
+    with running(server):
+        yield DemoService(server.url, folder, environment)
+    assert server.wait() == 0

@@ -6,10 +6,10 @@ from projections.engine.progress import wait_for_position
 from service.cli.audit import reading_database
 from service.database import READER_ROLE
 from service.resources import Resources
-from tests.audit.command import audit
 from tests.audit.tampering import as_owner, sign
 from tests.audit.test_note import C2SP_KEY
 from tests.callers import Callers
+from tests.harness.service import audit
 
 
 async def test_a_reviewer_has_a_readers_rights(

@@ -9,10 +9,10 @@ from projections.audit.replay import REPLAYED, replay
 from projections.catalog import PROJECTORS, follower_conninfo
 from service.cli.audit import reading_database
 from service.resources import Resources
-from tests.audit.command import audit
 from tests.audit.random_history import Folded, World, folds
 from tests.callers import Callers
 from tests.conftest import fresh_database
+from tests.harness.service import audit
 from tests.rebuilding import tables
 
 STEPS = 25

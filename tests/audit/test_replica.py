@@ -16,11 +16,11 @@ from service.database import READER_ROLE
 from service.embedded_postgres.server import EmbeddedPostgres
 from service.migrate import migrate
 from service.resources import open_resources
-from tests.audit.command import audit
 from tests.audit.replica import sender_state, streaming_replica
 from tests.audit.tampering import sign
 from tests.callers import Callers
 from tests.conftest import memory_folder
+from tests.harness.service import audit
 
 REPLAYED_IN_TIME_S = 20
 WRITTEN = "SELECT pg_current_wal_lsn()"

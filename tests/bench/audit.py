@@ -158,7 +158,7 @@ def measured(*command: str) -> tuple[float, int]:
 
 def report(what: str, seconds: float, count: int, megabytes: int | None = None) -> None:
     memory = "" if megabytes is None else f", {megabytes} MB"
-    print(f"{what}: {seconds:.1f} s, {count / seconds:,.0f} events/s{memory}")  # noqa: T201
+    print(f"{what}: {seconds:.1f} s, {count / seconds:,.0f} events/s{memory}")
 
 
 def run(url: str, folder: Path, count: int) -> None:

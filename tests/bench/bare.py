@@ -73,17 +73,19 @@ def _handler(answer: Recorded) -> Callable[[web.Request], Awaitable[web.Response
     return parse_and_answer
 
 
-async def serve(answers: list[Recorded], port: int) -> None:
-    runner = web.AppRunner(create_app(answers), access_log=None)
+async def serve(app: web.Application) -> None:
+    """Serve on a free port until killed, and say where; see tests/harness."""
+    runner = web.AppRunner(app, access_log=None)
     await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", port, backlog=1024).start()
+    await web.TCPSite(runner, "127.0.0.1", 0, backlog=1024).start()
+    host, port = runner.addresses[0]
+    print(f"ready at http://{host}:{port}", flush=True)
     await asyncio.Event().wait()
 
 
 def main() -> None:
-    file, port = sys.argv[1:]
-    answers = [Recorded(**each) for each in json.loads(Path(file).read_text())]
-    uvloop.run(serve(answers, int(port)))
+    recorded = json.loads(Path(sys.argv[1]).read_text())
+    uvloop.run(serve(create_app([Recorded(**each) for each in recorded])))
 
 
 if __name__ == "__main__":

@@ -24,9 +24,9 @@ from service.migrate import migrate
 from service.resources import open_resources
 from tests.bench import load, processes, session_log
 from tests.bench.plan import Plan, reads, rule_changes
-from tests.bench.processes import Server
 from tests.bench.stage import CATALOG, LIST, follow_to_the_end, import_prices
 from tests.bench.world import World, make_world
+from tests.harness.service import Server
 
 SIZES = (10_000, 100_000, 1_000_000, 10_000_000)
 AGENTS = 256

@@ -1,9 +1,8 @@
 """A page of the session list by the same SQL, in a bare handler, rendered in Python.
 
-Run as a program: ``python -m tests.bench.page DATABASE_URL PORT``.
+Run as a program: ``python -m tests.bench.page DATABASE_URL``.
 """
 
-import asyncio
 import sys
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -18,6 +17,7 @@ from psycopg_pool import AsyncConnectionPool
 
 from projections.sessions.queries import Asked, full_page_statement, page_parameters
 from service.database import service_conninfo
+from tests.bench.bare import serve
 
 LIMIT = 25
 WINDOW = timedelta(days=7)
@@ -59,18 +59,15 @@ def _rendered(row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-async def serve(database_url: str, port: int) -> None:
+async def serve_pages(database_url: str) -> None:
     async with AsyncConnectionPool(
         service_conninfo(database_url), kwargs={"autocommit": True}, max_size=10
     ) as pool:
         app = web.Application()
         app[POOL] = pool
         app.router.add_get("/api/observability/session/list", get_page)
-        runner = web.AppRunner(app, access_log=None)
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", port, backlog=1024).start()
-        await asyncio.Event().wait()
+        await serve(app)
 
 
 if __name__ == "__main__":
-    uvloop.run(serve(sys.argv[1], int(sys.argv[2])))
+    uvloop.run(serve_pages(sys.argv[1]))

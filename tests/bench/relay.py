@@ -177,7 +177,6 @@ def relay_running(resources: Resources, kafka: KafkaSettings) -> Iterator[None]:
         yield
     finally:
         process.kill()
-        process.wait()
 
 
 async def measure(options: argparse.Namespace, server: str, bootstrap: str) -> Any:
@@ -231,7 +230,7 @@ def main() -> None:
                 results = asyncio.run(measure(options, postgres.url, broker.bootstrap))
         finally:
             broker.stop()
-    print(json.dumps(results, indent=2))  # noqa: T201
+    print(json.dumps(results, indent=2))
 
 
 if __name__ == "__main__":

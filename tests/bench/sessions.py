@@ -9,13 +9,10 @@ Phoenix, the service and the callers, all on this machine.
 
 import argparse
 import asyncio
-import os
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from statistics import quantiles
@@ -26,6 +23,7 @@ import orjson
 
 from projections.sessions.phoenix.documents import FIELDS
 from service.embedded_postgres.server import EmbeddedPostgres
+from tests.harness.service import running, serving
 from tests.phoenix.installed import phoenix_python
 from tests.phoenix.server import Phoenix, running_phoenix
 from tests.sessions.otlp.spans import NOON, PROTOBUF, export, llm, pairs, span
@@ -49,29 +47,6 @@ query($name: String!) { p: getProjectByName(name: $name) { traceCount recordCoun
 
 # Ask for a page, and say whether it was whole: enriched, where it should be.
 Ask = Callable[[aiohttp.ClientSession], Awaitable[bool]]
-
-
-@contextmanager
-def service(url: str, folder: Path, *options: str) -> Iterator[str]:
-    """Run the service as an operator does; give its base URL."""
-    process = subprocess.Popen(
-        [
-            *(sys.executable, "-m", "service", "serve", "--port", "0"),
-            *("--database-url", url, "--data-dir", str(folder)),
-            *("--log-level", "error", *options),
-        ],
-        stdout=subprocess.PIPE,
-        text=True,
-        env={"PATH": os.environ["PATH"]},
-    )
-    try:
-        assert process.stdout is not None
-        line = process.stdout.readline()
-        assert line.startswith("agent-runtime ready"), line
-        yield line.split()[3].rstrip(",")
-    finally:
-        process.terminate()
-        process.wait()
 
 
 async def fill(base_url: str, token: str, phoenix: Phoenix, sessions: int) -> str:
@@ -196,26 +171,28 @@ async def run(sessions: int, seconds: float) -> None:
         for each in ("postgres", "phoenix", "data"):
             (folder / each).mkdir()
         data = folder / "data"
+        where = ("--data-dir", str(data), "--log-level", "error", "--database-url")
         with (
             running_phoenix(phoenix_python(), folder / "phoenix") as phoenix,
             EmbeddedPostgres.start(folder / "postgres") as postgres,
-            service(postgres.url, data) as alone,
+            running(serving(*where, postgres.url, log=folder / "log")) as server,
         ):
+            alone = server.url
             token = (data / "admin-token").read_text().strip()
             agent_id = await fill(alone, token, phoenix, sessions)
-            print(  # noqa: T201
-                f"{sessions} sessions of {TRACES} traces, pages of {PAGE}"
-            )
+            print(f"{sessions} sessions of {TRACES} traces, pages of {PAGE}")
             store = ("--only", "api", "--trace-store", phoenix.base_url)
 
             async def report(title: str, ask: Ask) -> None:
                 for callers in (1, 8):
                     found = await measured(ask, token, callers, seconds)
                     line = f"{title:30} {callers} at once {found}"
-                    print(line, flush=True)  # noqa: T201
+                    print(line, flush=True)
 
             await report("without a trace store", our_list(alone, "not_configured"))
-            with service(postgres.url, data, *store) as enriched:
+            enriching = serving(*where, postgres.url, *store, log=folder / "log")
+            with running(enriching) as second:
+                enriched = second.url
                 await report("enriched by Phoenix", our_list(enriched, "found"))
                 await end_all(alone, token, sessions)
                 await asyncio.sleep(1)

@@ -21,8 +21,8 @@ from service.migrate import migrate
 from service.resources import Resources, open_resources
 from tests.bench import bare, pgbench, processes, session_log
 from tests.bench.plan import reads, rule_changes
-from tests.bench.processes import Server
 from tests.bench.world import World, make_world
+from tests.harness.service import Server
 
 AGENTS = 256
 CONNECTORS = 2

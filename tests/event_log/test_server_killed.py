@@ -25,8 +25,8 @@ from tests.event_log.logs import (
     open_log,
     until,
 )
+from tests.harness.process_tree import kill
 from tests.postgres_proxy import running_proxy
-from tests.process_family import kill
 
 CLIENTS = 16
 KILLS = 3

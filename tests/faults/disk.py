@@ -14,7 +14,7 @@ import psycopg
 from service.embedded_postgres.server import EmbeddedPostgres
 from tests.faults.stage import Stage
 from tests.faults.tools import require, require_root
-from tests.process_family import children
+from tests.harness.process_tree import children
 
 FILL_STEP = 1 << 20
 REFILL_S = 0.2

@@ -6,7 +6,7 @@ import signal
 from random import Random
 
 from tests.faults.stage import Stage
-from tests.process_family import children
+from tests.harness.process_tree import children
 
 
 async def killed(stage: Stage, random: Random) -> None:

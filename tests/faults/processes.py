@@ -58,7 +58,7 @@ async def api_terminated(stage: Stage, random: Random) -> None:
     """SIGTERM under load: requests under way are answered, and it ends with 0."""
     program = random.choice(stage.apis)
     stage.counts["terminate api"] += 1
-    if status := await program.stop():
+    if status := await asyncio.to_thread(program.stop):
         stage.surprises.append(f"{program.name} ended with {status} at SIGTERM")
 
 
@@ -66,7 +66,7 @@ async def rolling_restart(stage: Stage, _random: Random) -> None:
     """Restart every process, one after the other, as for a new version."""
     for program in stage.programs:
         stage.counts["restart"] += 1
-        if status := await program.stop():
+        if status := await asyncio.to_thread(program.stop):
             stage.surprises.append(f"{program.name} ended with {status} at SIGTERM")
         program.start()
         await program.ready(timeout_s=30)

@@ -18,10 +18,10 @@ from service.resources import open_resources
 from tests.faults.program import Program
 from tests.faults.tools import libfaketime
 from tests.faults.world import World, make_world
+from tests.harness.process_tree import kill
 from tests.kafka.broker import Broker
 from tests.kafka.fixtures import new_topic
 from tests.postgres_proxy import Proxy, running_proxy
-from tests.process_family import kill
 
 SUPERVISE_S = 0.5
 
@@ -179,9 +179,7 @@ def _engage(stage: Stage) -> None:
             "FAKETIME_DONT_FAKE_MONOTONIC": "1",
         }
     for number in range(cast.apis):
-        stage.apis.append(
-            _program(stage, "api", number, through_proxy, environment=clock)
-        )
+        stage.apis.append(_program(stage, "api", number, through_proxy, settings=clock))
     for number in range(cast.followers):
         stage.followers.append(_program(stage, "followers", number, stage.url))
     kafka = stage.kafka
@@ -199,7 +197,7 @@ def _program(
     url: str,
     options: Sequence[str] = (),
     *,
-    environment: dict[str, str] | None = None,
+    settings: dict[str, str] | None = None,
 ) -> Program:
     return Program(
         f"{kind}-{number}",
@@ -214,5 +212,5 @@ def _program(
             *options,
         ],
         bug=stage.cast.bugs.get(kind),
-        environment=environment,
+        settings=settings,
     )

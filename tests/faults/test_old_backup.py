@@ -10,9 +10,9 @@ import pytest
 from service.embedded_postgres.binaries import packaged_binaries
 from tests.faults.checks import Findings
 from tests.faults.checks.tables import check_tables, until_caught_up
-from tests.faults.line import Line
 from tests.faults.run import running
 from tests.faults.stage import Cast, Stage, set_up
+from tests.harness.http_connection import HttpConnection
 
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(180)]
 RECOGNISED_S = 30
@@ -25,14 +25,14 @@ def postgres_tool(name: str, *arguments: str) -> None:
 
 async def stopped_because(stage: Stage) -> set[str]:
     """Wait until every follower that has read events says why it can't go on."""
-    line = Line(stage.followers[0].port)
+    connection = HttpConnection(stage.followers[0].port)
     async with asyncio.timeout(RECOGNISED_S):
         while True:
-            reply = await line.ask("GET", "/readyz", {}, timeout_s=5)
+            reply = await connection.request("GET", "/readyz", {}, timeout_s=5)
             data = orjson.loads(reply.body)["data"]
             reasons = {each["stopped"] for each in data["followers"]}
             if data["status"] == "degraded" and None not in reasons:
-                line.close()
+                connection.close()
                 return reasons
             await asyncio.sleep(0.1)
 

@@ -11,9 +11,9 @@ from random import Random
 import orjson
 
 from tests.faults.history import History, Outcome, Told
-from tests.faults.line import Line, LostError, NotSentError, Reply
 from tests.faults.world import CANARY, World
 from tests.faults.writes import Write, draw
+from tests.harness.http_connection import HttpConnection, LostError, NotSentError, Reply
 
 # Longer than the service takes to give up: queue, commit and the question after it.
 ATTEMPT_TIMEOUT_S = 30.0
@@ -53,9 +53,9 @@ class Workload:
 
     async def prepare(self) -> None:
         """Create the secrets, which the writes only overwrite."""
-        line = Line(self.ports[0])
+        connection = HttpConnection(self.ports[0])
         for name in self.world.secrets:
-            reply = await line.ask(
+            reply = await connection.request(
                 "POST",
                 "/api/secrets",
                 {
@@ -66,7 +66,7 @@ class Workload:
                 timeout_s=ATTEMPT_TIMEOUT_S,
             )
             assert reply.status == 201, reply
-        line.close()
+        connection.close()
 
     async def run(self) -> None:
         """Write until told to stop; ends with every write ended."""
@@ -88,7 +88,7 @@ class _Client:
     def __init__(self, workload: Workload, seed: str) -> None:
         self._load = workload
         self._random = Random(seed)
-        self._lines = [Line(port) for port in workload.ports]
+        self._connections = [HttpConnection(port) for port in workload.ports]
         self._name = seed
 
     async def run(self) -> None:
@@ -98,8 +98,8 @@ class _Client:
             await self._carry_out(write, number)
             if self._load.pause_s:
                 await asyncio.sleep(self._random.uniform(0, 2 * self._load.pause_s))
-        for line in self._lines:
-            line.close()
+        for connection in self._connections:
+            connection.close()
 
     async def _carry_out(self, write: Write, number: int) -> None:
         random = self._random
@@ -156,9 +156,9 @@ class _Client:
     async def _attempt(
         self, write: Write, headers: dict[str, str], number: int, attempt: int
     ) -> tuple[Reply | None, Outcome]:
-        line = self._random.choice(self._lines)
+        connection = self._random.choice(self._connections)
         try:
-            reply = await line.ask(
+            reply = await connection.request(
                 write.method,
                 write.path,
                 {**headers, "X-Request-Id": f"{number}.{attempt}"},

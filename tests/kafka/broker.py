@@ -2,10 +2,6 @@
 
 import asyncio
 import contextlib
-import os
-import shutil
-import signal
-import socket
 import subprocess
 import time
 from collections.abc import Iterator
@@ -14,8 +10,9 @@ from pathlib import Path
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
-READY_TIMEOUT_S = 60.0
-STOP_TIMEOUT_S = 10.0
+from tests.harness.process import Process, ProcessError, free_ports
+
+READY_TIMEOUT_S = 110.0
 
 # The quoted class path is expanded by the JVM; a shell's expansion isn't one.
 JVM = [
@@ -60,27 +57,28 @@ broker.heartbeat.interval.ms=300
 """
 
 
-class Broker:
+class Broker(Process):
     """One broker process; ports and data stay the same over kill and restart."""
 
     def __init__(self, libs: Path, folder: Path) -> None:
         self._libs = libs
-        self._folder = folder
         self._properties = folder / "server.properties"
         port, controller_port = free_ports(2)
         self.bootstrap = f"127.0.0.1:{port}"
         self._properties.write_text(
             PROPERTIES.format(port=port, controller_port=controller_port, folder=folder)
         )
-        self._process: subprocess.Popen[bytes] | None = None
+        super().__init__(
+            [*self._java("kafka.Kafka"), str(self._properties)], folder / "broker.log"
+        )
 
     def format(self) -> None:
         storage = "kafka.tools.StorageTool"
         cluster_id = self._run(storage, "random-uuid").split()[-1]
         self._run(storage, "format", "-t", cluster_id, "-c", str(self._properties))
 
-    def start(self) -> None:
-        self._launch()
+    def start(self, *, stdout: int | None = None) -> None:
+        super().start(stdout=stdout)
         self._wait_until_ready()
 
     async def start_aside(self) -> None:
@@ -89,28 +87,13 @@ class Broker:
         Launched on this thread all the same: the kernel would kill the broker when
         the thread that launched it ends.
         """
-        self._launch()
+        super().start()
         await asyncio.to_thread(self._wait_until_ready)
-
-    def stop(self) -> None:
-        """End the broker as an operator would; killed if that takes too long."""
-        self.resume()
-        self._end(signal.SIGTERM)
-
-    def kill(self) -> None:
-        self._end(signal.SIGKILL)
-
-    def pause(self) -> None:
-        """Freeze the broker: its sockets stay open and nothing answers."""
-        self._signal(signal.SIGSTOP)
-
-    def resume(self) -> None:
-        self._signal(signal.SIGCONT)
 
     def revive(self) -> None:
         """Mend whatever a test did."""
         self.resume()
-        if self._process is None:
+        if not self.is_running:
             self.start()
 
     @contextlib.contextmanager
@@ -121,38 +104,13 @@ class Broker:
         finally:
             self.resume()
 
-    def _launch(self) -> None:
-        with (self._folder / "broker.log").open("ab") as log:
-            self._process = subprocess.Popen(
-                [*dying_with_us(), *self._java("kafka.Kafka"), str(self._properties)],
-                stdout=log,
-                stderr=log,
-            )
-
-    def _signal(self, number: signal.Signals) -> None:
-        if self._process is not None:
-            self._process.send_signal(number)
-
-    def _end(self, number: signal.Signals) -> None:
-        if self._process is None:
-            return
-        self._process.send_signal(number)
-        try:
-            self._process.wait(STOP_TIMEOUT_S)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        self._process = None
-
     def _wait_until_ready(self) -> None:
         deadline = time.monotonic() + READY_TIMEOUT_S
         # A fresh client each time: a refused one backs off for longer and longer.
         while not answers(self.bootstrap):
-            assert self._process is not None
-            if self._process.poll() is not None or time.monotonic() > deadline:
-                log = (self._folder / "broker.log").read_text()
+            if not self.is_running or time.monotonic() > deadline:
                 self.kill()
-                raise RuntimeError(f"the broker didn't start:\n{log[-4000:]}")
+                raise ProcessError(f"the broker didn't start:\n{self.log_tail()}")
 
     def _java(self, main_class: str) -> list[str]:
         return [*JVM, "-cp", f"{self._libs}/*", main_class]
@@ -171,17 +129,3 @@ def answers(bootstrap: str, *, timeout_s: float = 0.5) -> bool:
         return bool(client.list_topics(timeout=timeout_s).brokers)
     except KafkaException:
         return False
-
-
-def free_ports(count: int) -> list[int]:
-    with contextlib.ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        return [each.getsockname()[1] for each in sockets]
-
-
-def dying_with_us() -> list[str]:
-    """Have the kernel kill the broker with pytest, where fixtures can't: SIGKILL."""
-    setpriv = shutil.which("setpriv") if os.name == "posix" else None
-    return [setpriv, "--pdeathsig", "KILL"] if setpriv else []

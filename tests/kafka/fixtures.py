@@ -58,7 +58,7 @@ def own_broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
         broker.start()
         yield broker
     finally:
-        broker.stop()
+        broker.stop(timeout_s=10)
 
 
 @pytest.fixture(scope="session")

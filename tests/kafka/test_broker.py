@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.kafka.broker import Broker, answers, dying_with_us
+from tests.harness.process import ending_with_parent
+from tests.kafka.broker import Broker, answers
 from tests.kafka.jars import (
     MissingError,
     broker_libs,
@@ -81,4 +82,4 @@ def test_the_version_is_read_from_the_build_file() -> None:
 
 @pytest.mark.skipif(os.uname().sysname != "Linux", reason="a promise of Linux only")
 def test_the_broker_dies_with_the_tests() -> None:
-    assert "--pdeathsig" in dying_with_us()
+    assert "--pdeathsig" in ending_with_parent()

@@ -10,7 +10,8 @@ from projections.relay.kafka.errors import BrokerUnavailableError, PublishError
 from projections.relay.kafka.publisher import TransactionalPublisher
 from projections.relay.kafka.settings import KafkaSettings, LogIdentity
 from projections.relay.kafka.topic_admin import check_topics
-from tests.kafka.broker import Broker, free_ports
+from tests.harness.process import free_ports
+from tests.kafka.broker import Broker
 from tests.kafka.messages import message, messages
 from tests.kafka.reading import positions, published_position
 

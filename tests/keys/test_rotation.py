@@ -3,7 +3,6 @@
 import asyncio
 import logging
 import os
-import subprocess
 import sys
 import time
 from asyncio.subprocess import PIPE, Process
@@ -28,6 +27,7 @@ from service.keys.rotation import (
 from service.keys.user_keys import REWRAP_BATCH_SIZE, UserKeys
 from service.resources import Resources, open_resources
 from tests.callers import Caller, Callers
+from tests.harness.service import agent_runtime
 
 KEY_RING = "keys.json"
 NEW_ROOT = LocalRootKeys.parse("outside:" + "A" * 43 + "=")
@@ -123,17 +123,10 @@ async def test_a_wrong_ring_rotates_nothing(
     assert len(other.key_ids) == 1
 
 
-def agent_runtime(*arguments: str, exits: int = 0) -> str:
-    """Run a command and return what it says."""
-    process = subprocess.run(
-        [sys.executable, "-m", "service", *arguments],
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    assert process.returncode == exits, process.stderr
-    return process.stdout + process.stderr
+def said_by(*arguments: str, exits: int = 0) -> str:
+    done = agent_runtime(*arguments)
+    assert done.returncode == exits, done.stderr
+    return done.stdout + done.stderr
 
 
 def test_the_command_line_rotates_and_says_what_is_where(
@@ -150,12 +143,12 @@ def test_the_command_line_rotates_and_says_what_is_where(
     old_id = KeyRing.load(tmp_path / KEY_RING).primary_id
     settings = ["--database-url", database_url, "--data-dir", str(tmp_path)]
 
-    said = agent_runtime("keys", "rotate", *settings)
+    said = said_by("keys", "rotate", *settings)
 
     new_id = KeyRing.load(tmp_path / KEY_RING).primary_id
     assert f"all user keys are wrapped under root key {new_id}" in said
     assert f"root key {old_id} is now needed only by older backups" in said
-    said = agent_runtime("keys", "status", *settings)
+    said = said_by("keys", "status", *settings)
     assert f"root key {new_id}: primary, in the data folder, 1 user keys" in said
     assert old_id not in said
 
@@ -181,7 +174,7 @@ def test_a_wrong_ring_keeps_the_service_from_starting(
     asyncio.run(prepare())
     damage(tmp_path / KEY_RING)
     settings = ["--database-url", database_url, "--data-dir", str(tmp_path)]
-    said = agent_runtime("serve", "--port", "0", *settings, exits=78)
+    said = said_by("serve", "--port", "0", *settings, exits=78)
     assert complaint in said
     assert "Traceback" not in said
 

@@ -1,7 +1,6 @@
 """A Phoenix of the tests: started on loopback, stopped by its process id."""
 
 import os
-import subprocess
 import time
 import urllib.error
 import urllib.request
@@ -14,6 +13,8 @@ from typing import Any
 import orjson
 import psutil
 from aiohttp.test_utils import unused_port
+
+from tests.harness.process import Process, ProcessError
 
 LAUNCHER = Path(__file__).with_name("on_loopback.py")
 START_TIMEOUT_S = 110.0
@@ -79,25 +80,19 @@ def running_phoenix(
         for name in ("PATH", "HOME", "LANG")
         if name in os.environ
     }
-    with (folder / "log").open("wb") as log:
-        process = subprocess.Popen(
-            [python, LAUNCHER, "serve"],
-            env=kept | settings,
-            cwd=folder,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-        )
+    process = Process(
+        [python, LAUNCHER, "serve"],
+        folder / "log",
+        environment=kept | settings,
+        folder=folder,
+    )
+    process.start()
     try:
-        _wait(process, f"http://127.0.0.1:{port}/healthz", folder / "log")
+        _wait(process, f"http://127.0.0.1:{port}/healthz")
         assert addresses(process.pid) <= LOOPBACK
         yield Phoenix(f"http://127.0.0.1:{port}", process.pid, secret)
     finally:
-        process.terminate()
-        try:
-            process.wait(STOP_TIMEOUT_S)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        process.stop(timeout_s=STOP_TIMEOUT_S)
 
 
 def addresses(pid: int) -> set[str]:
@@ -109,14 +104,12 @@ def addresses(pid: int) -> set[str]:
     }
 
 
-def _wait(process: subprocess.Popen[bytes], url: str, log: Path) -> None:
+def _wait(process: Process, url: str) -> None:
     deadline = time.monotonic() + START_TIMEOUT_S
-    while time.monotonic() < deadline:
-        if process.poll() is not None:
-            break
+    while process.is_running and time.monotonic() < deadline:
         try:
             with urllib.request.urlopen(url, timeout=1):  # noqa: S310  # loopback
                 return
         except (urllib.error.URLError, OSError):
             time.sleep(POLL_S)
-    raise RuntimeError(f"Phoenix doesn't start: {log.read_text()[-2000:]}")
+    raise ProcessError(f"Phoenix doesn't start: {process.log_tail()}")

@@ -6,7 +6,6 @@ other all the time, which is what a test of fencing wants.
 
 import asyncio
 import json
-import subprocess
 import sys
 from dataclasses import asdict
 from typing import Any
@@ -21,19 +20,17 @@ from service.aggregates import AGGREGATES
 from service.database import connection_pool, service_conninfo
 from service.event_log.log import EventLog
 from service.resources import Resources
-from tests.kafka.broker import dying_with_us
+from tests.harness.process import Process
 
 
-def start(
-    resources: Resources, kafka: KafkaSettings, *, with_lock: bool
-) -> subprocess.Popen[bytes]:
+def start(resources: Resources, kafka: KafkaSettings, *, with_lock: bool) -> Process:
     settings = {name: value for name, value in asdict(kafka).items() if value}
     told = json.dumps(
         {"database": resources.database_url, "kafka": settings, "lock": with_lock}
     )
-    return subprocess.Popen(
-        [*dying_with_us(), sys.executable, "-m", "tests.relay.relay_process", told]
-    )
+    process = Process([sys.executable, "-m", "tests.relay.relay_process", told])
+    process.start()
+    return process
 
 
 async def relay(database: str, kafka: KafkaSettings) -> None:

@@ -16,9 +16,9 @@ from projections.relay.checkpoint_relay import CheckpointRelay
 from projections.relay.kafka.settings import KafkaSettings
 from projections.relay.kafka.topic_admin import create_topics
 from service.resources import Resources
-from tests.audit.command import audit
 from tests.audit.tampering import Signed, as_owner, sign
 from tests.callers import Callers
+from tests.harness.service import audit
 from tests.kafka.reading import Record, read_all
 
 pytestmark = pytest.mark.kafka

@@ -2,10 +2,6 @@
 
 import asyncio
 import json
-import os
-import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from uuid import uuid4
@@ -15,6 +11,7 @@ import pytest
 from projections.relay.kafka.settings import KafkaSettings
 from projections.relay.relay import run_relay
 from service.resources import Resources
+from tests.harness.service import agent_runtime, running, serving
 from tests.kafka.reading import positions
 from tests.relay.published import require_equal, until_published
 from tests.relay.writing import register, toggle
@@ -32,41 +29,23 @@ class Done:
 class Service:
     """Runs ``agent-runtime`` on one database, folder and topic."""
 
-    def __init__(self, url: str, folder: Path, kafka: KafkaSettings) -> None:
-        self._environment = {
-            **os.environ,
-            "PYTHONUNBUFFERED": "1",
+    def __init__(self, url: str, folder: Path, kafka: KafkaSettings | None) -> None:
+        self.settings = {
             "AGENT_RUNTIME_DATABASE_URL": url,
             "AGENT_RUNTIME_DATA_DIR": str(folder),
-            "AGENT_RUNTIME_KAFKA": kafka.bootstrap,
-            "AGENT_RUNTIME_KAFKA_TOPIC": kafka.topic,
-            "AGENT_RUNTIME_KAFKA_REPLICATION": "1",
         }
+        if kafka is not None:
+            self.settings |= {
+                "AGENT_RUNTIME_KAFKA": kafka.bootstrap,
+                "AGENT_RUNTIME_KAFKA_TOPIC": kafka.topic,
+                "AGENT_RUNTIME_KAFKA_REPLICATION": "1",
+            }
 
     async def run(self, *arguments: str) -> Done:
-        process = await self._start(*arguments)
-        out, err = await process.communicate()
-        return Done(process.returncode or 0, out.decode(), err.decode())
-
-    @asynccontextmanager
-    async def serving(self, *arguments: str) -> AsyncIterator[None]:
-        process = await self._start("serve", "--port", "0", *arguments)
-        assert process.stdout is not None
-        try:
-            assert b"ready" in await process.stdout.readline()
-            yield
-        finally:
-            process.terminate()
-            await process.communicate()
-        assert process.returncode == 0
-
-    async def _start(self, *arguments: str) -> asyncio.subprocess.Process:
-        return await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "service", *arguments),
-            env=self._environment,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
+        done = await asyncio.to_thread(
+            agent_runtime, *arguments, settings=self.settings
         )
+        return Done(done.returncode, done.stdout, done.stderr)
 
 
 @pytest.fixture
@@ -95,10 +74,12 @@ async def test_a_topic_is_made_served_checked_and_read(
         "",
     )
     [connector_id, *_] = await register(resources.log, 3)
-    async with service.serving("--only", "relay"):
+    relay = serving("--only", "relay", settings=service.settings)
+    with running(relay):
         await until_published(resources, fresh)
         position = await toggle(resources.log, connector_id)
         await until_published(resources, fresh)
+    assert relay.wait() == 0
     await require_equal(resources, fresh)
 
     checked = await service.run("topic", "check")
@@ -139,10 +120,9 @@ async def test_publishing_again_to_the_relays_own_topic_is_refused(
 
 
 async def test_a_relay_without_kafka_does_not_start(
-    resources: Resources, tmp_path: Path, fresh: KafkaSettings
+    resources: Resources, tmp_path: Path
 ) -> None:
-    service = Service(resources.database_url, tmp_path, fresh)
-    del service._environment["AGENT_RUNTIME_KAFKA"]
+    service = Service(resources.database_url, tmp_path, None)
     refused = await service.run("serve", "--only", "relay")
     assert refused.status == 78
     assert "AGENT_RUNTIME_KAFKA" in refused.err

@@ -17,7 +17,8 @@ from projections.relay.public_event import PUBLIC_EVENTS
 from projections.relay.relay import Relay
 from service.resources import Resources, open_resources
 from tests.conftest import fresh_database
-from tests.kafka.broker import Broker, free_ports
+from tests.harness.process import free_ports
+from tests.kafka.broker import Broker
 from tests.kafka.reading import positions
 from tests.relay.published import require_equal, until_published
 from tests.relay.writing import register, toggle

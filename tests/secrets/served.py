@@ -1,12 +1,8 @@
 """The whole service as a process of its own, on its embedded PostgreSQL."""
 
 import json
-import os
-import re
-import subprocess
-import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,7 +10,7 @@ from typing import Any
 
 import aiohttp
 
-READY = re.compile(r"agent-runtime ready at (\S+), token of admin in (\S+)")
+from tests.harness.service import Server, running, serving
 
 
 def postgres_program(name: str) -> Path:
@@ -25,37 +21,10 @@ def postgres_program(name: str) -> Path:
     return Path(wheel.origin).parent / "pginstall18" / "bin" / name
 
 
-@dataclass(frozen=True, slots=True)
-class Served:
-    process: subprocess.Popen[str]
-    base_url: str
-    admin_token: str
-
-
-@contextmanager
-def served(data_dir: Path, log: Path) -> Iterator[Served]:
+def served(data_dir: Path, log: Path) -> AbstractContextManager[Server]:
     """Serve on a data folder until the block ends, adding to a log file."""
-    with log.open("ab") as errors:
-        process = subprocess.Popen(
-            [
-                *(sys.executable, "-m", "service", "serve", "--port", "0"),
-                *("--data-dir", str(data_dir), "--log-level", "debug"),
-            ],
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            text=True,
-            env={**os.environ, "PYTHONUNBUFFERED": "1"},
-        )
-    try:
-        assert process.stdout is not None
-        ready = READY.match(process.stdout.readline())
-        assert ready is not None, log.read_text()[-2000:]
-        yield Served(process, ready[1], Path(ready[2]).read_text().strip())
-    finally:
-        process.terminate()
-        process.wait(timeout=60)
-        assert process.stdout is not None
-        process.stdout.close()
+    options = ("--data-dir", str(data_dir), "--log-level", "debug")
+    return running(serving(*options, log=log))
 
 
 @dataclass(frozen=True, slots=True)

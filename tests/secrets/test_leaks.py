@@ -140,7 +140,7 @@ async def test_values_are_nowhere_but_in_the_answers_that_reveal_them(
 
     async with aiohttp.ClientSession() as session:
         with served(data_dir, log) as service:
-            admin = Client(session, service.base_url, service.admin_token, heard)
+            admin = Client(session, service.url, service.admin_token, heard)
             users = [await admin.new_user(f"user{number}") for number in range(USERS)]
             for start in range(0, VALUES, USERS):
                 batch = enumerate(values[start : start + USERS])
@@ -164,11 +164,11 @@ async def test_values_are_nowhere_but_in_the_answers_that_reveal_them(
                 return_exceptions=True,
             )
             await asyncio.sleep(0.01)
-            service.process.send_signal(signal.SIGSEGV)
+            service.send(signal.SIGSEGV)
             await last
 
         with served(data_dir, log) as service:
-            user = Client(session, service.base_url, users[0].token, heard)
+            user = Client(session, service.url, users[0].token, heard)
             again = await user.call(
                 "GET", f"/api/secrets/s{USERS}/value", is_reveal=True
             )

@@ -25,7 +25,7 @@ class Reply:
     body: bytes
 
 
-class Line:
+class HttpConnection:
     """A connection to one port, made anew where needed."""
 
     def __init__(self, port: int) -> None:
@@ -33,7 +33,7 @@ class Line:
         self._reader: asyncio.StreamReader | None = None
         self._writer: asyncio.StreamWriter | None = None
 
-    async def ask(
+    async def request(
         self,
         method: str,
         path: str,

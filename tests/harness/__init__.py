@@ -1,0 +1,1 @@
+"""Real processes for tests: start, wait until ready, stop, kill; logs on failure."""
