@@ -1,12 +1,12 @@
-"""Run the service until it is told to stop."""
+"""The composition root of a serving process: what runs, in which order, until when."""
 
 import asyncio
 import gc
 import logging
 import signal
-from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack
 from pathlib import Path
+from typing import Final
 
 from aiohttp import web
 
@@ -17,32 +17,31 @@ from projections.relay.checkpoint_relay import run_checkpoint_relay
 from projections.relay.kafka.settings import KafkaSettings
 from projections.relay.kafka_settings import kafka_settings
 from projections.relay.relay import run_relay
-from projections.sessions.phoenix.store import PhoenixStore, open_phoenix
+from projections.sessions.phoenix.store import open_phoenix
 from service.app import create_app
 from service.bootstrap import create_first_admin
 from service.config import Config
 from service.demo.api import DemoError
 from service.demo.load import load_demo
 from service.embedded_postgres.server import EmbeddedPostgres
-from service.errors import StartError, UnavailableError
-from service.http.server import DRAINING, Runner, close_while_draining
+from service.errors import UnavailableError
+from service.http.listener import DRAIN_TIMEOUT_S, listen
+from service.http.server import DRAINING
 from service.keys.root_key_source import outside_root_keys
 from service.resources import Resources, open_resources
 
-# How long requests under way may take after SIGTERM.
-DRAIN_S = 20.0
-LAST_REQUESTS_S = 0.5
-WATCH_S = 0.5
-KEEPALIVE_S = 75.0
-FIRST_TABLES_S = 10.0
-COLLECTOR_THRESHOLDS = (20_000, 20, 50)
+# How long connections stay open for clients that are about to send a request.
+LAST_REQUESTS_S: Final = 0.5
+POSTGRES_CHECK_INTERVAL_S: Final = 0.5
+READ_TABLES_TIMEOUT_S: Final = 10.0
+GC_THRESHOLDS: Final = (20_000, 20, 50)
 
-TRY = """Try, in another terminal:
+FIRST_STEPS: Final = """Try, in another terminal:
   TOKEN=$(cat {file})
   curl -s -H "Authorization: Bearer $TOKEN" {url}/api/users/me
   curl -s -H "Authorization: Bearer $TOKEN" {url}/api/observability/session/list
   curl -s -H "Authorization: Bearer $TOKEN" {url}/api/llm-router/providers
-The API's page: {url}/docs"""
+API reference: {url}/docs"""
 
 logger = logging.getLogger(__name__)
 
@@ -52,123 +51,87 @@ async def serve(
 ) -> int:
     """Serve until SIGTERM or SIGINT, drain, and return the exit status.
 
-    A second signal ends the drain at once.
+    A second signal ends the process without draining.
+
+    :raises ConfigError: a relay is wanted without Kafka, or settings conflict
+    :raises StartError: the address can't be listened on
     """
-    kafka = _kafka(config)
-    stop = _signals()
+    kafka = kafka_settings(config) if _runs_relay(config) else None
+    stop = _stop_on_signal()
     async with AsyncExitStack() as stack:
         resources = await stack.enter_async_context(
             open_resources(
-                database_url,
-                config.data_dir,
-                root=await outside_root_keys(config),
+                database_url, config.data_dir, root=await outside_root_keys(config)
             )
         )
         token_file = await create_first_admin(resources, config.data_dir)
         if config.only in (None, "followers"):
-            await stack.enter_async_context(
-                run_followers(resources.log, resources.database_url)
-            )
-            await _first_tables(resources)
-            await stack.enter_async_context(run_signer(resources.pool, config.data_dir))
+            await _start_followers(stack, config, resources)
         if kafka is not None:
-            await stack.enter_async_context(
-                run_relay(resources.log, resources.conninfo, kafka)
-            )
-            await stack.enter_async_context(
-                run_checkpoint_relay(resources.pool, resources.conninfo, kafka)
-            )
-        app, base_url = await stack.enter_async_context(_listening(config, resources))
+            await _start_relay(stack, kafka, resources)
+        app, base_url = await _start_http(stack, config, resources)
         if config.demo:
-            await _demo(base_url, config.data_dir)
-        _spare_the_collector()
+            await _load_demo(base_url, config.data_dir)
+        _tune_garbage_collection()
         _announce(config, base_url, token_file)
-        status = await _until_stopped(stop, postgres)
+        status = await _wait_for_stop(stop, postgres)
+        logger.info("draining: requests under way get up to %d s", DRAIN_TIMEOUT_S)
         app[DRAINING].started = True
-        logger.info("draining")
-        # Whoever is about to send a request on an open connection is still answered,
-        # and told to close it.
+        # A client that is about to send a request on an open connection is still
+        # answered, and told to close it. Leaving the stack closes the rest.
         await asyncio.sleep(LAST_REQUESTS_S)
     return status
 
 
-def _kafka(config: Config) -> KafkaSettings | None:
-    """Return how to publish, or None for a process that doesn't.
-
-    :raises ConfigError: a relay is wanted without Kafka, or its settings don't fit
-    """
-    if config.only == "relay" or (config.only is None and config.kafka is not None):
-        return kafka_settings(config)
-    return None
+def _runs_relay(config: Config) -> bool:
+    return config.only == "relay" or (config.only is None and config.kafka is not None)
 
 
-@asynccontextmanager
-async def _listening(
-    config: Config, resources: Resources
-) -> AsyncIterator[tuple[web.Application, str]]:
-    """Answer HTTP; a process without the API still answers probes and metrics."""
-    async with AsyncExitStack() as stack:
-        phoenix = None
-        if config.trace_store is not None:
-            phoenix = await stack.enter_async_context(
-                open_phoenix(
-                    config.trace_store,
-                    token=config.trace_store_token,
-                    project=config.trace_store_project,
-                )
+async def _start_followers(
+    stack: AsyncExitStack, config: Config, resources: Resources
+) -> None:
+    """Start the followers and wait for the first read tables, but not for long."""
+    await stack.enter_async_context(
+        run_followers(resources.log, resources.database_url)
+    )
+    names = [projector.name for projector in PROJECTORS]
+    try:
+        await wait_for_position(resources.pool, names, 0, READ_TABLES_TIMEOUT_S)
+    except UnavailableError:
+        logger.warning("some read tables are still being built")
+    await stack.enter_async_context(run_signer(resources.pool, config.data_dir))
+
+
+async def _start_relay(
+    stack: AsyncExitStack, kafka: KafkaSettings, resources: Resources
+) -> None:
+    await stack.enter_async_context(run_relay(resources.log, resources.conninfo, kafka))
+    await stack.enter_async_context(
+        run_checkpoint_relay(resources.pool, resources.conninfo, kafka)
+    )
+
+
+async def _start_http(
+    stack: AsyncExitStack, config: Config, resources: Resources
+) -> tuple[web.Application, str]:
+    """Listen and return the base URL; without the API, for probes and metrics only."""
+    phoenix = None
+    if config.trace_store is not None:
+        phoenix = await stack.enter_async_context(
+            open_phoenix(
+                config.trace_store,
+                token=config.trace_store_token,
+                project=config.trace_store_project,
             )
-        yield await stack.enter_async_context(_served(config, resources, phoenix))
-
-
-@asynccontextmanager
-async def _served(
-    config: Config, resources: Resources, phoenix: PhoenixStore | None
-) -> AsyncIterator[tuple[web.Application, str]]:
+        )
     app = create_app(
         resources, probes_only=config.only not in (None, "api"), phoenix=phoenix
     )
-    app.on_response_prepare.append(close_while_draining)
-    runner = Runner(
-        app,
-        access_log=None,
-        shutdown_timeout=DRAIN_S,
-        keepalive_timeout=KEEPALIVE_S,
-        handler_cancellation=False,
-    )
-    await runner.setup()
-    site = web.TCPSite(runner, config.host, config.port, backlog=1024)
-    try:
-        await _start(site, config)
-        yield app, f"http://{_authority(runner)}"
-    finally:
-        await runner.cleanup()
+    base_url = await stack.enter_async_context(listen(app, config.host, config.port))
+    return app, base_url
 
 
-async def _start(site: web.TCPSite, config: Config) -> None:
-    try:
-        await site.start()
-    except OSError as error:
-        raise StartError(
-            f"can't listen on {config.host}, port {config.port}: "
-            f"{error.strerror or error}"
-        ) from None
-
-
-def _authority(runner: web.AppRunner) -> str:
-    host, port = runner.addresses[0][:2]
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-
-
-async def _first_tables(resources: Resources) -> None:
-    """Wait until reads can be answered; a long rebuild doesn't hold up the rest."""
-    names = [projector.name for projector in PROJECTORS]
-    try:
-        await wait_for_position(resources.pool, names, 0, FIRST_TABLES_S)
-    except UnavailableError:
-        logger.warning("some read tables are still being built")
-
-
-async def _demo(base_url: str, data_dir: Path) -> None:
+async def _load_demo(base_url: str, data_dir: Path) -> None:
     try:
         await load_demo(base_url, data_dir)
     except (DemoError, OSError) as error:
@@ -176,53 +139,51 @@ async def _demo(base_url: str, data_dir: Path) -> None:
 
 
 def _announce(config: Config, base_url: str, token_file: Path | None) -> None:
-    words = f"agent-runtime ready at {base_url}"
+    ready = f"agent-runtime ready at {base_url}"
     if token_file is not None:
-        words += f", token of admin in {token_file}"
-    print(words, flush=True)  # noqa: T201
+        ready += f", token of admin in {token_file}"
+    print(ready, flush=True)  # noqa: T201
     if config.demo and token_file is not None:
-        print(TRY.format(file=token_file, url=base_url), flush=True)  # noqa: T201
+        print(FIRST_STEPS.format(file=token_file, url=base_url), flush=True)  # noqa: T201
 
 
-def _spare_the_collector() -> None:
-    """Let the garbage collector look at less, and less often.
+def _tune_garbage_collection() -> None:
+    """Make the garbage collector run less often, and over fewer objects.
 
-    Requests leave hardly any cycles, and the modules and the cached aggregates that
-    it would walk through each time live as long as the process.
+    Requests leave hardly any reference cycles, and what is loaded by now (modules,
+    cached aggregates) lives as long as the process.
     """
     gc.collect()
     gc.freeze()
-    gc.set_threshold(*COLLECTOR_THRESHOLDS)
+    gc.set_threshold(*GC_THRESHOLDS)
 
 
-async def _until_stopped(stop: asyncio.Event, postgres: EmbeddedPostgres | None) -> int:
-    """Wait for a signal; the embedded database's end is the end of the service."""
+async def _wait_for_stop(stop: asyncio.Event, postgres: EmbeddedPostgres | None) -> int:
+    """Wait for a signal, or until the embedded PostgreSQL ends, which is a failure."""
     while not stop.is_set():
         if postgres is not None and postgres.poll() is not None:
             logger.critical("the embedded PostgreSQL has ended")
             return 1
         try:
-            await asyncio.wait_for(stop.wait(), WATCH_S)
+            await asyncio.wait_for(stop.wait(), POSTGRES_CHECK_INTERVAL_S)
         except TimeoutError:
             continue
     return 0
 
 
-def _signals() -> asyncio.Event:
+def _stop_on_signal() -> asyncio.Event:
+    """Return an event that SIGTERM and SIGINT set; a second one cancels this task."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     main = asyncio.current_task()
 
-    def stopper(number: int) -> Callable[[], None]:
-        def on_signal() -> None:
-            if stop.is_set() and main is not None:
-                logger.warning("stopped a second time; not draining")
-                main.cancel()
-            logger.info("stopping", extra={"signal": signal.Signals(number).name})
-            stop.set()
-
-        return on_signal
+    def on_signal(number: signal.Signals) -> None:
+        if stop.is_set() and main is not None:
+            logger.warning("second signal: stopping without draining")
+            main.cancel()
+        logger.info("stopping", extra={"signal": number.name})
+        stop.set()
 
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stopper(number))
+        loop.add_signal_handler(number, on_signal, number)
     return stop

@@ -1,8 +1,14 @@
 """A client of the API, as small as the demo needs."""
 
-from typing import Any
+import asyncio
+from http import HTTPStatus
+from typing import Any, Final
 
 from aiohttp import ClientSession
+
+# A busy machine answers 503 for a while.
+ATTEMPTS_MAX: Final = 30
+RETRY_INTERVAL_S: Final = 1.0
 
 
 class DemoError(Exception):
@@ -18,17 +24,24 @@ class Api:
         self._headers = {"Authorization": f"Bearer {token}"}
 
     async def call(self, method: str, path: str, body: Any = None) -> Any:
-        """Send JSON, read JSON.
+        """Send JSON and return the answer's data; repeat what is answered with 503.
 
-        :raises DemoError: for any answer but a success
+        :raises DemoError: for any other answer than a success
         """
-        async with self._http.request(
-            method, self._base_url + path, json=body, headers=self._headers
-        ) as response:
-            envelope = await response.json()
-            if not response.ok:
-                raise DemoError(f"{method} {path}: {envelope['message']}")
-            return envelope["data"]
+        for attempt in range(1, ATTEMPTS_MAX + 1):
+            async with self._http.request(
+                method, self._base_url + path, json=body, headers=self._headers
+            ) as response:
+                envelope = await response.json()
+            if response.ok:
+                return envelope["data"]
+            if (
+                response.status != HTTPStatus.SERVICE_UNAVAILABLE
+                or attempt == ATTEMPTS_MAX
+            ):
+                break
+            await asyncio.sleep(RETRY_INTERVAL_S)
+        raise DemoError(f"{method} {path}: {envelope['message']}")
 
     async def get(self, path: str) -> Any:
         return await self.call("GET", path)

@@ -5,11 +5,12 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from random import Random
 from typing import Any
+from uuid import uuid4
 
 from service.demo.api import Api
 
 CHATS = 300
-AT_ONCE = 32
+AT_ONCE = 8
 # The same chats at every start, but for their times.
 SEED = 20
 MODELS = (
@@ -69,6 +70,8 @@ def _plan(random: Random, agent_ids: Sequence[str], now: datetime) -> dict[str, 
     moment = now - timedelta(minutes=random.randrange(10, 6 * 24 * 60))
     session = {
         "agent_id": random.choice(agent_ids),
+        # Named here, so that a repeated request doesn't start a second session.
+        "session_id": str(uuid4()),
         "started_at": moment.isoformat(),
     }
     turns = []
