@@ -1,4 +1,4 @@
-"""The AsyncAPI document of the topic."""
+"""The AsyncAPI document of the event and checkpoint topics."""
 
 from typing import Any, Final
 
@@ -9,142 +9,67 @@ from service import __version__
 Schema = dict[str, Any]
 
 DESCRIPTION: Final = """\
-Everything that happens in an agent runtime, as it happened: the log of its events.
+All events of an agent runtime's log.
 
 **Envelope.** CloudEvents 1.0 in Kafka's binary mode: attributes are headers that
 begin with `ce_`, the value is the data as JSON.
 
-**Once.** A consumer that reads with `isolation.level=read_committed` gets every event
-exactly once, whatever crashed on the way.
+**Exactly once.** A consumer that reads with `isolation.level=read_committed` gets
+every event exactly once, also after crashes.
 
-**In order.** The key is the aggregate's id, so an aggregate's events are in order:
+**Order.** The key is the aggregate's id, so an aggregate's events are in order:
 `ce_aggregateversion` is 1, 2, 3, ... without gaps. On each partition `ce_sequence`
-ascends. Over all partitions every sequence from 1 on is there once.
+ascends. Over all partitions every sequence from 1 on occurs once.
 
-**Versions.** `ce_type` ends with the version of the data. Within a version fields are
-only added, and optional ones at that: ignore what you don't know.
+**Versions.** `ce_type` ends with the version of the data. Within a version only
+optional fields are added: ignore unknown fields.
 
-**Size.** Data beyond 900 kB is not on the topic: `ce_dataref` says where it is.
+**Size.** Data over 900 kB is not on the topic: `ce_dataref` is its
+path in the HTTP API.
 """
+BINDING_VERSION: Final = "0.5.0"
 
-# Each attribute: its schema, and whether every message has it.
-HEADERS: Final[dict[str, tuple[Schema, bool]]] = {
-    "ce_specversion": ({"type": "string", "const": "1.0"}, True),
-    "ce_id": (
-        {
-            "type": "string",
-            "format": "uuid",
-            "description": "The event's name, for ever: also on another topic.",
-        },
-        True,
+
+def _text(description: str | None = None, **keywords: str) -> Schema:
+    described = {"description": description} if description else {}
+    return {"type": "string", **keywords, **described}
+
+
+HEADERS: Final[dict[str, Schema]] = {
+    "ce_specversion": _text(const="1.0"),
+    "ce_id": _text("The event's permanent id, the same on every topic.", format="uuid"),
+    "ce_source": _text("The log: /agent-runtime/ and its id.", format="uri-reference"),
+    "ce_type": _text(),
+    "ce_subject": _text(
+        "The aggregate's id; for a token, an id derived from it.", format="uuid"
     ),
-    "ce_source": (
-        {
-            "type": "string",
-            "format": "uri-reference",
-            "description": "The log: /agent-runtime/ and its id.",
-        },
-        True,
+    "ce_time": _text(
+        "When the event was recorded; ascends with the sequence.", format="date-time"
     ),
-    "ce_type": ({"type": "string"}, True),
-    "ce_subject": (
-        {
-            "type": "string",
-            "format": "uuid",
-            "description": "The aggregate. Of a token, something that stands for it.",
-        },
-        True,
+    "ce_partitionkey": _text("The subject, which is the record's key."),
+    "ce_sequence": _text(
+        "The event's position in the log, which is X-Event-Position in the HTTP API; "
+        "padded so that text order is numeric order.",
+        pattern="^[0-9]{20}$",
     ),
-    "ce_time": (
-        {
-            "type": "string",
-            "format": "date-time",
-            "description": "When the event was recorded; ascends with the sequence.",
-        },
-        True,
+    "ce_aggregateversion": _text(
+        "The aggregate's version after the event.", pattern="^[1-9][0-9]*$"
     ),
-    "ce_partitionkey": (
-        {"type": "string", "description": "The subject, which is the record's key."},
-        True,
+    "ce_logepoch": _text(
+        "The log's epoch, which is X-Log-Epoch in the HTTP API.", format="uuid"
     ),
-    "ce_sequence": (
-        {
-            "type": "string",
-            "pattern": "^[0-9]{20}$",
-            "description": "The event's position in the log; the X-Event-Position of "
-            "the HTTP API, padded so that texts compare as numbers do.",
-        },
-        True,
+    "ce_actor": _text("Id of the user who caused it; `system` for the service."),
+    "ce_traceparent": _text("W3C trace context of the request, if it had one."),
+    "ce_dataref": _text(
+        "The event's path in the HTTP API, instead of a value.", format="uri-reference"
     ),
-    "ce_aggregateversion": (
-        {
-            "type": "string",
-            "pattern": "^[1-9][0-9]*$",
-            "description": "Which version of the aggregate the event makes.",
-        },
-        True,
-    ),
-    "ce_logepoch": (
-        {
-            "type": "string",
-            "format": "uuid",
-            "description": "The log's epoch; the X-Log-Epoch of the HTTP API.",
-        },
-        True,
-    ),
-    "ce_actor": (
-        {
-            "type": "string",
-            "description": "Id of the user who caused it; `system` for the service.",
-        },
-        True,
-    ),
-    "ce_traceparent": (
-        {
-            "type": "string",
-            "description": "W3C trace context of the request, if it had one.",
-        },
-        False,
-    ),
-    "ce_dataref": (
-        {
-            "type": "string",
-            "format": "uri-reference",
-            "description": "Instead of a value: where the HTTP API has the event.",
-        },
-        False,
-    ),
-    "content-type": (
-        {
-            "type": "string",
-            "const": "application/json",
-            "description": "Absent together with the value.",
-        },
-        False,
-    ),
+    "content-type": _text("Absent if there is no value.", const="application/json"),
 }
-
-
-CHECKPOINT: Final[Schema] = {
-    "name": "checkpoint",
-    "summary": "A signed head of the log: its size and the root of its Merkle tree.",
-    "contentType": "text/plain; charset=utf-8",
-    "payload": {
-        "type": "string",
-        "description": "A checkpoint as of c2sp.org/tlog-checkpoint, the same text as "
-        "that of GET /api/audit/checkpoint.",
-    },
-    "bindings": {
-        "kafka": {
-            "key": {"type": "string", "format": "uuid", "description": "The log."},
-            "bindingVersion": "0.5.0",
-        }
-    },
-}
+OPTIONAL_HEADERS: Final = ("ce_traceparent", "ce_dataref", "content-type")
 
 
 def asyncapi_document() -> Schema:
-    """Describe the topic in AsyncAPI 3.0."""
+    """Return the description of the topics in AsyncAPI 3.0."""
     entries = list(PUBLIC_EVENTS.values())
     return {
         "asyncapi": "3.0.0",
@@ -164,18 +89,22 @@ def asyncapi_document() -> Schema:
                         "default": "agent-runtime.events",
                     }
                 },
-                "messages": {
-                    each.name: {"$ref": f"#/components/messages/{each.name}"}
-                    for each in entries
-                },
-                "bindings": {
-                    "kafka": {
-                        "topicConfiguration": {"cleanup.policy": ["delete"]},
-                        "bindingVersion": "0.5.0",
-                    }
-                },
+                "messages": {each.name: _message_ref(each.name) for each in entries},
+                "bindings": _kafka(topicConfiguration={"cleanup.policy": ["delete"]}),
             },
-            "checkpoints": _checkpoints_channel(),
+            "checkpoints": {
+                "address": "{topic}.audit-checkpoints",
+                "title": "The topic of signed checkpoints, one partition",
+                "parameters": {"topic": {"description": "The event topic's name."}},
+                "messages": {"checkpoint": _message_ref("checkpoint")},
+                "bindings": _kafka(
+                    partitions=1,
+                    topicConfiguration={
+                        "cleanup.policy": ["delete"],
+                        "retention.ms": -1,
+                    },
+                ),
+            },
         },
         "operations": {
             "publishEvents": {
@@ -186,36 +115,25 @@ def asyncapi_document() -> Schema:
             "publishCheckpoints": {
                 "action": "send",
                 "channel": {"$ref": "#/channels/checkpoints"},
-                "summary": "Publish signed heads of the log, of ascending sizes.",
+                "summary": "Publish signed checkpoints of the log, in ascending size.",
             },
         },
         "components": {
-            "messages": {each.name: _message(each) for each in entries}
-            | {"checkpoint": CHECKPOINT},
+            "messages": {
+                **{each.name: _message(each) for each in entries},
+                "checkpoint": _checkpoint(),
+            },
             "messageTraits": {"cloudEvent": _envelope()},
         },
     }
 
 
-def _checkpoints_channel() -> Schema:
-    return {
-        "address": "{topic}.audit-checkpoints",
-        "title": "The topic of signed checkpoints, one partition",
-        "parameters": {
-            "topic": {"description": "The name of the event topic."},
-        },
-        "messages": {"checkpoint": {"$ref": "#/components/messages/checkpoint"}},
-        "bindings": {
-            "kafka": {
-                "partitions": 1,
-                "topicConfiguration": {
-                    "cleanup.policy": ["delete"],
-                    "retention.ms": -1,
-                },
-                "bindingVersion": "0.5.0",
-            }
-        },
-    }
+def _kafka(**binding: Any) -> Schema:
+    return {"kafka": {**binding, "bindingVersion": BINDING_VERSION}}
+
+
+def _message_ref(name: str) -> Schema:
+    return {"$ref": f"#/components/messages/{name}"}
 
 
 def _message(entry: PublicEvent) -> Schema:
@@ -232,22 +150,26 @@ def _message(entry: PublicEvent) -> Schema:
     }
 
 
+def _checkpoint() -> Schema:
+    return {
+        "name": "checkpoint",
+        "summary": "A signed checkpoint: size and root of the log's Merkle tree.",
+        "contentType": "text/plain; charset=utf-8",
+        "payload": _text(
+            "A checkpoint as of c2sp.org/tlog-checkpoint, the same text as that of GET "
+            "/api/audit/checkpoint."
+        ),
+        "bindings": _kafka(key=_text("The log's id.", format="uuid")),
+    }
+
+
 def _envelope() -> Schema:
     return {
         "contentType": "application/json",
         "headers": {
             "type": "object",
-            "required": [name for name, (_, always) in HEADERS.items() if always],
-            "properties": {name: schema for name, (schema, _) in HEADERS.items()},
+            "required": [name for name in HEADERS if name not in OPTIONAL_HEADERS],
+            "properties": HEADERS,
         },
-        "bindings": {
-            "kafka": {
-                "key": {
-                    "type": "string",
-                    "format": "uuid",
-                    "description": "The subject.",
-                },
-                "bindingVersion": "0.5.0",
-            }
-        },
+        "bindings": _kafka(key=_text("The subject.", format="uuid")),
     }

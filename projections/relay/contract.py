@@ -1,4 +1,4 @@
-"""The contract with consumers as documents, and keeping it: ``make contract``."""
+"""Generates the documents about the event topic, and guards them: ``make contract``."""
 
 import sys
 from functools import cache
@@ -22,17 +22,17 @@ _READABLE: Final = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
 
 
 class BrokenContractError(Exception):
-    """A published schema would change in a way that breaks its readers."""
+    """A published schema would change incompatibly."""
 
 
 @cache
 def schemas() -> dict[str, dict[str, Any]]:
-    """Return the schema of each type and version that is published now, by name."""
+    """Return the schema of each event type in its current version, by name."""
     return {entry.name: event_schema(entry) for entry in PUBLIC_EVENTS.values()}
 
 
 def documents(project: Path) -> dict[Path, bytes]:
-    """Return every file that is made from the code, relative to the project."""
+    """Return the content of every generated file, by path in the project."""
     made = {
         FOLDER / "schemas" / f"{name}.json": readable(schema)
         for name, schema in schemas().items()
@@ -47,9 +47,9 @@ def documents(project: Path) -> dict[Path, bytes]:
 
 
 def earlier_schemas(project: Path) -> dict[str, dict[str, Any]]:
-    """Return the schemas of versions that no event has any more.
+    """Return the schemas of versions that are no longer published.
 
-    They stay where they are: messages of theirs are still on topics.
+    Their messages are still on topics.
     """
     files = sorted((project / FOLDER / "schemas").glob("*.json"))
     return {
@@ -64,7 +64,7 @@ def readable(document: dict[str, Any]) -> bytes:
 
 
 def broken(project: Path) -> list[str]:
-    """Say how the code's schemas would break those that were published."""
+    """Return the incompatible changes of the code's schemas to the published ones."""
     complaints = []
     for name, schema in schemas().items():
         file = project / FOLDER / "schemas" / f"{name}.json"
@@ -77,9 +77,9 @@ def broken(project: Path) -> list[str]:
 
 
 def write(project: Path) -> None:
-    """Write the documents.
+    """Write the generated files.
 
-    :raises BrokenContractError: a schema that is there already would be broken
+    :raises BrokenContractError: a published schema would change incompatibly
     """
     if complaints := broken(project):
         raise BrokenContractError(

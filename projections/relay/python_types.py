@@ -1,4 +1,4 @@
-"""Python types of the published events, for consumers; made from the schemas."""
+"""Generates Python types of the published events from their schemas."""
 
 import keyword
 import textwrap
@@ -8,7 +8,7 @@ from typing import Any, Final
 Schema = dict[str, Any]
 
 HEADER: Final = '''\
-"""What each published event carries. Made by ``make contract``: not for editing."""
+"""What each published event carries. Made by ``make contract``; do not edit."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ _PLAIN: Final = {
 
 
 def event_types_module(schemas: Mapping[str, Schema]) -> str:
-    """Return the module's text: one class for each type and version."""
+    """Return the module's source: one class for each type and version."""
     classes = "\n\n".join(_class(name, schema) for name, schema in schemas.items())
     known = "".join(f'    "{name}": {class_name(name)},\n' for name in schemas)
     return (
@@ -50,7 +50,7 @@ def _class(name: str, schema: Schema) -> str:
         for field in fields
     ]
     if any(keyword.iskeyword(field) for field in fields):
-        raise ValueError(f"{name} has a field that Python can't name")
+        raise ValueError(f"{name} has a field whose name is a Python keyword")
     body = "\n".join(lines)
     return (
         "@dataclass(frozen=True, slots=True, kw_only=True)\n"

@@ -1,4 +1,4 @@
-"""The documents about the event topic, over HTTP."""
+"""Routes of the documents about the event topic."""
 
 import hashlib
 from dataclasses import dataclass

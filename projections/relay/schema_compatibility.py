@@ -1,19 +1,20 @@
-"""What may change in a schema without a new version of its event."""
+"""Finds changes of a schema that need a new version of its event."""
 
 from collections.abc import Iterator
 from typing import Any, Final
 
 Schema = dict[str, Any]
 
-# For people; programs don't depend on them.
-_WORDS: Final = frozenset({"description", "title", "examples", "$schema", "$id"})
+# Programs don't depend on these keywords, so they may change.
+_DOCUMENTATION: Final = frozenset(
+    {"description", "title", "examples", "$schema", "$id"}
+)
 
 
 def breaking_changes(before: Schema, after: Schema, path: str = "data") -> list[str]:
-    """Say what of a schema would break those who rely on the earlier one.
+    """Return every change between two schemas except an added optional field.
 
-    Messages of both shapes lie on the topic, and readers of both shapes read them.
-    So only one thing may happen: a field is added, and isn't required.
+    The topic holds messages of both, and consumers of both read them.
     """
     return list(_changes(before, after, path))
 
@@ -33,7 +34,7 @@ def _changes(before: Schema, after: Schema, path: str) -> Iterator[str]:
 
 
 def _others(before: Schema, after: Schema, path: str) -> Iterator[str]:
-    known = _WORDS | {"properties", "required"}
+    known = _DOCUMENTATION | {"properties", "required"}
     for keyword in sorted((before.keys() | after.keys()) - known):
         old, new = before.get(keyword), after.get(keyword)
         if keyword in ("items", "additionalProperties") and old and new:

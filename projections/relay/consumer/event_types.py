@@ -1,4 +1,4 @@
-"""What each published event carries. Made by ``make contract``: not for editing."""
+"""What each published event carries. Made by ``make contract``; do not edit."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
