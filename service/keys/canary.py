@@ -1,8 +1,8 @@
-"""The start-up canary: which root keys a database needs, and whether they are here.
+"""Check at start-up that this process has the root keys that the database needs.
 
 A root key is in use when it has a row in ``events.root_key_canary``; the database
 refuses a user key under one that has none. A canary holds ``purpose_check`` of the
-ring, so that a ring made anew around the right root key is noticed as well.
+ring, so that a new ring around the right root key is detected as well.
 """
 
 import hmac
@@ -40,7 +40,7 @@ async def verify_canary(pool: Pool, ring: KeyRing) -> None:
     """Refuse to start with a ring that doesn't belong to this database.
 
     WrongRootKeyError when a root key in use is missing or wrong;
-    WrongPurposeKeysError when the ring was made anew. The first start, and the
+    WrongPurposeKeysError when the ring was created again. The first start, and the
     first one after a promotion, put the primary key's canary into the database.
     """
     async with pool.connection() as connection:
@@ -72,10 +72,12 @@ async def introduce_root_key(pool: Pool, ring: KeyRing) -> str:
 
 
 async def retire_root_key(pool: Pool, ring: KeyRing, root_key_id: str) -> None:
-    """Prove that no user key needs a root key any more, or RootKeyInUseError.
+    """Retire a root key, unless a user key is still wrapped under it.
 
-    Afterwards the key can be removed where it is kept. Backups from before still
+    Afterwards the key can be removed from where it is stored. Earlier backups still
     need it.
+
+    :raises RootKeyInUseError: a user key is wrapped under it, or it is primary
     """
     if root_key_id == ring.primary_id:
         raise RootKeyInUseError(root_key_id)

@@ -78,7 +78,7 @@ RandomSource = Callable[[int], bytes]
 
 
 class OpenError(Exception):
-    """A sealed value can't be opened; the reason is never told."""
+    """A sealed value can't be opened; the reason is never given."""
 
     def __init__(self) -> None:
         super().__init__("the sealed value can't be opened")
@@ -116,7 +116,7 @@ class UserKey:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SecretBinding:
-    """What a secret value belongs to: one version of one secret of one user."""
+    """The context of a secret value: one version of one secret of one user."""
 
     purpose: ClassVar[int] = 1
     owner_id: UUID
@@ -136,7 +136,7 @@ class SecretBinding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextBinding:
-    """What a text belongs to: one field of one turn of a user's session."""
+    """The context of a text: one field of one turn of a user's session."""
 
     purpose: ClassVar[int] = 2
     owner_id: UUID
@@ -164,7 +164,7 @@ def seal(
     binding: Binding,
     random: RandomSource = os.urandom,
 ) -> bytes:
-    """Seal a value under a user's key, bound to its place.
+    """Seal a value under a user's key, bound to its context.
 
     ``random`` is replaced only to make test vectors.
     """
@@ -182,7 +182,7 @@ def seal(
 
 
 def open_sealed(sealed: bytes, *, user_key: UserKey, binding: Binding) -> bytes:
-    """Return what was sealed, or raise OpenError, whatever is wrong."""
+    """Return the plaintext, or raise OpenError for any failure."""
     if len(sealed) < HEADER_BYTES + BUCKET_BYTES + TAG_BYTES:
         raise OpenError
     context = binding.context()

@@ -1,4 +1,4 @@
-"""Destroy sealed values, and users' keys: each is done twice without harm."""
+"""Destroy sealed values and users' keys; both operations are idempotent."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -34,7 +34,7 @@ async def destroy_values(db: AsyncConnection[Any], sealed_ids: Sequence[UUID]) -
 async def destroy_keys(db: AsyncConnection[Any], user_ids: Sequence[UUID]) -> int:
     """Destroy users' keys and sealed values; return how many keys were alive.
 
-    The keys go first: whatever happens then, nothing can be opened. The wrapped
+    The keys go first: if the rest fails, nothing can be opened. The wrapped
     keys stay in the table's dead rows until they are vacuumed, and in the
     write-ahead log and backups for as long as those are kept.
     """

@@ -1,4 +1,4 @@
-"""Forget keys that another process has destroyed."""
+"""Evict keys from the cache when another process has destroyed them."""
 
 import asyncio
 import logging
@@ -21,8 +21,8 @@ logger = logging.getLogger(__name__)
 async def evicting(conninfo: str, user_keys: UserKeys) -> AsyncIterator[None]:
     """Listen for destroyed keys until the block ends.
 
-    The news take milliseconds. While they can't come, a key stays in the cache for
-    ``CACHED_FOR_S`` at most.
+    Notifications take milliseconds. Without a connection, a key stays in the cache
+    for at most ``CACHED_FOR_S``.
     """
     task = asyncio.create_task(_listen(conninfo, user_keys), name="key eviction")
     try:
@@ -39,10 +39,12 @@ async def _listen(conninfo: str, user_keys: UserKeys) -> None:
                 conninfo, autocommit=True, connect_timeout=5
             ) as connection:
                 await connection.execute(listen)
-                # Whatever was destroyed before LISTEN was announced to nobody.
+                # Keys destroyed before LISTEN were not notified.
                 user_keys.forget_all()
-                async for news in connection.notifies():
-                    user_keys.forget(UUID(news.payload))
+                async for notification in connection.notifies():
+                    user_keys.forget(UUID(notification.payload))
         except (Error, OSError):
-            logger.warning("connection for news of destroyed keys lost")
+            logger.warning(
+                "lost the connection that listens for destroyed keys; reconnecting"
+            )
         await asyncio.sleep(RECONNECT_S)

@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 
 
 class ExecRootKeys:
-    """The other side of a pipe to a key program.
+    """Root keys that a key program wraps and unwraps with.
 
     The program is started once for each operation, with ``ids``, ``wrap`` or
     ``unwrap`` as its last argument. It reads one JSON object from standard input
@@ -35,7 +35,7 @@ class ExecRootKeys:
     - ``unwrap``: ``{"key_id", "blob", "aad"}`` -> ``{"plaintext"}``; exit status 3
       when the blob is not authentic
 
-    Any other exit status, and silence beyond the deadline, mean unavailable.
+    Any other exit status, and no answer within the deadline, mean unavailable.
     """
 
     NOT_AUTHENTIC = 3

@@ -1,4 +1,4 @@
-"""The key ring: the one file in the data folder that the database can't replace.
+"""The key ring: the file of keys in the data folder, which no database backup holds.
 
 A JSON object, mode 0600: ``format``, ``primary`` (id of the root key that wraps, or
 null), ``root_keys`` (id to key), ``purpose_keys`` (name to key), ``checksum``
@@ -39,7 +39,7 @@ FINGERPRINT_BYTES = 16
 
 @dataclass(frozen=True, slots=True)
 class _Content:
-    """What the file says; keys keep themselves out of the repr."""
+    """The file's content; keys don't show in its repr."""
 
     primary_id: str | None
     root_keys: Mapping[str, Key]
@@ -47,7 +47,7 @@ class _Content:
 
 
 class KeyRing:
-    """Root keys and purpose keys; itself one of the RootKeys.
+    """Root keys and purpose keys; implements RootKeys.
 
     Root keys from outside (``root``) come before those of the file, which then
     only unwrap what was wrapped before. A changed file is noticed: before each
@@ -62,14 +62,17 @@ class KeyRing:
 
     @classmethod
     def load(cls, path: Path, *, root: RootKeys | None = None) -> Self:
-        """Read a ring; KeyRingError if there is none, or none to use."""
+        """Read a ring.
+
+        :raises KeyRingError: there is none, or it is damaged
+        """
         if not path.exists():
             raise KeyRingError(f"there is no key ring {path}")
         return cls(path, root=root)
 
     @classmethod
     def load_or_create(cls, path: Path, *, root: RootKeys | None = None) -> Self:
-        """Read the ring, or make it; of two processes at once, one makes it.
+        """Read the ring, or create it; of two processes at once, one creates it.
 
         A new ring has a root key of its own only when ``root`` is not given.
         """
@@ -122,7 +125,7 @@ class KeyRing:
         return self._mac("fingerprint", b"request", *parts)
 
     def purpose_check(self) -> bytes:
-        """Return 32 bytes that tell these purpose keys from others."""
+        """Return 32 bytes that identify these purpose keys."""
         checks = (self._mac(name, b"purpose check") for name in PURPOSES)
         return hashlib.sha256(b"".join(checks)).digest()
 
@@ -136,9 +139,9 @@ class KeyRing:
         return self._file_keys.key_ids
 
     def replace_primary(self) -> str:
-        """Make a new root key of the file the one that wraps, and return its id.
+        """Create a root key in the file, make it primary, and return its id.
 
-        In one step, so that a root key of the file that isn't primary is an old one.
+        In one step, so that any other root key of the file is an old one.
         """
         key_id, key = new_root_key()
         with self._editing() as content:
@@ -147,9 +150,9 @@ class KeyRing:
         return key_id
 
     def remove_root_key(self, key_id: str) -> None:
-        """Take a root key out of the file, for good; never the primary one.
+        """Delete a root key from the file permanently; never the primary one.
 
-        Only after ``retire_root_key`` has proved that nothing needs it.
+        Only after ``retire_root_key`` has shown that it is no longer needed.
         """
         with self._editing() as content:
             if key_id not in content.root_keys:

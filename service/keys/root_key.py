@@ -40,7 +40,7 @@ class KeyRingError(ConfigError):
 
 
 class WrongRootKeyError(ConfigError):
-    """The root keys at hand don't include, or don't match, one that is needed."""
+    """A root key that is needed is missing, or is another one of the same id."""
 
     def __init__(self, root_key_id: str) -> None:
         super().__init__(f"root key {root_key_id} is missing or not the right one")
@@ -48,16 +48,17 @@ class WrongRootKeyError(ConfigError):
 
 
 class RootKeyUnavailableError(UnavailableError):
-    """A key program didn't answer in time, or answered nonsense; try again later.
+    """A key program didn't answer in time, or its answer is malformed.
 
-    Why is for the operator: callers of the API are told that a key is missing.
+    ``reason`` is for operators; callers of the API see only the message.
     """
 
     code = "root_key_unavailable"
 
     def __init__(self, reason: str) -> None:
         super().__init__(
-            "a key is not to be had at the moment", headers={"Retry-After": "5"}
+            "the root key is temporarily unavailable; retry later",
+            headers={"Retry-After": "5"},
         )
         self.reason = reason
 
@@ -75,7 +76,7 @@ class RootKeys(Protocol):
     def key_ids(self) -> frozenset[str]: ...
 
     async def refresh(self) -> None:
-        """Notice keys that have been added where they are kept."""
+        """Read again which keys there are."""
         ...
 
     async def wrap(self, plaintext: bytes, aad: bytes) -> tuple[str, bytes]:
@@ -126,7 +127,7 @@ class LocalRootKeys:
         return frozenset(self._keys)
 
     async def refresh(self) -> None:
-        pass  # what a variable or a file says is read once
+        pass  # variables and files are read once
 
     async def wrap(self, plaintext: bytes, aad: bytes) -> tuple[str, bytes]:
         key_id, nonce = self.primary_id, os.urandom(NONCE_BYTES)
@@ -166,7 +167,10 @@ def decode_key(encoded: object, *, name: str) -> Key:
 
 
 def read_private(path: Path, *, refused: int = PRIVATE_MODES_REFUSED) -> str:
-    """Read a file that only its owner may; KeyRingError if others may too."""
+    """Read a private file.
+
+    :raises KeyRingError: users other than its owner may access it
+    """
     with path.open("rb") as file:
         status = os.fstat(file.fileno())
         if stat.S_IMODE(status.st_mode) & refused:

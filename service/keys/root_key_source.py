@@ -1,4 +1,4 @@
-"""Where the settings say that the root keys come from."""
+"""Open the root keys that the settings name."""
 
 import shlex
 

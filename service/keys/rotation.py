@@ -1,4 +1,4 @@
-"""Rotate the root key while the service runs, and say what is sealed under what."""
+"""Rotate the root key while the service runs, and report which keys are in use."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,15 +13,15 @@ from service.keys.canary import (
 from service.keys.key_ring import KeyRing
 from service.keys.user_keys import UserKeys
 
-# A running service may wrap a key under the old root key once more, just before it
-# notices the new one.
+# A running service may wrap one more key under the old root key before it reads the
+# new one.
 PASSES_MAX = 5
 
 Report = Callable[[int, int], None]
 
 
 class RewrapFailedError(Exception):
-    """Some users' keys don't open under their root key; it isn't given up."""
+    """Some users' keys don't open under their root key, so it is kept."""
 
     def __init__(self, user_ids: Sequence[UUID]) -> None:
         listed = ", ".join(map(str, user_ids[:10]))
@@ -43,7 +43,7 @@ class RootKeyStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rotation:
-    """What became of a rotation; ``retired`` root keys are needed by nothing."""
+    """The result of a rotation; ``retired`` root keys are no longer needed."""
 
     primary_id: str
     rewrapped: int
@@ -70,7 +70,7 @@ async def count_sealed(pool: Pool) -> SealedCount:
 
 
 async def root_keys_in_use(pool: Pool, ring: KeyRing) -> list[RootKeyStatus]:
-    """Say of every root key that is here or needed how many user keys need it."""
+    """Return every root key that exists or is needed, with its number of user keys."""
     counts = await UserKeys(pool, ring).count_by_root_key()
     primary_id = ring.primary_id
     return [
@@ -85,15 +85,15 @@ async def root_keys_in_use(pool: Pool, ring: KeyRing) -> list[RootKeyStatus]:
 
 
 async def rotate_root_key(pool: Pool, ring: KeyRing, report: Report) -> Rotation:
-    """Put every user key under one root key and give up all others.
+    """Wrap every user key under the primary root key and retire all others.
 
-    Goes on with a rotation that was interrupted. Otherwise it begins with a new
-    root key, or, where they come from outside, with whichever is primary there.
-    ``report`` is told how many user keys are rewrapped, and of how many.
+    Resumes a rotation that was interrupted. Otherwise it begins with a new
+    root key, or, where they come from outside, with the one that is primary there.
+    ``report`` is called with the number of rewrapped user keys and their total.
 
     :raises WrongRootKeyError: a root key that is needed is missing
     :raises RewrapFailedError: a user key is damaged; its root key is kept
-    :raises RootKeyInUseError: keys went on being wrapped under an old root key
+    :raises RootKeyInUseError: other processes kept wrapping keys under an old root key
     """
     await verify_canary(pool, ring)
     user_keys = UserKeys(pool, ring)

@@ -24,7 +24,7 @@ REWRAP_BATCH_SIZE = 500
 
 
 class KeyDestroyedError(ConflictError):
-    """The user's key was destroyed: what it sealed is gone, for good."""
+    """The user's key was destroyed; what it sealed can't be opened any more."""
 
     code = "key_destroyed"
 
@@ -51,7 +51,7 @@ class UserKeys:
     """The users' keys, with a bounded cache in this process.
 
     A key that another process destroyed may be used from the cache for up to
-    ``cached_for_s`` seconds, unless that process's news reach ``forget`` earlier.
+    ``cached_for_s`` seconds, unless ``forget`` is called earlier.
     """
 
     def __init__(
@@ -72,14 +72,21 @@ class UserKeys:
         self._times_forgotten = 0
 
     async def get(self, user_id: UUID) -> UserKey:
-        """Raise KeyDestroyedError; OpenError for a user who never had a key."""
+        """Return the user's key.
+
+        :raises KeyDestroyedError: it was destroyed
+        :raises OpenError: the user never had one
+        """
         user_key = await self._find(user_id)
         if user_key is None:
             raise OpenError
         return user_key
 
     async def get_or_create(self, user_id: UUID) -> UserKey:
-        """Return the user's only key, whoever asks first; KeyDestroyedError."""
+        """Return the user's key, created if there was none.
+
+        :raises KeyDestroyedError: it was destroyed
+        """
         user_key = await self._find(user_id)
         if user_key is None:
             await self._create(user_id)
@@ -102,21 +109,6 @@ class UserKeys:
     def forget_all(self) -> None:
         self._times_forgotten += 1
         self._cache.clear()
-
-    async def rewrap(self, user_id: UUID) -> bool:
-        """Rewrap one key under the primary root key; False if nothing was to do."""
-        primary_id = await introduce_root_key(self._pool, self.ring)
-        rows = await self._rows(
-            """
-            SELECT user_id, key_id, wrapped, root_key_id FROM events.user_key
-             WHERE user_id = %s AND root_key_id <> %s
-            """,
-            (user_id, primary_id),
-        )
-        rewrapped, failed = await self._rewrap(rows)
-        if failed:
-            raise OpenError
-        return rewrapped == 1
 
     async def rewrap_all(
         self, *, batch_size: int = REWRAP_BATCH_SIZE

@@ -1,4 +1,4 @@
-"""Seal and open with the key of the user: the secrets' only door to their values."""
+"""Seal and open values with the key of their user."""
 
 from uuid import UUID
 
@@ -18,7 +18,7 @@ from service.keys.user_keys import KeyDestroyedError, UserKeys
 
 
 class ValueDestroyedError(ConflictError):
-    """The value was given up, or lost; the key of its owner is still there."""
+    """The value was destroyed; the key of its owner was not."""
 
     code = "value_destroyed"
 
@@ -27,7 +27,10 @@ class ValueDestroyedError(ConflictError):
 
 
 class Vault:
-    """Opening raises KeyDestroyedError, or OpenError for everything else."""
+    """Seals and opens secret values and texts.
+
+    Opening raises KeyDestroyedError, or OpenError for every other failure.
+    """
 
     def __init__(self, pool: Pool, user_keys: UserKeys) -> None:
         self._pool = pool
@@ -38,7 +41,7 @@ class Vault:
         return self._user_keys.ring.fingerprint(owner_id, value)
 
     async def seal_secret(self, value: str, binding: SecretBinding) -> bytes:
-        """Return what belongs into ``events.sealed_value``, with the event."""
+        """Return the bytes for ``events.sealed_value``, to be stored with the event."""
         user_key = await self._user_keys.get_or_create(binding.owner_id)
         return seal(_encode(value), user_key=user_key, binding=binding)
 

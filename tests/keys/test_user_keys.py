@@ -162,18 +162,6 @@ async def test_rewrapping_stopped_half_way_goes_on_and_frees_the_old_root_key(
     }
 
 
-async def test_one_key_is_rewrapped(keys: UserKeys, ring: KeyRing) -> None:
-    before = (await keys.get_or_create(ADA)).key.expose()
-    await keys.get_or_create(BOB)
-    assert not await keys.rewrap(ADA)
-    old_id, new_id = ring.primary_id, ring.replace_primary()
-    assert await keys.rewrap(ADA)
-    assert not await keys.rewrap(ADA)
-    assert not await keys.rewrap(EVE)
-    assert await keys.count_by_root_key() == {old_id: 1, new_id: 1}
-    assert await material(keys, ADA) == before
-
-
 async def test_a_key_that_does_not_open_is_named_and_the_others_are_rewrapped(
     keys: UserKeys, ring: KeyRing, pool: Pool
 ) -> None:
@@ -184,8 +172,6 @@ async def test_a_key_that_does_not_open_is_named_and_the_others_are_rewrapped(
     ring.replace_primary()
     (progress,) = [progress async for progress in keys.rewrap_all()]
     assert (progress.rewrapped, progress.failed) == (2, (BOB,))
-    with pytest.raises(OpenError):
-        await keys.rewrap(BOB)
 
 
 async def test_a_key_destroyed_while_it_is_rewrapped_stays_destroyed(
