@@ -1,4 +1,4 @@
-"""Tokens that no caller asked for: the first one of all, and an operator's."""
+"""Tokens made without an API call: the first administrator's, and the operator's."""
 
 import asyncio
 import os
@@ -22,13 +22,12 @@ SYSTEM: Final = {"actor": "system"}
 
 
 async def create_first_admin(resources: Resources, data_dir: Path) -> Path | None:
-    """Create the superuser ``admin`` unless there is one; say where the token is.
+    """Create the superuser ``admin`` unless there is one; return their token's file.
 
-    The file comes first, whole or not at all, and then user and token in one
-    append. After a crash in between, the next start finds the file and issues the
-    very token in it. The other way round, such a crash would leave an admin whose
-    token nobody has. Of several processes, one makes the file and one appends;
-    one that has made a file of its own for nothing removes it.
+    The file is written first, atomically, and then user and token in one append.
+    After a crash in between, the next start issues the token in the file; in the
+    other order, a crash would leave an administrator whose token is lost. Of several
+    processes, one writes the file and one appends; a file written in vain is removed.
 
     :returns: the file with a valid token, or None when this folder has none
     :raises KeyRingError: a file of that name is there, but is not such a file
@@ -36,7 +35,7 @@ async def create_first_admin(resources: Resources, data_dir: Path) -> Path | Non
     file = data_dir / TOKEN_FILE
     admin_id = User.create_id(ADMIN)
     if await resources.log.load(admin_id) is not None:
-        return file if await _is_of_use(resources, file) else None
+        return file if await _holds_valid_token(resources, file) else None
     token = await asyncio.to_thread(_token_in, file)
     identifier = token_id(resources.key_ring.token_hash(token))
 
@@ -83,7 +82,7 @@ async def issue_token_for(resources: Resources, name: str) -> str:
     return token
 
 
-async def _is_of_use(resources: Resources, file: Path) -> bool:
+async def _holds_valid_token(resources: Resources, file: Path) -> bool:
     try:
         token = await asyncio.to_thread(read_private, file)
     except (OSError, KeyRingError):
@@ -94,7 +93,7 @@ async def _is_of_use(resources: Resources, file: Path) -> bool:
 
 
 def _token_in(file: Path) -> str:
-    """Return the token in a file, which is made if it isn't there."""
+    """Return the token in a file, which is created if missing."""
     if not file.exists():
         _make(file)
     token = read_private(file).strip()
@@ -104,7 +103,7 @@ def _token_in(file: Path) -> str:
 
 
 def _make(file: Path) -> None:
-    """Give a file its name only once its content is on the disk; mode 0600."""
+    """Write a new token to a file, atomically, with mode 0600."""
     descriptor, name = tempfile.mkstemp(prefix=f".{file.name}-", dir=file.parent)
     temporary = Path(name)
     try:

@@ -1,4 +1,4 @@
-"""The anticipated failures: of requests, and of starting a process."""
+"""The expected failures: of requests, and of starting a process."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is wrong: where it stands in the request, and what."""
+    """One fault of a request: its path, and a message."""
 
     path: str
     message: str
@@ -84,7 +84,7 @@ class TooManyRequestsError(ServiceError):
 
 
 class UnavailableError(ServiceError):
-    """Nothing is wrong with the request; trying again later may help."""
+    """The request is valid, but can't be served now; a retry may succeed."""
 
     code = "unavailable"
 

@@ -1,4 +1,4 @@
-"""Aggregate ids that follow from a name, so that a name can't be taken twice."""
+"""Aggregate ids derived from names, which makes names unique."""
 
 from functools import lru_cache
 from uuid import UUID, uuid5
@@ -10,7 +10,7 @@ REMEMBERED_MAX = 20_000
 
 
 def id_text(identifier: UUID) -> str:
-    """Return what str() does; the same ids come up again and again."""
+    """Return ``str(id)``, cached: the same ids recur."""
     return _text(identifier.int)
 
 

@@ -1,4 +1,4 @@
-"""Who is calling."""
+"""The caller of a request."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ from uuid import UUID
 
 
 class Role(StrEnum):
-    """What a user may do beyond their own things.
+    """A permission beyond a user's own resources.
 
     A superuser does everything but read other users' secret values; an auditor
     reads history and lists and changes nothing; a runtime records sessions of any
@@ -22,7 +22,7 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Principal:
-    """A user as a token proves them.
+    """The user whom a token identifies.
 
     ``facts`` are the versions of the aggregates that this was read from; a command
     is checked against them when it is appended, so that a token revoked in between
@@ -37,7 +37,7 @@ class Principal:
 
     @cached_property
     def metadata(self) -> Mapping[str, str]:
-        """What the log keeps beside an event about who caused it."""
+        """The event metadata that names this caller."""
         return {"actor": str(self.user_id), "token": str(self.token_id)}
 
     @property

@@ -1,4 +1,4 @@
-"""What a process holds open while it serves: connections, log and keys."""
+"""The open resources of a process: connections, log and keys."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

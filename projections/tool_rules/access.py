@@ -1,6 +1,5 @@
 """Which of an agent's rules a caller may see."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -13,8 +12,7 @@ from service.agents.aggregate import Agent
 from service.agents.policy import fully_manages
 from service.errors import NotFoundError
 from service.principal import Principal
-
-Rules = Mapping[str, Mapping[str, str]]
+from service.tool_rules.aggregate import Rules
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ MANAGERS_MAX = 100
 
 
 class Agent(LoggedAggregate):
-    """Something that calls tools; whoever registers it is its first manager."""
+    """A program that calls tools; the user who registers it is its first manager."""
 
     class Created(LoggedAggregate.Created):
         """An agent was registered; its creator is its first manager.

@@ -1,4 +1,4 @@
-"""What can be done with an agent, and whether it may be."""
+"""Register agents, appoint and dismiss managers: commands and handlers."""
 
 from dataclasses import dataclass
 from uuid import UUID

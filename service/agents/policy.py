@@ -12,12 +12,12 @@ def fully_manages(principal: Principal, agent: Agent) -> bool:
 
 
 def may_see_agent(principal: Principal, agent: Agent) -> bool:
-    """Say whether an agent exists for a caller."""
+    """Whether an agent exists for the caller."""
     return principal.sees_everything or agent.is_managed_by(principal.user_id)
 
 
 def may_dismiss(principal: Principal, agent: Agent, user_id: UUID) -> bool:
-    """Say who may dismiss a manager: the last one only a superuser.
+    """Who may dismiss a manager: only a superuser the last one.
 
     An agent without managers is still managed, by superusers; no manager should
     bring that about, least of all by mistake.

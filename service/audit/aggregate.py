@@ -1,4 +1,4 @@
-"""That somebody has read the history is part of it."""
+"""Reads of history are themselves recorded."""
 
 from eventsourcing.domain import event
 

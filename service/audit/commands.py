@@ -1,4 +1,4 @@
-"""Reading history, which is itself a fact."""
+"""Record a read of history: command and handler."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

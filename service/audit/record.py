@@ -1,4 +1,4 @@
-"""Let history be read only by who may, and only on record."""
+"""Authorize and record each read of history."""
 
 from aiohttp import web
 

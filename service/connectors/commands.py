@@ -1,4 +1,4 @@
-"""What can be done with a connector, and whether it may be."""
+"""Register, publish and retire connectors: commands and handlers."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -50,7 +50,7 @@ async def make_connector_public(
 ) -> tuple[Connector, bool]:
     """Make a connector public and return it, and whether it was private before.
 
-    Authorization comes before the question whether it is public already.
+    Authorization comes before the check whether it is public already.
 
     :raises NotFoundError: there is none, or none that the caller can see
     :raises ForbiddenError: the caller is neither its owner nor a superuser
@@ -78,7 +78,7 @@ async def make_connector_private(
 
 
 async def retire_connector(command: RetireConnector, work: UnitOfWork) -> Connector:
-    """End a connector for good; whoever held it holds it no more.
+    """Retire a connector permanently; no agent holds it afterwards.
 
     :raises NotFoundError: there is none, or none that the caller can see
     :raises ForbiddenError: the caller is neither its owner nor a superuser

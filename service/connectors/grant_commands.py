@@ -1,4 +1,7 @@
-"""Granting a connector to an agent, which takes the consent of both sides."""
+"""Grant connectors to agents: commands and handlers.
+
+A grant takes the consent of both sides, the connector's and the agent's.
+"""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -12,8 +15,8 @@ from service.errors import ForbiddenError, NotFoundError
 from service.event_log.unit_of_work import UnitOfWork
 
 
-class Outcome(StrEnum):
-    """What became of a consent, or of taking one back."""
+class GrantOutcome(StrEnum):
+    """The result of granting or revoking, as the answer's message."""
 
     GRANTED = "connector granted to the agent"
     ALREADY_GRANTED = "connector was already granted to the agent"
@@ -47,7 +50,7 @@ class _Sides:
 
 async def grant_connector(
     command: GrantConnector, work: UnitOfWork
-) -> tuple[Connector, Outcome]:
+) -> tuple[Connector, GrantOutcome]:
     """Consent to a grant with every side that the caller speaks for.
 
     :raises NotFoundError: there is no such connector, or none that the caller can
@@ -60,21 +63,23 @@ async def grant_connector(
     connector = sides.connector
     work.match(connector)
     if connector.is_granted_to(command.agent_id):
-        return connector, Outcome.ALREADY_GRANTED
+        return connector, GrantOutcome.ALREADY_GRANTED
     is_complete = connector.consent_to_grant(
         command.agent_id, by_connector=sides.by_connector, by_agent=sides.by_agent
     )
     work.save(connector)
     if is_complete:
-        return connector, Outcome.GRANTED
+        return connector, GrantOutcome.GRANTED
     return connector, (
-        Outcome.AWAITS_AGENT if sides.by_connector else Outcome.AWAITS_CONNECTOR
+        GrantOutcome.AWAITS_AGENT
+        if sides.by_connector
+        else GrantOutcome.AWAITS_CONNECTOR
     )
 
 
 async def revoke_grant(
     command: RevokeGrant, work: UnitOfWork
-) -> tuple[Connector, Outcome]:
+) -> tuple[Connector, GrantOutcome]:
     """Take back a grant or an offer, which either side may.
 
     :raises NotFoundError: as for a grant
@@ -87,8 +92,8 @@ async def revoke_grant(
     changed = connector.revoke_grant(command.agent_id)
     work.save(connector)
     if not changed:
-        return connector, Outcome.NOT_GRANTED
-    return connector, Outcome.REVOKED if was_granted else Outcome.WITHDRAWN
+        return connector, GrantOutcome.NOT_GRANTED
+    return connector, GrantOutcome.REVOKED if was_granted else GrantOutcome.WITHDRAWN
 
 
 async def _sides(work: UnitOfWork, connector_id: UUID, agent_id: UUID) -> _Sides:

@@ -8,7 +8,7 @@ from aiohttp import web
 from service.connectors.aggregate import Connector
 from service.connectors.grant_commands import (
     GrantConnector,
-    Outcome,
+    GrantOutcome,
     RevokeGrant,
     grant_connector,
     revoke_grant,
@@ -26,17 +26,17 @@ REFUSALS: Final = {
     404: "no such connector, or none that the caller can see; or no such agent",
 }
 STATUS: Final = {
-    Outcome.GRANTED: 201,
-    Outcome.AWAITS_AGENT: 202,
-    Outcome.AWAITS_CONNECTOR: 202,
+    GrantOutcome.GRANTED: 201,
+    GrantOutcome.AWAITS_AGENT: 202,
+    GrantOutcome.AWAITS_CONNECTOR: 202,
 }
 
 
 @routes.put(
     PATH,
     answers={
-        200: Outcome.ALREADY_GRANTED.value,
-        201: Outcome.GRANTED.value,
+        200: GrantOutcome.ALREADY_GRANTED.value,
+        201: GrantOutcome.GRANTED.value,
         202: "grant offered; the other side has to accept it",
         409: "the connector has as many grants and offers as it can have",
         **REFUSALS,
@@ -91,7 +91,7 @@ async def delete_agent_grant(
 
 
 def _grant_answer(
-    connector: Connector, outcome: Outcome, agent_id: UUID
+    connector: Connector, outcome: GrantOutcome, agent_id: UUID
 ) -> Answer[GrantResource]:
     return Answer(
         status=STATUS.get(outcome, 200),

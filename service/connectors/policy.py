@@ -11,14 +11,14 @@ def owns(principal: Principal, connector: Connector) -> bool:
 
 
 def may_share(principal: Principal, connector: Connector) -> bool:
-    """Say who decides over it: public or private, its end, its side of grants."""
+    """Who may publish, retire and grant it: its owner and superusers."""
     return principal.is_superuser or owns(principal, connector)
 
 
 def may_see(
     principal: Principal, connector: Connector, *, manages_holder: bool
 ) -> bool:
-    """Say whether a connector exists for a caller.
+    """Whether a connector exists for the caller.
 
     ``manages_holder``: the caller manages an agent that holds it or is offered it.
     """
@@ -31,5 +31,5 @@ def may_see(
 
 
 def speaks_for_agent(principal: Principal, agent: Agent | None) -> bool:
-    """Say who decides over the agent's side of grants."""
+    """Who may consent to grants on the agent's behalf."""
     return agent is not None and fully_manages(principal, agent)

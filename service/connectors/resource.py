@@ -34,7 +34,7 @@ class Grant(TypedDict):
 
 
 class GrantResource(TypedDict):
-    """Where a connector and an agent stand; ``version`` is the connector's."""
+    """The state of a grant; ``version`` is the connector's."""
 
     connector_id: UUID
     agent_id: UUID

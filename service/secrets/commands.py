@@ -1,4 +1,4 @@
-"""What can be done with a secret."""
+"""Create, overwrite, restore, reveal and delete secrets: commands and handlers."""
 
 from dataclasses import dataclass
 from uuid import UUID, uuid4
@@ -58,7 +58,7 @@ class RevealedValue:
 async def create_secret(
     command: CreateSecret, work: UnitOfWork, vault: Vault
 ) -> Secret:
-    """Create a secret of the caller, or one again that was deleted.
+    """Create a secret of the caller, or create a deleted one again.
 
     :raises ConflictError: the caller has one of that name, or no key any more
     """
@@ -142,7 +142,7 @@ async def restore_secret_version(
 async def reveal_secret(
     command: RevealSecret, work: UnitOfWork, vault: Vault
 ) -> RevealedValue:
-    """Open a value for its owner; that it was is on record before it is sent.
+    """Open a value for its owner; the reveal is recorded before the value is sent.
 
     :raises NotFoundError: the caller has no such secret, or it no such version
     :raises ConflictError: that version's value was destroyed, or the caller's key
@@ -157,7 +157,7 @@ async def reveal_secret(
 
 
 async def delete_secret(command: DeleteSecret, work: UnitOfWork) -> Secret:
-    """Give up a secret with all of its values.
+    """Delete a secret and destroy all of its values.
 
     :raises NotFoundError: the caller has none of that name
     :raises PreconditionFailedError: its current version isn't the caller's If-Match

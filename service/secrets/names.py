@@ -1,4 +1,4 @@
-"""What a secret may be called."""
+"""The allowed names of secrets."""
 
 import re
 from typing import Annotated, Final

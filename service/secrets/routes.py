@@ -1,4 +1,4 @@
-"""The secret commands over HTTP, among them the one GET that appends."""
+"""The secret commands over HTTP; revealing is a GET that appends an event."""
 
 from functools import partial
 from typing import Annotated, Final

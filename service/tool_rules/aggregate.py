@@ -9,9 +9,12 @@ from service.aggregate import LoggedAggregate
 from service.events import Id, Named, Published, listed
 from service.identifiers import named_id
 
+Rules = Mapping[str, Mapping[str, str]]
+"""Connector id to tool pattern to stance."""
+
 
 class ToolRules(LoggedAggregate):
-    """What one agent may do with which tools; made by its first rules.
+    """The tool rules of one agent; created with the first of them.
 
     Rules are kept, and written into events, as connector id to tool pattern to
     stance, sorted by pattern. Each event names the agent, whose id doesn't follow
@@ -77,7 +80,7 @@ class ToolRules(LoggedAggregate):
         self.agent_id = agent_id
         self.rules: dict[str, dict[str, str]] = {}
 
-    def replace(self, rules: Mapping[str, Mapping[str, str]]) -> bool:
+    def replace(self, rules: Rules) -> bool:
         """Give some connectors their complete rules; return whether any differ."""
         changed = {
             connector: dict(sorted(stances.items()))

@@ -1,4 +1,4 @@
-"""The body of the batch upsert, and everything that can be wrong with it."""
+"""The request body of operation 1, and its validation."""
 
 from collections.abc import Iterable, Iterator
 from typing import Annotated, Any
@@ -19,7 +19,7 @@ Stated = tuple[int, UUID, str, str]
 
 
 class ToolRuleBody(RequestModel):
-    """A stance on those tools of a connector whose whole name the pattern matches."""
+    """A stance on the tools of a connector whose whole name matches the pattern."""
 
     connector_id: UUID
     tool_pattern: Annotated[
@@ -83,7 +83,7 @@ def _contradictions(rules: Iterable[Stated]) -> list[InitErrorDetails]:
 
 
 def _readable(given: Any) -> Iterator[Stated]:
-    """Yield what can be compared of rules that are not all valid."""
+    """Yield the comparable rules of a batch that may contain invalid ones."""
     for number, rule in enumerate(given if isinstance(given, list) else ()):
         match rule:
             case {

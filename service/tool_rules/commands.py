@@ -1,4 +1,4 @@
-"""Replacing an agent's tool rules, and whether that may be done."""
+"""Replace an agent's tool rules: command and handler."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,14 +17,11 @@ from service.errors import (
 from service.event_log.unit_of_work import UnitOfWork
 from service.identifiers import id_text
 from service.principal import Principal
-from service.tool_rules.aggregate import ToolRules
+from service.tool_rules.aggregate import Rules, ToolRules
 from service.tool_rules.decision import Stance
 from service.tool_rules.policy import may_clear_rules, may_replace_rules
 
 RULES_PER_AGENT_MAX = 10_000
-
-Rules = Mapping[str, Mapping[str, str]]
-"""Connector id to tool pattern to stance, as in :class:`ToolRules`."""
 
 
 class ToolRule(NamedTuple):
@@ -46,10 +43,10 @@ class ReplaceToolRules:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplacedToolRules:
-    """What became of the rules.
+    """The result of a replacement.
 
-    ``before`` and ``after`` are those of the connectors that the command named;
-    ``visible`` are all that the caller may see; ``not_granted`` are the named
+    ``before`` and ``after`` are the rules of the connectors that the command named;
+    ``visible`` are all rules that the caller may see; ``not_granted`` are the named
     connectors that the agent doesn't hold.
     """
 
@@ -113,7 +110,7 @@ def _authorize(
     agent: Agent | None,
     connectors: Mapping[UUID, Connector | None],
 ) -> None:
-    """Refuse a caller without full management, but for connectors of their own."""
+    """Refuse a caller without full management, except for connectors of their own."""
     if agent is None and principal.is_superuser:
         raise NotFoundError("no such agent")
     if not command.rules:
@@ -138,7 +135,10 @@ def _authorize(
 def _refuse_unknown(
     command: ReplaceToolRules, connectors: Mapping[UUID, Connector | None]
 ) -> None:
-    """Come after authorization: whoever isn't told gets the same refusal as ever."""
+    """Call after authorization.
+
+    Callers who may not know whether a connector exists get the same 403 either way.
+    """
     unknown = {
         connector_id
         for connector_id, connector in connectors.items()
@@ -157,7 +157,7 @@ def _refuse_too_many(rules: ToolRules) -> None:
         raise InvalidRequestError(
             f"an agent has at most {RULES_PER_AGENT_MAX} rules",
             code="too_many_rules",
-            problems=[Problem("rules", "too many together with those that stay")],
+            problems=[Problem("rules", "too many together with the rules that remain")],
         )
 
 

@@ -1,4 +1,4 @@
-"""What an agent's rules say about one tool."""
+"""The decision of an agent's rules on one tool."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -8,7 +8,7 @@ from service.tool_rules.glob import matches
 
 
 class Stance(StrEnum):
-    """What to do about a call; ``ask`` holds it until a human has answered."""
+    """The decision on a call; ``ask`` holds it until a person answers."""
 
     ALLOW = "allow"
     ASK = "ask"
@@ -21,7 +21,7 @@ WITHOUT_A_MATCH: Final = Stance.DENY
 
 
 def matching_rules(stances: Mapping[str, str], tool: str) -> dict[str, Stance]:
-    """Return those of one connector's rules that match a tool's whole name."""
+    """Return the rules of one connector that match a tool's whole name."""
     return {
         pattern: Stance(stance)
         for pattern, stance in stances.items()
@@ -30,7 +30,7 @@ def matching_rules(stances: Mapping[str, str], tool: str) -> dict[str, Stance]:
 
 
 def decide(matching: Mapping[str, Stance], *, granted: bool) -> Stance:
-    """Return the stance that the matching rules of one connector come to.
+    """Return the stance that results from the matching rules of one connector.
 
     Deny beats ask beats allow; the order of rules and how specific they are never
     matter. Without a match, and for a connector that the agent doesn't hold, the

@@ -11,7 +11,7 @@ GLOBS_KEPT_MAX = 1024
 
 
 class Globs:
-    """Some globs as one automaton: a bit for each place in each of them.
+    """Several globs as one bit-parallel automaton: a bit for each state of each glob.
 
     A place lies before, between or after the characters that a glob asks for. All
     places that a name's beginning can lead to are kept in one integer, so that a
@@ -106,7 +106,7 @@ def has_wildcard(pattern: str) -> bool:
 
 
 def matches(pattern: str, name: str) -> bool:
-    """Say whether a glob matches all of a name, upper and lower case told apart."""
+    """Whether a glob matches a whole name; case-sensitive."""
     return any(True for _ in _glob(pattern).matching(name))
 
 
@@ -118,7 +118,7 @@ def covers(pattern: str, other: str) -> bool:
 def _end_run(
     start: int, end: int, loops: list[int], absorbs: list[int], *, starred: bool
 ) -> None:
-    """Note a run of wildcards: ``*`` may stand anywhere in it, so say at its end."""
+    """Normalise a run of wildcards: ``*`` goes to its end."""
     if starred:
         loops.append(end)
         absorbs.extend(range(start, end + 1))

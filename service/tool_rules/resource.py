@@ -7,6 +7,7 @@ from uuid import UUID
 from typing_extensions import TypedDict
 
 from service.http.envelope import UuidText
+from service.tool_rules.aggregate import Rules
 from service.tool_rules.decision import STANCES, Stance
 from service.tool_rules.shadowing import Shadow, Work, shadows
 
@@ -23,13 +24,13 @@ class ShadowingRule(TypedDict):
 
 
 class ToolRuleWarning(TypedDict):
-    """Something that is probably not meant.
+    """A rule set that probably doesn't do what its author meant.
 
     ``rule_shadowed``: the rule never decides, because ``shadowed_by`` is stronger
     and matches every tool that it matches. ``connector_not_granted``: the agent
     doesn't hold the connector, so every tool of it is denied.
     ``shadowing_not_checked``: the connector's rules were too many and too
-    complicated to look at all of them.
+    complicated to compare all of them.
     """
 
     code: Literal["rule_shadowed", "connector_not_granted", "shadowing_not_checked"]
@@ -40,11 +41,8 @@ class ToolRuleWarning(TypedDict):
     shadowed_by: ShadowingRule | None
 
 
-Rules = Mapping[str, Mapping[str, str]]
-
-
 def rule_resources(rules: Rules) -> list[ToolRuleResource]:
-    """List rules by connector id, then by pattern, as which they are kept sorted."""
+    """List rules by connector id, then by pattern (they are stored in that order)."""
     return [
         {
             "connector_id": connector_id,
@@ -57,7 +55,7 @@ def rule_resources(rules: Rules) -> list[ToolRuleResource]:
 
 
 def rules_missing(rules: Rules, elsewhere: Rules) -> list[ToolRuleResource]:
-    """List the rules that don't stand elsewhere with the same stance."""
+    """List the rules that ``elsewhere`` lacks, or has with another stance."""
     missing: Rules = {
         connector_id: {
             pattern: stance
@@ -73,7 +71,7 @@ def rules_missing(rules: Rules, elsewhere: Rules) -> list[ToolRuleResource]:
 
 
 def warnings_about(rules: Rules, not_granted: Iterable[UUID]) -> list[ToolRuleWarning]:
-    """List what is probably not meant, by connector id."""
+    """List warnings by connector id."""
     missing = {str(connector_id) for connector_id in not_granted}
     work = Work()
     return [
@@ -91,7 +89,7 @@ def _warnings(
     if not granted:
         yield {
             "code": "connector_not_granted",
-            "message": "the agent doesn't hold this connector: all of it is denied",
+            "message": "the agent doesn't hold this connector: its tools are denied",
             "connector_id": connector_id,
             "tool_pattern": None,
             "stance": None,

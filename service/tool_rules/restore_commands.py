@@ -1,6 +1,6 @@
-"""Bringing an agent's rules back to what they were."""
+"""Restore an agent's rules of an earlier time: command and handler."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -8,16 +8,13 @@ from service.agents.aggregate import Agent
 from service.connectors.aggregate import Connector
 from service.errors import ForbiddenError, NotFoundError
 from service.event_log.unit_of_work import UnitOfWork
-from service.tool_rules.aggregate import ToolRules
+from service.tool_rules.aggregate import Rules, ToolRules
 from service.tool_rules.policy import may_clear_rules
-
-Rules = Mapping[str, Mapping[str, str]]
-"""Connector id to tool pattern to stance, as in :class:`ToolRules`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestoreToolRules:
-    """All of an agent's rules, as they were: what came since goes, too."""
+    """The complete earlier rules; rules added since are removed."""
 
     agent_id: UUID
     rules: Rules
@@ -25,7 +22,7 @@ class RestoreToolRules:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestoredToolRules:
-    """All rules before and after; ``left_out`` are connectors that have ended."""
+    """All rules before and after; ``left_out`` are retired connectors."""
 
     agent_id: UUID
     version: int
@@ -38,7 +35,7 @@ class RestoredToolRules:
 async def restore_tool_rules(
     command: RestoreToolRules, work: UnitOfWork
 ) -> RestoredToolRules:
-    """Append what makes the rules the given ones again, if they aren't.
+    """Replace the rules by the given ones, where they differ.
 
     :raises NotFoundError: there is no such agent; only a superuser is told
     :raises ForbiddenError: the caller has no full management of the agent

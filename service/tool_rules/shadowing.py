@@ -1,4 +1,4 @@
-"""Rules that can never decide, because a stronger one matches all that they match."""
+"""Shadowed rules: they never decide, since a stronger rule matches all they match."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ WORK_OF_BUILDING_A_PLACE: Final = 1000
 
 @dataclass(slots=True)
 class Work:
-    """What may still be spent on one answer, as places looked at."""
+    """The remaining work for one answer, in automaton states visited."""
 
     left: int = WORK_MAX
 
@@ -32,7 +32,7 @@ class Shadow:
 
 @dataclass(frozen=True, slots=True)
 class Unchecked:
-    """How many rules of a connector were left out when the work got too much."""
+    """The number of rules of a connector that were not compared, to bound the work."""
 
     rules: int
 

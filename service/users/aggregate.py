@@ -100,7 +100,7 @@ class User(LoggedAggregate):
         self.roles = [held for held in self.roles if held != role]
 
     def destroy_key(self) -> bool:
-        """Give up the user's key for good and return whether they had it."""
+        """Destroy the user's key permanently and return whether they had it."""
         if self.key_is_destroyed:
             return False
         self._key_destroyed()
@@ -150,7 +150,7 @@ class Token(LoggedAggregate):
         self.is_revoked = False
 
     def revoke(self) -> bool:
-        """Make the token useless and return whether it was of use before."""
+        """Revoke the token and return whether it was valid before."""
         if self.is_revoked:
             return False
         self._revoked()

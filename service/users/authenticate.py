@@ -13,7 +13,7 @@ from service.users.tokens import is_well_formed
 
 TokenHash = Callable[[str], bytes]
 SCHEME = "bearer"
-REMEMBERED_MAX = 10_000
+PROOFS_MAX = 10_000
 
 
 class TokenAuthenticator:
@@ -22,10 +22,10 @@ class TokenAuthenticator:
     def __init__(self, log: EventLog, token_hash: TokenHash) -> None:
         self._log = log
         self._token_hash = token_hash
-        self._remembered: OrderedDict[str, _Proof] = OrderedDict()
+        self._proofs: OrderedDict[str, _Proof] = OrderedDict()
 
     async def authenticate(self, header: str | None) -> Principal:
-        """Return who is calling.
+        """Return the principal of an ``Authorization`` header.
 
         :raises UnauthenticatedError: the same for a missing, malformed, unknown and
             revoked token, so that a guess learns nothing
@@ -34,16 +34,16 @@ class TokenAuthenticator:
         if principal is not None:
             return principal
         proof = await self._prove(header)
-        self._remembered[header or ""] = proof
-        if len(self._remembered) > REMEMBERED_MAX:
-            self._remembered.popitem(last=False)
+        self._proofs[header or ""] = proof
+        if len(self._proofs) > PROOFS_MAX:
+            self._proofs.popitem(last=False)
         return proof.principal
 
     def recall(self, header: str | None) -> Principal | None:
-        """Return who was found to be calling with a header, while that stands."""
-        remembered = self._remembered.get(header or "")
-        if remembered is not None and remembered.still_stands(self._log):
-            return remembered.principal
+        """Return the cached principal of a header, unless token or user changed."""
+        proof = self._proofs.get(header or "")
+        if proof is not None and proof.is_current(self._log):
+            return proof.principal
         return None
 
     async def _prove(self, header: str | None) -> "_Proof":
@@ -72,13 +72,13 @@ class TokenAuthenticator:
 
 @dataclass(frozen=True, slots=True)
 class _Proof:
-    """What a header proved, as long as both aggregates are the log's current ones."""
+    """The principal of a header; valid while both aggregates are the current ones."""
 
     token: Token
     user: User
     principal: Principal
 
-    def still_stands(self, log: EventLog) -> bool:
+    def is_current(self, log: EventLog) -> bool:
         return (
             log.cache.get(self.token.id) is self.token
             and log.cache.get(self.user.id) is self.user

@@ -1,4 +1,4 @@
-"""What can be done with users and tokens, and whether it may be."""
+"""Create users, change roles, issue and revoke tokens: commands and handlers."""
 
 from dataclasses import dataclass, field
 from typing import Final
@@ -120,7 +120,7 @@ async def issue_token(command: IssueToken, work: UnitOfWork) -> Token:
 
 
 async def revoke_token(command: RevokeToken, work: UnitOfWork) -> tuple[Token, bool]:
-    """Make a token useless; return it, and whether it was of use before.
+    """Revoke a token; return it, and whether it was valid before.
 
     :raises NotFoundError: there is no such user or token, or none that the caller
         can see

@@ -1,4 +1,4 @@
-"""What can be done with the key that everything of a user is sealed under."""
+"""Destroy a user's key: command and handler."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -17,7 +17,7 @@ class DestroyUserKey:
 async def destroy_user_key(
     command: DestroyUserKey, work: UnitOfWork
 ) -> tuple[User, bool]:
-    """Put on record that a user's key is given up; return whether they had it.
+    """Record that a user's key is destroyed; return whether they had it.
 
     :raises NotFoundError: there is no such user, or none that the caller may know
     :raises ForbiddenError: the caller is neither that user nor a superuser

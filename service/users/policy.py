@@ -20,7 +20,7 @@ def may_act_for(principal: Principal, user_id: UUID) -> bool:
 
 
 def gives_up_power(principal: Principal, user_id: UUID, role: Role) -> bool:
-    """Say whether a superuser takes that role from themself.
+    """Whether a superuser revokes that role from themself.
 
     Refusing it is what keeps one superuser at all times: every other demotion has
     a caller who stays one, and the append checks that they still are.

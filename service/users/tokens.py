@@ -22,7 +22,7 @@ def new_token() -> str:
 
 
 def is_well_formed(token: str) -> bool:
-    """Tell a token from a typing error, without asking anyone."""
+    """Check form and checksum, without a look-up."""
     if not PATTERN.fullmatch(token):
         return False
     body = token.removeprefix(PREFIX)

@@ -8,7 +8,7 @@ import pytest
 from service.connectors.aggregate import GRANTS_MAX, GRANTS_OF_OTHERS_MAX, Connector
 from service.connectors.grant_commands import (
     GrantConnector,
-    Outcome,
+    GrantOutcome,
     RevokeGrant,
     grant_connector,
     revoke_grant,
@@ -63,33 +63,33 @@ async def scenario(scenario: Scenario) -> Scenario:
     ("before", "caller", "outcome", "topic"),
     [
         # Nothing yet, private: each side offers, who is both grants at once.
-        ("nothing", OWNER, Outcome.AWAITS_AGENT, OFFERED),
-        ("nothing", ROOT, Outcome.GRANTED, GRANTED),
+        ("nothing", OWNER, GrantOutcome.AWAITS_AGENT, OFFERED),
+        ("nothing", ROOT, GrantOutcome.GRANTED, GRANTED),
         # Offered by the connector's side: the agent's side completes.
-        ("offered", OWNER, Outcome.AWAITS_AGENT, None),
-        ("offered", MANAGER, Outcome.GRANTED, GRANTED),
-        ("offered", ROOT, Outcome.GRANTED, GRANTED),
+        ("offered", OWNER, GrantOutcome.AWAITS_AGENT, None),
+        ("offered", MANAGER, GrantOutcome.GRANTED, GRANTED),
+        ("offered", ROOT, GrantOutcome.GRANTED, GRANTED),
         # Asked for by the agent's side: the connector's side completes.
-        ("requested", OWNER, Outcome.GRANTED, GRANTED),
-        ("requested", MANAGER, Outcome.AWAITS_CONNECTOR, None),
-        ("requested", ROOT, Outcome.GRANTED, GRANTED),
+        ("requested", OWNER, GrantOutcome.GRANTED, GRANTED),
+        ("requested", MANAGER, GrantOutcome.AWAITS_CONNECTOR, None),
+        ("requested", ROOT, GrantOutcome.GRANTED, GRANTED),
         # Public counts as the connector's consent, not as the agent's.
-        ("public nothing", OWNER, Outcome.AWAITS_AGENT, OFFERED),
-        ("public nothing", MANAGER, Outcome.GRANTED, GRANTED),
-        ("public nothing", ROOT, Outcome.GRANTED, GRANTED),
-        ("public offered", MANAGER, Outcome.GRANTED, GRANTED),
+        ("public nothing", OWNER, GrantOutcome.AWAITS_AGENT, OFFERED),
+        ("public nothing", MANAGER, GrantOutcome.GRANTED, GRANTED),
+        ("public nothing", ROOT, GrantOutcome.GRANTED, GRANTED),
+        ("public offered", MANAGER, GrantOutcome.GRANTED, GRANTED),
         # Granted: nothing to do for anyone.
-        ("granted", OWNER, Outcome.ALREADY_GRANTED, None),
-        ("granted", MANAGER, Outcome.ALREADY_GRANTED, None),
-        ("granted", ROOT, Outcome.ALREADY_GRANTED, None),
-        ("public granted", MANAGER, Outcome.ALREADY_GRANTED, None),
+        ("granted", OWNER, GrantOutcome.ALREADY_GRANTED, None),
+        ("granted", MANAGER, GrantOutcome.ALREADY_GRANTED, None),
+        ("granted", ROOT, GrantOutcome.ALREADY_GRANTED, None),
+        ("public granted", MANAGER, GrantOutcome.ALREADY_GRANTED, None),
     ],
 )
 async def test_consenting(
     scenario: Scenario,
     before: str,
     caller: Principal,
-    outcome: Outcome,
+    outcome: GrantOutcome,
     topic: str | None,
 ) -> None:
     connector = prepared(before=before)
@@ -98,7 +98,7 @@ async def test_consenting(
     await scenario.then(*[(topic, caller)] if topic else [])
     assert scenario.result[1] is outcome
     assert scenario.result[0].is_granted_to(AGENT.id) is (
-        outcome in {Outcome.GRANTED, Outcome.ALREADY_GRANTED}
+        outcome in {GrantOutcome.GRANTED, GrantOutcome.ALREADY_GRANTED}
     )
 
 
@@ -119,7 +119,7 @@ async def test_a_manager_asks_for_a_connector_that_another_agent_of_theirs_holds
     await scenario.given(connector, other)
     await scenario.when(grant_connector, grant(connector.id), by=MANAGER)
     await scenario.then((OFFERED, MANAGER))
-    assert scenario.result[1] is Outcome.AWAITS_CONNECTOR
+    assert scenario.result[1] is GrantOutcome.AWAITS_CONNECTOR
     await scenario.when(grant_connector, grant(connector.id), by=OWNER)
     await scenario.then((GRANTED, OWNER))
 
@@ -198,14 +198,14 @@ async def test_others_cannot_use_up_the_owners_grants(scenario: Scenario) -> Non
 @pytest.mark.parametrize(
     ("before", "outcome"),
     [
-        ("granted", Outcome.REVOKED),
-        ("public granted", Outcome.REVOKED),
-        ("offered", Outcome.WITHDRAWN),
-        ("requested", Outcome.WITHDRAWN),
+        ("granted", GrantOutcome.REVOKED),
+        ("public granted", GrantOutcome.REVOKED),
+        ("offered", GrantOutcome.WITHDRAWN),
+        ("requested", GrantOutcome.WITHDRAWN),
     ],
 )
 async def test_either_side_takes_back(
-    scenario: Scenario, before: str, caller: Principal, outcome: Outcome
+    scenario: Scenario, before: str, caller: Principal, outcome: GrantOutcome
 ) -> None:
     connector = prepared(before=before)
     await scenario.given(connector)
@@ -224,7 +224,7 @@ async def test_taking_back_what_was_not_granted_does_nothing(
     await scenario.given(connector)
     await scenario.when(revoke_grant, revoke(connector.id), by=caller)
     await scenario.then()
-    assert scenario.result[1] is Outcome.NOT_GRANTED
+    assert scenario.result[1] is GrantOutcome.NOT_GRANTED
 
 
 async def test_after_a_grant_is_revoked_both_consents_are_needed_again(
