@@ -1,4 +1,4 @@
-"""Read a JSON body, or say what is wrong with it."""
+"""Read and validate request bodies."""
 
 import asyncio
 import json
@@ -18,7 +18,6 @@ from service.errors import (
     UnavailableError,
     UnsupportedMediaTypeError,
 )
-from service.http.body_keys import shape_of
 from service.http.validation_errors import problems_of, shown_name
 
 BODY_BYTES_MAX = 1024 * 1024
@@ -41,26 +40,30 @@ async def parse_body(request: web.Request, model: type[Model]) -> Model:
 
 
 def parse_json(body: bytes, model: type[Model]) -> Model:
-    """Read JSON; raises what :func:`parse_body` does of the bytes themselves."""
+    """Parse JSON; raises what :func:`parse_body` does about the bytes themselves.
+
+    A model names every key, so the depth of a body that it accepts is bounded.
+    """
     try:
-        # A model may read JSON in its own way: prices keep every digit.
+        # A model may parse JSON itself: prices keep every digit.
         parsed = model.model_validate_json(body)
     except ValidationError as error:
         _refuse_malformed(body)
         raise InvalidRequestError(
             "the body is not valid", problems=problems_of(error)
         ) from None
-    shape = shape_of(model)
-    if shape.is_open:
-        _refuse_malformed(body)
-    elif b"\\" in body or not shape.each_key_once(parsed, body):
-        _read_strictly(body)
+    _refuse_ambiguous(body)
     return parsed
 
 
 async def read_json_bytes(request: web.Request) -> bytes:
-    """Return a JSON body's bytes; raises what :func:`parse_body` does, but the last."""
-    # The usual spelling needs no parser.
+    """Return the bytes of a JSON body.
+
+    :raises UnsupportedMediaTypeError: for anything but plain application/json
+
+    It also raises what :func:`read_bytes` does.
+    """
+    # Most clients send exactly this, which needs no parser.
     if request.headers.get("Content-Type") == "application/json":
         return await read_bytes(request)
     if request.content_type != "application/json":
@@ -72,12 +75,12 @@ async def read_json_bytes(request: web.Request) -> bytes:
 
 
 async def read_bytes(request: web.Request) -> bytes:
-    """Return an uncompressed body of whatever type.
+    """Return an uncompressed body of any type.
 
-    :raises UnsupportedMediaTypeError: when it is compressed
-    :raises TooLargeError: beyond ``BODY_BYTES_MAX``, as soon as that is known
-    :raises MalformedRequestError: when the caller goes away in the middle of it
-    :raises UnavailableError: when it takes more than ``BODY_TIMEOUT_S``
+    :raises UnsupportedMediaTypeError: it is compressed
+    :raises TooLargeError: it has more than ``BODY_BYTES_MAX``
+    :raises MalformedRequestError: the client disconnected before its end
+    :raises UnavailableError: the upload took more than ``BODY_TIMEOUT_S``
     """
     await _ask_for_body(request, BODY_BYTES_MAX)
     try:
@@ -100,14 +103,12 @@ async def read_bytes(request: web.Request) -> bytes:
 async def read_upload(
     request: web.Request, bytes_max: int, *, may_be_gzip: bool = False
 ) -> bytes:
-    """Return a body that may be larger than others, within a bound of its own.
+    """Return a body with a size limit of its own, also of its decompressed form.
 
-    Raises what :func:`read_bytes` does. The bound is on what comes out of a
-    compressed body too, which is never decompressed further than that. An operation
-    that takes one must take no Idempotency-Key, for which the body would be read
-    again.
+    Raises what :func:`read_bytes` does. An operation that uses it must take no
+    Idempotency-Key, which would need the body a second time.
 
-    :raises MalformedRequestError: what is said to be gzip is not
+    :raises MalformedRequestError: a body declared as gzip is not gzip
     """
     await _ask_for_body(request, bytes_max, may_be_gzip=may_be_gzip)
     body = bytearray()
@@ -137,18 +138,18 @@ async def _ask_for_body(
         _refuse_large(bytes_max)
     if "Expect" in headers and not request.content.is_eof():
         await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-        # Only what follows is the answer: aiohttp would think it has begun.
+        # aiohttp must not take this for the start of the response.
         request.writer.output_size = 0
 
 
 async def continue_when_read(request: web.Request) -> None:
-    """Ask for a body only in :func:`read_bytes`: after authentication."""
+    """Send no 100 Continue yet: :func:`read_bytes` does so, after authentication."""
 
 
 async def refuse_body(request: web.Request) -> None:
-    """Let pass nothing but an empty body, or an empty object.
+    """Reject any body other than an empty one or ``{}``.
 
-    :raises MalformedRequestError: for an operation that takes no body, but gets one
+    :raises MalformedRequestError: an operation without a body got one
     """
     body = await read_bytes(request)
     if body.strip() not in (b"", b"{}"):
@@ -162,7 +163,7 @@ def _refuse_large(bytes_max: int) -> NoReturn:
 
 
 def _refuse_malformed(body: bytes) -> None:
-    """Tell what isn't JSON, or is too deep, from what only has another shape."""
+    """Reject bodies that aren't JSON, or nested too deep."""
     if _depth(body) > JSON_DEPTH_MAX:
         raise MalformedRequestError(
             f"the body is nested deeper than {JSON_DEPTH_MAX} levels",
@@ -176,23 +177,24 @@ def _refuse_malformed(body: bytes) -> None:
             f"column {error.colno})",
             code="not_json",
         ) from None
-    _read_strictly(body)
+    _refuse_ambiguous(body)
 
 
-def _read_strictly(body: bytes) -> None:
-    """Refuse keys that stand twice, and U+0000, which PostgreSQL can't store.
+def _refuse_ambiguous(body: bytes) -> None:
+    """Reject duplicate keys, and U+0000, which PostgreSQL can't store.
 
-    Takes JSON that has been read without complaint.
+    pydantic takes the last of several equal keys silently. ``body`` is valid JSON.
     """
-    # Numbers stay text: Python refuses to read very long ones.
-    json.loads(body, object_pairs_hook=_each_once, parse_int=str, parse_float=str)
+    _KEYS_DECODER.decode(body.decode())
     if b"\\u0000" in body and _holds_nul(orjson.loads(body)):
         raise InvalidRequestError(
             "a text of the body contains U+0000", code="nul_in_text"
         )
 
 
-def _each_once(pairs: list[tuple[str, Any]]) -> None:
+def _refuse_duplicate_keys(pairs: list[tuple[str, Any]]) -> None:
+    if len(dict(pairs)) == len(pairs):
+        return
     seen: set[str] = set()
     for key, _ in pairs:
         if key in seen:
@@ -222,5 +224,9 @@ def _depth(body: bytes) -> int:
     return deepest
 
 
+# Numbers stay text: Python refuses to convert very long ones.
+_KEYS_DECODER = json.JSONDecoder(
+    object_pairs_hook=_refuse_duplicate_keys, parse_int=str, parse_float=str
+)
 _STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _BRACKETS = re.compile(rb"[\[\]{}]")

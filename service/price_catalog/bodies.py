@@ -7,7 +7,7 @@ from typing import Annotated, Any, Self
 import orjson
 from pydantic import AfterValidator, Field
 
-from service.http.requests import Moment, RequestModel
+from service.http.requests import RequestModel, Timestamp
 from service.price_catalog.importers.exact_prices import (
     NAME_LENGTH_MAX,
     PRICE_DECIMAL_PLACES,
@@ -60,8 +60,8 @@ class PriceBody(RequestModel):
     notes: Annotated[
         str | None, Field(max_length=NOTES_LENGTH_MAX, pattern=NOTES_PATTERN)
     ] = None
-    effective_from: Moment | None = None
-    effective_until: Moment | None = None
+    effective_from: Timestamp | None = None
+    effective_until: Timestamp | None = None
 
     @classmethod
     def model_validate_json(
@@ -88,13 +88,15 @@ class NewPrice(PriceBody):
 
 
 class PriceEnd(RequestModel):
-    effective_until: Moment | None = None
+    effective_until: Timestamp | None = None
 
 
 def _with_amounts_as_text(body: str | bytes | bytearray) -> str | bytes | bytearray:
     """Quote the amounts of a body; what isn't as expected stays as it came."""
     try:
-        given = json.loads(body, parse_float=_Literal, parse_constant=_refuse)
+        # Not bytes, of which json also accepts UTF-16 and UTF-32.
+        text = body if isinstance(body, str) else body.decode()
+        given = json.loads(text, parse_float=_Literal, parse_constant=_refuse)
         if not isinstance(given, dict):
             return body
         for name, value in given.items():
