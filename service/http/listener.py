@@ -7,6 +7,7 @@ from typing import Final
 from aiohttp import web
 
 from service.errors import StartError
+from service.http.overload import ConnectionLimit
 from service.http.server import Runner, close_while_draining
 
 # How long requests under way may take once the process has been told to stop.
@@ -24,6 +25,7 @@ async def listen(app: web.Application, host: str, port: int) -> AsyncIterator[st
     app.on_response_prepare.append(close_while_draining)
     runner = Runner(
         app,
+        limit=ConnectionLimit(),
         access_log=None,
         shutdown_timeout=DRAIN_TIMEOUT_S,
         keepalive_timeout=KEEPALIVE_TIMEOUT_S,

@@ -1,7 +1,8 @@
-"""Refuse connections beyond what the process can keep open."""
+"""Connections above the limit are answered with 503, and closed."""
 
 import asyncio
 import resource
+from dataclasses import dataclass, field
 from typing import Final
 from uuid import uuid4
 
@@ -10,57 +11,67 @@ from prometheus_client import Counter
 from service.http.envelope import Answer, render
 
 CONNECTIONS_MAX: Final = 10_000
-# For the database, the logs, Kafka, and refusals under way.
-FILES_KEPT_FREE: Final = 128
-# A client that hasn't sent its request by then is not told.
-FAREWELL_S: Final = 0.5
-FAREWELLS_MAX: Final = 32
+# For the database, the logs, Kafka, and connections that are being refused.
+FILES_RESERVED: Final = 128
+# A client that hasn't sent its request by then is disconnected without an answer.
+CLOSE_GRACE_S: Final = 0.5
+REFUSALS_MAX: Final = 32
 
 REFUSED = Counter(
-    "agent_runtime_connections_refused_total", "Connections beyond the bound."
+    "agent_runtime_connections_refused_total", "Connections refused above the limit."
 )
 
 
 def connections_max() -> int:
-    """Return how many connections leave room for all else that needs a file."""
+    """Return how many connections leave enough file descriptors for all else."""
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if files == resource.RLIM_INFINITY:
         return CONNECTIONS_MAX
-    return max(1, min(CONNECTIONS_MAX, files - FILES_KEPT_FREE))
+    return max(1, min(CONNECTIONS_MAX, files - FILES_RESERVED))
 
 
-class Crowded(asyncio.Protocol):
-    """A connection too many: any request on it is answered with 503.
+@dataclass(slots=True)
+class ConnectionLimit:
+    """The limit of one server; ``refusing`` counts refused connections still open."""
 
-    Without that, the operating system would let clients wait for ever, and take the
-    files that the service needs to reach its database.
+    connections_max: int = field(default_factory=connections_max)
+    refusing: int = 0
+
+
+class OverloadProtocol(asyncio.Protocol):
+    """Answers any request on a connection above the limit with 503.
+
+    Otherwise the operating system would let clients wait without an end, and the
+    service would run out of file descriptors for its database.
     """
 
-    _farewells = 0
+    def __init__(self, limit: ConnectionLimit) -> None:
+        self._limit = limit
+        self._timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         REFUSED.inc()
         self._transport = transport
-        Crowded._farewells += 1
-        if Crowded._farewells > FAREWELLS_MAX:
+        self._limit.refusing += 1
+        if self._limit.refusing > REFUSALS_MAX:
             transport.abort()
             return
         loop = asyncio.get_running_loop()
-        self._timer = loop.call_later(FAREWELL_S, transport.abort)
+        self._timer = loop.call_later(CLOSE_GRACE_S, transport.abort)
 
-    def data_received(self, data: bytes) -> None:  # noqa: ARG002 # whatever it asks
+    def data_received(self, data: bytes) -> None:  # noqa: ARG002 # any request
         if not self._transport.is_closing():
-            self._transport.write(_answer())
+            self._transport.write(_response())
             self._transport.close()
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
-        Crowded._farewells -= 1
-        if timer := getattr(self, "_timer", None):
-            timer.cancel()
+        self._limit.refusing -= 1
+        if self._timer is not None:
+            self._timer.cancel()
 
 
-def _answer() -> bytes:
+def _response() -> bytes:
     request_id = uuid4().hex
     body = render(
         Answer(

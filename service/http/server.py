@@ -1,8 +1,9 @@
-"""Connections: what arrives on them that is no request, and how they end."""
+"""The HTTP server: limits connections, and answers malformed requests."""
 
 import asyncio
 import logging
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 from uuid import uuid4
 
 from aiohttp import web
@@ -10,31 +11,51 @@ from aiohttp.http_exceptions import LineTooLong
 from aiohttp.web_protocol import RequestHandler
 
 from service.http.envelope import Answer, respond
-from service.http.overload import Crowded, connections_max
+from service.http.overload import ConnectionLimit, OverloadProtocol
 from service.http.telemetry import REQUEST_ID, add_edge_headers
 
 NOT_HTTP: Final = "this is not a valid HTTP request"
 TOO_LONG: Final = "the request line or a header is too long"
 
+# Settings of a runner that its connections don't take.
+_NOT_OF_CONNECTIONS: Final = frozenset(
+    {"handle_signals", "handler_cancellation", "shutdown_timeout"}
+)
+
 logger = logging.getLogger("agent_runtime.request")
 
 
 class Runner(web.AppRunner):
-    """Runs an application; refuses what can't be parsed without quoting it.
+    """Runs an application within a limit of connections.
 
-    Connections beyond a bound, which leaves room for all else that needs a file,
-    are refused.
+    ``settings`` are those of ``web.AppRunner``. A request that can't be parsed is
+    refused without being quoted.
     """
+
+    def __init__(
+        self, app: web.Application, *, limit: ConnectionLimit, **settings: Any
+    ) -> None:
+        super().__init__(app, **settings)
+        self.limit = limit
+        self._connection_settings = {
+            name: value
+            for name, value in settings.items()
+            if name not in _NOT_OF_CONNECTIONS
+        }
 
     async def _make_server(self) -> web.Server:
         server = await super()._make_server()
-        # aiohttp has no place to name the class of its connections.
-        server.__class__ = _Server
-        return server
+        return _Server(
+            server.request_handler,
+            request_factory=server.request_factory,
+            handler_cancellation=server.handler_cancellation,
+            limit=self.limit,
+            connection_settings=self._connection_settings,
+        )
 
 
 class Draining:
-    """Set once the process has been told to stop."""
+    """``started`` is true once the process has been told to stop."""
 
     started = False
 
@@ -45,24 +66,35 @@ DRAINING = web.AppKey("draining", Draining)
 async def close_while_draining(
     request: web.Request, response: web.StreamResponse
 ) -> None:
-    """Tell a client to send its next request to somebody else."""
+    """Close the connection after this response once the process is stopping."""
     if request.app[DRAINING].started:
         response.headers["Connection"] = "close"
         response.force_close()
 
 
 class _Server(web.Server):
-    connections_max = connections_max()
+    def __init__(
+        self,
+        handler: Any,
+        *,
+        limit: ConnectionLimit,
+        connection_settings: Mapping[str, Any],
+        **settings: Any,
+    ) -> None:
+        super().__init__(handler, **settings)
+        self._limit = limit
+        self._connection_settings = connection_settings
 
-    # The library says that a server makes one kind of connection.
+    # aiohttp's type allows no protocol but its own.
     def __call__(self) -> asyncio.Protocol:  # type: ignore[override]
-        if len(self._connections) >= self.connections_max:
-            return Crowded()
-        return _Connection(self, loop=self._loop, **self._kwargs)
+        if len(self.connections) >= self._limit.connections_max:
+            return OverloadProtocol(self._limit)
+        loop = asyncio.get_running_loop()
+        return _Connection(self, loop=loop, **self._connection_settings)
 
 
 class _Connection(RequestHandler):
-    """A connection; aiohttp's own refusals quote the request and name its version."""
+    """Refuses malformed requests; aiohttp would quote them and name its version."""
 
     __slots__ = ()
 
@@ -77,7 +109,7 @@ class _Connection(RequestHandler):
             return super().handle_error(request, status, exc, message)
         request[REQUEST_ID] = request_id = uuid4().hex
         logger.info(
-            "refused what is no request",
+            "refused a malformed request",
             extra={"request_id": request_id, "status": status},
         )
         response = respond(

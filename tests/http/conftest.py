@@ -12,6 +12,7 @@ from aiohttp.test_utils import TestClient, TestServer
 from service.app import create_app
 from service.http.envelope import Answer
 from service.http.operation import Routes, add_operations
+from service.http.overload import ConnectionLimit
 from service.http.rate_limit import RateLimit
 from service.http.server import Runner
 from service.resources import Resources, open_resources
@@ -43,7 +44,8 @@ class Server(TestServer):
     """Runs an application as the service does; aiohttp's would cancel its handlers."""
 
     async def _make_runner(self, **settings: Any) -> Runner:
-        return Runner(self.app, **{**settings, "handler_cancellation": False})
+        settings["handler_cancellation"] = False
+        return Runner(self.app, limit=ConnectionLimit(), **settings)
 
 
 @dataclass(frozen=True, slots=True)

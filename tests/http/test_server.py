@@ -9,7 +9,7 @@ import orjson
 import pytest
 from aiohttp import web
 
-from service.http.overload import REFUSED, connections_max
+from service.http.overload import REFUSED, ConnectionLimit, connections_max
 from service.http.server import Runner
 from service.tasks import end_tasks
 from tests.http.raw import TIMEOUT_S
@@ -23,7 +23,12 @@ KEEPALIVE_S = 0.5
 
 @pytest.fixture
 async def runner() -> AsyncIterator[Runner]:
-    runner = Runner(web.Application(), access_log=None, keepalive_timeout=KEEPALIVE_S)
+    runner = Runner(
+        web.Application(),
+        limit=ConnectionLimit(),
+        access_log=None,
+        keepalive_timeout=KEEPALIVE_S,
+    )
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
     yield runner
@@ -103,8 +108,7 @@ async def test_who_never_ends_a_head_is_hung_up_on(port: int, begun: bytes) -> N
 async def test_a_connection_too_many_is_told_so_and_the_others_go_on(
     runner: Runner, port: int
 ) -> None:
-    assert runner.server is not None
-    runner.server.connections_max = 2
+    runner.limit.connections_max = 2
     refused = REFUSED._value.get()
     opened = [await asyncio.open_connection("127.0.0.1", port) for _ in range(2)]
     await asyncio.sleep(0.05)
@@ -130,8 +134,7 @@ async def test_a_connection_too_many_is_told_so_and_the_others_go_on(
 async def test_who_says_nothing_on_a_connection_too_many_is_not_kept(
     runner: Runner, port: int
 ) -> None:
-    assert runner.server is not None
-    runner.server.connections_max = 0
+    runner.limit.connections_max = 0
 
     opened = [await asyncio.open_connection("127.0.0.1", port) for _ in range(40)]
 
