@@ -1,4 +1,4 @@
-"""Probes and metrics, for whoever runs the service."""
+"""Probes and metrics for operators."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -31,10 +31,10 @@ HEAD = Gauge("agent_runtime_log_position", "Position of the log's last event.")
 
 @dataclass(slots=True)
 class Health:
-    """What probes look at; ``trace_store_is_well`` is None without a trace store."""
+    """The inputs of the probes; without a trace store the last one is None."""
 
     pool: AsyncConnectionPool[AsyncConnection[Any]]
-    trace_store_is_well: Callable[[], bool] | None = None
+    trace_store_is_available: Callable[[], bool] | None = None
 
 
 HEALTH = web.AppKey("health", Health)
@@ -44,7 +44,9 @@ class FollowerHealth(TypedDict):
     name: str
     position: int
     lag: int
-    lag_s: Annotated[float, Field(description="Age of the oldest event that lacks.")]
+    lag_s: Annotated[
+        float, Field(description="Age of the oldest unprocessed event, in seconds.")
+    ]
     stopped: str | None
 
 
@@ -53,8 +55,8 @@ class Readiness(TypedDict):
     log_position: int | None
     followers: list[FollowerHealth]
     trace_store: Annotated[
-        Literal["well", "left alone"] | None,
-        Field(description="Left alone after failures; null without a trace store."),
+        Literal["available", "suspended"] | None,
+        Field(description="Suspended after failures; null without a trace store."),
     ]
 
 
@@ -97,9 +99,9 @@ async def get_readyz(request: web.Request) -> Answer[Readiness]:
     ]
     if request.app[DRAINING].started:
         return _answer(health, "draining", head, followers)
-    is_well = health.trace_store_is_well
+    is_available = health.trace_store_is_available
     if any(follower["stopped"] for follower in followers) or (
-        is_well is not None and not is_well()
+        is_available is not None and not is_available()
     ):
         return _answer(health, "degraded", head, followers)
     return _answer(health, "ready", head, followers)
@@ -111,9 +113,9 @@ def _answer(
     head: int | None,
     followers: list[FollowerHealth],
 ) -> Answer[Readiness]:
-    trace_store: Literal["well", "left alone"] | None = None
-    if health.trace_store_is_well is not None:
-        trace_store = "well" if health.trace_store_is_well() else "left alone"
+    trace_store: Literal["available", "suspended"] | None = None
+    if health.trace_store_is_available is not None:
+        trace_store = "available" if health.trace_store_is_available() else "suspended"
     data: Readiness = {
         "status": word,
         "log_position": head,

@@ -13,7 +13,7 @@ from projections.price_catalog.rendered import RENDERED_CATALOG
 from service.http.app_keys import EVENT_LOG
 from service.http.as_of import At
 from service.http.operation import Routes
-from service.http.requests import Moment, QueryModel, min_position
+from service.http.requests import QueryModel, Timestamp, min_position
 
 routes = Routes("llm-router")
 
@@ -21,7 +21,7 @@ CLOCK: web.AppKey[Callable[[], datetime]] = web.AppKey("clock")
 
 
 class ProvidersQuery(QueryModel):
-    as_of: Moment | None = None
+    as_of: Timestamp | None = None
     at: At | None = None
 
 

@@ -14,7 +14,7 @@ from pydantic import (
 )
 
 from projections.sessions.cursor import Cursor, cursor_from_text
-from service.http.requests import POSITION_MAX, Moment, QueryModel
+from service.http.requests import POSITION_MAX, QueryModel, Timestamp
 from service.sessions.ids import ID_CHARACTERS_MAX
 
 WINDOW_DEFAULT = timedelta(days=7)
@@ -40,7 +40,7 @@ def _cursor(text: str) -> Cursor:
     return cursor_from_text(text)
 
 
-Time = Annotated[Moment, BeforeValidator(_iso_8601)]
+Time = Annotated[Timestamp, BeforeValidator(_iso_8601)]
 """ISO 8601; a date alone is its midnight in UTC."""
 
 

@@ -12,13 +12,13 @@ from pydantic import (
     WithJsonSchema,
 )
 
-from service.http.requests import POSITION_MAX, Moment
+from service.http.requests import POSITION_MAX, Timestamp
 
-_TIME: TypeAdapter[datetime] = TypeAdapter(Moment)
+_TIME: TypeAdapter[datetime] = TypeAdapter(Timestamp)
 
 
 def _read(value: Any) -> int | datetime:
-    # JSON knows one kind of number: 42.0 is 42.
+    # JSON has one number type: 42.0 is 42.
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if isinstance(value, int) and not isinstance(value, bool):
@@ -48,9 +48,9 @@ BodyAt = Annotated[
         }
     ),
 ]
-"""The type of a body's ``at``."""
+"""The type of the field ``at`` of a body."""
 
 At = Annotated[BodyAt, BeforeValidator(_number_in_text)]
-"""The type of a query's ``at``, where a position is text too."""
+"""The type of the query parameter ``at``, where a position is text."""
 
 _DIGITS = re.compile(r"[0-9]{1,19}")

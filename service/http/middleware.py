@@ -1,4 +1,4 @@
-"""What surrounds every operation; the only middleware, for each costs every request."""
+"""The only middleware: request id, authentication, errors, metrics and log line."""
 
 import time
 from collections.abc import Awaitable, Callable
@@ -16,10 +16,10 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 @web.middleware
 async def edge(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Authenticate before anything is read, and answer every failure.
+    """Authenticate before the body is read, and answer every exception.
 
-    What happens inside is logged and counted once. A path or method that doesn't
-    exist says so to anybody.
+    Each request is logged and counted once. An unknown path or method is answered
+    without authentication.
     """
     started = time.perf_counter()
     name_request(request)
@@ -33,7 +33,7 @@ async def edge(request: web.Request, handler: Handler) -> web.StreamResponse:
                 refuse_other_epoch(request)
             response = await handler(request)
             name_log_epoch(request, response)
-        except Exception as error:  # noqa: BLE001 # all of them are answered
+        except Exception as error:  # noqa: BLE001 # every exception becomes an answer
             response = answer_failure(request, error)
         status = response.status
         if not response.prepared:

@@ -1,4 +1,4 @@
-"""Let pass so many at once, and then one every so often."""
+"""Token-bucket rate limiting."""
 
 import math
 import time
@@ -13,7 +13,7 @@ KEYS_MAX = 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RateLimit:
-    """``burst`` at once; each of them comes back after ``interval_s``."""
+    """A bucket holds ``burst`` tokens and regains one every ``interval_s`` seconds."""
 
     burst: int
     interval_s: float
@@ -21,9 +21,9 @@ class RateLimit:
 
 @dataclass(slots=True)
 class Buckets:
-    """What each key has left; the longest untouched are forgotten first.
+    """A token bucket for each key, at most ``keys_max``; the least recent go first.
 
-    Of this process only: several processes each let as much pass.
+    Each process counts for itself.
     """
 
     limit: RateLimit
@@ -32,12 +32,12 @@ class Buckets:
     _full_at: OrderedDict[object, float] = field(default_factory=OrderedDict)
 
     def take(self, key: object) -> float:
-        """Take one and return 0, or return the seconds until there is one again."""
+        """Take a token and return 0, or return the seconds until there is one."""
         now = self.clock()
-        # A bucket is the time at which it will be full again.
+        # A bucket is stored as the time at which it will be full again.
         full_at = max(self._full_at.get(key, now), now) + self.limit.interval_s
         wait_s = full_at - now - self.limit.burst * self.limit.interval_s
-        # The sums of floating point may miss a round number by a little.
+        # Tolerates rounding errors of floating point.
         if wait_s > self.limit.interval_s / 1e6:
             return wait_s
         self._full_at[key] = full_at

@@ -1,4 +1,4 @@
-"""Read path, query, headers and body, or say everything that is wrong with them."""
+"""Parse path, query and headers; a refusal names every problem."""
 
 import re
 from collections.abc import Mapping
@@ -25,18 +25,18 @@ from service.http.validation_errors import PROBLEMS_MAX, problems_of, shown_name
 
 POSITION_MAX = 2**63 - 1
 NO_NUL = "must not contain U+0000"
-# Control characters, line separators, and those that turn the order of what follows
-# around: a list with such a name in it would not show what it says.
-_UNSHOWN = r"\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"
-NAME_PATTERN = rf"^[^\s{_UNSHOWN}]([^{_UNSHOWN}]*[^\s{_UNSHOWN}])?$"
+# Control characters, line separators, and those that change the text direction:
+# a list would show a name with one of them wrongly.
+_UNPRINTABLE = r"\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"
+NAME_PATTERN = rf"^[^\s{_UNPRINTABLE}]([^{_UNPRINTABLE}]*[^\s{_UNPRINTABLE}])?$"
 
 Model = TypeVar("Model", bound=BaseModel)
 Name = Annotated[str, Field(min_length=1, max_length=128, pattern=NAME_PATTERN)]
-"""What people call something, on one line and with no space around it."""
+"""A name for people, on one line and without surrounding spaces."""
 
 
 class RequestModel(BaseModel):
-    """A body or a query: unknown fields are refused, values aren't bent to fit."""
+    """A body or a query: unknown fields are refused, values are not coerced."""
 
     model_config = ConfigDict(
         extra="forbid", frozen=True, strict=True, hide_input_in_errors=True
@@ -44,14 +44,14 @@ class RequestModel(BaseModel):
 
 
 class QueryModel(RequestModel):
-    """Query parameters are text, so they are read leniently, but for numbers."""
+    """Query parameters are text, so values are coerced; numbers only from digits."""
 
     model_config = ConfigDict(strict=False)
 
     @field_validator("*", mode="before")
     @classmethod
     def _digits_alone(cls, value: Any, field: ValidationInfo) -> Any:
-        # pydantic reads text as Python does: 1_0 as 10, and 5.0 as 5.
+        # pydantic would accept 1_0 as 10, and 5.0 as 5.
         kind: Any = cls.model_fields[field.field_name or ""].annotation
         return _in_digits(value) if _is_int(kind) else value
 
@@ -64,7 +64,7 @@ def _in_digits(value: Any) -> Any:
 
 @lru_cache(maxsize=256)
 def _is_int(kind: Any) -> bool:
-    """Tell an int, also an optional or bounded one, from every other type."""
+    """Return whether a type is int, or an optional or bounded int."""
     if get_origin(kind) is Annotated:
         return _is_int(get_args(kind)[0])
     members = {*get_args(kind)} - {NoneType}
@@ -72,24 +72,24 @@ def _is_int(kind: Any) -> bool:
 
 
 def _written_as_iso(value: Any) -> Any:
-    # pydantic would also read a bare number, as seconds since 1970.
+    # pydantic would also accept a number, as seconds since 1970.
     if not isinstance(value, datetime) and not _ISO_DATE.match(str(value)):
         raise ValueError("not an ISO 8601 time")
     return value
 
 
-def _in_utc(moment: datetime) -> datetime:
-    if moment.tzinfo is None:
-        return moment.replace(tzinfo=UTC)
+def _in_utc(time: datetime) -> datetime:
+    if time.tzinfo is None:
+        return time.replace(tzinfo=UTC)
     try:
-        return moment.astimezone(UTC)
+        return time.astimezone(UTC)
     except OverflowError:
         raise ValueError("the time is out of range") from None
 
 
-# Not strict: behind a validator of ours, pydantic no longer knows that it reads JSON,
+# Not strict: after a BeforeValidator, pydantic no longer knows that it reads JSON,
 # where a time is text.
-Moment = Annotated[
+Timestamp = Annotated[
     datetime,
     Field(strict=False),
     BeforeValidator(_written_as_iso),
@@ -99,7 +99,7 @@ Moment = Annotated[
 
 
 def path_parameter(kind: Any) -> TypeAdapter[Any]:
-    """Return what reads a path parameter of a type, as strictly as a query's."""
+    """Return the parser of a path parameter, as strict as that of a query parameter."""
     digits: Any = Annotated[kind, BeforeValidator(_in_digits)]
     return TypeAdapter(digits if _is_int(kind) else kind)
 
@@ -107,9 +107,9 @@ def path_parameter(kind: Any) -> TypeAdapter[Any]:
 def parse_path(
     request: web.Request, types: Mapping[str, TypeAdapter[Any]]
 ) -> dict[str, Any]:
-    """Read the path's parameters.
+    """Parse the path parameters.
 
-    :raises MalformedRequestError: when one isn't of its type
+    :raises MalformedRequestError: one isn't of its type
     """
     values: dict[str, Any] = {}
     problems: list[Problem] = []
@@ -118,7 +118,7 @@ def parse_path(
         if "\0" in given:
             problems.append(Problem(name, NO_NUL))
         try:
-            # Not by the adapter, whose own function only passes it on.
+            # Skips the adapter's own wrapper function.
             values[name] = adapter.validator.validate_strings(given)  # type: ignore[arg-type]  # text is one
         except ValidationError as error:
             problems += [Problem(name, each.message) for each in problems_of(error)]
@@ -128,9 +128,9 @@ def parse_path(
 
 
 def parse_query(request: web.Request, model: type[Model] | None) -> Model | None:
-    """Read the query's parameters.
+    """Parse the query parameters.
 
-    :raises MalformedRequestError: when some are unknown, repeated or not valid
+    :raises MalformedRequestError: some are unknown, repeated or not valid
     """
     if model is None:
         if request.rel_url.raw_query_string:
@@ -191,8 +191,6 @@ def min_position(request: web.Request) -> int | None:
     return int(header)
 
 
-_STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
-_BRACKETS = re.compile(rb"[\[\]{}]")
 _INTEGER = re.compile(r"-?[0-9]{1,20}")
 _ETAG = re.compile(r'"([0-9]{1,18})"')
 _DIGITS = re.compile(r"[0-9]{1,19}")

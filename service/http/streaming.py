@@ -1,4 +1,4 @@
-"""Answers of any length: bounded in number, and cut off when nobody reads them."""
+"""Streaming responses: limited in number, aborted when the client doesn't read."""
 
 import asyncio
 import logging
@@ -18,47 +18,47 @@ logger = logging.getLogger(__name__)
 
 
 class SlowReaderError(ConnectionError):
-    """What was sent has not been read for too long; the connection is closed."""
+    """The client has not read for ``WRITE_TIMEOUT_S``; the connection is closed."""
 
 
 class Streams:
-    """The streaming answers of one process."""
+    """The open streams of one process, at most ``streams_max``."""
 
     def __init__(self, streams_max: int = STREAMS_MAX) -> None:
-        self._places = streams_max
-        self._bells: set[asyncio.Event] = set()
+        self._free = streams_max
+        self._closing_events: set[asyncio.Event] = set()
         self.are_closing = False
 
     async def close(self, _app: web.Application | None = None) -> None:
-        """Wake the streams that have no end of their own, for them to end."""
+        """Notify open streams that the process is stopping, so that they end."""
         self.are_closing = True
-        for bell in self._bells:
-            bell.set()
+        for event in self._closing_events:
+            event.set()
 
     @contextmanager
-    def woken(self, bell: asyncio.Event) -> Iterator[None]:
-        """Have an event set when streams close."""
-        self._bells.add(bell)
+    def notify_on_close(self, event: asyncio.Event) -> Iterator[None]:
+        """Set an event when the streams close."""
+        self._closing_events.add(event)
         try:
             yield
         finally:
-            self._bells.discard(bell)
+            self._closing_events.discard(event)
 
     @asynccontextmanager
     async def open(
         self, request: web.Request, content_type: str, headers: Mapping[str, str]
     ) -> AsyncIterator["Stream"]:
-        """Begin an answer; whatever happens then can't change its status.
+        """Start a response; errors after that can't change its status.
 
         :raises UnavailableError: too many are open already
         """
-        if not self._places:
+        if not self._free:
             raise UnavailableError(
                 "too many streams and exports are open",
                 code="too_many_streams",
                 headers={"Retry-After": "10"},
             )
-        self._places -= 1
+        self._free -= 1
         try:
             response = web.StreamResponse(headers=dict(headers))
             response.content_type = content_type
@@ -69,21 +69,21 @@ class Streams:
                 yield Stream(request, response)
                 await response.write_eof()
             except ConnectionError:
-                # Whoever asked is gone, or was cut off.
+                # The client has disconnected, or was disconnected.
                 return
             except Exception:
-                # What has begun as a success must not seem to be complete.
-                logger.exception("a stream broke off")
+                # The client must see that the response is incomplete.
+                logger.exception("a stream failed")
                 _abort(request)
         finally:
-            self._places += 1
+            self._free += 1
 
 
 STREAMS = web.AppKey("streams", Streams)
 
 
 class Stream:
-    """One answer that has begun."""
+    """A response that has been started."""
 
     def __init__(self, request: web.Request, response: web.StreamResponse) -> None:
         self._request = request
@@ -92,13 +92,13 @@ class Stream:
 
     @property
     def idle_s(self) -> float:
-        """How long ago something was sent."""
+        """Seconds since the last write."""
         return time.monotonic() - self._wrote_at
 
     async def write(self, data: bytes) -> None:
-        """Send some bytes, at the pace of whoever reads them.
+        """Send bytes, with back-pressure from the client.
 
-        :raises SlowReaderError: nobody has read for ``WRITE_TIMEOUT_S``
+        :raises SlowReaderError: the client has not read for ``WRITE_TIMEOUT_S``
         """
         try:
             async with asyncio.timeout(WRITE_TIMEOUT_S):

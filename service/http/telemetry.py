@@ -1,4 +1,4 @@
-"""Give each request an id, a log line and its place in the metrics."""
+"""Request ids, the log line of each request, and HTTP metrics."""
 
 import logging
 import os
@@ -17,13 +17,11 @@ TRACEPARENT = web.RequestKey("traceparent", str)
 
 REQUESTS = Histogram(
     "http_server_request_duration_seconds",
-    "Time from a request's head to its answer.",
+    "Time from receiving a request's head to sending its response.",
     ["http_request_method", "http_route", "http_response_status_code"],
     buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
 )
-APPENDED = Counter(
-    "agent_runtime_commands_total", "Commands by what became of them.", ["outcome"]
-)
+APPENDED = Counter("agent_runtime_commands_total", "Commands by outcome.", ["outcome"])
 
 # The line of a request in text format.
 LINE = "{method} {route} {status} {duration_ms:.1f} ms"
@@ -32,7 +30,7 @@ logger = logging.getLogger("agent_runtime.request")
 
 
 def name_request(request: web.Request) -> None:
-    """Give the request its id, and the trace that it belongs to, if it names one."""
+    """Set the request's id, and its traceparent if it has a valid one."""
     headers = request.headers
     given = headers.get("X-Request-Id")
     if given is None or not _REQUEST_ID.fullmatch(given):
@@ -44,20 +42,20 @@ def name_request(request: web.Request) -> None:
 
 
 def add_edge_headers(request: web.BaseRequest, response: web.StreamResponse) -> None:
-    """Add what every answer carries; a stream does it before it is prepared."""
+    """Add the headers of every response; streams do so before they are prepared."""
     headers = response.headers
     headers["X-Request-Id"] = request[REQUEST_ID]
     headers["X-Content-Type-Options"] = "nosniff"
-    # Instead of aiohttp's, which names its version and Python's.
+    # aiohttp's own value names its version and Python's.
     headers["Server"] = "agent-runtime"
-    # Answers depend on who asks.
+    # Responses depend on the caller.
     if "Cache-Control" not in headers:
         headers["Cache-Control"] = "no-store"
 
 
 def record(request: web.Request, status: int, duration_s: float) -> None:
     resource = request.match_info.route.resource
-    # The template, not the path: a label must not grow with what callers send.
+    # The route's template: a label with paths would be unbounded.
     route = resource.canonical if resource else "none"
     _durations(request.method, route, status).observe(duration_s)
     if logger.isEnabledFor(logging.INFO):
@@ -73,7 +71,7 @@ def record(request: web.Request, status: int, duration_s: float) -> None:
 
 @contextmanager
 def requests_not_logged(request_id: str) -> Iterator[None]:
-    """Write no log line for requests that are sent with this request id."""
+    """Write no log lines for requests that have this request id."""
 
     def is_other(record: logging.LogRecord) -> bool:
         return (
@@ -95,7 +93,7 @@ def _durations(method: str, route: str, status: int) -> Histogram:
 
 @cache
 def count_of(outcome: str) -> Counter:
-    """Return the counter of commands of one outcome."""
+    """Return the counter of commands with one outcome."""
     return APPENDED.labels(outcome)
 
 

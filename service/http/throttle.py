@@ -1,4 +1,4 @@
-"""Slow down whoever guesses tokens, or asks too often for what is costly to lose."""
+"""Rate limits against guessing tokens, and of operations that declare one."""
 
 from dataclasses import dataclass, field
 from ipaddress import IPv6Address, ip_address
@@ -13,10 +13,10 @@ IPV6_SUBNET_BITS = 64
 
 @dataclass(frozen=True, slots=True)
 class Throttle:
-    """The counters of one process.
+    """The rate limits of one process.
 
-    A valid token is never slowed down by the refused ones of its neighbours: only
-    refusals are counted, by address. Behind a proxy all callers share its address.
+    Only refused tokens are counted by address, so callers with a valid token are
+    not slowed down by others. Behind a proxy all callers share its address.
     """
 
     refused_tokens: Buckets = field(default_factory=lambda: Buckets(REFUSED_TOKENS))
@@ -25,7 +25,7 @@ class Throttle:
     def count_refused_token(self, address: str | None) -> None:
         """Count a refused token.
 
-        :raises TooManyRequestsError: when too many came from there
+        :raises TooManyRequestsError: too many came from this address
         """
         wait_s = self.refused_tokens.take(_source(address))
         if wait_s:
@@ -38,7 +38,7 @@ class Throttle:
     def count_call(self, operation: Operation, user_id: UUID) -> None:
         """Count a call of an operation that declares a rate limit.
 
-        :raises TooManyRequestsError: when this user calls it too often
+        :raises TooManyRequestsError: this user calls it too often
         """
         if operation.rate_limit is None:
             return
@@ -51,7 +51,7 @@ class Throttle:
 
 
 def _source(address: str | None) -> object:
-    """Return an address, or the subnet that one caller of IPv6 usually has."""
+    """Return the address, or the /64 subnet of an IPv6 address."""
     try:
         parsed = ip_address((address or "").partition("%")[0])
     except ValueError:

@@ -1,4 +1,4 @@
-"""Say what is wrong with a request, in words that never quote a value."""
+"""Validation errors as problems of the API, which never quote a value."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -8,11 +8,11 @@ from pydantic import ValidationError
 from service.errors import Problem
 
 PROBLEMS_MAX = 100
-# Names come from the caller: an unknown field's, a free key's.
+# Names of unknown fields come from the caller.
 NAME_CHARACTERS_MAX = 100
 
-# pydantic's own words for these kinds quote what was given.
-OWN_WORDS: Final = {
+# pydantic's messages of these types quote the value.
+MESSAGES: Final = {
     "uuid_parsing": "Input should be a valid UUID",
     "union_tag_invalid": "Input has an unknown tag",
 }
@@ -23,14 +23,14 @@ def problems_of(error: ValidationError) -> list[Problem]:
     return [
         Problem(
             path_of(each["loc"]),
-            OWN_WORDS.get(each["type"], each["msg"].removeprefix("Value error, ")),
+            MESSAGES.get(each["type"], each["msg"].removeprefix("Value error, ")),
         )
         for each in found[:PROBLEMS_MAX]
     ]
 
 
 def path_of(location: Sequence[str | int]) -> str:
-    """Write a place as ``rules[3].stance``."""
+    """Return a location as text, such as ``rules[3].stance``."""
     path = ""
     for part in location:
         if isinstance(part, int):
@@ -41,7 +41,7 @@ def path_of(location: Sequence[str | int]) -> str:
 
 
 def shown_name(name: str) -> str:
-    """Shorten a name that the caller chose."""
+    """Shorten a name that came from the caller."""
     if len(name) <= NAME_CHARACTERS_MAX:
         return name
     return name[:NAME_CHARACTERS_MAX] + "..."

@@ -14,7 +14,7 @@ from service.http.dispatch import request_metadata
 from service.http.envelope import Answer
 from service.http.log_epoch import POSITION_HEADER
 from service.http.operation import Routes
-from service.http.requests import Moment, QueryModel
+from service.http.requests import QueryModel, Timestamp
 from service.identifiers import named_id
 from service.price_catalog.import_prices import LogAndPool, import_prices
 from service.price_catalog.import_resource import (
@@ -43,7 +43,7 @@ ANSWERS = {
 class ImportQuery(QueryModel):
     dry_run: bool = False
     confirm: Annotated[str | None, Field(max_length=8000)] = None
-    undated_since: Moment | None = None
+    undated_since: Timestamp | None = None
 
     @property
     def confirmed(self) -> list[str]:

@@ -12,7 +12,7 @@ from service.http.app_keys import VAULT
 from service.http.dispatch import dispatch
 from service.http.envelope import Answer
 from service.http.operation import Routes
-from service.http.requests import Moment, RequestModel
+from service.http.requests import RequestModel, Timestamp
 from service.sessions.aggregate import ChatSession
 from service.sessions.commands import (
     EndSession,
@@ -40,7 +40,7 @@ class NewSession(RequestModel):
     agent_id: UUID
     session_id: SessionId | None = None
     user_id: UUID | None = None
-    started_at: Moment | None = None
+    started_at: Timestamp | None = None
 
 
 class NewTurn(RequestModel):
@@ -48,8 +48,8 @@ class NewTurn(RequestModel):
 
     turn_id: ClientId
     trace_id: ClientId | None = None
-    started_at: Moment
-    ended_at: Moment
+    started_at: Timestamp
+    ended_at: Timestamp
     provider: ClientId | None = None
     model: ClientId | None = None
     prompt_tokens: Tokens | None = None
@@ -81,7 +81,7 @@ class NewTurn(RequestModel):
 
 
 class SessionEnd(RequestModel):
-    ended_at: Moment | None = None
+    ended_at: Timestamp | None = None
 
 
 @routes.post(

@@ -111,7 +111,7 @@ async def test_it_ends_when_the_token_is_revoked(callers: Callers) -> None:
 async def test_streams_are_bounded(callers: Callers) -> None:
     auditor = await callers.user("olga", "auditor")
     streams = auditor.client.server.app[STREAMS]
-    streams._places = 1
+    streams._free = 1
 
     async with live(auditor):
         refused = await auditor.get("/api/audit/stream")

@@ -9,7 +9,7 @@ from psycopg import AsyncConnection
 from pydantic import Field
 
 from service.event_log import reader
-from service.http.requests import POSITION_MAX, Moment, QueryModel
+from service.http.requests import POSITION_MAX, QueryModel, Timestamp
 
 KIND = r"^[a-z_]{1,64}(\.[a-z_]{1,64})?$"
 REQUEST_ID = r"^[A-Za-z0-9._-]{1,64}$"
@@ -40,11 +40,11 @@ class TrailQuery(QueryModel):
         Field(pattern=REQUEST_ID, description="The X-Request-Id that caused it."),
     ] = None
     from_time: Annotated[
-        Moment | None, Field(description="Recorded at or after this.")
+        Timestamp | None, Field(description="Recorded at or after this.")
     ] = None
-    until_time: Annotated[Moment | None, Field(description="Recorded before this.")] = (
-        None
-    )
+    until_time: Annotated[
+        Timestamp | None, Field(description="Recorded before this.")
+    ] = None
     from_position: Annotated[
         Position | None, Field(description="At or after this position.")
     ] = None

@@ -157,7 +157,7 @@ async def test_a_page_is_served_in_time(
         assert times[-1] < DEADLINE_S
         assert (readiness["status"], readiness["trace_store"]) == (
             "degraded",
-            "left alone",
+            "suspended",
         )
 
 
@@ -177,7 +177,7 @@ async def test_a_store_that_is_well(pages: Served, recorder: Recorder) -> None:
         "currency": "USD",
     }
     assert found["chat-1"]["session_annotations"][0]["annotator_kind"] == "LLM"
-    assert (ready["status"], ready["trace_store"]) == ("ready", "well")
+    assert (ready["status"], ready["trace_store"]) == ("ready", "available")
 
 
 async def test_what_was_found_in_time_is_shown(
