@@ -10,7 +10,7 @@ from uuid import UUID
 class Role(StrEnum):
     """A permission beyond a user's own resources.
 
-    A superuser does everything but read other users' secret values; an auditor
+    A superuser may do everything except read other users' secret values; an auditor
     reads history and lists and changes nothing; a runtime records sessions of any
     agent.
     """

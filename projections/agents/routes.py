@@ -37,8 +37,7 @@ class AgentList(TypedDict):
 async def get_agents(request: web.Request, query: AgentListQuery) -> Answer[AgentList]:
     """List the agents that the caller manages, by id.
 
-    Superusers and auditors see all. ``after`` is the ``end_cursor`` of the page
-    before.
+    Superusers and auditors see all agents.
     """
     principal = request[PRINCIPAL]
     async with reading(request, "agents") as snapshot:

@@ -68,10 +68,9 @@ async def get_connectors(
 ) -> Answer[ConnectorList]:
     """List the connectors that the caller can see, by id.
 
-    These are the caller's own, public ones, and those granted or offered to agents
-    that the caller manages; superusers and auditors see all. ``scope`` narrows the
-    list to one of these kinds, ``agent_id`` to what is granted or offered to one
-    agent. ``after`` is the ``end_cursor`` of the page before.
+    These are the caller's own, public ones, and those granted or offered to agents that
+    the caller manages; superusers and auditors see all. ``scope`` limits the list to
+    one of these kinds, ``agent_id`` to those granted or offered to one agent.
     """
     principal = request[PRINCIPAL]
     async with reading(request, *FOLLOWERS) as snapshot:
@@ -108,12 +107,12 @@ async def get_connector(
     id: UUID,  # noqa: A002
     query: ConnectorQuery,
 ) -> Answer[ConnectorWithGrants]:
-    """Get a connector, as it is or, with ``at``, as it was.
+    """Get a connector, now or as of an earlier position or time.
 
-    ``grants`` holds all grants and offers for its owner, superusers and auditors,
-    for others those of agents that they manage. What the caller may see is decided
-    as of now, also of the past; only the owner, superusers and auditors see that of
-    a retired connector.
+    ``grants`` lists all grants and offers for the owner, superusers and auditors, and
+    for others those of agents that they manage. Access is decided by current rights,
+    also for the past. Only the owner, superusers and auditors see the past of a retired
+    connector.
     """
     principal = request[PRINCIPAL]
     async with reading(request, *FOLLOWERS) as snapshot:

@@ -26,7 +26,7 @@ EVENTS = """
 
 
 class Origin(TypedDict):
-    """The event that made something so, its author and its time.
+    """The event that caused something, its author and its time.
 
     ``actor`` is a user's id, or ``system``.
     """

@@ -62,7 +62,10 @@ class Readiness(TypedDict):
 
 @routes.get("/livez", answers={200: "alive"}, public=True)
 async def get_livez(_request: web.Request) -> Answer[None]:
-    """Say that the process answers; depends on nothing else."""
+    """Check that the process answers.
+
+    Depends on nothing else.
+    """
     return Answer(message="alive", data=None)
 
 
@@ -72,11 +75,11 @@ async def get_livez(_request: web.Request) -> Answer[None]:
     public=True,
 )
 async def get_readyz(request: web.Request) -> Answer[Readiness]:
-    """Say whether requests can be answered.
+    """Check that requests can be answered.
 
-    A follower that has stopped makes the service degraded, not unready: the log
-    still takes commands, and what the other followers build stays fresh. So does a
-    trace store that fails: lists are served without what it would add.
+    A stopped follower makes the service degraded, not unready: commands are still
+    accepted, and the other read tables stay current. A failing trace store makes it
+    degraded too: lists are answered without its data.
     """
     health = request.app[HEALTH]
     try:
@@ -134,7 +137,7 @@ def _answer(
     content_type="text/plain",
 )
 async def get_metrics(_request: web.Request) -> web.Response:
-    """Measure the service, for Prometheus."""
+    """Get metrics in the Prometheus text format."""
     return web.Response(
         body=generate_latest(), headers={"Content-Type": CONTENT_TYPE_LATEST}
     )

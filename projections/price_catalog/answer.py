@@ -20,7 +20,7 @@ GZIP_LEVEL = 6
 
 
 class ModelEntry(TypedDict):
-    """A model and the price that holds; null is unknown, 0 is free.
+    """A model and its effective price; null is unknown, 0 is free.
 
     ``pricing_available``: both base prices are known.
     """

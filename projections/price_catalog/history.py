@@ -38,9 +38,9 @@ HISTORY = """
 
 
 class KnownPrice(TypedDict):
-    """A price for a period, and from when to when the log said so.
+    """A price for a period, and the log positions between which it was recorded.
 
-    ``known_from`` and ``known_until`` are positions of the log; null is to this day.
+    ``known_until`` is null while the record is current.
     """
 
     price_version: int

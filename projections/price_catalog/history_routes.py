@@ -56,11 +56,10 @@ class PriceHistory(PricedModel):
     min_position=True,
 )
 async def get_prices(request: web.Request, query: HistoryQuery) -> Answer[PriceHistory]:
-    """List everything that was ever said about a model's prices.
+    """List all prices ever recorded for a model.
 
-    In the order in which it was said: past, present and future prices, and what was
-    corrected since. With `at`, a time or a position of the log, only what was known
-    then, as it was known.
+    In the order of recording: past, present and future prices, and corrected ones. With
+    `at`, a time or a position of the log, only what was known then.
     """
     model_id = ModelPricing.create_id(query.provider, query.model)
     async with reading(request, FOLLOWER) as snapshot:

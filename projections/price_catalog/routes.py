@@ -33,7 +33,7 @@ def _utc_now() -> datetime:
     "/api/llm-router/providers",
     answers={
         200: "providers with effective pricing",
-        304: "the caller has this answer already",
+        304: "not modified since If-None-Match",
     },
     data=list[ProviderEntry],
     min_position=True,
@@ -41,11 +41,11 @@ def _utc_now() -> datetime:
 async def get_providers(
     request: web.Request, query: ProvidersQuery
 ) -> web.StreamResponse:
-    """List the providers and models that have a price right now.
+    """List the providers and models with an effective price.
 
-    A price counts from its `effective_from` to just before its `effective_until`.
-    `as_of` asks for another moment than now. `at`, a time or a position of the log,
-    asks what was known then: prices that were corrected later are as they were.
+    A price is effective from its `effective_from` until just before its
+    `effective_until`. `as_of` selects another time than now. `at`, a time or a position
+    of the log, shows the prices as they were known then, without later corrections.
     """
     now = request.app.get(CLOCK, _utc_now)()
     as_of = query.as_of or now

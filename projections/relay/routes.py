@@ -34,27 +34,27 @@ class Rendered:
 
 @routes.get(
     "/asyncapi.json",
-    answers={200: "the document", 304: "it is as If-None-Match has it"},
+    answers={200: "the document", 304: "not modified since If-None-Match"},
     data=dict[str, Any],
     content_type="application/json",
     public=True,
 )
 async def get_asyncapi(request: web.Request) -> web.Response:
-    """Describe the topic of events, in AsyncAPI 3.0."""
+    """Get the AsyncAPI 3.0 document of the event topic."""
     return _answer(request, _asyncapi())
 
 
 @routes.get(
     "/schemas/events/{name}",
-    answers={200: "the schema", 304: "it is as If-None-Match has it"},
+    answers={200: "the schema", 304: "not modified since If-None-Match"},
     data=dict[str, Any],
     content_type="application/json",
     public=True,
 )
 async def get_event_schema(request: web.Request, name: EventName) -> web.Response:
-    """Describe the data of one type and version of event, in JSON Schema.
+    """Get the JSON Schema of one event type and version.
 
-    The names are those of messages, without what all types begin with.
+    The name is the message's type without the prefix that all types share.
     """
     if name not in schemas():
         raise NotFoundError("no such type and version of event")

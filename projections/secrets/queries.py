@@ -40,7 +40,7 @@ class ListedSecret(SecretResource):
 
 
 class SecretVersion(TypedDict):
-    """``destroyed_at`` is null while the value can be opened."""
+    """``destroyed_at`` is null while the value exists."""
 
     version: int
     fingerprint: str

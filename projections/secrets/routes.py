@@ -53,7 +53,7 @@ async def get_secrets(
 ) -> Answer[SecretList]:
     """List the caller's secrets, by name.
 
-    Nobody sees another user's here, whatever their roles.
+    Nobody can list another user's secrets, whatever their roles.
     """
     async with reading(request, "secrets") as snapshot:
         secrets = await own_secrets(
@@ -81,10 +81,10 @@ async def get_secrets(
 async def get_secret(
     request: web.Request, name: str, query: SecretQuery
 ) -> Answer[SecretWithVersions]:
-    """Describe one of the caller's secrets, with its versions, latest first.
+    """Get one of the caller's secrets with its versions, latest first.
 
-    Of every version there ever was: who set it, when, and whether its value is
-    still there. ``before`` goes on from ``end_cursor``.
+    For every version: who set it, when, and whether its value still exists. ``before``
+    continues from ``end_cursor``.
     """
     owner_id = request[PRINCIPAL].user_id
     if not is_secret_name(name):

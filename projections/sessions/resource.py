@@ -22,7 +22,10 @@ class TotalCost(TypedDict):
 
 
 class CostSummary(TypedDict):
-    """`traces_without_price` is null when the trace store's cost is shown."""
+    """Costs of a session.
+
+    `traces_without_price` is null when the cost comes from the trace store.
+    """
 
     total: TotalCost
     traces_without_price: Annotated[int | None, Computed("w.unpriced")]
@@ -43,7 +46,7 @@ class TokenUsage(TypedDict):
 
 
 class SessionAnnotation(TypedDict):
-    """What somebody, or a program, said of a session, as the trace store has it."""
+    """An annotation of a session from the trace store."""
 
     id: str
     name: str

@@ -49,16 +49,15 @@ async def get_session_list(
 ) -> Answer[Any]:
     """List sessions, newest first.
 
-    Those of agents that the caller manages and the caller's own; all of them for
-    superusers and auditors. A session is in the window when its last activity is
-    at or after `start_time`. Ordered by `start_time`, then `id`, descending.
-    Unknown figures are null, never 0. Texts are null once their user was erased.
+    The caller's own sessions and those of agents that the caller manages; all sessions
+    for superusers and auditors. The time window selects sessions whose last activity is
+    at or after `start_time`. Ordered by `start_time`, then `id`, descending. Unknown
+    figures are null, never 0. Texts are null once their user's key was destroyed.
 
-    `has_next_page` says whether there is more; `end_cursor` as `after` goes on
-    behind the last session, in a list that newer sessions don't shift. A trace
-    store, where there is one, adds annotations, their summaries, and figures that
-    aren't known here; `successful_agents` counts the agents whose sessions could
-    all be looked up in it.
+    `has_next_page` tells whether there are more sessions. Pass `end_cursor` as `after`
+    to get the next page; new sessions don't shift it. A configured trace store adds
+    annotations, their summaries, and figures that this service doesn't have;
+    `successful_agents` counts the agents whose sessions were all looked up in it.
     """
     asked = _asked(query, request[PRINCIPAL])
     async with read_once(request, *FOLLOWERS, min_position=query.min_position) as db:

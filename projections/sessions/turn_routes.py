@@ -47,8 +47,8 @@ async def get_session(
 ) -> Answer[Any]:
     """Get a session with its turns.
 
-    The session is shown as in the list, its turns from the earliest start on, with
-    their texts in full. Texts are null once their user was erased.
+    The session as in the list, and its turns by start time with their full texts. Texts
+    are null once their user's key was destroyed.
     """
     principal = request[PRINCIPAL]
     async with reading(request, *FOLLOWERS) as snapshot:

@@ -24,7 +24,7 @@ Reason = Literal["rule", "no_rule_matches", "connector_not_granted", "no_connect
 class ExplainedRule(TypedDict):
     """A rule of the connector; a decisive one matches and has the final stance.
 
-    ``since`` is the event that first stated it as it is.
+    ``since`` is the event that added it.
     """
 
     tool_pattern: str
@@ -35,13 +35,12 @@ class ExplainedRule(TypedDict):
 
 
 class Explanation(TypedDict):
-    """A decision with everything that it rests on.
+    """A decision with the rules and grants that it is based on.
 
-    ``version`` is that of the agent's rules, 0 when it never had any, and
-    ``position`` the place of the log that this is true of. A retired connector
-    doesn't exist any more. ``stance_since`` is the event that last changed the
-    decision about this tool, ``granted_since`` the one that last gave or took the
-    connector; null where it has been so from the beginning.
+    ``version`` is that of the agent's rules, 0 if it never had any. ``position`` is the
+    log position of this answer. A retired connector doesn't exist. ``stance_since`` is
+    the event that last changed the decision for this tool, ``granted_since`` the event
+    that last granted or revoked the connector; null if there was none.
     """
 
     agent_id: UUID

@@ -34,7 +34,7 @@ OWNS = "SELECT owner_id = %s FROM read.connector WHERE id = %s AND NOT is_retire
 
 
 class RuleOnConnector(TypedDict):
-    """One agent's rule, and the position of the event that last stated it."""
+    """One agent's rule, and the position of the event that added it."""
 
     agent_id: UUID
     tool_pattern: str

@@ -53,7 +53,7 @@ class ExplainQuery(QueryModel):
 
 
 class AgentRules(TypedDict):
-    """Rules as of a position; warnings are null for an earlier one than the last."""
+    """Rules as of a position; warnings are null unless it is the latest."""
 
     agent_id: UUID
     version: int
@@ -83,10 +83,10 @@ class RulesOnConnector(TypedDict):
 async def get_agent_tools(
     request: web.Request, agent_id: UUID, query: RulesQuery
 ) -> Answer[AgentRules]:
-    """Read an agent's tool rules, now or at an earlier position or time.
+    """List an agent's tool rules, now or as of an earlier position or time.
 
-    All of them for full agent management, superusers and auditors; for others those
-    of connectors that they own and that the agent holds.
+    All rules for callers with full agent management, superusers and auditors; for
+    others those of connectors that they own and that the agent holds.
     """
     mapper = request.app[EVENT_LOG].mapper
     async with reading(request, "connectors") as snapshot:
@@ -117,10 +117,10 @@ async def get_agent_tools(
 async def get_tool_explanation(
     request: web.Request, agent_id: UUID, query: ExplainQuery
 ) -> Answer[Explanation]:
-    """Explain what an agent's rules say about a tool, now or at an earlier time.
+    """Explain the decision for one tool, now or as of an earlier time.
 
-    Every rule of the connector is listed, with whether it matched and whether it
-    decided. An owner of a connector that the agent holds can ask about that one.
+    Lists every rule of the connector, with whether it matched and whether it decided.
+    An owner of a connector that the agent holds can ask about that connector.
     """
     mapper = request.app[EVENT_LOG].mapper
     async with reading(request, "connectors") as snapshot:
@@ -153,11 +153,10 @@ async def get_connector_tools(
     id: UUID,  # noqa: A002
     query: RulesOnConnectorQuery,
 ) -> Answer[RulesOnConnector]:
-    """List what agents' rules say about a connector, by agent and pattern.
+    """List all agents' rules for a connector, by agent and pattern.
 
-    For its owner, superusers and auditors. ``after`` is the ``end_cursor`` of the
-    page before. A rule may stand on a connector that its
-    agent doesn't hold; it then allows nothing.
+    For its owner, superusers and auditors. A rule for a connector that its agent
+    doesn't hold has no effect.
     """
     principal = request[PRINCIPAL]
     async with reading(request, "connectors", "tool_rules") as snapshot:

@@ -129,9 +129,9 @@ class UsagePage(TypedDict):
 async def get_usage(request: web.Request, query: UsageQuery) -> Answer[UsagePage]:
     """Sum up tokens and cost by day, agent, user, provider or model.
 
-    Of agents that the caller manages and the caller's own; all of it for superusers
-    and auditors. `cost` is null when it isn't known in full: a turn without a price,
-    or several currencies; `known_costs` holds what is known.
+    Of the caller's own sessions and of agents that the caller manages; of all sessions
+    for superusers and auditors. `cost` is null when it isn't completely known: a turn
+    has no price, or there are several currencies; `known_costs` holds the known part.
     """
     principal = request[PRINCIPAL]
     from_day, until_day = query.days(datetime.now(UTC).date())

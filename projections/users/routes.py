@@ -37,7 +37,7 @@ class TokenListQuery(QueryModel):
 
 
 class Me(UserResource):
-    """The caller, and the id of the token that they called with."""
+    """The calling user, and the id of the token of this request."""
 
     token_id: UUID | None
 
@@ -54,10 +54,9 @@ class TokenList(TypedDict):
 
 @routes.get("/api/users/me", answers={200: "the caller"})
 async def get_me(request: web.Request) -> Answer[Me]:
-    """Say who is calling.
+    """Get the calling user.
 
-    Read from the log, not from a read table: a role counts here as soon as it does
-    anywhere.
+    Read from the event log: roles are always current.
     """
     principal = request[PRINCIPAL]
     user = await request.app[EVENT_LOG].load(principal.user_id)
@@ -77,7 +76,7 @@ async def get_me(request: web.Request) -> Answer[Me]:
 async def get_users(request: web.Request, query: UserListQuery) -> Answer[UserList]:
     """List all users, by name.
 
-    For superusers and auditors. ``after`` is the ``end_cursor`` of the page before.
+    For superusers and auditors.
     """
     if not request[PRINCIPAL].sees_everything:
         raise ForbiddenError("only superusers and auditors list users")
@@ -104,7 +103,7 @@ async def get_users(request: web.Request, query: UserListQuery) -> Answer[UserLi
 async def get_user(request: web.Request, user_id: UUID) -> Answer[UserResource]:
     """Get a user.
 
-    Superusers and auditors see everyone, others themselves.
+    Superusers and auditors see all users, others only themselves.
     """
     async with reading(request, "users") as snapshot:
         user = await user_by_id(snapshot.db, user_id)
@@ -123,9 +122,10 @@ async def get_user(request: web.Request, user_id: UUID) -> Answer[UserResource]:
 async def get_user_tokens(
     request: web.Request, user_id: UUID, query: TokenListQuery
 ) -> Answer[TokenList]:
-    """List what is known of a user's tokens, the latest first.
+    """List a user's tokens, latest first.
 
-    One's own, or anyone's as a superuser or auditor. No token can be read back.
+    The caller's own, or any user's for superusers and auditors. The tokens themselves
+    can't be read.
     """
     async with reading(request, "users") as snapshot:
         user = await user_by_id(snapshot.db, user_id)

@@ -63,16 +63,16 @@ async def post_agent(request: web.Request, body: NewAgent) -> Answer[AgentResour
         200: "manager appointed, or user was already a manager",
         403: "the caller doesn't manage this agent",
         404: "no such agent, or none that the caller can see; or no such user",
-        409: "the agent has as many managers as it can have",
+        409: "the agent has the maximum number of managers",
     },
     if_match=True,
 )
 async def put_agent_manager(
     request: web.Request, agent_id: UUID, user_id: UUID
 ) -> Answer[AgentResource]:
-    """Appoint a manager of an agent.
+    """Add a manager to an agent.
 
-    Takes full management of the agent, and gives it.
+    Requires full management of the agent, and grants it to the user.
     """
     return await dispatch(
         request,
@@ -98,9 +98,9 @@ async def put_agent_manager(
 async def delete_agent_manager(
     request: web.Request, agent_id: UUID, user_id: UUID
 ) -> Answer[AgentResource]:
-    """Dismiss a manager of an agent.
+    """Remove a manager from an agent.
 
-    Takes full management of the agent. Only a superuser dismisses the last manager.
+    Requires full management of the agent. Only a superuser can remove the last manager.
     """
     return await dispatch(
         request,

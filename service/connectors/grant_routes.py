@@ -38,7 +38,7 @@ STATUS: Final = {
         200: GrantOutcome.ALREADY_GRANTED.value,
         201: GrantOutcome.GRANTED.value,
         202: "grant offered; the other side has to accept it",
-        409: "the connector has as many grants and offers as it can have",
+        409: "the connector has the maximum number of grants and offers",
         **REFUSALS,
     },
     if_match=True,
@@ -50,10 +50,10 @@ async def put_agent_grant(
 ) -> Answer[GrantResource]:
     """Grant a connector to an agent.
 
-    It takes two consents: the connector's, given by its owner, a superuser or by
-    being public, and the agent's, given by whoever fully manages it. A caller who
-    has both grants at once. A caller who has one makes an offer, which the same
-    call by the other side completes.
+    A grant needs two consents: that of the connector, given by its owner, by a
+    superuser or by being public, and that of the agent, given by a user with full
+    management. A caller who can give both grants at once. A caller who can give one
+    makes an offer; the other side accepts it by the same call.
     """
     return await dispatch(
         request,
@@ -77,10 +77,10 @@ async def delete_agent_grant(
     id: UUID,  # noqa: A002
     agent_id: UUID,
 ) -> Answer[GrantResource]:
-    """Revoke the grant of a connector to an agent, or an offer of one.
+    """Revoke a grant or an offer.
 
-    Either side may, without the other. From then on no rule for the connector
-    takes effect for that agent.
+    Either side can revoke. From then on the agent's rules for this connector have no
+    effect.
     """
     return await dispatch(
         request,

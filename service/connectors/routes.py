@@ -84,8 +84,7 @@ async def post_public_grant(
 ) -> Answer[ConnectorResource]:
     """Make a connector public.
 
-    Public shares the definition with everyone, never credentials. Repeating the
-    call is harmless.
+    Shares the definition with all users, never credentials. Can be repeated safely.
     """
     return await dispatch(
         request,
@@ -115,7 +114,7 @@ async def delete_public_grant(
 ) -> Answer[ConnectorResource]:
     """Make a connector private.
 
-    Grants that agents hold stay. Repeating the call is harmless.
+    Existing grants to agents remain. Can be repeated safely.
     """
     return await dispatch(
         request,
@@ -137,8 +136,8 @@ async def delete_public_grant(
 async def delete_connector(request: web.Request, id: UUID) -> Answer[ConnectorResource]:  # noqa: A002
     """Retire a connector.
 
-    For good: no agent holds it any more, and it is found no more. Its history
-    stays.
+    This can't be undone: all grants end and the connector can't be found any more. Its
+    history is kept.
     """
     return await dispatch(
         request,

@@ -7,7 +7,6 @@ from typing import (
     Any,
     Protocol,
     Required,
-    TypedDict,
     TypeVar,
     Unpack,
     get_args,
@@ -16,6 +15,7 @@ from typing import (
 
 from aiohttp import web
 from pydantic import BaseModel, TypeAdapter
+from typing_extensions import TypedDict
 
 from service.http.body import continue_when_read, parse_body, refuse_body
 from service.http.envelope import Answer, respond

@@ -49,7 +49,7 @@ class NewProvider(RequestModel):
 class PriceBody(RequestModel):
     """Prices for 1,000,000 tokens: null is unknown, 0 is free.
 
-    A number may also be given as text. Either way every digit counts.
+    Numbers may also be sent as strings. No digit is lost either way.
     """
 
     input_price_per_1m: Amount | None = None

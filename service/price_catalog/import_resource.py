@@ -27,7 +27,7 @@ class PriceValuesResource(TypedDict):
 
 
 class PriceChangeResource(TypedDict):
-    """What a period was, null for no price, and what the list says."""
+    """A period's price before the import, null for none, and in the price list."""
 
     effective_from: datetime
     effective_until: datetime | None
@@ -41,7 +41,7 @@ class HeldReasonResource(TypedDict):
 
 
 class ModelDifferenceResource(TypedDict):
-    """A model that the import adds, changes, or leaves as it is for a reason."""
+    """A model whose price the import adds, changes or holds back."""
 
     provider: str
     model: str
@@ -69,10 +69,10 @@ class ImportCountsResource(TypedDict):
 
 
 class ImportReportResource(TypedDict):
-    """The difference between a price list and the catalog.
+    """Differences between a price list and the catalog.
 
-    ``vanished`` models had their price from the same list earlier, and the list has
-    them no more: their prices stay.
+    ``vanished`` models had a price from this list, which no longer contains them; their
+    prices stay.
     """
 
     source: PriceSourceResource

@@ -36,7 +36,7 @@ UPLOAD_TURN = named_id("turn", "price list upload")
 UPLOAD_TIMEOUT_S = 60
 ANSWERS = {
     200: "prices imported, or with dry_run: what an import would change",
-    403: "the caller is no superuser",
+    403: "the caller is not a superuser",
 }
 
 
@@ -64,13 +64,13 @@ async def post_genai_prices_import(
 ) -> Answer[ImportReportResource]:
     """Import the prices of the installed package genai-prices.
 
-    With `dry_run` nothing is changed; the answer is the same. A second import
-    changes nothing. Some changes are held back until `confirm` names their model as
-    `provider/model`, comma-separated, or is `all`: more than five times up or down,
-    to 0, of the past, of a price from another list or that was ended. A price set
-    by hand is never overwritten, and a model that the list no longer has is only
-    reported. A price that the list doesn't date counts from `undated_since`, by
-    default from now.
+    With `dry_run` nothing is changed; the answer is the same. A repeated import changes
+    nothing. These changes are held back until `confirm` lists their models as
+    `provider/model`, separated by commas, or is `all`: a price that rises or falls more
+    than fivefold or becomes 0, a change in the past, and a change of a price that has
+    ended or came from another list. Prices set by hand are never overwritten. Models
+    that the list no longer contains are only reported. A price without a date is
+    effective from `undated_since`, by default from now.
     """
     refuse_unless_may_price(request[PRINCIPAL])
     return await _import(request, query, await asyncio.to_thread(import_genai_prices))
@@ -92,9 +92,9 @@ async def post_litellm_import(
 ) -> Answer[ImportReportResource]:
     """Import a LiteLLM price file.
 
-    The body is a `model_prices_and_context_window.json` of up to 32 MiB, as it is.
-    It carries no version: `version` says which release or commit it is of. The rest
-    is as for the import of genai-prices.
+    The body is an unchanged `model_prices_and_context_window.json` of up to 32 MiB. The
+    file has no version: name its release or commit in `version`. Everything else is as
+    for the import of genai-prices.
     """
     refuse_unless_may_price(request[PRINCIPAL])
     if request.content_type != "application/json":

@@ -43,7 +43,10 @@ class PriceResource(TypedDict):
 
 
 class PricedModelResource(TypedDict):
-    """A model and one of its prices; null once the price holds at no time."""
+    """A model and one of its prices.
+
+    ``price`` is null when the price is no longer effective at any time.
+    """
 
     model_id: UUID
     provider_id: UUID

@@ -37,7 +37,7 @@ routes = Routes("llm-router")
     answers={
         201: "provider added",
         200: "provider was already added",
-        403: "the caller is no superuser",
+        403: "the caller is not a superuser",
         409: "the key is taken by a provider of another name",
     },
     body_example={"key": "acme", "display_name": "Acme"},
@@ -47,7 +47,7 @@ async def post_provider(
 ) -> Answer[ProviderResource]:
     """Add a provider.
 
-    Its key is its own for good. It is listed once one of its models has a price.
+    Its key can't be changed later. It is listed once one of its models has a price.
     """
 
     def present(result: tuple[Provider, bool]) -> Answer[ProviderResource]:
@@ -73,7 +73,7 @@ async def post_provider(
     answers={
         201: "price set",
         200: "price was already set",
-        403: "the caller is no superuser",
+        403: "the caller is not a superuser",
         404: "no such provider",
         409: "the time is taken by another price of this model",
     },
@@ -91,9 +91,9 @@ async def post_price(
 ) -> Answer[PricedModelResource]:
     """Set the price of a model for a period.
 
-    The period is half-open and starts now unless it says otherwise; without an end
-    it is open. Where it starts inside an open period, that one ends there. A future
-    price takes effect at its instant by itself. If-Match is the model's version.
+    The period is half-open and starts now by default; without an end it is open. An
+    earlier open period ends where the new one starts. A future price takes effect
+    automatically. If-Match is the model's version.
     """
     return await dispatch(
         request,
@@ -114,8 +114,8 @@ async def post_price(
 @routes.post(
     "/api/llm-router/models/{model_id}/prices/{price_version}/end",
     answers={
-        200: "price ended, or: price had this end already",
-        403: "the caller is no superuser",
+        200: "price ended, or price had this end already",
+        403: "the caller is not a superuser",
         404: "no such model, or it has no such price",
         409: "the end isn't within the price's period",
     },
@@ -127,8 +127,8 @@ async def post_price_end(
 ) -> Answer[PricedModelResource]:
     """End a price.
 
-    It ends now unless the body says when, in the past or the future. A price that
-    ends where it starts never applies: so a future price is withdrawn.
+    It ends now by default, or at the time in the body, past or future. A price that
+    ends where it starts is never effective: this withdraws a future price.
     """
     return await dispatch(
         request,
@@ -147,7 +147,7 @@ async def post_price_end(
     answers={
         201: "price corrected",
         200: "price was that already",
-        403: "the caller is no superuser",
+        403: "the caller is not a superuser",
         404: "no such model, or it has no such price",
         409: "the time isn't within one period of the price",
     },
@@ -159,8 +159,8 @@ async def post_price_correction(
 ) -> Answer[PricedModelResource]:
     """Correct a price.
 
-    The body says what the price really was: in all of its period, or in the part
-    that the bounds choose. What was believed before can still be read with `at`.
+    The body holds the actual price, for the whole period or for the part between the
+    bounds. The earlier record can still be read with `at`.
     """
     return await dispatch(
         request,

@@ -9,7 +9,10 @@ from service.secrets.aggregate import Secret
 
 
 class SecretResource(TypedDict):
-    """``fingerprint`` is keyed: equal for equal values of one owner."""
+    """A secret without its value.
+
+    ``fingerprint`` is a keyed hash: equal for equal values of one owner.
+    """
 
     name: str
     version: int
@@ -19,7 +22,7 @@ class SecretResource(TypedDict):
 
 
 class SecretValue(TypedDict):
-    """The only answer that holds a value."""
+    """The only answer that contains a secret's value."""
 
     name: str
     version: int

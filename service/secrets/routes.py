@@ -70,16 +70,16 @@ class RevealQuery(QueryModel):
     "/api/secrets",
     answers={
         201: "secret created",
-        409: "the caller has a secret of that name, or no key any more",
+        409: "the name is taken, or the caller's key was destroyed",
     },
     body_example={"name": "TRACKER_TOKEN", "value": "correct horse battery staple"},
 )
 async def post_secret(request: web.Request, body: NewSecret) -> Answer[SecretResource]:
     """Create a secret.
 
-    It belongs to the caller; nobody else can name it, whatever their roles. No
-    answer but that of the reveal ever holds the value. A name that was deleted can
-    be used again, and its versions are numbered on.
+    It belongs to the caller; no other user can access it, whatever their roles. Only
+    the answer to revealing it contains the value. The name of a deleted secret can be
+    used again; version numbers continue.
     """
     vault = request.app[VAULT]
     return await dispatch(
@@ -106,10 +106,10 @@ async def put_secret(
 ) -> Answer[SecretResource]:
     """Overwrite the value of a secret.
 
-    Of one that the caller has; none is ever created. The ten last values are kept,
-    older ones are destroyed. Each call makes a version, also with an equal value.
-    The fingerprint is keyed: it tells whether two values of one owner are equal,
-    and nothing else about them.
+    The caller must have a secret of this name; none is created. The last ten values are
+    kept, older ones are destroyed. Every call creates a version, also with an equal
+    value. The fingerprint is a keyed hash: it tells whether two values of one owner are
+    equal, and nothing else about them.
     """
     vault = request.app[VAULT]
     return await dispatch(
@@ -124,7 +124,7 @@ async def put_secret(
     "/api/secrets/{name}/versions/{version}/restore",
     answers={
         200: "secret restored",
-        404: "the caller has no such secret, or it no such version",
+        404: "the caller has no such secret, or no such version",
         409: "that version's value was destroyed, or the caller's key",
     },
     if_match=True,
@@ -136,7 +136,7 @@ async def post_secret_restore(
 ) -> Answer[SecretResource]:
     """Restore an earlier value of a secret.
 
-    History stays: the value becomes that of a new version.
+    Creates a new version with that value.
     """
     vault = request.app[VAULT]
     return await dispatch(
@@ -155,7 +155,7 @@ async def post_secret_restore(
 async def delete_secret_by_name(request: web.Request, name: str) -> Answer[None]:
     """Delete a secret.
 
-    All of its values are destroyed; that there was one, and when, stays on record.
+    All of its values are destroyed. The history of the secret is kept.
     """
     return await dispatch(
         request,
@@ -169,7 +169,7 @@ async def delete_secret_by_name(request: web.Request, name: str) -> Answer[None]
     "/api/secrets/{name}/value",
     answers={
         200: "secret revealed",
-        404: "the caller has no such secret, or it no such version",
+        404: "the caller has no such secret, or no such version",
         409: "that version's value was destroyed, or the caller's key",
     },
     rate_limit=REVEALS,
@@ -179,9 +179,8 @@ async def get_secret_value(
 ) -> Answer[SecretValue]:
     """Reveal the value of a secret.
 
-    To its owner only. That it was revealed is on record before the value is sent:
-    this GET appends an event, so it isn't a read and stands with the commands.
-    ``version`` asks for an earlier value.
+    For its owner only. The access is recorded before the value is sent: this GET
+    appends an event. ``version`` selects an earlier value.
     """
     vault = request.app[VAULT]
 

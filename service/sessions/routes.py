@@ -102,8 +102,9 @@ async def post_session(
 ) -> Answer[SessionResource]:
     """Start a session.
 
-    Without an id it is given one. A caller with the role `runtime` records for any
-    agent and may name the user; a manager of the agent records their own sessions.
+    Without an id in the body the service chooses one. A caller with the role `runtime`
+    records for any agent and may name the user; a manager of the agent records their
+    own sessions.
     """
     session_id = body.session_id or str(uuid4())
 
@@ -139,7 +140,7 @@ async def post_session(
         200: "turn was already recorded",
         403: "the caller may not record in this session",
         404: "no such session, or none that the caller can see",
-        409: "the session has all the turns that it can have",
+        409: "the session has the maximum number of turns",
     },
     body_example={
         "turn_id": "turn-1",
@@ -158,9 +159,9 @@ async def post_turn(
 ) -> Answer[TurnReceipt]:
     """Record a turn of a session.
 
-    A turn id that is known changes nothing. Turns may come late and in any order,
-    also after the end. A text over 64 KiB is cut and marked so. The cost follows
-    from the model's price at `started_at`.
+    A repeated turn id changes nothing. Turns may arrive late and in any order, also
+    after the end of the session. Texts over 64 KiB are truncated and marked as such.
+    The cost is computed from the model's price at `started_at`.
     """
     vault = request.app[VAULT]
 
@@ -194,7 +195,7 @@ async def post_session_end(
 ) -> Answer[SessionResource]:
     """End a session, now or at a given time.
 
-    Turns that were late can still be recorded.
+    Late turns can still be recorded.
     """
 
     def present(result: tuple[ChatSession, bool]) -> Answer[SessionResource]:

@@ -61,7 +61,10 @@ def _without_contradictions(
 
 
 class BulkToolUpdate(RequestModel):
-    """The complete rules of every connector that they name; none clears the agent."""
+    """The complete rules of every connector that they name.
+
+    An empty list removes all rules of the agent.
+    """
 
     rules: Annotated[
         list[ToolRuleBody],

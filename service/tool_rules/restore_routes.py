@@ -33,10 +33,10 @@ class RulesMoment(RequestModel):
 
 
 class RestoredRules(TypedDict):
-    """All of the agent's rules now, and what differs from before.
+    """All of the agent's current rules, and what the restore changed.
 
-    ``position`` is the place of the log that they are restored from, ``left_out``
-    names connectors with rules then that have been retired since.
+    ``position`` is the log position that they are restored from. ``left_out`` lists
+    connectors that had rules then and have been retired since.
     """
 
     agent_id: UUID
@@ -54,7 +54,7 @@ class RestoredRules(TypedDict):
     answers={
         200: "tool rules restored",
         403: "the caller has no full management of the agent",
-        404: "no such agent, told to superusers only",
+        404: "no such agent; other callers than superusers get 403",
     },
     if_match=True,
     body_example={"at": 42},
@@ -62,10 +62,11 @@ class RestoredRules(TypedDict):
 async def post_tool_rules_restore(
     request: web.Request, agent_id: UUID, body: RulesMoment
 ) -> Answer[RestoredRules]:
-    """Bring an agent's tool rules back to what they were at a position or time.
+    """Restore an agent's tool rules of an earlier position or time.
 
-    All of them: rules that came since go. Nothing is rewritten; the rules are
-    replaced once more, by the caller, now. It takes full management of the agent.
+    Replaces all of the agent's rules by those of that position; rules added since are
+    removed. The history is kept: the restore is recorded as a new change by the caller.
+    Requires full management of the agent.
     """
     log = request.config_dict[EVENT_LOG]
     # What was is the same at each attempt.

@@ -27,10 +27,10 @@ routes = Routes("mcp")
 
 
 class ReplacedRules(TypedDict):
-    """The agent's rules now, and what the batch did to those that it named.
+    """The agent's current rules, and what the batch added and removed.
 
-    ``rules``: all of the agent's to full agent management, otherwise those of the
-    connectors named. Nothing added and nothing removed: nothing was recorded.
+    ``rules`` holds all rules for callers with full agent management, otherwise those of
+    the connectors in the batch. If nothing was added or removed, nothing was recorded.
     """
 
     agent_id: UUID
@@ -47,7 +47,7 @@ class ReplacedRules(TypedDict):
     answers={
         200: "tool rules replaced",
         403: "the caller can't manage a referenced connector on this agent",
-        404: "no such agent, told to superusers only",
+        404: "no such agent; other callers than superusers get 403",
         422: "a rule isn't valid or contradicts another, or names no connector",
     },
     if_match=True,
@@ -71,12 +71,13 @@ async def bulk_update_tools(
 ) -> Answer[ReplacedRules]:
     """Replace an agent's tool rules, connector by connector.
 
-    A batch is the complete rule list of every connector that it names; rules of
-    other connectors stay; an empty batch clears the agent. For each connector the
-    caller needs full management of the agent, or has to own the connector while the
-    agent holds it; for an empty batch only the first will do. All or nothing.
+    The batch holds the complete rules of every connector that it names. Rules of other
+    connectors stay. An empty batch removes all rules of the agent. For each connector
+    the caller needs full management of the agent, or has to own the connector while the
+    agent holds it; an empty batch requires full management. The batch is applied
+    entirely or not at all.
 
-    Deny beats ask beats allow; what no rule matches is denied.
+    Deny overrides ask, ask overrides allow; tools that no rule matches are denied.
     """
 
     def present(replaced: ReplacedToolRules) -> Answer[ReplacedRules]:

@@ -30,10 +30,10 @@ class DestroyedKey(TypedDict):
 async def delete_user_key(request: web.Request, user_id: UUID) -> Answer[DestroyedKey]:
     """Destroy a user's key.
 
-    All of the user's secret values and the texts of their sessions become
-    unreadable everywhere, for good, and nothing can be sealed for them again. The
-    log, replays and audits go on. Repeat the call if it fails: only a success says
-    that the key is gone.
+    Irreversibly makes all of the user's secret values and the texts of their sessions
+    unreadable; nothing can be encrypted for them again. The log, replays and the audit
+    trail keep working. Repeat the call if it fails: only a success confirms that the
+    key is destroyed.
     """
 
     def present(result: tuple[User, bool]) -> Answer[DestroyedKey]:

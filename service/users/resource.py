@@ -19,7 +19,7 @@ class UserResource(TypedDict):
 
 
 class TokenResource(TypedDict):
-    """What is known of a token; never the token."""
+    """Metadata of a token, without the token itself."""
 
     id: UUID
     user_id: UUID
@@ -29,7 +29,7 @@ class TokenResource(TypedDict):
 
 
 class IssuedToken(TokenResource):
-    """The only answer that ever holds the token itself."""
+    """The only answer that contains the token itself."""
 
     token: str
 

@@ -59,8 +59,7 @@ class NewToken(RequestModel):
 async def post_user(request: web.Request, body: NewUser) -> Answer[UserResource]:
     """Create a user.
 
-    For superusers. The name is the user's for good; a token for them is issued
-    separately.
+    For superusers. The name can't be changed later. Tokens are issued separately.
     """
 
     def present(user: User) -> Answer[UserResource]:
@@ -94,7 +93,7 @@ async def put_user_role(
 ) -> Answer[UserResource]:
     """Grant a role to a user.
 
-    For superusers. It counts from the user's next request on.
+    For superusers. It applies from the user's next request on.
     """
     return await dispatch(
         request,
@@ -121,8 +120,8 @@ async def delete_user_role(
 ) -> Answer[UserResource]:
     """Revoke a role of a user.
 
-    For superusers. Nobody can take the role superuser from themself, so there is
-    always one.
+    For superusers. Superusers can't revoke their own role superuser, so one always
+    remains.
     """
     return await dispatch(
         request,
@@ -145,9 +144,9 @@ async def post_user_token(
 ) -> Answer[IssuedToken]:
     """Issue a token.
 
-    For oneself, or for anyone as a superuser. The answer holds the token; nothing
-    keeps it, so it can't be shown again, and this operation takes no
-    Idempotency-Key.
+    For the caller, or for any user if the caller is a superuser. The answer contains
+    the token. The service stores only a hash of it, so the token can't be shown again,
+    and this operation takes no Idempotency-Key.
     """
     token = new_token()
     identifier = token_id(request.app[KEY_RING].token_hash(token))
@@ -186,8 +185,8 @@ async def delete_user_token(
 ) -> Answer[TokenResource]:
     """Revoke a token.
 
-    One's own, or anyone's as a superuser. It is refused from the next request on,
-    also by requests under way that have not been committed.
+    The caller's own, or any user's for superusers. The token is rejected from the next
+    request on; commands that haven't been committed yet fail, too.
     """
 
     def present(result: tuple[Token, bool]) -> Answer[TokenResource]:

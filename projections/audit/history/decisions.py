@@ -12,7 +12,7 @@ from service.tool_rules.decision import Stance
 
 
 class ToolDifference(TypedDict):
-    """A tool whose decision differs, with the last event that had a part in it."""
+    """A tool with different decisions, and the last event that affected it."""
 
     tool: str
     before: Stance
@@ -28,11 +28,11 @@ class ConnectorDifference(TypedDict):
 
 
 class DecisionsDifference(TypedDict):
-    """What an agent may call at one of two positions, and not at the other.
+    """Tools that an agent may call at only one of two positions.
 
-    No list of a connector's tools is known, so names are tried: those asked for,
-    and for each pattern of either moment one that it matches. A tool that only
-    differs where several patterns meet has to be asked for.
+    The service knows no list of a connector's tools, so it tries names: those in the
+    request, and one match for each pattern of either position. A tool that differs only
+    where several patterns overlap has to be named in the request.
     """
 
     agent_id: UUID

@@ -10,23 +10,23 @@ from service.connectors.aggregate import Connector
 
 
 class Span(TypedDict):
-    """From one event until another; ``until`` is null while it goes on."""
+    """From one event until another; ``until`` is null while it continues."""
 
     since: Origin
     until: Origin | None
 
 
 class GrantSpan(Span):
-    """An agent held the connector: its tool rules decided which tools it could call."""
+    """A period in which an agent held the connector."""
 
     agent_id: UUID
 
 
 class Exposure(TypedDict):
-    """Grants and publications that held at any time between two positions.
+    """Grants and publications in effect at any time between two positions.
 
-    While it was public, any manager of an agent could have it granted without the
-    owner. An agent that took it up stands among the grants.
+    While a connector is public, any manager of an agent can have it granted without its
+    owner. Such grants are listed, too.
     """
 
     connector_id: UUID

@@ -69,9 +69,9 @@ class DecisionsQuery(BetweenQuery):
 
 
 class ReplayedAggregate(TypedDict):
-    """An aggregate as the events up to a position have made it.
+    """An aggregate's state after its events up to a position.
 
-    ``state`` has the form of the version of the service that answers.
+    The format of ``state`` depends on the version of the service.
     """
 
     id: UUID
@@ -84,7 +84,7 @@ class ReplayedAggregate(TypedDict):
 
 
 class AggregateDifference(TypedDict):
-    """``version_before`` is 0 where it didn't exist yet."""
+    """Changes between two versions; ``version_before`` is 0 if it didn't exist yet."""
 
     id: UUID
     kind: str
@@ -140,9 +140,9 @@ async def _history(request: web.Request) -> AsyncIterator[_History]:
 async def get_aggregate(
     request: web.Request, aggregate_id: UUID, query: AggregateQuery
 ) -> Answer[ReplayedAggregate]:
-    """Replay any aggregate: now, at a position or time, or at a version.
+    """Replay an aggregate: now, at a position or time, or at a version.
 
-    The id is that of an entry's resource. On record as a reading.
+    The id is that of an entry's resource. The read is recorded.
     """
     if query.at is not None and query.version is not None:
         raise MalformedRequestError(
@@ -194,10 +194,10 @@ async def _at_version(
 async def get_aggregate_difference(
     request: web.Request, aggregate_id: UUID, query: BetweenQuery
 ) -> Answer[AggregateDifference]:
-    """Compare an aggregate at two moments.
+    """Compare an aggregate at two positions or times.
 
-    On record as a reading. Who made the difference: `GET /api/audit/events` with
-    this ``resource`` and these positions.
+    The read is recorded. `GET /api/audit/events` with this ``resource`` and these
+    positions lists who made the changes.
     """
     async with _history(request) as history:
         since, until = await history.between(query)
@@ -226,9 +226,9 @@ async def get_connector_exposure(
     id: UUID,  # noqa: A002
     query: BetweenQuery,
 ) -> Answer[Exposure]:
-    """Say who could use a connector between two moments, and by what.
+    """List who could use a connector between two positions or times, and why.
 
-    On record as a reading.
+    The read is recorded.
     """
     async with _history(request) as history:
         since, until = await history.between(query)
@@ -247,9 +247,9 @@ async def get_connector_exposure(
 async def get_decisions_difference(
     request: web.Request, agent_id: UUID, query: DecisionsQuery
 ) -> Answer[DecisionsDifference]:
-    """Compare what an agent may call at two moments: decisions, not rules.
+    """Compare which tools an agent may call at two positions or times.
 
-    On record as a reading.
+    Compares decisions, not rules. The read is recorded.
     """
     async with _history(request) as history:
         since, until = await history.between(query)

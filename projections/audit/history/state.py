@@ -10,7 +10,7 @@ from service.aggregate import LoggedAggregate
 
 
 class Change(TypedDict):
-    """A place in the state, as a JSON pointer (RFC 6901), and what stood there."""
+    """A changed place of the state, as a JSON pointer (RFC 6901), with both values."""
 
     path: str
     what: Literal["added", "removed", "replaced"]

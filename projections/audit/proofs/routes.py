@@ -37,13 +37,13 @@ class ConsistencyQuery(QueryModel):
 
 
 class CheckpointKey(TypedDict):
-    """The key as ``name+id+key``, as tools that check C2SP notes take it."""
+    """The key as ``name+id+key``, the format of C2SP signed-note tools."""
 
     public_key: str
 
 
 class Inclusion(TypedDict):
-    """Hashes in base64. ``checkpoint``: the signed one of that size, if it is kept."""
+    """Hashes in base64; ``checkpoint`` is the signed one of that size, if kept."""
 
     position: int
     leaf_index: int
@@ -55,7 +55,7 @@ class Inclusion(TypedDict):
 
 
 class Consistency(TypedDict):
-    """Hashes in base64. ``checkpoint``: the signed one of the second size, if kept."""
+    """Hashes in base64; ``checkpoint`` is the signed one of the second size, if any."""
 
     first_size: int
     first_root: str
@@ -71,10 +71,10 @@ class Consistency(TypedDict):
     content_type="text/plain",
 )
 async def get_checkpoint(request: web.Request) -> web.Response:
-    """Get the newest signed head of the log's Merkle tree.
+    """Get the newest signed checkpoint of the log's Merkle tree.
 
-    A few seconds behind the log. Whoever keeps it can tell later whether anything
-    before it was rewritten.
+    A few seconds behind the log. Keep it to be able to prove later that earlier entries
+    weren't rewritten.
     """
     checkpoint = await _checkpoint(request)
     return web.Response(text=checkpoint.note, content_type="text/plain")
@@ -82,10 +82,10 @@ async def get_checkpoint(request: web.Request) -> web.Response:
 
 @routes.get("/api/audit/checkpoint/key", answers={200: "key of the checkpoints"})
 async def get_checkpoint_key(request: web.Request) -> Answer[CheckpointKey]:
-    """Get the public key that checkpoints are signed with.
+    """Get the public key of the checkpoints' signatures.
 
-    It proves nothing about a service that could answer with another one: keep it
-    from a time when you trusted it, or compare it with the operator's.
+    A compromised service could return another key: compare it with one that you saved
+    earlier or got from the operator.
     """
     checkpoint = await _checkpoint(request)
     return Answer(
@@ -102,10 +102,10 @@ async def get_checkpoint_key(request: web.Request) -> Answer[CheckpointKey]:
 async def get_inclusion_proof(
     request: web.Request, query: InclusionQuery
 ) -> Answer[Inclusion]:
-    """Prove that an entry of the log is in the tree of some size.
+    """Prove that the tree of a given size contains an entry.
 
-    Without ``size``, that of the newest checkpoint, or of the whole tree for a
-    position that no checkpoint covers yet.
+    By default ``size`` is that of the newest checkpoint, or the current size of the
+    tree for a position after that checkpoint.
     """
     async with reading(request, FOLLOWER) as snapshot:
         checkpoint = await latest_checkpoint(snapshot.db)
@@ -140,10 +140,10 @@ async def get_inclusion_proof(
 async def get_consistency_proof(
     request: web.Request, query: ConsistencyQuery
 ) -> Answer[Consistency]:
-    """Prove that the log of one size is the beginning of the log of another one.
+    """Prove that the tree of one size is the beginning of a larger one.
 
-    Without ``second``, that of the newest checkpoint, or of the whole tree where no
-    checkpoint goes that far.
+    By default ``second`` is the size of the newest checkpoint, or the current size of
+    the tree when ``first`` is larger than that.
     """
     async with reading(request, FOLLOWER) as snapshot:
         checkpoint = await latest_checkpoint(snapshot.db)

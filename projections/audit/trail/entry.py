@@ -27,7 +27,10 @@ NAMING: Final = [
 
 
 class AuditedResource(TypedDict):
-    """What an entry changed; ``name`` only of users, agents and connectors."""
+    """The resource that an entry changed.
+
+    ``name`` is set only for users, agents and connectors.
+    """
 
     kind: str
     id: UUID
@@ -37,9 +40,9 @@ class AuditedResource(TypedDict):
 class AuditEntry(TypedDict):
     """Who did what, when, in which request, and what it changed.
 
-    ``actor_id`` is null for what the service or its operator did, which ``actor``
-    says. ``what`` is for people and may be put otherwise by a later version; what
-    was recorded are ``kind`` and the event's own fields.
+    ``actor_id`` is null for actions of the service or its operator; see ``actor``.
+    ``what`` is a sentence for people whose wording may change between versions of the
+    service; programs use ``kind`` and the event's own fields.
     """
 
     position: int

@@ -58,13 +58,12 @@ class StreamQuery(QueryModel):
 async def get_audit_stream(
     request: web.Request, query: StreamQuery
 ) -> web.StreamResponse:
-    """Follow the trail as it happens, by server-sent events.
+    """Follow the audit trail by server-sent events.
 
-    Each event's id is its position; `Last-Event-ID` goes on behind it, and comes
-    before ``after``. Comments keep an idle connection open. A reader who doesn't
-    keep up is cut off and can go on where they were. The stream ends when the
-    service stops, and when the caller's token or role is taken away. On record as
-    one reading.
+    Each event's id is its position. `Last-Event-ID` resumes after that position and
+    overrides ``after``. Comments keep an idle connection open. A client that reads too
+    slowly is disconnected and can resume. The stream ends when the service stops, and
+    when the caller's token or role is revoked. The read is recorded once.
     """
     start = _last_event_id(request)
     if start is None:

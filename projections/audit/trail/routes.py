@@ -51,7 +51,7 @@ class TrailPageQuery(TrailQuery):
 
 
 class AuditPage(TypedDict):
-    """``end_cursor`` is the position to go on from, null on the last page."""
+    """One page of entries; ``end_cursor`` is null on the last one."""
 
     entries: list[AuditEntry]
     end_cursor: int | None
@@ -71,11 +71,11 @@ class WholeEntry(AuditEntry):
 async def get_audit_events(
     request: web.Request, query: TrailPageQuery
 ) -> Answer[AuditPage]:
-    """List who did what, newest first.
+    """List the audit trail, newest first.
 
-    For superusers and auditors. Entries never change and never move, so a cursor
-    stays good for ever. This very request is on record before it is answered, as
-    `audit.read`; who wants to see what comes next uses the stream.
+    For superusers and auditors. Entries never change or move, so cursors stay valid.
+    The request itself is recorded as `audit.read` before it is answered; use the stream
+    to receive new entries.
     """
     await record_reading(request)
     log = request.config_dict[EVENT_LOG]
@@ -101,9 +101,9 @@ async def get_audit_events(
 async def get_audit_event(
     request: web.Request, position: Position
 ) -> Answer[WholeEntry]:
-    """Get one entry, with its fields as they are recorded.
+    """Get one entry with its recorded fields.
 
-    For superusers and auditors, on record.
+    For superusers and auditors. The read is recorded.
     """
     await record_reading(request)
     async with request.config_dict[READ_POOL].connection() as db:
@@ -125,11 +125,11 @@ async def get_audit_event(
 async def get_audit_jsonl(
     request: web.Request, query: TrailQuery
 ) -> web.StreamResponse:
-    """Export the trail as JSON Lines, oldest first, of any length.
+    """Export the audit trail as JSON Lines, oldest first.
 
-    Each line also holds the entry exactly as recorded and its leaf in the Merkle
-    tree: without filters it is what `agent-runtime audit verify` takes. On record as
-    one reading. An export that ends without its last chunk is not complete.
+    Unlimited. Each line also contains the entry exactly as recorded and its leaf in the
+    Merkle tree: an export without filters is the input of `agent-runtime audit verify`.
+    The read is recorded once. An export without its final chunk is incomplete.
     """
     return await _export(request, query, "jsonl")
 
@@ -141,10 +141,10 @@ async def get_audit_jsonl(
     min_position=True,
 )
 async def get_audit_csv(request: web.Request, query: TrailQuery) -> web.StreamResponse:
-    """Export the trail as CSV for spreadsheets, oldest first, of any length.
+    """Export the audit trail as CSV for spreadsheets, oldest first.
 
-    A cell that a spreadsheet could take for a formula begins with an apostrophe. On
-    record as one reading.
+    Unlimited. A cell that a spreadsheet could take for a formula starts with an
+    apostrophe. The read is recorded once.
     """
     return await _export(request, query, "csv")
 

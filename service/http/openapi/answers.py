@@ -1,4 +1,4 @@
-"""What an operation answers: its successes, its refusals and their headers."""
+"""The responses of an operation: successes, errors and their headers."""
 
 from collections.abc import Sequence
 from http import HTTPStatus
@@ -9,35 +9,35 @@ from service.http.operation import Operation
 
 HEADERS: Final[dict[str, dict[str, Any]]] = {
     "RequestId": {
-        "description": "The request's id, as given or made.",
+        "description": "The id of the request: the caller's, or a generated one.",
         "required": True,
         "schema": {"type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$"},
     },
     "EventPosition": {
-        "description": "The place in the log that this answer reflects or made; a "
-        "command that changed nothing has none.",
+        "description": "The log position that this answer reflects, or that the "
+        "command was recorded at. Absent when a command changed nothing.",
         "schema": {"type": "string", "pattern": "^[0-9]+$"},
     },
     "LogEpoch": {
-        "description": "The log that X-Event-Position counts in; another one after a "
-        "restore.",
+        "description": "The id of the log that X-Event-Position refers to. It changes "
+        "when the log is restored from a backup.",
         "schema": {"type": "string", "format": "uuid"},
     },
     "ETag": {
-        "description": "The version of what is answered, for If-Match or "
-        "If-None-Match.",
+        "description": "The version of the resource, for If-Match or If-None-Match.",
         "schema": {"type": "string"},
     },
     "Location": {
-        "description": "Where the new resource is.",
+        "description": "The address of the new resource.",
         "schema": {"type": "string", "format": "uri-reference"},
     },
     "IdempotentReplayed": {
-        "description": "Present when this is the kept answer of an Idempotency-Key.",
+        "description": "Present when this answer was stored for an Idempotency-Key and "
+        "is repeated.",
         "schema": {"type": "string", "const": "true"},
     },
     "RetryAfter": {
-        "description": "Seconds after which trying again may help.",
+        "description": "Seconds to wait before retrying.",
         "required": True,
         "schema": {"type": "string", "pattern": "^[0-9]+$"},
     },
@@ -50,7 +50,7 @@ HEADERS: Final[dict[str, dict[str, Any]]] = {
 
 ERROR: Final[Schema] = {
     "type": "object",
-    "description": "Any refusal.",
+    "description": "The envelope of every error.",
     "required": ["data", "message", "status_code"],
     "properties": {
         "data": {
@@ -60,11 +60,11 @@ ERROR: Final[Schema] = {
                 "code": {
                     "type": "string",
                     "pattern": "^[a-z][a-z0-9_]*$",
-                    "description": "A stable name, for programs.",
+                    "description": "A stable error code for programs.",
                 },
                 "errors": {
                     "type": "array",
-                    "description": "Everything that is wrong with the request.",
+                    "description": "All problems found in the request.",
                     "items": {
                         "type": "object",
                         "required": ["path", "message"],
@@ -77,7 +77,7 @@ ERROR: Final[Schema] = {
                 "request_id": {"type": "string"},
             },
         },
-        "message": {"type": "string", "description": "For people."},
+        "message": {"type": "string", "description": "A sentence for people."},
         "status_code": {
             "type": "integer",
             "format": "int32",
@@ -88,23 +88,23 @@ ERROR: Final[Schema] = {
 }
 
 REFUSALS: Final = {
-    400: "The request can't be read: not JSON, or a parameter or header that is "
-    "unknown, repeated or not valid.",
-    401: "There is no valid token. The answer is the same for a missing, malformed, "
-    "unknown and revoked one.",
+    400: "The request is malformed: not JSON, or an unknown, repeated or invalid "
+    "parameter or header.",
+    401: "There is no valid token. The answer is the same whether it is missing, "
+    "malformed, unknown or revoked.",
     403: "The caller may not do this.",
-    404: "There is no such thing, or none that the caller can see.",
-    409: "It clashes with what is there, or others changed the same thing again and "
-    "again; or X-Log-Epoch names another log.",
-    412: "If-Match names another version than the current one, or X-Min-Position a "
-    "position that the log hasn't reached.",
+    404: "The resource doesn't exist, or the caller may not see it.",
+    409: "The request conflicts with the current state, or with too many concurrent "
+    "changes; or X-Log-Epoch is that of another log.",
+    412: "If-Match isn't the current version, or the log hasn't reached "
+    "X-Min-Position.",
     413: "The body is too large.",
-    415: "The body is of another type than this operation takes, or compressed.",
-    422: "The request can be read, but breaks a rule; or its Idempotency-Key was used "
-    "for another request.",
-    429: "Too many refused tokens from this address, or too many calls of this "
+    415: "The body has an unsupported content type, or is compressed.",
+    422: "The request is well-formed but invalid, or its Idempotency-Key was used for "
+    "another request.",
+    429: "Too many invalid tokens from this address, or too many calls of this "
     "operation.",
-    503: "Nothing is wrong with the request; try again later.",
+    503: "The service is temporarily unavailable; retry later.",
 }
 _REFUSAL_NAMES: Final = {
     400: "Malformed",
@@ -227,11 +227,11 @@ def _refusal(status: int, words: str, shown: Any) -> Schema:
     content: Schema = {"schema": {"$ref": "#/components/schemas/Error"}}
     if shown is not None:
         content["example"] = shown
-    names = ["RequestId"]
+    names = ["X-Request-Id"]
     if status in (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE):
-        names += ["RetryAfter"]
+        names += ["Retry-After"]
     if status == HTTPStatus.UNAUTHORIZED:
-        names += ["WWWAuthenticate"]
+        names += ["WWW-Authenticate"]
     return {
         "description": words,
         "headers": _references(*names),
@@ -240,17 +240,17 @@ def _refusal(status: int, words: str, shown: Any) -> Schema:
 
 
 def _headers_of(operation: Operation, status: int) -> dict[str, Schema]:
-    names = ["RequestId"]
+    names = ["X-Request-Id"]
     if operation.method != "GET" or operation.min_position:
-        names += ["EventPosition", "LogEpoch"]
+        names += ["X-Event-Position", "X-Log-Epoch"]
     if _has_version(operation):
         names += ["ETag"]
     if operation.method == "POST" and status == HTTPStatus.CREATED:
         names += ["Location"]
     if operation.idempotent_key:
-        names += ["IdempotentReplayed"]
+        names += ["Idempotent-Replayed"]
     if status == HTTPStatus.SERVICE_UNAVAILABLE:
-        names += ["RetryAfter"]
+        names += ["Retry-After"]
     return _references(*names)
 
 
@@ -264,21 +264,13 @@ def _has_version(operation: Operation) -> bool:
 
 def _references(*names: str) -> dict[str, Schema]:
     return {
-        _HEADER_NAMES[name]: {"$ref": f"#/components/headers/{name}"} for name in names
+        name: {"$ref": f"#/components/headers/{_component(name)}"} for name in names
     }
+
+
+def _component(header: str) -> str:
+    return header.removeprefix("X-").replace("-", "")
 
 
 def _sentence(words: str) -> str:
     return words[:1].upper() + words[1:].removesuffix(".") + "."
-
-
-_HEADER_NAMES: Final = {
-    "RequestId": "X-Request-Id",
-    "EventPosition": "X-Event-Position",
-    "LogEpoch": "X-Log-Epoch",
-    "ETag": "ETag",
-    "Location": "Location",
-    "IdempotentReplayed": "Idempotent-Replayed",
-    "RetryAfter": "Retry-After",
-    "WWWAuthenticate": "WWW-Authenticate",
-}

@@ -1,4 +1,4 @@
-"""Put the document together, once for a process."""
+"""Build the OpenAPI document, once for each process."""
 
 import hashlib
 import inspect
@@ -22,24 +22,25 @@ connectors, secrets, sessions of agents with their tokens and cost, and prices o
 models over time.
 
 **Answers.** Every JSON answer is an envelope, `{"data", "message", "status_code"}`,
-refusals too: there `data` is `{"code", "errors", "request_id"}`, and `errors` names
-everything that is wrong with the request. Times come out in RFC 3339 in UTC, and go
-in as ISO 8601, where a time without a zone means UTC. Money is exact: decimal
-digits in JSON numbers, never rounded by us.
+for errors too: there `data` is `{"code", "errors", "request_id"}`, and `errors` lists
+all problems found in the request. Times in answers are RFC 3339 in UTC; in requests
+they are ISO 8601, and a time without a zone is UTC. Money is exact: JSON numbers with
+all of their decimal digits, never rounded by the service.
 
-**Requests.** Unknown fields and unknown or repeated query parameters are refused. A
-body is at most 1 MiB of JSON, at most 32 levels deep, and names no key twice.
+**Requests.** Unknown fields and unknown or repeated query parameters are rejected. A
+body is at most 1 MiB of JSON, at most 32 levels deep, without repeated keys.
 
-**Who is calling.** Send `Authorization: Bearer art_...`. A user with the role
-`superuser` gets tokens for others; the first one is written to a file when the
+**Authentication.** Send `Authorization: Bearer art_...`. Users with the role
+`superuser` issue tokens for others; the first token is written to a file when the
 service first starts.
 
-**Read what you wrote.** A command answers with `X-Event-Position`, its place in the
-log. Lists are built from the log a moment later; send the position back as
-`X-Min-Position` to wait for it, with the answer's `X-Log-Epoch` if you kept it for
-long: a log that was restored counts anew.
+**Read your own writes.** A command answers with `X-Event-Position`, its position in
+the log. Lists are updated from the log shortly afterwards; send the position as
+`X-Min-Position` to wait for it. If you store it for long, send the answer's
+`X-Log-Epoch`, too: after the log was restored from a backup, positions refer to other
+events.
 
-**Change safely.** `If-Match` makes a change depend on the version that you saw
+**Concurrent changes and retries.** `If-Match` makes a change conditional on a version
 (`ETag`), and `Idempotency-Key` makes it safe to repeat.
 """
 
@@ -95,7 +96,9 @@ def document(operations: Sequence[Operation], examples: dict[str, Any]) -> Schem
             "summary": "Tool rules, connectors, secrets, sessions and prices.",
             "description": DESCRIPTION,
         },
-        "servers": [{"url": "/", "description": "Where this document came from."}],
+        "servers": [
+            {"url": "/", "description": "The service that this document comes from."}
+        ],
         "security": [{"bearer": []}],
         "tags": [
             {"name": name, "description": words}

@@ -1,4 +1,4 @@
-"""What an operation takes: path, query and headers."""
+"""The parameters of an operation: path, query and headers."""
 
 from typing import Any, Final
 
@@ -10,25 +10,25 @@ HEADERS: Final[dict[str, dict[str, Any]]] = {
     "RequestId": {
         "name": "X-Request-Id",
         "in": "header",
-        "description": "Names this request in answers, logs and history. Another "
-        "form than this is replaced by a fresh id.",
+        "description": "Identifies this request in answers, logs and the audit "
+        "trail: 1 to 64 letters, digits, `.`, `_` or `-`. Otherwise an id is "
+        "generated.",
         "schema": {"type": "string"},
         "example": "checkout-7f3a",
     },
     "TraceParent": {
         "name": "traceparent",
         "in": "header",
-        "description": "W3C trace context; kept with the events that the request "
-        "causes. Any other form is ignored.",
+        "description": "W3C trace context, stored with the events of this request. "
+        "Invalid values are ignored.",
         "schema": {"type": "string"},
         "example": "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
     },
     "IdempotencyKey": {
         "name": "Idempotency-Key",
         "in": "header",
-        "description": "Makes repeating a command harmless: the first success is "
-        "kept and answered again. The same key with another request is refused "
-        "with 422.",
+        "description": "Makes a command safe to repeat: the first success is stored "
+        "and returned again. Reuse for another request is rejected with 422.",
         "schema": {
             "type": "string",
             "minLength": 1,
@@ -40,27 +40,41 @@ HEADERS: Final[dict[str, dict[str, Any]]] = {
     "IfMatch": {
         "name": "If-Match",
         "in": "header",
-        "description": "The ETag that the change was decided on; refused with 412 "
-        "when the resource has moved on since.",
+        "description": "The ETag that the change is based on. If the resource has "
+        "changed since, the request is rejected with 412.",
         "schema": {"type": "string", "pattern": '^"[0-9]{1,18}"$'},
         "example": '"3"',
     },
     "MinPosition": {
         "name": "X-Min-Position",
         "in": "header",
-        "description": "The X-Event-Position of an earlier answer: waits until this "
-        "answer reflects it, so that you read what you wrote.",
+        "description": "The X-Event-Position of an earlier answer. The service waits "
+        "until this answer reflects it (read your own writes).",
         "schema": {"type": "integer", "minimum": 0, "maximum": POSITION_MAX},
         "example": 42,
     },
     "LogEpoch": {
         "name": "X-Log-Epoch",
         "in": "header",
-        "description": "The X-Log-Epoch of the answer that X-Min-Position is from: "
-        "refused with 409 when the log has been restored since, so that the position "
-        "means something else.",
+        "description": "The X-Log-Epoch of the answer that X-Min-Position is from. "
+        "Rejected with 409 if the log was restored from a backup since: positions "
+        "then refer to other events.",
         "schema": {"type": "string", "format": "uuid"},
     },
+}
+
+# Descriptions of query parameters that mean the same in every operation.
+QUERY: Final = {
+    "after": "`end_cursor` of the previous page.",
+    "agent_id": "Limits the list to this agent.",
+    "at": "A log position or a time: answer as of then.",
+    "before": "`end_cursor` of the previous page.",
+    "dry_run": "Report the changes without making them.",
+    "limit": "Maximum number of items on the page.",
+    "offset": "Number of items to skip.",
+    "since": "A log position or a time: the earlier state.",
+    "until": "A log position or a time: the later state; by default now.",
+    "user_id": "Limits the list to this user.",
 }
 
 
@@ -105,8 +119,9 @@ def _query(
         parameter: Schema = {"name": name, "in": "query"}
         if name in whole.get("required", ()):
             parameter["required"] = True
-        if "description" in schema:
-            parameter["description"] = schema.pop("description")
+        description = schema.pop("description", QUERY.get(name))
+        if description is not None:
+            parameter["description"] = description
         parameter["schema"] = schema
         if name in example:
             parameter["example"] = example[name]

@@ -1,4 +1,4 @@
-"""The document, and the page that shows it, over HTTP."""
+"""Serve the OpenAPI document and the page that shows it."""
 
 import hashlib
 import mimetypes
@@ -34,13 +34,13 @@ Asset = Literal[
 
 @routes.get(
     "/openapi.json",
-    answers={200: "this document", 304: "it is as If-None-Match has it"},
+    answers={200: "this document", 304: "not modified since If-None-Match"},
     data=dict[str, Any],
     content_type="application/json",
     public=True,
 )
 async def get_openapi(request: web.Request) -> web.Response:
-    """Describe the API, in OpenAPI 3.1."""
+    """Get the OpenAPI 3.1 document of this API."""
     document = request.app[API_DOCUMENT]
     headers = {"ETag": document.etag, "Cache-Control": FRESH}
     if request.headers.get("If-None-Match") == document.etag:
@@ -52,18 +52,18 @@ async def get_openapi(request: web.Request) -> web.Response:
 
 @routes.get(
     "/docs",
-    answers={200: "the page", 304: "not changed since If-None-Match"},
+    answers={200: "the page", 304: "not modified since If-None-Match"},
     content_type="text/html",
     public=True,
 )
 async def get_docs(request: web.Request) -> web.Response:
-    """Show the API as a web page on which each operation can be tried."""
+    """Get a web page that shows this API and calls it."""
     return _file(request, "index.html")
 
 
 @routes.get(
     "/docs/{asset}",
-    answers={200: "a part of the page", 304: "not changed since If-None-Match"},
+    answers={200: "a part of the page", 304: "not modified since If-None-Match"},
     public=True,
     documented=False,
 )

@@ -1,17 +1,16 @@
-"""What each area of the API is for."""
+"""The tags of the API, with their descriptions."""
 
 from typing import Final
 
 TAGS: Final = {
-    "mcp": "Tool gateway: connectors, who they are shared with and granted to, and "
-    "the rules that say which of their tools an agent may call.",
+    "mcp": "Tool gateway: connectors, their publication and grants, and the rules that "
+    "decide which of their tools an agent may call.",
     "secrets": "Encrypted secrets of the calling user.",
-    "catalog": "Agents and those who manage them.",
+    "catalog": "Agents and their managers.",
     "users": "Users, their roles and their tokens.",
-    "observability": "Sessions of agents: what they did, what it took and what it "
-    "cost.",
-    "usage": "Token usage and cost, added up.",
+    "observability": "Sessions of agents with their turns, tokens and cost.",
+    "usage": "Sums of tokens and cost.",
     "llm-router": "Providers, models and their prices over time.",
-    "audit": "The history of everything: who changed what, and proof of it.",
+    "audit": "The audit trail: who changed what and when, with proofs.",
     "operation": "Probes, metrics and the documents about this API.",
 }

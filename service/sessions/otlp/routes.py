@@ -51,17 +51,18 @@ class ExportedTraces(TypedDict, total=False):
     refusal=refusal,
 )
 async def post_traces(request: web.Request) -> web.Response:
-    """Take spans of instrumented agents, as OTLP/HTTP has them.
+    """Ingest spans of instrumented agents over OTLP/HTTP.
 
-    An ExportTraceServiceRequest in protobuf or JSON, perhaps in gzip, of up to
-    16 MiB when decompressed. The resource attribute `agent_runtime.agent_id` says
-    whose spans these are. A trace becomes a turn as soon as its root has come and
-    one of its spans names a session (`session.id` or `gen_ai.conversation.id`);
-    spans may come late, twice and in any order for two hours. A caller with the role
-    `runtime` reports for any agent, a manager of the agent their own sessions.
+    The body is an ExportTraceServiceRequest in protobuf or JSON, optionally compressed
+    with gzip, of up to 16 MiB when decompressed. The resource attribute
+    `agent_runtime.agent_id` names the agent. A trace becomes a turn as soon as its root
+    span has arrived and one of its spans names a session (`session.id` or
+    `gen_ai.conversation.id`). Spans may arrive late, repeatedly and in any order for
+    two hours. A caller with the role `runtime` reports for any agent, a manager of the
+    agent their own sessions.
 
-    Answers are OTLP's, in the encoding of the request: partial success when some
-    spans were refused; a refusal when all were. In protobuf a refusal is a
+    Answers are those of OTLP, in the encoding of the request: partial success when some
+    spans were rejected, an error when all were. In protobuf an error is a
     google.rpc.Status.
     """
     ingest = request.config_dict[INGEST]
