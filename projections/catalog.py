@@ -38,7 +38,7 @@ PROJECTORS: Final[tuple[Projector, ...]] = (
 
 
 def follower_conninfo(database_url: str) -> str:
-    """Return connection words with the longer limits of a batch or a rebuild.
+    """Return a connection string with the longer timeouts of a batch or a rebuild.
 
     A commit doesn't wait for the disk: rows and position are lost together, if at
     all, and the log, which is never lost, makes them again.

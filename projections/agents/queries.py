@@ -1,4 +1,4 @@
-"""Questions about agents and who manages them."""
+"""Queries of agents and their managers."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -55,6 +55,6 @@ async def visible_agents(
 async def managed_among(
     db: AsyncConnection[Any], user_id: UUID, agent_ids: Iterable[UUID]
 ) -> set[UUID]:
-    """Return those of some agents that a user manages."""
+    """Return the given agents that a user manages."""
     cursor = await db.execute(MANAGED_AMONG, [user_id, list(agent_ids)])
     return {row[0] for row in await cursor.fetchall()}

@@ -72,7 +72,7 @@ async def upsert_agents(db: AsyncConnection[Any], rows: Iterable[AgentRow]) -> N
 async def replace_managers(
     db: AsyncConnection[Any], managing: Mapping[tuple[UUID, UUID], bool]
 ) -> None:
-    """Say for each (agent, user) whether that user manages it from now on."""
+    """Set for each (agent, user) whether the user manages the agent."""
     rows = {
         wanted: [
             ManagerRow(agent_id=agent_id, user_id=user_id)

@@ -1,1 +1,1 @@
-"""The history of everything: who changed what, and proof of it."""
+"""The audit trail, history and replay, and proofs that the log was not rewritten."""

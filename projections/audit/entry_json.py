@@ -14,11 +14,11 @@ from service.event_log.entries import StoredEntry
 
 
 class UnreadableEntryError(ValueError):
-    """It isn't an entry as :func:`recorded` writes it."""
+    """The object is not an entry as :func:`recorded` writes it."""
 
 
 def recorded(entry: StoredEntry) -> dict[str, Any]:
-    """Return everything that the log holds of an entry."""
+    """Return an entry as the log stores it."""
     members: dict[str, Any] = {
         "position": entry.position,
         "recorded_at": entry.recorded_at,

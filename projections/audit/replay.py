@@ -1,4 +1,4 @@
-"""The whole service as it was at a moment, in read tables of its own."""
+"""Replay the log up to a position into read tables of their own."""
 
 from collections.abc import Callable
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""Questions about connectors."""
+"""Queries of connectors."""
 
 from dataclasses import dataclass
 from typing import Any, Literal

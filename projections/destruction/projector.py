@@ -1,4 +1,4 @@
-"""Events that give up values or keys to the deletion of what was sealed."""
+"""Delete sealed values and keys that events have destroyed."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,7 +14,7 @@ from service.users.aggregate import User
 
 
 class DestructionProjector(Projector):
-    """Destroys what the log has given up, in order, missing nothing after a crash.
+    """Destroys the values and keys that events name, in order, also after a crash.
 
     Sealed ids are never used again and keys never made again, so that starting over
     from the first event does no harm.

@@ -1,4 +1,4 @@
-"""Questions about secrets; none of them is about a value."""
+"""Queries of secrets, without their values."""
 
 from datetime import datetime
 from typing import Any

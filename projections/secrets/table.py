@@ -108,6 +108,6 @@ async def upsert_secrets(
 async def destroy_versions_of(
     db: AsyncConnection[Any], owners: dict[UUID, datetime]
 ) -> None:
-    """Mark all that is left of some owners' values as destroyed."""
+    """Mark the remaining values of some owners as destroyed."""
     if owners:
         await db.execute(DESTROY_VERSIONS_OF, [list(owners), list(owners.values())])

@@ -17,7 +17,7 @@ from service.tool_rules.aggregate import Rules
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The connectors whose rules are seen; None: all, also of unknown connectors."""
+    """The connectors whose rules the caller sees; None is all, also unknown ones."""
 
     connector_ids: frozenset[UUID] | None
 
@@ -35,7 +35,7 @@ class Scope:
 async def scope_of(
     principal: Principal, agent_id: UUID, *, now: AsOf, db: AsyncConnection[Any]
 ) -> Scope:
-    """Decide by what the caller is now, also about the past.
+    """Return the scope, by the caller's present rights also for the past.
 
     All rules for superusers, auditors and managers of the agent. Otherwise those of
     the caller's own connectors that the agent holds: the caller may replace them.

@@ -1,4 +1,4 @@
-"""Which event an agent's rules, and its hold on a connector, stand since."""
+"""The events that an agent's rules and grants date from."""
 
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from service.tool_rules.decision import Stance, decide, matching_rules
 
 @dataclass(slots=True)
 class RulesThen:
-    """An agent's rules with the event that each stands since, by connector."""
+    """An agent's rules by connector, each with the event that set it."""
 
     rules: dict[str, dict[str, tuple[str, Origin]]] = field(default_factory=dict)
     last_changed: dict[str, Origin] = field(default_factory=dict)

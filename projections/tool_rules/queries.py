@@ -1,4 +1,4 @@
-"""Questions about tool rules, and about what stands around them."""
+"""Queries of tool rules, and of the grants and connectors around them."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -53,7 +53,7 @@ async def connectors_owned_and_held(
 async def connectors_held(
     db: AsyncConnection[Any], *, agent_id: UUID, among: Sequence[UUID]
 ) -> set[UUID]:
-    """Return those of some connectors that an agent holds."""
+    """Return the given connectors that an agent holds."""
     cursor = await db.execute(HELD, [agent_id, list(among)])
     return {row[0] for row in await cursor.fetchall()}
 
@@ -61,7 +61,7 @@ async def connectors_held(
 async def owns_connector(
     db: AsyncConnection[Any], *, connector_id: UUID, user_id: UUID
 ) -> bool | None:
-    """Say whether a user owns a connector; None when there is none."""
+    """Whether a user owns a connector; None when there is none."""
     row = await (await db.execute(OWNS, [user_id, connector_id])).fetchone()
     return row[0] if row else None
 

@@ -45,7 +45,7 @@ async def replace_rules(
     pairs: Sequence[tuple[UUID, UUID]],
     rows: Sequence[ToolRuleRow],
 ) -> None:
-    """Give each (agent, connector) exactly those of the rows that are its own."""
+    """Replace the rows of each (agent, connector) by its own of the given rows."""
     await db.execute(
         DELETE_OF_PAIRS, [[pair[0] for pair in pairs], [pair[1] for pair in pairs]]
     )

@@ -1,4 +1,4 @@
-"""Questions about users and their tokens."""
+"""Queries of users and their tokens."""
 
 from typing import Any
 from uuid import UUID

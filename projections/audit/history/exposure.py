@@ -1,4 +1,4 @@
-"""Who could use a connector between two moments, and by which grant or publication."""
+"""Which agents could use a connector in a period, by which grants or publications."""
 
 from collections.abc import AsyncIterator, Iterable
 from uuid import UUID
@@ -85,5 +85,5 @@ def _end(spans: Iterable[Span], origin: Origin) -> None:
 
 
 def _touches(span: Span, since: int) -> bool:
-    """Say whether a span reaches into what begins with a position."""
+    """Whether a period ends after a position."""
     return span["until"] is None or span["until"]["position"] > since

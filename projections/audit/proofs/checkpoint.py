@@ -50,7 +50,7 @@ class Checkpoint:
 
     @classmethod
     def parse(cls, note: str) -> Self:
-        """Read what a note says, without asking who has signed it.
+        """Parse a note's text without verifying its signature.
 
         :raises NoteError: it isn't a checkpoint
         """

@@ -1,4 +1,4 @@
-"""Checkpoints as files: what the signer remembers, and reviewers copy.
+"""Checkpoints as files: the signer's own record, and what reviewers copy.
 
 ``latest`` is the newest one, a file for each day (``2026-03-01``) the last of that
 day, and ``public-key`` what to check them with.
@@ -25,7 +25,7 @@ class CheckpointFiles:
             return None
 
     def keep(self, note: str, public_key: str, *, signed_at: datetime) -> None:
-        """Write a checkpoint, and its key, so that they survive a power cut."""
+        """Write a checkpoint and its key durably."""
         self._folder.mkdir(mode=0o700, exist_ok=True)
         self._replace(PUBLIC_KEY, public_key + "\n")
         self._replace(f"{signed_at:%Y-%m-%d}", note)

@@ -1,4 +1,4 @@
-"""The one way to write an entry of the log as bytes: what a leaf of the tree hashes.
+"""The canonical bytes of a log entry, which a leaf of the tree hashes.
 
 In this order, integers as 8 bytes with sign, big-endian::
 

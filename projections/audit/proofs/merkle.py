@@ -34,7 +34,7 @@ def node_hash(left: bytes, right: bytes) -> bytes:
 
 
 class GrowingTree:
-    """What is needed of a tree to add leaves: the full subtrees, largest first.
+    """The full subtrees of a tree, largest first: all that adding leaves needs.
 
     There are as many as the size has bits that are set.
     """
@@ -47,7 +47,7 @@ class GrowingTree:
         return type(self)(self.size, self._subtrees)
 
     def append(self, leaf: bytes) -> list[bytes]:
-        """Add a leaf; return what is to be stored: it, and the nodes it completes."""
+        """Add a leaf; return the nodes to store: it, and those that it completes."""
         stored = [leaf]
         full = leaf
         size = self.size
@@ -97,7 +97,7 @@ def full_subtrees(leaves: Leaves) -> Iterator[Node]:
 
 
 def inclusion_path(index: int, size: int) -> list[Leaves]:
-    """Return over which leaves the hashes of an inclusion proof stand (2.1.1)."""
+    """Return the subtrees whose hashes make an inclusion proof (2.1.1)."""
     start, end = 0, size
     path = []
     while end - start > 1:
@@ -112,7 +112,7 @@ def inclusion_path(index: int, size: int) -> list[Leaves]:
 
 
 def consistency_path(first: int, second: int) -> list[Leaves]:
-    """Return over which leaves the hashes of a consistency proof stand (2.1.2).
+    """Return the subtrees whose hashes make a consistency proof (2.1.2).
 
     ``1 <= first <= second``.
     """

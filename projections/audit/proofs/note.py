@@ -21,7 +21,7 @@ SIGNATURES_MAX = 100
 
 
 class NoteError(ValueError):
-    """It isn't a signed note, or not one that a known key has signed."""
+    """The text is not a signed note, or no known key has signed it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class VerifierKey:
         return hashlib.sha256(named).digest()[:KEY_ID_BYTES]
 
     def __str__(self) -> str:
-        """Write the key as ``name+id+key``, as those who check notes take it."""
+        """Write the key as ``name+id+key``, the verifier key of the specification."""
         encoded = base64.b64encode(ED25519 + self.public).decode()
         return f"{self.name}+{self.key_id.hex()}+{encoded}"
 
@@ -106,7 +106,7 @@ def open_note(note: str, keys: Iterable[VerifierKey]) -> tuple[str, VerifierKey]
 
 
 def notes_in(text: str) -> list[str]:
-    """Return the notes of a text in which they stand one behind the other.
+    """Split a text of several notes.
 
     Empty lines between them mean nothing. What is no note is returned as one, for
     who opens it to refuse.

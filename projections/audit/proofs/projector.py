@@ -14,11 +14,11 @@ from service.event_log.mapper import EventMapper
 
 
 class GapError(Exception):
-    """The log lacks an entry; a tree over the rest would hide that."""
+    """The log lacks an entry, which a tree over the rest would hide."""
 
 
 class MerkleTreeProjector(Projector):
-    """Grows the tree over everything in the log, whatever it means."""
+    """Adds every entry of the log to the tree, also unreadable ones."""
 
     name = "merkle_tree"
     events: ClassVar[tuple[type[Any], ...]] = ()

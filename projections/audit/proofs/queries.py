@@ -1,4 +1,4 @@
-"""Questions about the tree: roots, proofs and checkpoints."""
+"""Queries of the tree: roots, proofs and checkpoints."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -81,7 +81,7 @@ async def roots(db: AsyncConnection[Any], *sizes: int) -> list[bytes]:
 async def leaves_known(
     db: AsyncConnection[Any], positions: Sequence[int]
 ) -> dict[int, bytes]:
-    """Return the leaves of some positions, those that the live tree has."""
+    """Return the leaves of positions, as far as the live tree has them."""
     wanted = {stored_index(Node(0, each - 1)): each for each in positions}
     cursor = await db.execute(LEAVES, [list(wanted)], binary=True)
     return {wanted[index]: leaf for index, leaf in await cursor.fetchall()}
@@ -100,7 +100,7 @@ async def inclusion_proof(
 async def consistency_proof(
     db: AsyncConnection[Any], *, first: int, second: int
 ) -> ConsistencyProof:
-    """Prove that one tree is the beginning of another one."""
+    """Prove that one tree is a prefix of another."""
     wanted = [Leaves(0, first), Leaves(0, second), *consistency_path(first, second)]
     first_root, second_root, *path = await _hashes_over(db, wanted)
     return ConsistencyProof(first_root, second_root, path)

@@ -1,4 +1,4 @@
-"""Signs the tree's head, again and again, and never two that contradict each other."""
+"""Sign the tree's head periodically, and never two heads that contradict each other."""
 
 import asyncio
 import logging
@@ -34,7 +34,7 @@ KEEP = """
     VALUES (%s, %s, %s, %s, %s)
     ON CONFLICT DO NOTHING
 """
-# Of the last hour all, before that the last of each hour.
+# Keep all of the last hour, then the last of each hour.
 PRUNE = """
     DELETE FROM events.checkpoint c
      WHERE c.signed_at < now() - interval '1 hour'
@@ -53,11 +53,11 @@ logger = logging.getLogger(__name__)
 
 
 class ContradictionError(Exception):
-    """The log isn't one that a signed checkpoint was the beginning of."""
+    """The log does not extend a log whose checkpoint was signed."""
 
 
 class CheckpointSigner:
-    """Signs what the tree has reached, after holding it against what was signed."""
+    """Signs the tree's head, after checking it against earlier checkpoints."""
 
     def __init__(
         self, pool: AsyncConnectionPool[AsyncConnection[Any]], data_dir: Path
@@ -71,7 +71,7 @@ class CheckpointSigner:
         return VerifierKey(origin_of(log_epoch), public)
 
     async def run(self, interval_s: float = INTERVAL_S) -> None:
-        """Sign until cancelled, whenever there is something new."""
+        """Sign until cancelled, whenever the tree has grown."""
         while True:
             try:
                 await self.sign()
@@ -84,7 +84,7 @@ class CheckpointSigner:
             await asyncio.sleep(interval_s)
 
     async def sign(self) -> str | None:
-        """Sign what the tree has reached; None when that is signed already.
+        """Sign the tree's head; None when it is signed already.
 
         :raises ContradictionError: the log was rewritten, or cut
         :raises UnavailableError: there is no tree yet
@@ -110,7 +110,7 @@ class CheckpointSigner:
         return note
 
     def _signed(self, key: VerifierKey, notes: Sequence[str]) -> list[Checkpoint]:
-        """Return what was signed of this log, here and by other processes."""
+        """Return the checkpoints of this log, of this process and others."""
         in_file = self._files.latest()
         signed = []
         for note in [*notes, *([in_file] if in_file else [])]:
@@ -138,7 +138,7 @@ class CheckpointSigner:
     async def _publish(
         self, log_epoch: UUID, size: int, note: str, public_key: str
     ) -> None:
-        """Into the files first: what was signed must never be forgotten."""
+        """Save a checkpoint, to the files first: no signed head may be lost."""
         now = datetime.now(UTC)
         self._files.keep(note, public_key, signed_at=now)
         async with self._pool.connection() as db, db.transaction():

@@ -1,4 +1,4 @@
-"""The key that checkpoints are signed with: a file that the database can't replace."""
+"""The signing key of checkpoints: a file in the data folder, outside the database."""
 
 import contextlib
 import os
@@ -18,7 +18,7 @@ SIGNING_KEY_FILE = "checkpoint-key.pem"
 
 
 def load_or_create_signing_key(path: Path) -> Ed25519PrivateKey:
-    """Read the key, or make it; of two processes at once, one makes it.
+    """Read the key, or create it; of two processes at once, one creates it.
 
     PEM, PKCS #8, mode 0600.
 

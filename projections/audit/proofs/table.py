@@ -1,4 +1,4 @@
-"""Reads and writes of the tree's own table, wherever it is being built."""
+"""Reads and writes of the tree's table, live or in a rebuild."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -15,7 +15,7 @@ INSERT = """
 
 
 class IncompleteTreeError(Exception):
-    """The tree lacks a hash that it must have."""
+    """The tree's table lacks a hash."""
 
 
 async def stored_hashes(

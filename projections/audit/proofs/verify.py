@@ -1,4 +1,4 @@
-"""Hold an export of the log against checkpoints, offline.
+"""Verify an export of the log against checkpoints, offline.
 
 Memory stays flat: the export is read line by line, once. Beside each entry stands
 the leaf that the service's tree has for it (``leaf_hash``). These say which entry
@@ -24,7 +24,7 @@ What = Literal["changed", "removed", "inserted", "reordered", "unreadable", "rew
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The first thing that is not as it was.
+    """The first entry or checkpoint that does not verify.
 
     ``position`` is where; ``upto`` is set when all that can be said is that it lies
     between both.
@@ -38,7 +38,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What an export is worth.
+    """The result of verifying an export.
 
     ``proven`` is the last position that a checkpoint confirms, ``entries`` the last
     one in the export, ``root`` that of the tree over all of it.
@@ -71,7 +71,7 @@ def verify_export(
     *,
     earlier: Iterable[bytes] = (),
 ) -> Verdict:
-    """Check an export, complete from position 1, and stop at what is not as it was.
+    """Verify an export, complete from position 1, and stop at the first failure.
 
     ``checkpoints`` have been opened, so their signatures are valid; ``earlier`` is
     an export of an earlier time.
@@ -139,7 +139,7 @@ class _Verification:
             self._before = None
 
     def _compare(self, size: int) -> Finding | None:
-        """Hold the tree, which has this size now, against its checkpoint."""
+        """Compare the tree, which has this size now, with its checkpoint."""
         if self._tree.root() == self._roots[size]:
             # Confirmed: whatever the stored leaves say, it is as it was signed.
             self._proven = size
@@ -152,8 +152,8 @@ class _Verification:
         return Finding(
             "rewritten",
             first,
-            f"something at positions {first} to {size} is not as it was, and the "
-            "tree was rewritten with it; an earlier export tells which",
+            f"an entry at positions {first} to {size} was changed, and the "
+            "tree was rewritten with it; compare an earlier export",
             upto=size,
         )
 
@@ -171,7 +171,7 @@ class _Verification:
 
 
 def _classified(line: _Line, following: _Line) -> Finding:
-    """Say how the first entry that differs came to do so, by the one behind it."""
+    """Classify the first entry that differs, by the entry after it."""
     position = line.entry.position
     moved_up = hash_of(replace(line.entry, position=position + 1)) == following.stored
     moved_down = hash_of(replace(following.entry, position=position)) == line.stored

@@ -1,4 +1,4 @@
-"""Who caused an entry, as the log's metadata says."""
+"""The author of an entry, from the log's metadata."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +10,7 @@ TRACEPARENT_PARTS = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Authorship:
-    """Every part is None where the log doesn't say; ``actor`` may be ``system``."""
+    """Fields are None where the metadata lacks them; ``actor`` may be ``system``."""
 
     actor: str | None
     token: str | None
@@ -20,7 +20,7 @@ class Authorship:
 
 
 def authorship(metadata: str) -> Authorship:
-    """Read the metadata of an entry, also when somebody has damaged it."""
+    """Read the metadata of an entry, also if it is damaged."""
     try:
         members = orjson.loads(metadata)
     except orjson.JSONDecodeError:

@@ -61,7 +61,7 @@ class AuditEntry(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """An entry, with what could be read of it."""
+    """An entry, and its event if that is readable."""
 
     stored: StoredEntry
     author: Authorship
@@ -71,7 +71,7 @@ class _Read:
 async def audit_entries(
     db: AsyncConnection[Any], mapper: EventMapper, entries: Sequence[StoredEntry]
 ) -> list[AuditEntry]:
-    """Show some entries, with the names that ids have."""
+    """Return entries as the API shows them, with names for ids."""
     read = [
         _Read(each, authorship(each.metadata), _event(mapper, each)) for each in entries
     ]

@@ -1,4 +1,4 @@
-"""The trail in full length: JSON Lines and CSV, batch by batch."""
+"""Export the trail as JSON Lines and CSV, batch by batch."""
 
 import base64
 import csv
@@ -46,7 +46,7 @@ Borrow = Callable[[], AbstractAsyncContextManager[AsyncConnection[Any]]]
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """Some lines, and the last position in them."""
+    """A batch of lines, and its last position."""
 
     lines: bytes
     last: int
@@ -126,7 +126,7 @@ def _cells(entry: AuditEntry) -> list[str]:
 
 
 def _cell(value: Any) -> str:
-    """Write a value so that no spreadsheet calculates with it."""
+    """Escape a value so that no spreadsheet reads it as a formula."""
     text = "" if value is None else str(value)
     return "'" + text if text.startswith(FORMULA_STARTS) else text
 

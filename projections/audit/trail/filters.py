@@ -1,4 +1,4 @@
-"""What of the trail is asked for."""
+"""The filters of the trail."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -69,7 +69,7 @@ class Filters:
 
     @property
     def narrows(self) -> bool:
-        """Say whether anything but positions is asked for."""
+        """Whether anything but positions is filtered."""
         wanted = (self.actor, self.kind, self.resource, self.request_id)
         return any(each is not None for each in wanted)
 
@@ -95,7 +95,7 @@ async def filters_of(
 
 
 async def _first_since(db: AsyncConnection[Any], moment: datetime) -> int:
-    """Return the first position recorded at or after a moment."""
+    """Return the first position recorded at or after a time."""
     try:
         before = moment - moment.resolution
     except OverflowError:

@@ -1,4 +1,4 @@
-"""The trail as it happens: server-sent events, resumed by position."""
+"""Stream the trail as server-sent events, resumed by position."""
 
 import asyncio
 from dataclasses import replace
@@ -42,7 +42,7 @@ class Tail:
         self._is_behind = False
 
     async def send_new(self, stream: Stream) -> None:
-        """Send all there is, batch by batch."""
+        """Send all recorded entries, batch by batch."""
         while True:
             entries, last = await self._batch()
             if entries:
@@ -52,7 +52,7 @@ class Tail:
                 return
 
     async def wait(self, bell: asyncio.Event, timeout_s: float) -> None:
-        """Wait for news, but not for longer than the given time."""
+        """Wait for new entries, at most the given time."""
         await asyncio.sleep(PACE_S)
         if not self._is_behind:
             await wait_for(bell, timeout_s)

@@ -1,4 +1,4 @@
-"""Entries of the log to what finds them."""
+"""Log entries to the trail's index tables."""
 
 import re
 from collections.abc import Iterator, Sequence

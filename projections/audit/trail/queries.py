@@ -1,4 +1,4 @@
-"""Finding entries of the trail."""
+"""Queries of the trail."""
 
 from dataclasses import asdict
 from typing import Any, Literal
