@@ -9,14 +9,10 @@ NAMESPACE = UUID("5d0c4f6e-2f0b-4b0e-9a39-7f1c0b6d9a11")
 REMEMBERED_MAX = 20_000
 
 
-def id_text(identifier: UUID) -> str:
-    """Return ``str(id)``, cached: the same ids recur."""
-    return _text(identifier.int)
-
-
 @lru_cache(REMEMBERED_MAX)
-def _text(number: int) -> str:
-    return str(UUID(int=number))
+def id_text(identifier: UUID) -> str:
+    """Return ``str(identifier)``, cached: the same ids recur."""
+    return str(identifier)
 
 
 @lru_cache(REMEMBERED_MAX)

@@ -8,7 +8,7 @@ import psycopg
 from aiohttp import web
 from prometheus_client import CONTENT_TYPE_LATEST, Gauge, generate_latest
 from psycopg import AsyncConnection
-from psycopg_pool import AsyncConnectionPool, PoolTimeout
+from psycopg_pool import AsyncConnectionPool
 from pydantic import Field
 from typing_extensions import TypedDict
 
@@ -85,7 +85,7 @@ async def get_readyz(request: web.Request) -> Answer[Readiness]:
     try:
         async with health.pool.connection() as db:
             rows = await (await db.execute(FOLLOWERS)).fetchall()
-    except (psycopg.Error, PoolTimeout):
+    except psycopg.Error:
         return _answer(health, "unavailable", None, [])
     head = rows[0][2]
     HEAD.set(head)

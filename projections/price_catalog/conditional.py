@@ -4,14 +4,13 @@ from datetime import datetime
 from functools import lru_cache
 
 from aiohttp import web
-from multidict import CIMultiDict
 
 from projections.price_catalog.answer import Rendered
 
 MAX_AGE_S = 60
 # A cached answer must not be given to someone who waits for a later position.
 VARY = "Accept-Encoding, X-Min-Position"
-HEADERS_MAX = 64
+ACCEPT_ENCODINGS_MAX = 64
 
 
 def respond_conditionally(
@@ -22,7 +21,12 @@ def respond_conditionally(
     chosen = rendered.plain
     if accepts_gzip(given.get("Accept-Encoding", "")):
         chosen = rendered.gzipped
-    headers = CIMultiDict(_headers(chosen.etag, max_age_s, position))
+    headers = {
+        "ETag": chosen.etag,
+        "Cache-Control": f"private, max-age={max_age_s}",
+        "Vary": VARY,
+        "X-Event-Position": str(position),
+    }
     known = given.get("If-None-Match")
     if known and names_one(known, (rendered.plain.etag, rendered.gzipped.etag)):
         return web.Response(status=304, headers=headers)
@@ -32,18 +36,6 @@ def respond_conditionally(
     return web.Response(body=chosen.body, headers=headers)
 
 
-@lru_cache(HEADERS_MAX)
-def _headers(etag: str, max_age_s: int, position: int) -> CIMultiDict[str]:
-    return CIMultiDict(
-        {
-            "ETag": etag,
-            "Cache-Control": f"private, max-age={max_age_s}",
-            "Vary": VARY,
-            "X-Event-Position": str(position),
-        }
-    )
-
-
 def max_age_s(now: datetime, boundary: datetime | None) -> int:
     """Return how long an answer may be kept: never past a price's start or end."""
     if boundary is None:
@@ -51,7 +43,7 @@ def max_age_s(now: datetime, boundary: datetime | None) -> int:
     return max(0, min(MAX_AGE_S, int((boundary - now).total_seconds())))
 
 
-@lru_cache(HEADERS_MAX)
+@lru_cache(ACCEPT_ENCODINGS_MAX)
 def accepts_gzip(header: str) -> bool:
     """Read an Accept-Encoding; only a named gzip counts, and not with q=0."""
     for part in header.lower().split(","):

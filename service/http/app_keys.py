@@ -1,4 +1,4 @@
-"""What a process's application holds for its operations."""
+"""Keys of the resources that operations find in the application."""
 
 from aiohttp import web
 

@@ -1,4 +1,4 @@
-"""Authenticate a request before anything else of it is read."""
+"""Authentication of requests, before their bodies are read."""
 
 from typing import Protocol
 
@@ -11,10 +11,10 @@ from service.principal import Principal
 
 
 class Authenticator(Protocol):
-    """Proves from an ``Authorization`` header who is calling."""
+    """Returns the principal of an ``Authorization`` header."""
 
     def recall(self, header: str | None) -> Principal | None:
-        """Return the principal of a header proved before, while that still holds."""
+        """Return the cached principal of a header, if it is still current."""
 
     async def authenticate(self, header: str | None) -> Principal:
         """Return the principal.
@@ -32,7 +32,7 @@ async def authenticate(request: web.Request, operation: Operation) -> None:
     """Put the principal on the request.
 
     :raises UnauthenticatedError: without a valid token
-    :raises TooManyRequestsError: for too many refused tokens, or calls
+    :raises TooManyRequestsError: after too many refused tokens, or calls
     """
     header = request.headers.get("Authorization")
     app = request.app
@@ -42,7 +42,7 @@ async def authenticate(request: web.Request, operation: Operation) -> None:
             header
         )
     except UnauthenticatedError:
-        # Without a token nobody has guessed anything.
+        # A request without a token is no attempt to guess one.
         if header is not None:
             app[THROTTLE].count_refused_token(request.remote)
         raise

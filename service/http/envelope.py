@@ -1,4 +1,4 @@
-"""The one shape of every answer: ``{"data", "message", "status_code"}``."""
+"""The envelope of every JSON answer: ``{"data", "message", "status_code"}``."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ JSON = "application/json"
 _OPTIONS = orjson.OPT_UTC_Z | orjson.OPT_NAIVE_UTC
 
 UuidText = Annotated[str, Field(json_schema_extra={"format": "uuid"})]
-"""A UUID that is text already, as states and events hold it."""
+"""A UUID as text, as events and aggregates hold it."""
 
 
 T_co = TypeVar("T_co", covariant=True)

@@ -1,4 +1,4 @@
-"""Errors to statuses: the only such table."""
+"""Errors as HTTP responses: the one table of errors to statuses."""
 
 import logging
 from http import HTTPStatus
@@ -7,7 +7,6 @@ from typing import Final
 import psycopg
 from aiohttp import web
 from prometheus_client import Counter
-from psycopg_pool import PoolTimeout
 
 from service import errors
 from service.errors import Problem, ServiceError, UnavailableError
@@ -44,14 +43,14 @@ logger = logging.getLogger(__name__)
 
 
 def answer_failure(request: web.Request, error: Exception) -> web.StreamResponse:
-    """Turn a failure into an envelope; what nobody anticipated says nothing.
+    """Return the response of an exception; an unexpected one reveals nothing.
 
-    A redirection, which is no failure, is raised again.
+    A redirection is raised again.
     """
     match error:
         case ServiceError():
             return _refusal(request, error)
-        case psycopg.OperationalError() | PoolTimeout():
+        case psycopg.OperationalError():
             logger.warning(
                 "the database can't be reached", exc_info=error, extra=_named(request)
             )

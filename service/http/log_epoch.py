@@ -1,4 +1,4 @@
-"""Which log a position belongs to: the header X-Log-Epoch."""
+"""The header X-Log-Epoch: which history of the log a position belongs to."""
 
 from uuid import UUID
 
@@ -33,7 +33,7 @@ def refuse_other_epoch(request: web.Request) -> None:
 
 
 def name_log_epoch(request: web.Request, response: web.StreamResponse) -> None:
-    """Name the epoch beside every position."""
+    """Add the epoch to a response that has a position."""
     if POSITION_HEADER in response.headers and not response.prepared:
         response.headers[EPOCH_HEADER] = id_text(request.app[EVENT_LOG].epoch)
 

@@ -1,4 +1,4 @@
-"""Routes that say what they take and answer; the OpenAPI document is read off them."""
+"""Routes that declare their parameters and answers, for the OpenAPI document too."""
 
 import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -31,10 +31,10 @@ RefusalRewriter = Callable[[web.Request, web.Response, str], web.Response]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """One method and path.
+    """A method and path, with the function that answers it.
 
-    ``answers`` names the message or meaning of each status beside those that every
-    operation shares. ``data`` is the type of the envelope's ``data`` in a success.
+    ``answers`` has the message or meaning of each status besides those that every
+    operation has. ``data`` is the type of the envelope's ``data`` in a success.
     """
 
     method: str
@@ -45,26 +45,26 @@ class Operation:
     data: Any = None
     # Set where the answer isn't an envelope.
     content_type: str | None = None
-    # The content types of a body that the function reads by itself.
+    # Content types of a body that the function parses itself.
     raw_body: tuple[str, ...] = ()
     body_example: Any = None
-    # Answered without a token: probes, and the documents about the API.
+    # Needs no token: probes, and the documents about the API.
     public: bool = False
-    # False for what only serves another operation, such as a page's style sheet.
+    # False for parts of another operation, such as a page's style sheet.
     documented: bool = True
-    # How often one user may call it; None is as often as they like.
+    # The limit for each user; None is unlimited.
     rate_limit: RateLimit | None = None
-    # Takes Idempotency-Key; a command whose answer is secret does not.
+    # Takes Idempotency-Key; a command with a secret in its answer does not.
     idempotent_key: bool = False
     if_match: bool = False
     min_position: bool = False
     path_types: Mapping[str, TypeAdapter[Any]] = field(default_factory=dict)
     query: type[BaseModel] | None = None
     body: type[BaseModel] | None = None
-    # For callers who ask in them, such as a protocol of its own.
+    # Content types that the function answers in when the request has them.
     also_answers_in: tuple[str, ...] = ()
-    # Rewrites a refusal's envelope for a protocol that has its own; takes the
-    # request, the envelope and its message.
+    # Rewrites the response of an error for another protocol; takes the request, the
+    # response and its message.
     refusal: RefusalRewriter | None = None
 
     @property
@@ -76,7 +76,7 @@ class Operation:
         return self.body is not None or bool(self.raw_body)
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
-        """Parse what the function declares, call it, and render its answer."""
+        """Parse the declared parameters, call the function, and render its answer."""
         request[OPERATION] = self
         arguments = parse_path(request, self.path_types)
         query = parse_query(request, self.query)
@@ -187,7 +187,7 @@ def add_operations(app: web.Application, operations: Sequence[Operation]) -> Non
 
 
 def operation_of(request: web.Request) -> Operation | None:
-    """Return the operation that a request was routed to, also before it runs."""
+    """Return the operation that a request was routed to; None for an unknown path."""
     handler = request.match_info.handler
     owner = getattr(handler, "__self__", None)
     return owner if isinstance(owner, Operation) else None

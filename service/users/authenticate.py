@@ -28,7 +28,7 @@ class TokenAuthenticator:
         """Return the principal of an ``Authorization`` header.
 
         :raises UnauthenticatedError: the same for a missing, malformed, unknown and
-            revoked token, so that a guess learns nothing
+            revoked token, so that guessing reveals nothing
         """
         principal = self.recall(header)
         if principal is not None:

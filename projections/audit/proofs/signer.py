@@ -12,7 +12,7 @@ from uuid import UUID
 import psycopg
 from prometheus_client import Gauge
 from psycopg import AsyncConnection
-from psycopg_pool import AsyncConnectionPool, PoolTimeout
+from psycopg_pool import AsyncConnectionPool
 
 from projections.audit.proofs.checkpoint import Checkpoint, origin_of
 from projections.audit.proofs.checkpoint_files import CheckpointFiles
@@ -79,7 +79,7 @@ class CheckpointSigner:
             except (ContradictionError, IncompleteTreeError) as error:
                 FORKED.set(1)
                 logger.critical("no checkpoint signed: %s", error)
-            except (psycopg.Error, PoolTimeout, UnavailableError, OSError):
+            except (psycopg.Error, UnavailableError, OSError):
                 logger.warning("can't sign a checkpoint", exc_info=True)
             await asyncio.sleep(interval_s)
 
