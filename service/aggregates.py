@@ -6,7 +6,8 @@ from service.agents.aggregate import Agent
 from service.aggregate import LoggedAggregate
 from service.audit.aggregate import AuditReading
 from service.connectors.aggregate import Connector
-from service.price_catalog.aggregate import ModelPricing, Provider
+from service.price_catalog.aggregate import ModelPricing
+from service.price_catalog.provider import Provider
 from service.secrets.aggregate import Secret
 from service.sessions.aggregate import ChatSession
 from service.tool_rules.aggregate import ToolRules

@@ -39,8 +39,8 @@ from service.http.operation import Operation, add_operations
 from service.http.server import DRAINING, Draining
 from service.http.streaming import STREAMS, Streams
 from service.http.throttle import Throttle
-from service.price_catalog.import_routes import IMPORT_RESOURCES
-from service.price_catalog.import_routes import routes as price_imports
+from service.price_catalog.imports.routes import IMPORT_RESOURCES
+from service.price_catalog.imports.routes import routes as price_imports
 from service.price_catalog.routes import routes as price_commands
 from service.resources import Resources
 from service.secrets.routes import routes as secret_commands

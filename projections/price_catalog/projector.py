@@ -20,7 +20,8 @@ from projections.price_catalog.table import (
 )
 from projections.price_catalog.timeline import Timeline
 from service.event_log.mapper import RecordedEvent
-from service.price_catalog.aggregate import ModelPricing, Provider
+from service.price_catalog.aggregate import ModelPricing
+from service.price_catalog.provider import Provider
 
 
 class ProviderCatalogProjector(Projector):
@@ -38,9 +39,9 @@ class ProviderCatalogProjector(Projector):
         self, db: AsyncConnection[Any], events: Sequence[RecordedEvent]
     ) -> None:
         await insert_providers(
-            db, [_provider(each) for each in events if _adds_provider(each)]
+            db, [_provider(recorded) for recorded in events if _is_provider(recorded)]
         )
-        of_models = [each for each in events if not _adds_provider(each)]
+        of_models = [event for event in events if not _is_provider(event)]
         models, timelines = await _load(db, of_models)
         for recorded in of_models:
             if isinstance(recorded.event, ModelPricing.Created):
@@ -50,12 +51,12 @@ class ProviderCatalogProjector(Projector):
                 models[recorded.aggregate_id].version = recorded.version
                 timelines[recorded.aggregate_id].apply(recorded)
         await upsert_models(db, models.values())
-        # First what is known no more: the constraint allows no overlap in between.
+        # First: the table's constraint forbids overlaps even in between.
         await supersede_prices(
-            db, [row for each in timelines.values() for row in each.superseded]
+            db, [row for model in timelines.values() for row in model.superseded]
         )
         await insert_prices(
-            db, [row for each in timelines.values() for row in each.added]
+            db, [row for model in timelines.values() for row in model.added]
         )
         await move_change(db, events[-1].position)
 
@@ -67,11 +68,11 @@ async def _load(
     models = await select_models(db, ids)
     timelines = {model.id: Timeline(model.number) for model in models.values()}
     for row in await select_known_prices(db, ids):
-        timelines[row.model_id].remember(row)
+        timelines[row.model_id].load(row)
     return models, timelines
 
 
-def _adds_provider(recorded: RecordedEvent) -> bool:
+def _is_provider(recorded: RecordedEvent) -> bool:
     return isinstance(recorded.event, Provider.Created)
 
 

@@ -11,9 +11,9 @@ from service.config import Config
 from service.errors import InvalidRequestError
 from service.keys.root_key_source import outside_root_keys
 from service.logs import escape_unprintable
-from service.price_catalog.import_prices import import_prices
-from service.price_catalog.import_source import open_price_list
-from service.price_catalog.price_import import REASONS, ImportOutcome, ImportReport
+from service.price_catalog.imports.reconcile import REASONS
+from service.price_catalog.imports.report import ImportOutcome, ImportReport
+from service.price_catalog.imports.run import import_prices, open_price_list
 from service.resources import open_resources
 
 
@@ -83,12 +83,12 @@ async def _import(
 
 
 def _print_report(report: ImportReport) -> None:
-    for outcome in report.outcomes:
-        if outcome.fate is not ImportOutcome.UNCHANGED:
-            line = f"{outcome.fate} {escape_unprintable(outcome.key)}"
-            reasons = "; ".join(REASONS[reason] for reason in outcome.held_because)
+    for result in report.results:
+        if result.outcome is not ImportOutcome.UNCHANGED:
+            line = f"{result.outcome} {escape_unprintable(result.key)}"
+            reasons = "; ".join(REASONS[reason] for reason in result.held_because)
             print(f"{line}: {reasons}" if reasons else line)
-    counts = ", ".join(f"{count} {fate}" for fate, count in report.counts.items())
+    counts = ", ".join(f"{count} {outcome}" for outcome, count in report.counts.items())
     print(counts + (" (dry run: nothing was changed)" if report.dry_run else ""))
 
 

@@ -1,75 +1,43 @@
-"""Providers, and what their models cost when."""
+"""The prices of a model over time."""
 
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from eventsourcing.domain import event
 
 from service.aggregate import LoggedAggregate
-from service.errors import ConflictError, InvalidRequestError, NotFoundError
+from service.errors import ConflictError, InvalidRequestError
 from service.events import Id, Named, Published, Time
 from service.identifiers import named_id
 from service.price_catalog.periods import (
     Period,
+    PriceOverlapError,
     PriceValues,
     Provenance,
-    covers,
-    instant,
+    existing_parts,
     is_before,
-    named,
+    label,
     overlapping,
+    part_at,
     period_at,
-    says,
-    stated,
+    period_text,
+    price_text,
+    time_text,
     with_price_annotated,
     with_price_corrected,
     with_price_ended,
     with_price_set,
 )
-from service.price_catalog.sentences import period_text, price_text
 
 PERIODS_MAX = 1000
 
 
-class PriceOverlapError(ConflictError):
-    """The time of a price is taken by another one."""
-
-    code = "price_overlap"
-
-
-class Provider(LoggedAggregate):
-    """Somebody who serves models; the key is theirs for good."""
-
-    class Created(LoggedAggregate.Created):
-        """A provider of models was registered.
-
-        Emitted by ``POST /api/llm-router/providers`` and imports of price lists.
-        """
-
-        TOPIC = "provider.added"
-        key: Published[str]
-        display_name: Published[str]
-
-        def sentence(self, named: Named) -> str:
-            return f"added the provider {self.display_name!r} ({self.key})"
-
-    TOPIC = "provider"
-
-    @staticmethod
-    def create_id(key: str) -> UUID:
-        return named_id("provider", key)
-
-    @event(Created)
-    def __init__(self, key: str, display_name: str) -> None:
-        self.key = key
-        self.display_name = display_name
-
-
 class ModelPricing(LoggedAggregate):
-    """One model of one provider, and the prices of its past, present and future.
+    """One model of one provider, with its past, present and future prices.
 
-    A price is named by the version of the event that stated it; it keeps that name
-    when it is ended, or when a correction splits its period.
+    A price is identified by the version of the event that set it, also after it is
+    ended or a correction splits its period.
     """
 
     class Created(LoggedAggregate.Created):
@@ -104,6 +72,10 @@ class ModelPricing(LoggedAggregate):
         def sentence(self, named: Named) -> str:
             return f"set a price: {_price(self)} (source: {self.source['name']})"
 
+        def apply(self, aggregate: Any) -> None:
+            period = _period(self)
+            aggregate.periods = with_price_set(aggregate.periods, period, self.closes)
+
     class PriceEnded(LoggedAggregate.Event):
         """A price ends earlier; one that ends at its start is never valid.
 
@@ -118,7 +90,12 @@ class ModelPricing(LoggedAggregate):
 
         def sentence(self, named: Named) -> str:
             period = period_text(self.effective_from, self.effective_until)
-            return f"ended price {self.price_version}: it holds {period}"
+            return f"ended price {self.price_version}: it is valid {period}"
+
+        def apply(self, aggregate: Any) -> None:
+            aggregate.periods = with_price_ended(
+                aggregate.periods, self.effective_from, self.effective_until
+            )
 
     class PriceCorrected(LoggedAggregate.Event):
         """The price of a period was wrong; this one replaces it.
@@ -141,6 +118,9 @@ class ModelPricing(LoggedAggregate):
                 f"(source: {self.source['name']})"
             )
 
+        def apply(self, aggregate: Any) -> None:
+            aggregate.periods = with_price_corrected(aggregate.periods, _period(self))
+
     class PriceAnnotated(LoggedAggregate.Event):
         """The notes of a price have changed; the price has not.
 
@@ -153,6 +133,11 @@ class ModelPricing(LoggedAggregate):
 
         def sentence(self, named: Named) -> str:
             return f"replaced the notes of price {self.price_version}"
+
+        def apply(self, aggregate: Any) -> None:
+            aggregate.periods = with_price_annotated(
+                aggregate.periods, self.price_version, self.notes
+            )
 
     TOPIC = "model_pricing"
 
@@ -175,26 +160,30 @@ class ModelPricing(LoggedAggregate):
         effective_until: datetime | None,
         source: Provenance,
     ) -> bool:
-        """State a price for a period and return whether that changed anything.
+        """Set a price for a period and return whether that changed anything.
 
-        An open period that starts earlier is closed where this one starts.
+        An open period that starts earlier ends where this one starts.
 
-        :raises PriceOverlapError: any other overlap; says with which period
+        :raises PriceOverlapError: any other overlap; the message names the period
         """
-        start = instant(effective_from)
-        end = None if effective_until is None else instant(effective_until)
+        start = time_text(effective_from)
+        end = None if effective_until is None else time_text(effective_until)
         _refuse_empty(start, end)
-        before = period_at(self.periods, start)
-        if before is not None and says(before, end, price, source):
+        known = period_at(self.periods, start)
+        if known is not None and (
+            (known["effective_until"], known["price"], known["source"])
+            == (end, price, source)
+        ):
             return False
         closes = None
         for period in overlapping(self.periods, start, end):
             if period["effective_until"] is None and period["effective_from"] < start:
                 closes = period["price_version"]
             else:
-                raise PriceOverlapError(f"the time is taken by {named(period)}")
+                raise PriceOverlapError(f"the period overlaps {label(period)}")
         self._refuse_too_many()
-        self._price_set(
+        self.trigger_event(
+            self.PriceSet,
             effective_from=start,
             effective_until=end,
             price=price,
@@ -203,49 +192,30 @@ class ModelPricing(LoggedAggregate):
         )
         return True
 
-    @event(PriceSet)
-    def _price_set(
-        self,
-        effective_from: str,
-        effective_until: str | None,
-        price: PriceValues,
-        source: Provenance,
-        closes: int | None,
-    ) -> None:
-        period = stated(
-            self._next_version, effective_from, effective_until, price, source
-        )
-        self.periods = with_price_set(self.periods, period, closes)
-
     def end_price(self, price_version: int, *, effective_until: datetime) -> bool:
-        """Let a price end earlier and return whether that changed anything.
+        """End a price earlier and return whether that changed anything.
 
-        Ending it where it starts withdraws it. Of a price whose period was split,
-        the last part is meant.
+        Ending it at its start withdraws it. If its period was split, the last part
+        is ended.
 
-        :raises NotFoundError: there is no such price, or it was corrected away
-        :raises PriceOverlapError: that would lengthen it, or is before its start
+        :raises NotFoundError: there is no such price, or corrections replaced it
+        :raises PriceOverlapError: the end isn't within the price's period
         """
-        period = self._parts(price_version)[-1]
-        end = instant(effective_until)
+        period = existing_parts(self.periods, price_version)[-1]
+        end = time_text(effective_until)
         if end == period["effective_until"]:
             return False
         if end < period["effective_from"] or not is_before(
             end, period["effective_until"]
         ):
-            raise PriceOverlapError(f"the end must lie within {named(period)}")
-        self._price_ended(
+            raise PriceOverlapError(f"the end must lie within {label(period)}")
+        self.trigger_event(
+            self.PriceEnded,
             price_version=price_version,
             effective_from=period["effective_from"],
             effective_until=end,
         )
         return True
-
-    @event(PriceEnded)
-    def _price_ended(
-        self, price_version: int, effective_from: str, effective_until: str
-    ) -> None:
-        self.periods = with_price_ended(self.periods, effective_from, effective_until)
 
     def correct_price(
         self,
@@ -256,25 +226,29 @@ class ModelPricing(LoggedAggregate):
         effective_until: datetime | None,
         source: Provenance,
     ) -> bool:
-        """State what a price really was and return whether that changed anything.
+        """Correct a price and return whether that changed anything.
 
-        Without bounds the whole period is corrected; bounds choose a part of it.
+        Without bounds the whole period is corrected, else the part within them.
 
-        :raises NotFoundError: there is no such price, or it was corrected away
-        :raises PriceOverlapError: the bounds don't lie within one period of it
+        :raises NotFoundError: there is no such price, or corrections replaced it
+        :raises PriceOverlapError: the bounds aren't within one period of the price
         """
-        period = self._part(price_version, effective_from)
-        start = instant(effective_from) if effective_from else period["effective_from"]
-        end = instant(effective_until) if effective_until else period["effective_until"]
+        start = time_text(effective_from) if effective_from else None
+        period = part_at(self.periods, price_version, start=start)
+        start = start or period["effective_from"]
+        end = (
+            time_text(effective_until) if effective_until else period["effective_until"]
+        )
         _refuse_empty(start, end)
         if period["effective_until"] is not None and (
             end is None or end > period["effective_until"]
         ):
-            raise PriceOverlapError(f"the time must lie within {named(period)}")
+            raise PriceOverlapError(f"the time must lie within {label(period)}")
         if (period["price"], period["source"]) == (price, source):
             return False
         self._refuse_too_many()
-        self._price_corrected(
+        self.trigger_event(
+            self.PriceCorrected,
             corrects=price_version,
             effective_from=start,
             effective_until=end,
@@ -283,62 +257,18 @@ class ModelPricing(LoggedAggregate):
         )
         return True
 
-    @event(PriceCorrected)
-    def _price_corrected(
-        self,
-        corrects: int,
-        effective_from: str,
-        effective_until: str | None,
-        price: PriceValues,
-        source: Provenance,
-    ) -> None:
-        period = stated(
-            self._next_version, effective_from, effective_until, price, source
-        )
-        self.periods = with_price_corrected(self.periods, period)
-
     def annotate_price(self, price_version: int, notes: str | None) -> bool:
-        """Replace the words beside a price and return whether they are other ones."""
-        if all(part["price"]["notes"] == notes for part in self._parts(price_version)):
+        """Replace the notes of a price and return whether they differ."""
+        parts = existing_parts(self.periods, price_version)
+        if all(part["price"]["notes"] == notes for part in parts):
             return False
-        self._price_annotated(price_version=price_version, notes=notes)
+        self.trigger_event(
+            self.PriceAnnotated, price_version=price_version, notes=notes
+        )
         return True
 
-    @event(PriceAnnotated)
-    def _price_annotated(self, price_version: int, notes: str | None) -> None:
-        self.periods = with_price_annotated(self.periods, price_version, notes)
-
-    @property
-    def _next_version(self) -> int:
-        """The version of an event while it is applied, which comes first."""
-        return self.version + 1
-
-    def _parts(self, price_version: int) -> list[Period]:
-        parts = [
-            each for each in self.periods if each["price_version"] == price_version
-        ]
-        if not parts:
-            raise NotFoundError("this model has no such price")
-        return parts
-
-    def _part(self, price_version: int, start: datetime | None) -> Period:
-        parts = self._parts(price_version)
-        if start is None:
-            if len(parts) > 1:
-                raise PriceOverlapError(
-                    "this price holds in several periods; effective_from must say "
-                    "which: " + "; ".join(map(named, parts))
-                )
-            return parts[0]
-        for part in parts:
-            if covers(part, instant(start)):
-                return part
-        raise PriceOverlapError(
-            "effective_from must lie within " + " or ".join(map(named, parts))
-        )
-
     def _refuse_too_many(self) -> None:
-        # A correction inside a period makes two more of it.
+        # A correction inside a period adds two.
         if len(self.periods) + 2 > PERIODS_MAX:
             raise ConflictError(
                 f"a model has at most {PERIODS_MAX} periods", code="too_many_periods"
@@ -348,6 +278,17 @@ class ModelPricing(LoggedAggregate):
 def _refuse_empty(start: str, end: str | None) -> None:
     if not is_before(start, end):
         raise InvalidRequestError("a price must end after it starts")
+
+
+def _period(event: Any) -> Period:
+    """Return the period of a new price, which its event's version identifies."""
+    return {
+        "price_version": event.originator_version,
+        "effective_from": event.effective_from,
+        "effective_until": event.effective_until,
+        "price": event.price,
+        "source": event.source,
+    }
 
 
 def _price(event: ModelPricing.PriceSet | ModelPricing.PriceCorrected) -> str:

@@ -1,4 +1,4 @@
-"""What the price catalog's commands take, with every digit of a price."""
+"""Request bodies of the price catalog; prices keep every digit."""
 
 import json
 from decimal import Decimal
@@ -8,23 +8,24 @@ import orjson
 from pydantic import AfterValidator, Field
 
 from service.http.requests import RequestModel, Timestamp
-from service.price_catalog.importers.exact_prices import (
+from service.price_catalog.periods import (
     NAME_LENGTH_MAX,
+    NOTES_LENGTH_MAX,
     PRICE_DECIMAL_PLACES,
     PRICE_LIMIT,
+    PriceValues,
+    price_values,
 )
-from service.price_catalog.importers.price_notes import NOTES_LENGTH_MAX
-from service.price_catalog.periods import PriceValues, exact
 
 PROVIDER_KEY_PATTERN = r"^[a-z0-9][a-z0-9._-]{0,127}$"
 CURRENCY_PATTERN = r"^[A-Z]{3}$"
-# PostgreSQL's text has no NUL, and no one can read the other control characters.
+# PostgreSQL's text can't hold NUL; the other control characters can't be shown.
 NOTES_PATTERN = r"^[^\x00-\x08\x0b-\x1f\x7f]*$"
 
 
-def _shown_as_it_is(name: str) -> str:
+def _printable(name: str) -> str:
     if not name.isprintable() or name != name.strip():
-        raise ValueError("no control characters and no spaces around it")
+        raise ValueError("no control characters, no leading or trailing spaces")
     return name
 
 
@@ -32,7 +33,7 @@ ProviderKey = Annotated[str, Field(pattern=PROVIDER_KEY_PATTERN)]
 ModelName = Annotated[
     str,
     Field(min_length=1, max_length=NAME_LENGTH_MAX),
-    AfterValidator(_shown_as_it_is),
+    AfterValidator(_printable),
 ]
 Amount = Annotated[
     Decimal, Field(ge=0, lt=int(PRICE_LIMIT), decimal_places=PRICE_DECIMAL_PLACES)
@@ -42,7 +43,7 @@ Amount = Annotated[
 class NewProvider(RequestModel):
     key: ProviderKey
     display_name: Annotated[
-        str, Field(min_length=1, max_length=128), AfterValidator(_shown_as_it_is)
+        str, Field(min_length=1, max_length=128), AfterValidator(_printable)
     ]
 
 
@@ -65,21 +66,14 @@ class PriceBody(RequestModel):
 
     @classmethod
     def model_validate_json(
-        cls, json_data: str | bytes | bytearray, **words: Any
+        cls, json_data: str | bytes | bytearray, **options: Any
     ) -> Self:
-        """Read JSON without a detour through binary floating point."""
-        return super().model_validate_json(_with_amounts_as_text(json_data), **words)
+        """Parse JSON without converting amounts to binary floating point."""
+        return super().model_validate_json(_with_amounts_quoted(json_data), **options)
 
     @property
     def price(self) -> PriceValues:
-        return {
-            "input_price_per_1m": exact(self.input_price_per_1m),
-            "output_price_per_1m": exact(self.output_price_per_1m),
-            "cache_creation_price_per_1m": exact(self.cache_creation_price_per_1m),
-            "cache_read_price_per_1m": exact(self.cache_read_price_per_1m),
-            "currency": self.currency,
-            "notes": self.notes,
-        }
+        return price_values(self)
 
 
 class NewPrice(PriceBody):
@@ -91,18 +85,18 @@ class PriceEnd(RequestModel):
     effective_until: Timestamp | None = None
 
 
-def _with_amounts_as_text(body: str | bytes | bytearray) -> str | bytes | bytearray:
-    """Quote the amounts of a body; what isn't as expected stays as it came."""
+def _with_amounts_quoted(body: str | bytes | bytearray) -> str | bytes | bytearray:
+    """Quote the amounts of a body; an unexpected body is returned unchanged."""
     try:
         # Not bytes, of which json also accepts UTF-16 and UTF-32.
         text = body if isinstance(body, str) else body.decode()
-        given = json.loads(text, parse_float=_Literal, parse_constant=_refuse)
-        if not isinstance(given, dict):
+        parsed = json.loads(text, parse_float=_Literal, parse_constant=_refuse)
+        if not isinstance(parsed, dict):
             return body
-        for name, value in given.items():
+        for name, value in parsed.items():
             if isinstance(value, _Literal):
-                given[name] = str(value) if name in _AMOUNTS else float(value)
-        return orjson.dumps(given)
+                parsed[name] = str(value) if name in _AMOUNTS else float(value)
+        return orjson.dumps(parsed)
     except (ValueError, TypeError, RecursionError):
         return body
 

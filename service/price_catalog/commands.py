@@ -6,15 +6,16 @@ from uuid import UUID
 
 from service.errors import ConflictError, NotFoundError
 from service.event_log.unit_of_work import UnitOfWork
-from service.price_catalog.aggregate import ModelPricing, Provider
+from service.price_catalog.aggregate import ModelPricing
 from service.price_catalog.periods import (
     MANUAL,
     Period,
     PriceValues,
-    instant,
     period_at,
+    time_text,
 )
 from service.price_catalog.policy import refuse_unless_may_price
+from service.price_catalog.provider import Provider
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +115,7 @@ async def set_price(command: SetPrice, work: UnitOfWork) -> Outcome:
         source=MANUAL,
     )
     work.save(pricing)
-    return Outcome(pricing, period_at(pricing.periods, instant(start)), changed)
+    return Outcome(pricing, period_at(pricing.periods, time_text(start)), changed)
 
 
 async def end_price(command: EndPrice, work: UnitOfWork) -> Outcome:

@@ -4,10 +4,17 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
+from typing import Any
 
 from typing_extensions import TypedDict
 
+from service.errors import ConflictError, NotFoundError
 from service.events import DecimalText
+
+PRICE_DECIMAL_PLACES = 10
+PRICE_LIMIT = Decimal(10) ** 10  # with the decimal places above: numeric(20, 10)
+NAME_LENGTH_MAX = 256
+NOTES_LENGTH_MAX = 2000
 
 
 class PriceValues(TypedDict):
@@ -32,8 +39,8 @@ class Provenance(TypedDict):
 class Period(TypedDict):
     """A price in the time [effective_from, effective_until).
 
-    Times are texts of one width in UTC, so that they compare as times do.
-    ``price_version`` is the version of the aggregate's event that stated the price.
+    Times are texts of one width in UTC, so that they sort chronologically.
+    ``price_version`` is the version of the aggregate's event that set the price.
     """
 
     price_version: int
@@ -43,41 +50,121 @@ class Period(TypedDict):
     source: Provenance
 
 
+class PriceOverlapError(ConflictError):
+    """A period overlaps another one, or lies outside the one it must lie within."""
+
+    code = "price_overlap"
+
+
 MANUAL: Provenance = {"name": "manual", "version": None, "sha256": None}
 
 
-def instant(moment: datetime) -> str:
-    """Write a moment so that texts compare as the moments do."""
-    return moment.astimezone(UTC).isoformat(timespec="microseconds")
+def price_values(price: Any) -> PriceValues:
+    """Return an object's amounts, currency and notes as events hold them."""
+    return {
+        "input_price_per_1m": decimal_text(price.input_price_per_1m),
+        "output_price_per_1m": decimal_text(price.output_price_per_1m),
+        "cache_creation_price_per_1m": decimal_text(price.cache_creation_price_per_1m),
+        "cache_read_price_per_1m": decimal_text(price.cache_read_price_per_1m),
+        "currency": price.currency,
+        "notes": price.notes,
+    }
 
 
-def exact(amount: Decimal | None) -> str | None:
-    """Write an amount with all its digits, and equal amounts equally."""
+def decimal_text(amount: Decimal | None) -> str | None:
+    """Return an amount with all its digits; equal amounts give equal texts."""
     if amount is None:
         return None
-    # A zero may carry a sign.
+    # A zero may have a sign.
     text = format(amount or amount.copy_abs(), "f")
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def is_before(moment: str, end: str | None) -> bool:
-    """Compare with an end that None leaves open."""
-    return end is None or moment < end
+def decimal_of(text: str | None) -> Decimal | None:
+    return None if text is None else Decimal(text)
 
 
-def covers(period: Period, moment: str) -> bool:
-    return period["effective_from"] <= moment and is_before(
-        moment, period["effective_until"]
+def time_text(time: datetime) -> str:
+    """Return a time as text in UTC, of one width, so that texts sort as times do."""
+    return time.astimezone(UTC).isoformat(timespec="microseconds")
+
+
+def time_of(text: str | None) -> datetime | None:
+    return None if text is None else datetime.fromisoformat(text)
+
+
+def price_text(price: PriceValues) -> str:
+    """Describe a price in a sentence of the audit trail."""
+    amounts = {
+        "input": price.get("input_price_per_1m"),
+        "output": price.get("output_price_per_1m"),
+        "cache creation": price.get("cache_creation_price_per_1m"),
+        "cache read": price.get("cache_read_price_per_1m"),
+    }
+    known = [f"{name} {amount}" for name, amount in amounts.items() if amount]
+    return f"{', '.join(known) or 'nothing known'} {price['currency']} per 1M tokens"
+
+
+def period_text(effective_from: str, effective_until: str | None) -> str:
+    """Describe a period in a sentence of the audit trail."""
+    until = f" until {effective_until}" if effective_until else ""
+    return f"from {effective_from}{until}"
+
+
+def is_before(time: str, end: str | None) -> bool:
+    """Compare with an end; None is an open end, after every time."""
+    return end is None or time < end
+
+
+def covers(period: Period, time: str) -> bool:
+    return period["effective_from"] <= time and is_before(
+        time, period["effective_until"]
     )
 
 
-def period_at(periods: Sequence[Period], moment: str) -> Period | None:
-    """Return the period that holds at a moment, or None."""
-    place = bisect_right(periods, moment, key=lambda each: each["effective_from"])
-    if place == 0:
+def period_at(periods: Sequence[Period], time: str) -> Period | None:
+    """Return the period that contains a time, or None."""
+    after = bisect_right(periods, time, key=lambda period: period["effective_from"])
+    if after == 0:
         return None
-    period = periods[place - 1]
-    return period if is_before(moment, period["effective_until"]) else None
+    period = periods[after - 1]
+    return period if is_before(time, period["effective_until"]) else None
+
+
+def parts_of(periods: Sequence[Period], price_version: int) -> list[Period]:
+    """Return the periods of one price; corrections may have split its period."""
+    return [period for period in periods if period["price_version"] == price_version]
+
+
+def existing_parts(periods: Sequence[Period], price_version: int) -> list[Period]:
+    """Return the periods of one price.
+
+    :raises NotFoundError: there is none
+    """
+    parts = parts_of(periods, price_version)
+    if not parts:
+        raise NotFoundError("this model has no such price")
+    return parts
+
+
+def part_at(
+    periods: Sequence[Period], price_version: int, *, start: str | None
+) -> Period:
+    """Return the period of a price that contains ``start``, or its only one.
+
+    :raises NotFoundError: the price has no period
+    :raises PriceOverlapError: none contains ``start``, or without it there are several
+    """
+    parts = existing_parts(periods, price_version)
+    labels = "; ".join(map(label, parts))
+    if start is None and len(parts) > 1:
+        raise PriceOverlapError(
+            f"this price has several periods; effective_from must say which: {labels}"
+        )
+    for part in parts:
+        if start is None or covers(part, start):
+            return part
+    raise PriceOverlapError(f"effective_from must lie within {labels}")
 
 
 def overlapping(
@@ -90,32 +177,8 @@ def overlapping(
             yield period
 
 
-def stated(
-    price_version: int,
-    effective_from: str,
-    effective_until: str | None,
-    price: PriceValues,
-    source: Provenance,
-) -> Period:
-    return {
-        "price_version": price_version,
-        "effective_from": effective_from,
-        "effective_until": effective_until,
-        "price": price,
-        "source": source,
-    }
-
-
-def says(
-    period: Period, end: str | None, price: PriceValues, source: Provenance
-) -> bool:
-    """Tell whether a period states a price, from a source, up to an end."""
-    stated = (period["effective_until"], period["price"], period["source"])
-    return stated == (end, price, source)
-
-
-def named(period: Period) -> str:
-    """Name a period in an error's words."""
+def label(period: Period) -> str:
+    """Identify a period in an error message."""
     until = period["effective_until"] or "open"
     return f"price {period['price_version']} [{period['effective_from']}, {until})"
 
@@ -123,9 +186,9 @@ def named(period: Period) -> str:
 def with_price_set(
     periods: Sequence[Period], period: Period, closes: int | None
 ) -> list[Period]:
-    """Return the periods with a new one; expects its time to be free, or closed."""
+    """Return the periods with a new one; the open price ``closes`` ends there."""
     if closes is not None:
-        # The open period that is closed was the last one.
+        # The open period is always the last one.
         periods = _cleared(periods, period["effective_from"], None)
     return _inserted(periods, period)
 
@@ -133,14 +196,14 @@ def with_price_set(
 def with_price_ended(
     periods: Sequence[Period], effective_from: str, effective_until: str
 ) -> list[Period]:
-    """Return the periods with the one that starts at a moment ending earlier."""
+    """Return the periods, with the one that starts at ``effective_from`` shortened."""
     ended = period_at(periods, effective_from)
     assert ended is not None
     return _cleared(periods, effective_until, ended["effective_until"])
 
 
 def with_price_corrected(periods: Sequence[Period], period: Period) -> list[Period]:
-    """Return the periods with one in the place of what holds in its time."""
+    """Return the periods with a new one that replaces whatever it overlaps."""
     cleared = _cleared(periods, period["effective_from"], period["effective_until"])
     return _inserted(cleared, period)
 
@@ -149,10 +212,10 @@ def with_price_annotated(
     periods: Sequence[Period], price_version: int, notes: str | None
 ) -> list[Period]:
     return [
-        {**each, "price": {**each["price"], "notes": notes}}
-        if each["price_version"] == price_version
-        else each
-        for each in periods
+        {**period, "price": {**period["price"], "notes": notes}}
+        if period["price_version"] == price_version
+        else period
+        for period in periods
     ]
 
 

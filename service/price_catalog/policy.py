@@ -9,9 +9,9 @@ def may_price(principal: Principal) -> bool:
 
 
 def refuse_unless_may_price(principal: Principal) -> None:
-    """Let only those on who may change prices.
+    """Check that a caller may change prices.
 
-    :raises ForbiddenError: anyone else
+    :raises ForbiddenError: the caller is no superuser
     """
     if not may_price(principal):
         raise ForbiddenError("only a superuser may change the price catalog")

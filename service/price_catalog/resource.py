@@ -1,4 +1,4 @@
-"""Providers and prices as the API shows them."""
+"""Providers and prices in the API's form."""
 
 from datetime import datetime
 from decimal import Decimal
@@ -6,9 +6,10 @@ from uuid import UUID
 
 from typing_extensions import TypedDict
 
-from service.price_catalog.aggregate import ModelPricing, Provider
+from service.price_catalog.aggregate import ModelPricing
 from service.price_catalog.periods import Period
 from service.price_catalog.price import Price, price_of
+from service.price_catalog.provider import Provider
 
 
 class ProviderResource(TypedDict):
@@ -20,7 +21,7 @@ class ProviderResource(TypedDict):
 
 
 class PriceSourceResource(TypedDict):
-    """Where a price comes from: ``manual``, or a published list, exactly."""
+    """Origin of a price: ``manual``, or one version of a published list."""
 
     name: str
     version: str | None
@@ -90,9 +91,5 @@ def price_resource(price: Price) -> PriceResource:
         "effective_from": price.effective_from,
         "effective_until": price.effective_until,
         "notes": price.notes,
-        "source": {
-            "name": price.source["name"],
-            "version": price.source["version"],
-            "sha256": price.source["sha256"],
-        },
+        "source": price.source,
     }

@@ -9,7 +9,6 @@ from aiohttp import web
 from service.http.dispatch import dispatch
 from service.http.envelope import Answer
 from service.http.operation import Routes
-from service.price_catalog.aggregate import Provider
 from service.price_catalog.bodies import NewPrice, NewProvider, PriceBody, PriceEnd
 from service.price_catalog.commands import (
     AddProvider,
@@ -22,6 +21,7 @@ from service.price_catalog.commands import (
     end_price,
     set_price,
 )
+from service.price_catalog.provider import Provider
 from service.price_catalog.resource import (
     PricedModelResource,
     ProviderResource,

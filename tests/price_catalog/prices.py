@@ -3,8 +3,9 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from service.price_catalog.aggregate import ModelPricing, Provider
+from service.price_catalog.aggregate import ModelPricing
 from service.price_catalog.periods import MANUAL, PriceValues, Provenance
+from service.price_catalog.provider import Provider
 
 LISTED: Provenance = {"name": "genai-prices", "version": "1", "sha256": "0" * 64}
 

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from service.errors import InvalidRequestError, NotFoundError
-from service.price_catalog.aggregate import ModelPricing, PriceOverlapError
-from service.price_catalog.periods import MANUAL
+from service.price_catalog.aggregate import ModelPricing
+from service.price_catalog.periods import MANUAL, PriceOverlapError
 from tests.price_catalog.calendar import Calendar
 from tests.price_catalog.prices import day, price
 

@@ -12,7 +12,7 @@ from service.errors import (
     NotFoundError,
     PreconditionFailedError,
 )
-from service.price_catalog.aggregate import ModelPricing, PriceOverlapError
+from service.price_catalog.aggregate import ModelPricing
 from service.price_catalog.commands import (
     AddProvider,
     CorrectPrice,
@@ -23,6 +23,7 @@ from service.price_catalog.commands import (
     end_price,
     set_price,
 )
+from service.price_catalog.periods import PriceOverlapError
 from service.principal import Role
 from tests.price_catalog.prices import day, price, priced, provider
 from tests.scenario import Scenario, principal

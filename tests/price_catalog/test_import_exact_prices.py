@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.price_catalog.importers.exact_prices import (
+from service.price_catalog.imports.exact_prices import (
     PRICE_LIMIT,
     RefusedRowError,
     is_rounded,
     read_name,
     read_price,
 )
-from service.price_catalog.importers.price_rows import (
+from service.price_catalog.imports.price_list import (
     ImportedModel,
     PricePeriod,
     PriceSource,

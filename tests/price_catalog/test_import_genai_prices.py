@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from service.price_catalog.importers.price_rows import (
+from service.price_catalog.imports.price_list import (
     ImportedModel,
     PricePeriod,
     ReasonCode,
@@ -24,7 +24,7 @@ def required(module: str) -> Any:
 
 
 types = required("genai_prices.types")
-genai_models = required("service.price_catalog.importers.genai_models")
+genai_models = required("service.price_catalog.imports.genai_prices.models")
 
 MAY = datetime(2026, 5, 1, tzinfo=UTC)
 JUNE = datetime(2026, 6, 1, tzinfo=UTC)

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 import service
-from service.price_catalog.importers.genai_prices import import_genai_prices
-from service.price_catalog.importers.price_rows import (
+from service.price_catalog.imports.genai_prices.importer import import_genai_prices
+from service.price_catalog.imports.price_list import (
     Import,
     ImportedModel,
     PricePeriod,
@@ -164,7 +164,7 @@ def test_providers_have_the_names_that_the_package_gives(imported: Import) -> No
 
 @pytest.mark.processes
 def test_loading_the_importer_does_not_load_the_package() -> None:
-    importer = "service.price_catalog.importers.genai_prices"
+    importer = "service.price_catalog.imports.genai_prices.importer"
     check = f"import sys, {importer}; sys.exit('genai_prices' in sys.modules)"
     root = Path(service.__file__).parent.parent
     done = subprocess.run([sys.executable, "-c", check], cwd=root, check=False)

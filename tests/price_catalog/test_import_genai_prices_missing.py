@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from service.price_catalog.importers.genai_prices import (
+from service.price_catalog.imports.genai_prices.importer import (
     PriceSourceMissingError,
     import_genai_prices,
 )

@@ -6,12 +6,12 @@ from decimal import Decimal
 
 import pytest
 
-from service.price_catalog.importers import litellm
-from service.price_catalog.importers.litellm import (
+from service.price_catalog.imports.litellm import importer as litellm
+from service.price_catalog.imports.litellm.importer import (
     InvalidPriceSourceError,
     import_litellm,
 )
-from service.price_catalog.importers.price_rows import (
+from service.price_catalog.imports.price_list import (
     Import,
     PricePeriod,
     ReasonCode,

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.price_catalog.importers.litellm import (
+from service.price_catalog.imports.litellm.importer import (
     InvalidPriceSourceError,
     import_litellm,
 )
-from service.price_catalog.importers.price_notes import NOTES_LENGTH_MAX
-from service.price_catalog.importers.price_rows import Import, ImportedModel
+from service.price_catalog.imports.price_list import Import, ImportedModel
+from service.price_catalog.imports.price_notes import NOTES_LENGTH_MAX
 
 NUMBERS = st.one_of(
     st.floats(),

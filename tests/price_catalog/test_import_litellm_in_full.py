@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from service.price_catalog.importers.litellm import import_litellm
-from service.price_catalog.importers.price_rows import Import, ImportedModel
+from service.price_catalog.imports.litellm.importer import import_litellm
+from service.price_catalog.imports.price_list import Import, ImportedModel
 
 VERSION = "1.109.1"
 SHA256 = "8f8060d8ce7a40c91b995c74d6a27657543d49e3c1c53430dabd556f244392c6"

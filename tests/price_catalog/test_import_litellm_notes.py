@@ -5,8 +5,8 @@ from decimal import Decimal
 
 import pytest
 
-from service.price_catalog.importers.litellm import import_litellm
-from service.price_catalog.importers.price_rows import PricePeriod
+from service.price_catalog.imports.litellm.importer import import_litellm
+from service.price_catalog.imports.price_list import PricePeriod
 
 
 def only_period(**fields: object) -> PricePeriod:

@@ -2,7 +2,7 @@
 
 from decimal import Decimal
 
-from service.price_catalog.importers.price_notes import (
+from service.price_catalog.imports.price_notes import (
     NOTES_LENGTH_MAX,
     join_notes,
     priced,

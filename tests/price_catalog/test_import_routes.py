@@ -8,11 +8,10 @@ from typing import Any
 
 import pytest
 
-from service.price_catalog.import_prices import import_prices
-from service.price_catalog.import_source import open_price_list
-from service.price_catalog.importers.genai_prices import import_genai_prices
-from service.price_catalog.importers.litellm import import_litellm
-from service.price_catalog.importers.price_rows import Import
+from service.price_catalog.imports.genai_prices.importer import import_genai_prices
+from service.price_catalog.imports.litellm.importer import import_litellm
+from service.price_catalog.imports.price_list import Import
+from service.price_catalog.imports.run import import_prices, open_price_list
 from service.resources import Resources
 from tests.callers import Caller, Reply
 from tests.price_catalog.test_import_litellm_in_full import (

@@ -6,8 +6,8 @@ from decimal import Decimal
 import pytest
 
 from service.errors import InvalidRequestError, NotFoundError
-from service.price_catalog.aggregate import ModelPricing, PriceOverlapError
-from service.price_catalog.periods import MANUAL, exact
+from service.price_catalog.aggregate import ModelPricing
+from service.price_catalog.periods import MANUAL, PriceOverlapError, decimal_text
 from service.price_catalog.price import price_at
 from tests.price_catalog.prices import LISTED, day, price, priced, pricing
 
@@ -199,4 +199,4 @@ def test_every_part_of_a_price_takes_other_notes() -> None:
     ],
 )
 def test_amounts_are_written_exactly(amount: str, text: str) -> None:
-    assert exact(Decimal(amount)) == text
+    assert decimal_text(Decimal(amount)) == text

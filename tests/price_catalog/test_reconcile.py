@@ -9,11 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.price_catalog.aggregate import ModelPricing
-from service.price_catalog.importers.price_rows import ImportedModel, PricePeriod
+from service.price_catalog.imports.price_list import ImportedModel, PricePeriod
+from service.price_catalog.imports.reconcile import HeldBecause, Reconciled, reconcile
 from service.price_catalog.periods import Provenance
 from service.price_catalog.price import price_at
-from service.price_catalog.price_import import HeldBecause
-from service.price_catalog.reconcile import Reconciled, reconcile
 from tests.price_catalog.prices import LISTED, day, price, priced, pricing
 
 OTHER: Provenance = {"name": "litellm", "version": "1", "sha256": "1" * 64}

@@ -26,7 +26,7 @@ from service.errors import (
 from service.http.body import JSON_DEPTH_MAX, parse_json
 from service.keys.root_key import KeyRingError, LocalRootKeys
 from service.price_catalog.bodies import PriceBody
-from service.price_catalog.importers.litellm import (
+from service.price_catalog.imports.litellm.importer import (
     InvalidPriceSourceError,
     import_litellm,
 )

@@ -1,4 +1,4 @@
-"""Put into words what genai-prices says beside the base price of a model."""
+"""Notes on a model of genai-prices: everything beside its base price."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,8 +13,8 @@ from genai_prices.types import (
     TimeOfDateConstraint,
 )
 
-from service.price_catalog.importers.exact_prices import read_price
-from service.price_catalog.importers.price_notes import priced, written
+from service.price_catalog.imports.exact_prices import read_price, read_prices
+from service.price_catalog.imports.price_notes import priced, written
 
 BASE_FIELDS = {
     "input_mtok": "input",
@@ -45,9 +45,9 @@ class DailyWindow:
 
 
 def base_price(prices: ModelPrice, field: str) -> Decimal | None:
-    """Give a price for 1,000,000 tokens, of the lowest tier if it has tiers.
+    """Return a price for 1,000,000 tokens, of the lowest tier if it has tiers.
 
-    :raises RefusedRowError: if it isn't a price
+    :raises RefusedRowError: the price is invalid
     """
     return read_price(source_price(prices, field), field=field, per_tokens=1_000_000)
 
@@ -58,7 +58,7 @@ def source_price(prices: ModelPrice, field: str) -> object:
 
 
 def describe_other_prices(prices: ModelPrice) -> Iterator[str | None]:
-    """Name the tiers, other tokens and other units of a standard price."""
+    """Describe the tiers, other tokens and other units of a standard price."""
     others = _amounts(prices, leave_out=BASE_FIELDS)
     yield priced("Other tokens", others)
     yield from _describe_tiers("Above", prices)
@@ -68,10 +68,12 @@ def describe_other_prices(prices: ModelPrice) -> Iterator[str | None]:
 def describe_windows(
     prices: ModelPrice, windows: Sequence[DailyWindow], *, peak: ModelPrice
 ) -> Iterator[str | None]:
-    """Say when the peak price applies and what applies at the other hours."""
+    """Describe when the peak price applies, and the prices at other hours."""
     if not windows:
         return
-    peak_hours = [str(each) for each in windows if vars(each.prices) == vars(peak)]
+    peak_hours = [
+        str(window) for window in windows if vars(window.prices) == vars(peak)
+    ]
     if peak_hours:
         yield f"The numbers are the peak price, daily {', '.join(peak_hours)} UTC."
     else:
@@ -86,10 +88,10 @@ def describe_windows(
 def describe_variants(
     variants: Sequence[PriceVariant], start: datetime | None, end: datetime | None
 ) -> Iterator[str | None]:
-    """Name the prices of special requests, such as batches, within a period.
+    """Describe the prices of special requests, such as batches, within a period.
 
-    Of variants for the same requests the source's first active one counts, so
-    what follows one that is active throughout is left out.
+    Of variants for the same requests the first active one in the source counts, so
+    variants after one that is active throughout are omitted.
     """
     settled: list[Mapping[str, str]] = []
     for variant in variants:
@@ -119,19 +121,20 @@ def _since(variant: PriceVariant) -> datetime | None:
 
 
 def midnight(day: date) -> datetime:
-    """Give the instant at which a date starts: the package compares dates in UTC."""
+    """Return the start of a date in UTC, in which the package compares dates."""
     return datetime.combine(day, time(), tzinfo=UTC)
 
 
 def _amounts(
     prices: ModelPrice, *, leave_out: Mapping[str, str] | None = None
 ) -> dict[str, Decimal]:
-    amounts: dict[str, Decimal] = {}
-    for field in vars(prices):
-        price = base_price(prices, field) if field.endswith(_TOKENS) else None
-        if price is not None and field not in (leave_out or {}):
-            amounts[_words(field, _TOKENS)] = price
-    return amounts
+    values = {
+        field: source_price(prices, field)
+        for field in vars(prices)
+        if field.endswith(_TOKENS) and field not in (leave_out or {})
+    }
+    amounts = read_prices(values, per_tokens=1_000_000)
+    return {_name(field, _TOKENS): price for field, price in amounts.items()}
 
 
 def _describe_tiers(label: str, prices: ModelPrice) -> Iterator[str | None]:
@@ -140,7 +143,7 @@ def _describe_tiers(label: str, prices: ModelPrice) -> Iterator[str | None]:
         for tier in value.tiers if isinstance(value, TieredPrices) else ():
             price = read_price(tier.price, field=field, per_tokens=1_000_000)
             if price is not None:
-                tiers.setdefault(tier.start, {})[_words(field, _TOKENS)] = price
+                tiers.setdefault(tier.start, {})[_name(field, _TOKENS)] = price
     for start, amounts in sorted(tiers.items()):
         yield priced(f"{label} {start:,} input tokens", amounts)
 
@@ -150,18 +153,18 @@ def _describe_other_units(label: str, prices: ModelPrice) -> str | None:
     for field in vars(prices):
         price = None if field.endswith(_TOKENS) else base_price(prices, field)
         if price is not None:
-            unit = next((each for each in _UNITS if field.endswith(each)), "")
-            words = f"{_words(field, unit)} {written(price)} {_UNITS.get(unit, '')}"
-            charges.append(words.strip())
+            unit = next((suffix for suffix in _UNITS if field.endswith(suffix)), "")
+            charge = f"{_name(field, unit)} {written(price)} {_UNITS.get(unit, '')}"
+            charges.append(charge.strip())
     return f"{label}: {', '.join(charges)}." if charges else None
 
 
-def _words(field: str, unit: str) -> str:
+def _name(field: str, unit: str) -> str:
     plain = BASE_FIELDS.get(field, field.removesuffix(unit))
     return plain.replace("_", " ")
 
 
-def _utc(moment: time) -> str:
-    if moment.tzinfo is None:
-        return f"{moment:%H:%M}"
-    return f"{datetime.combine(date(2000, 1, 1), moment).astimezone(UTC):%H:%M}"
+def _utc(hour: time) -> str:
+    if hour.tzinfo is None:
+        return f"{hour:%H:%M}"
+    return f"{datetime.combine(date(2000, 1, 1), hour).astimezone(UTC):%H:%M}"

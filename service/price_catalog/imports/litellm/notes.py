@@ -1,12 +1,12 @@
-"""Put into words what a LiteLLM entry says beside its standard price."""
+"""Notes on a LiteLLM entry: everything beside its standard price."""
 
 import re
 from collections.abc import Iterator, Mapping
 from datetime import date
 from decimal import Decimal
 
-from service.price_catalog.importers.exact_prices import read_price
-from service.price_catalog.importers.price_notes import priced, written
+from service.price_catalog.imports.exact_prices import read_prices
+from service.price_catalog.imports.price_notes import priced, written
 
 STANDARD_FIELDS = {
     "input_cost_per_token": "input",
@@ -22,7 +22,7 @@ _VARIANT = re.compile(
     r"(?:_above_(?P<thousands>\d{1,6})k_tokens)?"
     r"(?:_(?P<service>balanced|batches|decisions|flex|priority|ultrafast))?"
 )
-# Tokens of another sort than text: input_cost_per_audio_token_batches,
+# Tokens that aren't text: input_cost_per_audio_token_batches,
 # cache_read_input_image_token_cost, output_cost_per_reasoning_token.
 _OTHER_TOKEN = re.compile(
     r"(?:explicit_)?(?:input|output|cache_read_input|cache_creation_input|citation)"
@@ -30,12 +30,16 @@ _OTHER_TOKEN = re.compile(
     r"(?:_[a-z]{1,20})?"
 )
 _OTHER_CHARGE = re.compile(r"(?:[a-z]+_)*cost_per_[A-Za-z0-9_.]+")
-# The same price once more: in Databricks' own unit, or under DeepSeek's name.
+# The same price again: in Databricks' own unit, or under DeepSeek's name.
 _REPEATED = re.compile(r"\w+_dbu_cost_per_token|input_cost_per_token_cache_hit")
 _UPLIFT = re.compile(
     r"regional_(?P<where>[a-z]+)_uplift_multiplier(?:_(?P<region>[a-z]+))?"
 )
-_FACTORS = ("us", "eu", "fast")  # of provider_specific_entry; its others aren't factors
+_FACTORS = (
+    "us",
+    "eu",
+    "fast",
+)  # in provider_specific_entry; its other fields aren't factors
 _FACTOR_LIMIT = 1000
 _TOKENS_LIMIT = 10**12
 _HOURS = re.compile(r"\d\d:\d\d-\d\d:\d\d")
@@ -43,9 +47,9 @@ _WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
 
 def describe_extras(entry: Mapping[str, object]) -> Iterator[str | None]:
-    """Say what else is charged, where, when and until when.
+    """Describe the other charges of an entry, and their conditions.
 
-    :raises RefusedRowError: if a price of tokens among it isn't a price
+    :raises RefusedRowError: one of its token prices is invalid
     """
     yield from _variants(entry)
     yield _other_tokens(entry)
@@ -55,9 +59,15 @@ def describe_extras(entry: Mapping[str, object]) -> Iterator[str | None]:
     yield _deprecation(entry.get("deprecation_date"))
 
 
+def standard_prices(entry: Mapping[str, object], label: str = "") -> dict[str, Decimal]:
+    """Read the standard prices that an entry, tier or discount contains."""
+    values = {field: entry.get(field) for field in STANDARD_FIELDS}
+    return read_prices(values, per_tokens=1, label=label)
+
+
 def label_range(bounds: object) -> str:
-    """Name a tier by its token range, as far as the range can be read."""
-    numbers = [_whole(each) for each in bounds] if isinstance(bounds, list) else []
+    """Label a tier with its token range, as far as the range is readable."""
+    numbers = list(map(_whole, bounds)) if isinstance(bounds, list) else []
     match numbers:
         case [str(start), str(end)]:
             return f"From {start} to {end} tokens"
@@ -77,41 +87,42 @@ def _whole(number: object) -> str | None:
 
 def _variants(entry: Mapping[str, object]) -> Iterator[str | None]:
     groups: dict[tuple[int, str], dict[str, Decimal]] = {}
-    for field in sorted(entry, key=_reading_order):
+    values = {
+        field: entry[field]
+        for field in sorted(entry, key=_reading_order)
+        if _VARIANT.fullmatch(field) and field not in STANDARD_FIELDS
+    }
+    for field, price in read_prices(values, per_tokens=1).items():
         found = _VARIANT.fullmatch(field)
-        if found is None or field in STANDARD_FIELDS:
-            continue
-        price = read_price(entry[field], field=field, per_tokens=1)
-        if price is not None:
-            group = (int(found["thousands"] or 0), found["service"] or "")
-            hours = f" kept {int(found['hours'])} h" if found["hours"] else ""
-            groups.setdefault(group, {})[STANDARD_FIELDS[found["kind"]] + hours] = price
+        assert found is not None
+        group = (int(found["thousands"] or 0), found["service"] or "")
+        hours = f" kept {int(found['hours'])} h" if found["hours"] else ""
+        groups.setdefault(group, {})[STANDARD_FIELDS[found["kind"]] + hours] = price
     for thousands, service in sorted(groups):
         label = _label_variant(thousands, service)
         yield priced(label, groups[thousands, service])
 
 
 def _reading_order(field: str) -> tuple[int, str]:
-    """Sort input before output before cache, and then by name."""
+    """Sort input before output before cache, then by name."""
     standard = list(STANDARD_FIELDS)
-    order = (each for each, name in enumerate(standard) if field.startswith(name))
+    order = (index for index, name in enumerate(standard) if field.startswith(name))
     return next(order, len(standard)), field
 
 
 def _label_variant(thousands: int, service: str) -> str:
     above = f"above {thousands * 1000:,} input tokens" if thousands else ""
-    named = {"": "", "batches": "batch"}.get(service, service)
-    label = f"{named} {above}".strip() or "also"
+    name = {"": "", "batches": "batch"}.get(service, service)
+    label = f"{name} {above}".strip() or "also"
     return label[0].upper() + label[1:]
 
 
 def _other_tokens(entry: Mapping[str, object]) -> str | None:
-    prices: dict[str, Decimal] = {}
-    for field in sorted(filter(_is_other_token, entry)):
-        price = read_price(entry[field], field=field, per_tokens=1)
-        if price is not None:
-            prices[_token_words(field)] = price
-    return priced("Other tokens", prices)
+    values = {field: entry[field] for field in sorted(filter(_is_other_token, entry))}
+    prices = read_prices(values, per_tokens=1)
+    return priced(
+        "Other tokens", {_token_name(field): price for field, price in prices.items()}
+    )
 
 
 def _is_other_token(field: str) -> bool:
@@ -119,30 +130,29 @@ def _is_other_token(field: str) -> bool:
     return _OTHER_TOKEN.fullmatch(field) is not None and not is_standard
 
 
-def _token_words(field: str) -> str:
-    words = field.replace("_cost_per", "").replace("_cost", "").replace("_token", "")
-    return words.replace("_", " ")
+def _token_name(field: str) -> str:
+    name = field.replace("_cost_per", "").replace("_cost", "").replace("_token", "")
+    return name.replace("_", " ")
 
 
 def _off_peak(offer: object) -> str | None:
     if not isinstance(offer, dict):
         return None
-    prices: dict[str, Decimal] = {}
-    for field, word in STANDARD_FIELDS.items():
-        price = read_price(offer.get(field), field=f"off-peak {field}", per_tokens=1)
-        if price is not None:
-            prices[word] = price
+    prices = {
+        STANDARD_FIELDS[field]: price
+        for field, price in standard_prices(offer, label="off-peak ").items()
+    }
     windows = offer.get("windows")
     listed = windows if isinstance(windows, list) else []
-    times = "; ".join(_window(each) for each in listed if isinstance(each, dict))
+    times = "; ".join(_window(item) for item in listed if isinstance(item, dict))
     return priced(f"Off-peak price, {times}" if times else "Off-peak price", prices)
 
 
 def _window(window: Mapping[str, object]) -> str:
     hours = window.get("hours_utc")
     ranges = hours if isinstance(hours, list) else [hours]
-    shown = [
-        each for each in ranges if isinstance(each, str) and _HOURS.fullmatch(each)
+    valid = [
+        text for text in ranges if isinstance(text, str) and _HOURS.fullmatch(text)
     ]
     days = window.get("weekdays")
     names = [
@@ -150,7 +160,7 @@ def _window(window: Mapping[str, object]) -> str:
         for number, name in enumerate(_WEEKDAYS, start=1)
         if isinstance(days, list) and number in days
     ]
-    return f"{', '.join(names)} {', '.join(shown)} UTC".strip()
+    return f"{', '.join(names)} {', '.join(valid)} UTC".strip()
 
 
 def _other_charges(entry: Mapping[str, object]) -> str | None:

@@ -1,6 +1,6 @@
-"""Read the periods of genai-prices' models; importing this needs the package."""
+"""Read the models of genai-prices; importing this module requires the package."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
@@ -15,12 +15,12 @@ from genai_prices.types import (
     TimeOfDateConstraint,
 )
 
-from service.price_catalog.importers.exact_prices import (
+from service.price_catalog.imports.exact_prices import (
     RefusedRowError,
     is_rounded,
     read_name,
 )
-from service.price_catalog.importers.genai_notes import (
+from service.price_catalog.imports.genai_prices.notes import (
     BASE_FIELDS,
     DailyWindow,
     base_price,
@@ -30,13 +30,13 @@ from service.price_catalog.importers.genai_notes import (
     midnight,
     source_price,
 )
-from service.price_catalog.importers.price_notes import join_notes, rounded
-from service.price_catalog.importers.price_rows import (
+from service.price_catalog.imports.price_list import (
     ImportedModel,
     PricePeriod,
     ReasonCode,
     SkippedModel,
 )
+from service.price_catalog.imports.price_notes import join_notes, rounded
 
 CURRENCY = "USD"  # the package states every price in US dollars
 
@@ -45,7 +45,7 @@ _UNDATED_WINDOWS = "The source's undated daily windows count only for a later pr
 
 @dataclass(frozen=True, slots=True)
 class _DatedPrice:
-    """A price, since when (None: unknown), and the windows that replace it daily."""
+    """A price, its first day (None: unknown), and its daily windows."""
 
     since: date | None
     prices: ModelPrice
@@ -82,7 +82,7 @@ def read_providers(
 
 def _read_model(model: ModelInfo, provider: Provider) -> ImportedModel:
     dated = _dated_prices(model)
-    has_windows = any(each.windows for each in dated)
+    has_windows = any(price.windows for price in dated)
     periods = [
         _read_period(span, model=model, mentions_windows=has_windows)
         for span in _spans(dated)
@@ -100,11 +100,11 @@ def _read_model(model: ModelInfo, provider: Provider) -> ImportedModel:
 
 
 def _dated_prices(model: ModelInfo) -> list[_DatedPrice]:
-    """Give the model's prices in the source's order, each with its daily windows.
+    """Return the model's prices in the source's order, each with its daily windows.
 
-    A row there has a start date or a daily window, never both, so a window is
-    undated. Here it belongs to the dated price that it follows: applied to the
-    time before, it would overstate what was billed then.
+    A row of the source has a start date or a daily window, never both, so windows
+    are undated. A window is attached to the dated price before it: applied to
+    earlier times, it would overstate the bill.
     """
     if isinstance(model.prices, ModelPrice):
         return [_DatedPrice(since=None, prices=model.prices, windows=[])]
@@ -129,12 +129,12 @@ def _dated_prices(model: ModelInfo) -> list[_DatedPrice]:
 
 
 def _spans(dated: Sequence[_DatedPrice]) -> Iterator[_Span]:
-    """Lay the prices out in time; of those that have begun, the last listed counts."""
-    known = sorted({each.since for each in dated if each.since is not None})
-    is_known_from_start = any(each.since is None for each in dated)
+    """Order the prices in time; the last listed one that has begun counts."""
+    known = sorted({price.since for price in dated if price.since is not None})
+    is_known_from_start = any(price.since is None for price in dated)
     starts = [None, *known] if is_known_from_start else known
     for start, end in zip_longest(starts, starts[1:]):
-        begun = [each for each in dated if _has_begun(each, start)]
+        begun = [price for price in dated if _has_begun(price, start)]
         yield _Span(
             start=None if start is None else midnight(start),
             end=None if end is None else midnight(end),
@@ -164,7 +164,12 @@ def _read_period(
         *describe_other_prices(peak),
         *describe_variants(model.price_variants or (), span.start, span.end),
         "Deprecated by its provider." if model.deprecated else None,
-        rounded(_rounded_fields(peak, numbers)),
+        rounded(
+            BASE_FIELDS[field]
+            for field, price in numbers.items()
+            if price is not None
+            and is_rounded(price, source_price(peak, field), per_tokens=1_000_000)
+        ),
     ]
     return PricePeriod(
         input_price_per_1m=numbers["input_mtok"],
@@ -179,17 +184,6 @@ def _read_period(
 
 
 def _level(prices: ModelPrice) -> Decimal:
-    """Rank whole prices: the dearer in input and output together is the peak."""
+    """Return the sum of input and output price; the highest one is the peak."""
     known = (base_price(prices, field) for field in ("input_mtok", "output_mtok"))
     return sum((price for price in known if price is not None), Decimal(0))
-
-
-def _rounded_fields(
-    prices: ModelPrice, numbers: Mapping[str, Decimal | None]
-) -> Iterator[str]:
-    for field, price in numbers.items():
-        value = source_price(prices, field)
-        if price is None or not isinstance(value, Decimal):
-            continue
-        if is_rounded(price, value, per_tokens=1_000_000):
-            yield BASE_FIELDS[field]

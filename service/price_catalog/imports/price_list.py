@@ -1,4 +1,4 @@
-"""What every importer hands over."""
+"""A price list as every importer returns it."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from decimal import Decimal
 from enum import StrEnum
 from itertools import pairwise
 
-# Software that serves models on its operator's own hardware: no one bills tokens.
+# Software that serves models on its operator's own hardware, without charge.
 PROVIDERS_WITHOUT_CHARGE = frozenset(
     {
         "docker_model_runner",
@@ -22,7 +22,7 @@ PROVIDERS_WITHOUT_CHARGE = frozenset(
 
 
 class ReasonCode(StrEnum):
-    """Why a row isn't imported as it is; a stable name for programs."""
+    """Machine-readable reason for skipping or holding a row."""
 
     COMMITMENT = "commitment"
     CONFLICTING_DUPLICATE = "conflicting_duplicate"
@@ -53,9 +53,9 @@ class PricePeriod:
     cache_creation_price_per_1m: Decimal | None
     cache_read_price_per_1m: Decimal | None
     currency: str  # ISO 4217
-    effective_from: datetime | None  # None: the source doesn't say since when
+    effective_from: datetime | None  # None: not in the source
     effective_until: datetime | None  # None: open
-    notes: str | None  # what the four numbers can't say, in words
+    notes: str | None  # everything that the four amounts can't express
 
     @property
     def prices(self) -> tuple[Decimal | None, ...]:
@@ -82,22 +82,26 @@ class ImportedModel:
     model: str
     periods: tuple[PricePeriod, ...]
 
+    @property
+    def key(self) -> str:
+        return f"{self.provider}/{self.model}"
+
     def __post_init__(self) -> None:
         if not self.periods:
-            raise ValueError(f"{self.provider}/{self.model} has no period")
+            raise ValueError(f"{self.key} has no period")
         for period in self.periods:
             start, end = period.effective_from, period.effective_until
             if start is not None and end is not None and start >= end:
-                raise ValueError(f"{self.provider}/{self.model} has an empty period")
+                raise ValueError(f"{self.key} has an empty period")
         for earlier, later in pairwise(self.periods):
             end, start = earlier.effective_until, later.effective_from
             if end is None or start is None or end > start:
-                raise ValueError(f"{self.provider}/{self.model} has an overlap")
+                raise ValueError(f"{self.key} has overlapping periods")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldModel:
-    """A readable model that someone should confirm before it is imported."""
+    """A model that is imported only if somebody confirms it."""
 
     model: ImportedModel
     code: ReasonCode
@@ -109,23 +113,23 @@ class SkippedModel:
     """A row that can't or shouldn't be imported."""
 
     provider: str  # "" when the source names none
-    model: str  # the source's own key when it isn't split into the two
+    model: str  # the source's whole key if it can't be split
     code: ReasonCode
     reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PriceSource:
-    """Where prices were read, precisely enough to read them again."""
+    """The exact document from which prices were read."""
 
     name: str
-    version: str | None  # None: the data carries none and the caller gave none
+    version: str | None  # None: neither in the data nor given by the caller
     sha256: str  # hexadecimal, of the bytes that hold the prices
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Import:
-    """Everything that one source says, sorted into what to do with it."""
+    """A whole price list: models to import, to confirm, and skipped rows."""
 
     source: PriceSource
     models: tuple[ImportedModel, ...]
@@ -138,16 +142,18 @@ def sorted_import(
     models: Iterable[ImportedModel],
     skipped: Sequence[SkippedModel],
 ) -> Import:
-    """Order the models by key and hold those that a zero price makes doubtful.
+    """Sort the models by key and hold those with a price of 0.
 
-    Price lists write 0 for "free", "unknown" and "billed in another way" alike.
+    Price lists use 0 for "free", "unknown" and "billed in another way" alike.
     """
     importable: list[ImportedModel] = []
     held: list[HeldModel] = []
-    for model in sorted(models, key=lambda each: (each.provider, each.model)):
+    for model in sorted(models, key=lambda model: (model.provider, model.model)):
         doubtful = any(period.costs_nothing for period in model.periods)
         if doubtful and model.provider not in PROVIDERS_WITHOUT_CHARGE:
-            reason = "the source says 0, which may mean free, unknown or billed apart"
+            reason = (
+                "the source says 0, which may mean free, unknown or billed separately"
+            )
             held.append(
                 HeldModel(model=model, code=ReasonCode.ZERO_PRICE, reason=reason)
             )

@@ -5,7 +5,7 @@ from importlib import resources
 from importlib.metadata import version
 
 from service.errors import UnavailableError
-from service.price_catalog.importers.price_rows import (
+from service.price_catalog.imports.price_list import (
     Import,
     PriceSource,
     sorted_import,
@@ -15,7 +15,7 @@ SOURCE_NAME = "genai-prices"
 
 
 class PriceSourceMissingError(UnavailableError):
-    """The package that holds the prices isn't installed."""
+    """The package genai-prices isn't installed."""
 
     code = "price_source_missing"
 
@@ -23,19 +23,19 @@ class PriceSourceMissingError(UnavailableError):
 def import_genai_prices() -> Import:
     """Read every price of the installed genai-prices package.
 
-    Its prices are US dollars for 1,000,000 tokens. Nothing is fetched: what the
-    package could download to update itself is left alone.
+    Its prices are in US dollars for 1,000,000 tokens. The package's own updates,
+    which it could download, aren't used.
 
-    :raises PriceSourceMissingError: if the package isn't installed
+    :raises PriceSourceMissingError: the package isn't installed
     """
-    # Late, for the package is an optional extra and takes a while to load.
+    # Imported late: the package is optional and slow to load.
     try:
         from genai_prices.data import providers
     except ModuleNotFoundError as error:
         raise PriceSourceMissingError(
             "genai-prices isn't installed: pip install 'agent-runtime[demo]'"
         ) from error
-    from service.price_catalog.importers.genai_models import read_providers
+    from service.price_catalog.imports.genai_prices.models import read_providers
 
     listed = resources.files("genai_prices").joinpath("data.py").read_bytes()
     source = PriceSource(

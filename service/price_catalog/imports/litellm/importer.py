@@ -7,18 +7,16 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
 from service.errors import InvalidRequestError
-from service.price_catalog.importers.exact_prices import (
-    NAME_LENGTH_MAX,
+from service.price_catalog.imports.exact_prices import (
     RefusedRowError,
 )
-from service.price_catalog.importers.litellm_entry import read_period
-from service.price_catalog.importers.litellm_names import (
+from service.price_catalog.imports.litellm.entry import read_period
+from service.price_catalog.imports.litellm.names import (
     FORMAT_KEYS,
     provider_display_name,
     read_key,
 )
-from service.price_catalog.importers.price_notes import printable
-from service.price_catalog.importers.price_rows import (
+from service.price_catalog.imports.price_list import (
     Import,
     ImportedModel,
     PricePeriod,
@@ -27,20 +25,22 @@ from service.price_catalog.importers.price_rows import (
     SkippedModel,
     sorted_import,
 )
+from service.price_catalog.imports.price_notes import printable
+from service.price_catalog.periods import NAME_LENGTH_MAX
 
 SOURCE_NAME = "litellm"
 DOCUMENT_BYTES_MAX = 32 * 1024 * 1024
 
 
 class InvalidPriceSourceError(InvalidRequestError):
-    """The bytes aren't the price file that they are said to be."""
+    """The document isn't a LiteLLM price file."""
 
     code = "invalid_price_source"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Listing:
-    """One usable entry: its key in the file, and what it says."""
+    """A valid entry: its key in the file, and its content."""
 
     key: str
     provider: str
@@ -56,11 +56,11 @@ def import_litellm(document: bytes, *, version: str | None = None) -> Import:
     """Read a whole LiteLLM price file.
 
     The file states US dollars per token and no dates, so every model has one
-    period whose start and end are open. It carries no version either: give the
-    release or commit that it came from. Of a key that stands twice in the file
-    the last one counts, as for LiteLLM itself.
+    period whose start and end are open. Nor does it state a version: give the
+    release or commit that it came from. Of duplicate keys in the file the last one
+    counts, as for LiteLLM itself.
 
-    :raises InvalidPriceSourceError: if the bytes aren't such a file, or are more
+    :raises InvalidPriceSourceError: the document isn't such a file, or is larger
         than DOCUMENT_BYTES_MAX
     """
     entries = _parsed(document)
@@ -72,8 +72,8 @@ def import_litellm(document: bytes, *, version: str | None = None) -> Import:
         except RefusedRowError as refusal:
             skipped.append(_skipped(key, entry, refusal))
         else:
-            named = (listing.provider, listing.model)
-            listings.setdefault(named, []).append(listing)
+            key_of_model = (listing.provider, listing.model)
+            listings.setdefault(key_of_model, []).append(listing)
     models = [_imported(_preferred(same)) for same in listings.values()]
     for same in listings.values():
         skipped.extend(_duplicates(same))
@@ -101,7 +101,7 @@ def _parsed(document: bytes) -> dict[str, object]:
 
 
 def _number(literal: str) -> Decimal:
-    # An exponent beyond Decimal's own is the row's fault, not the whole file's.
+    # An exponent out of Decimal's range makes its row invalid, not the whole file.
     try:
         return Decimal(literal)
     except InvalidOperation:
@@ -123,7 +123,7 @@ def _read_listing(key: str, entry: object) -> _Listing:
 
 def _preferred(same: list[_Listing]) -> _Listing:
     # LiteLLM looks for the prefixed key first.
-    return next((each for each in same if each.has_prefix), same[0])
+    return next((listing for listing in same if listing.has_prefix), same[0])
 
 
 def _duplicates(same: list[_Listing]) -> Iterator[SkippedModel]:
@@ -153,12 +153,12 @@ def _imported(listing: _Listing) -> ImportedModel:
 def _skipped(key: str, entry: object, refusal: RefusedRowError) -> SkippedModel:
     provider = entry.get("litellm_provider") if isinstance(entry, dict) else None
     return SkippedModel(
-        provider=_shown(provider) if isinstance(provider, str) else "",
-        model=_shown(key),
+        provider=_printable(provider) if isinstance(provider, str) else "",
+        model=_printable(key),
         code=refusal.code,
         reason=refusal.reason,
     )
 
 
-def _shown(text: str) -> str:
+def _printable(text: str) -> str:
     return printable(text[:NAME_LENGTH_MAX])

@@ -1,13 +1,13 @@
-"""How importers put into words what four prices can't say."""
+"""Sentences for the notes of a price: everything its four amounts can't express."""
 
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
 
-NOTES_LENGTH_MAX = 2000
+from service.price_catalog.periods import NOTES_LENGTH_MAX
 
 
 def priced(label: str, prices: Mapping[str, Decimal]) -> str | None:
-    """Write prices for 1,000,000 tokens after what they are for; None for none."""
+    """List prices for 1,000,000 tokens after a label; None without prices."""
     if not prices:
         return None
     amounts = ", ".join(f"{name} {written(price)}" for name, price in prices.items())
@@ -20,13 +20,13 @@ def rounded(fields: Iterable[str]) -> str | None:
 
 
 def written(number: Decimal) -> str:
-    """Write a number without an exponent; only for one of sane size."""
+    """Format a number without an exponent; only for one of bounded size."""
     return format(number, "f")
 
 
 def join_notes(sentences: Iterable[str | None]) -> str | None:
-    """Join sentences, each once, into one line that any database can store."""
-    text = " ".join(dict.fromkeys(each for each in sentences if each))
+    """Join distinct sentences into one line that any database can store."""
+    text = " ".join(dict.fromkeys(filter(None, sentences)))
     clean = printable(text)
     if len(clean) > NOTES_LENGTH_MAX:
         clean = clean[: NOTES_LENGTH_MAX - 4] + " ..."
@@ -34,7 +34,7 @@ def join_notes(sentences: Iterable[str | None]) -> str | None:
 
 
 def printable(text: str) -> str:
-    """Replace what can't be shown: control characters, lone surrogates."""
+    """Replace control characters and lone surrogates."""
     return "".join(
-        each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in text
+        char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text
     )

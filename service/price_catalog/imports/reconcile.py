@@ -1,28 +1,63 @@
-"""Bring one model's prices to what a price list says, or say what stands against it."""
+"""Compare one model's prices with a price list, and change them accordingly."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
+from enum import StrEnum
 
 from service.price_catalog.aggregate import ModelPricing
-from service.price_catalog.importers.price_rows import ImportedModel, PricePeriod
+from service.price_catalog.imports.price_list import ImportedModel, PricePeriod
 from service.price_catalog.periods import (
     MANUAL,
     Period,
     PriceValues,
     Provenance,
-    exact,
-    instant,
     is_before,
     overlapping,
+    parts_of,
     period_at,
+    price_values,
+    time_of,
+    time_text,
 )
-from service.price_catalog.price_import import Change, HeldBecause
 
-# The start of a price that the list knows to have ended, but not since when it held.
-BEFORE_ANY_PRICE = instant(datetime(1970, 1, 1, tzinfo=UTC))
+# The start of a price for which the list gives an end but no start.
+BEFORE_ANY_PRICE = time_text(datetime(1970, 1, 1, tzinfo=UTC))
 SUSPICIOUS_FACTOR = 5
+
+
+class HeldBecause(StrEnum):
+    """Why a model is left unchanged; all but the first can be confirmed."""
+
+    MANUAL_PRICE = "manual_price"
+    OTHER_SOURCE = "other_source"
+    ENDED_PRICE = "ended_price"
+    SUSPICIOUS_CHANGE = "suspicious_change"
+    REPRICES_THE_PAST = "reprices_the_past"
+    ZERO_PRICE = "zero_price"
+
+
+REASONS: Mapping[HeldBecause, str] = {
+    HeldBecause.MANUAL_PRICE: "a price that was set manually is never overwritten",
+    HeldBecause.OTHER_SOURCE: "the price comes from another list, which differs",
+    HeldBecause.ENDED_PRICE: "the price was ended, and the list still contains it",
+    HeldBecause.SUSPICIOUS_CHANGE: "a price changes by more than a factor of five, "
+    "changes to 0, or its currency changes",
+    HeldBecause.REPRICES_THE_PAST: "a price would change for a time in the past",
+    HeldBecause.ZERO_PRICE: "the list says 0, which may mean free, unknown or billed "
+    "separately",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """The price of a period before, None for no price, and in the list."""
+
+    effective_from: str
+    effective_until: str | None
+    before: PriceValues | None
+    after: PriceValues
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +81,15 @@ def reconcile(
     now: datetime,
     undated_since: datetime,
 ) -> Reconciled:
-    """Set, correct or annotate prices of a model so that they say what a list says.
+    """Set, correct or annotate a model's prices so that they agree with a list.
 
-    Works on the aggregate given: whoever holds the change back drops it. A price
-    without a start in the list counts from ``undated_since``, or, when the model has
-    that very price already, from where it has it. What the list doesn't mention
-    stays.
+    Changes the given aggregate; to hold the changes back, don't save it. A price
+    without a start in the list starts at ``undated_since`` or, when the model has
+    the same price at that time, at that price's start. What the list doesn't
+    mention stays unchanged.
     """
-    return _Reconciliation(pricing, source, instant(now)).run(
-        listed.periods, instant(undated_since)
+    return _Reconciliation(pricing, source, time_text(now)).run(
+        listed.periods, time_text(undated_since)
     )
 
 
@@ -71,21 +106,21 @@ class _Reconciliation:
         for period in listed:
             target = self._target(period, undated_since)
             for start, end in self._pieces(target):
-                self._settle(target, start, end)
+                self._apply(target, start, end)
         return Reconciled(tuple(self._changes), tuple(self._held))
 
     def _target(self, listed: PricePeriod, undated_since: str) -> _Target:
-        price = _values(listed)
+        price = price_values(listed)
         until = listed.effective_until
-        end = None if until is None else instant(until)
+        end = None if until is None else time_text(until)
         if listed.effective_from is not None:
-            return _Target(instant(listed.effective_from), end, price)
+            return _Target(time_text(listed.effective_from), end, price)
         start = undated_since
         if not is_before(undated_since, end):
             start = self._first_start(end) or BEFORE_ANY_PRICE
-        holding = period_at(self._before, start)
-        if holding is not None and _is_same_price(holding["price"], price):
-            start = holding["effective_from"]
+        current = period_at(self._before, start)
+        if current is not None and _is_same_price(current["price"], price):
+            start = current["effective_from"]
         return _Target(start, end, price)
 
     def _first_start(self, end: str | None) -> str | None:
@@ -94,7 +129,7 @@ class _Reconciliation:
         return None
 
     def _pieces(self, target: _Target) -> Iterator[tuple[str, str | None]]:
-        """Cut a target's time where the model's periods start and end."""
+        """Split a target's time where the model's periods start and end."""
         edges = {target.start}
         for period in overlapping(self._pricing.periods, target.start, target.end):
             edges.add(max(period["effective_from"], target.start))
@@ -104,7 +139,7 @@ class _Reconciliation:
         starts = sorted(edges)
         yield from zip(starts, [*starts[1:], target.end], strict=True)
 
-    def _settle(self, target: _Target, start: str, end: str | None) -> None:
+    def _apply(self, target: _Target, start: str, end: str | None) -> None:
         known = period_at(self._pricing.periods, start)
         if known is None:
             self._fill(target.price, start, end)
@@ -114,7 +149,7 @@ class _Reconciliation:
             self._annotate(known, target, start, end)
 
     def _fill(self, price: PriceValues, start: str, end: str | None) -> None:
-        was_priced = any(each["effective_from"] < start for each in self._before)
+        was_priced = any(period["effective_from"] < start for period in self._before)
         if was_priced and period_at(self._before, start) is None:
             self._hold(HeldBecause.ENDED_PRICE)
         self._set(price, start, end)
@@ -140,17 +175,15 @@ class _Reconciliation:
     def _annotate(
         self, known: Period, target: _Target, start: str, end: str | None
     ) -> None:
-        """Renew the words beside a price, if they are from the same list.
+        """Replace the notes of a price that comes from the same list.
 
-        Where the target covers only a part of the price, the part becomes a price
-        of its own.
+        Where the target covers only a part of the price, that part becomes a
+        separate price.
         """
         if known["source"]["name"] != self._source["name"]:
             return
         version = known["price_version"]
-        parts = [
-            each for each in self._pricing.periods if each["price_version"] == version
-        ]
+        parts = parts_of(self._pricing.periods, version)
         is_whole = (start, end) == (known["effective_from"], known["effective_until"])
         self._note_change(start, end, known, target.price)
         if is_whole and len(parts) == 1:
@@ -164,7 +197,7 @@ class _Reconciliation:
         self._pricing.set_price(
             price,
             effective_from=datetime.fromisoformat(start),
-            effective_until=_moment(end),
+            effective_until=time_of(end),
             source=self._source,
         )
 
@@ -175,7 +208,7 @@ class _Reconciliation:
             known["price_version"],
             price,
             effective_from=datetime.fromisoformat(start),
-            effective_until=_moment(end),
+            effective_until=time_of(end),
             source=self._source,
         )
 
@@ -195,17 +228,6 @@ class _Reconciliation:
         )
 
 
-def _values(listed: PricePeriod) -> PriceValues:
-    return {
-        "input_price_per_1m": exact(listed.input_price_per_1m),
-        "output_price_per_1m": exact(listed.output_price_per_1m),
-        "cache_creation_price_per_1m": exact(listed.cache_creation_price_per_1m),
-        "cache_read_price_per_1m": exact(listed.cache_read_price_per_1m),
-        "currency": listed.currency,
-        "notes": listed.notes,
-    }
-
-
 def _is_same_price(one: PriceValues, other: PriceValues) -> bool:
     return {**one, "notes": None} == {**other, "notes": None}
 
@@ -214,10 +236,14 @@ def _is_suspicious(before: PriceValues, after: PriceValues) -> bool:
     if before["currency"] != after["currency"]:
         return True
     return any(
-        _is_leap(Decimal(old), Decimal(new))
+        _is_large_change(Decimal(old), Decimal(new))
         for old, new in zip(_amounts(before), _amounts(after), strict=True)
         if old is not None and new is not None
     )
+
+
+def _is_large_change(old: Decimal, new: Decimal) -> bool:
+    return new > SUSPICIOUS_FACTOR * old or old > SUSPICIOUS_FACTOR * new
 
 
 def _amounts(price: PriceValues) -> list[str | None]:
@@ -227,13 +253,3 @@ def _amounts(price: PriceValues) -> list[str | None]:
         price["cache_creation_price_per_1m"],
         price["cache_read_price_per_1m"],
     ]
-
-
-def _is_leap(old: Decimal, new: Decimal) -> bool:
-    if old == new:
-        return False
-    return new > SUSPICIOUS_FACTOR * old or old > SUSPICIOUS_FACTOR * new
-
-
-def _moment(text: str | None) -> datetime | None:
-    return None if text is None else datetime.fromisoformat(text)

@@ -1,12 +1,12 @@
-"""What a key of a LiteLLM price file names: which provider, which model."""
+"""Providers and models named by the keys of a LiteLLM price file."""
 
 import re
 from collections.abc import Mapping
 
-from service.price_catalog.importers.exact_prices import RefusedRowError, read_name
-from service.price_catalog.importers.price_rows import ReasonCode
+from service.price_catalog.imports.exact_prices import RefusedRowError, read_name
+from service.price_catalog.imports.price_list import ReasonCode
 
-# Keys that explain the file or give rules by pattern.
+# Keys that describe the file or contain rules by pattern.
 FORMAT_KEYS = frozenset({"sample_spec", "fallback_generalizations"})
 
 _PROVIDER_KEY = re.compile(r"[a-z0-9][a-z0-9._-]{0,127}")
@@ -108,12 +108,12 @@ def provider_display_name(provider: str) -> str:
 
 
 def read_key(key: str, entry: Mapping[str, object]) -> tuple[str, str]:
-    """Give the provider and the model that an entry's key names.
+    """Return the provider and the model of an entry's key.
 
-    Only the provider's own prefix goes; another one, such as a region, is part
-    of the model's name.
+    Only the provider's own prefix is removed; another one, such as a region, is
+    part of the model's name.
 
-    :raises RefusedRowError: if the key names no single model billed by use
+    :raises RefusedRowError: the key doesn't name a single model billed by use
     """
     provider = entry.get("litellm_provider")
     if not isinstance(provider, str) or not _PROVIDER_KEY.fullmatch(provider):

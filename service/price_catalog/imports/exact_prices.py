@@ -1,20 +1,22 @@
-"""How importers read a price exactly, or refuse the row that states it."""
+"""Read prices and names of a price list exactly, or reject their row."""
 
+from collections.abc import Mapping
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 
-from service.price_catalog.importers.price_rows import ReasonCode
+from service.price_catalog.imports.price_list import ReasonCode
+from service.price_catalog.periods import (
+    NAME_LENGTH_MAX,
+    PRICE_DECIMAL_PLACES,
+    PRICE_LIMIT,
+)
 
-PRICE_DECIMAL_PLACES = 10
-PRICE_LIMIT = Decimal(10) ** 10  # with the places above: numeric(20, 10)
-NAME_LENGTH_MAX = 256
-
-# Wide enough for every price under the limit, so only the rounding below rounds,
-# whatever the calling thread's own context says.
+# Precise enough for every price below the limit, so that only the rounding below
+# rounds. Independent of the calling thread's context.
 _EXACT = Context(prec=40, rounding=ROUND_HALF_EVEN)
 
 
 class RefusedRowError(Exception):
-    """One row can't be imported; importers turn it into a SkippedModel."""
+    """A row can't be imported; importers report it as a SkippedModel."""
 
     def __init__(self, code: ReasonCode, reason: str) -> None:
         super().__init__(reason)
@@ -23,12 +25,12 @@ class RefusedRowError(Exception):
 
 
 def read_price(value: object, *, field: str, per_tokens: int) -> Decimal | None:
-    """Give the price for 1,000,000 tokens of a price for one or for 1,000,000.
+    """Convert a price for one or for 1,000,000 tokens to one for 1,000,000.
 
-    Rounds once, half to even, to PRICE_DECIMAL_PLACES; every other digit is the
-    source's own. A price too small to keep is refused: rounded, it would be free.
+    Rounds once, half to even, to PRICE_DECIMAL_PLACES; all other digits are the
+    source's. A price that would be rounded to 0, which means free, is rejected.
 
-    :raises RefusedRowError: if the value is no finite decimal in [0, PRICE_LIMIT)
+    :raises RefusedRowError: the value isn't a finite decimal in [0, PRICE_LIMIT)
     """
     if value is None:
         return None
@@ -41,29 +43,44 @@ def read_price(value: object, *, field: str, per_tokens: int) -> Decimal | None:
     shift = _decimal_shift(per_tokens)
     rounded = _rounded(value, shift=shift)
     if rounded is None:
-        reason = f"{field} is more than a price can be"
+        reason = f"{field} is above the limit for prices"
         raise RefusedRowError(ReasonCode.PRICE_OUT_OF_RANGE, reason)
     if value and not rounded:
-        reason = f"{field} is too small to keep and isn't 0"
+        reason = f"{field} is too small for a price and isn't 0"
         raise RefusedRowError(ReasonCode.PRICE_OUT_OF_RANGE, reason)
     return rounded
 
 
-def is_rounded(price: Decimal, value: Decimal, *, per_tokens: int) -> bool:
-    """Tell whether ``price``, as read_price gave it, differs from the source's."""
+def read_prices(
+    values: Mapping[str, object], *, per_tokens: int, label: str = ""
+) -> dict[str, Decimal]:
+    """Read prices by field, without those that are None.
+
+    :raises RefusedRowError: as :func:`read_price`, with ``label`` before the field
+    """
+    prices: dict[str, Decimal] = {}
+    for field, value in values.items():
+        price = read_price(value, field=label + field, per_tokens=per_tokens)
+        if price is not None:
+            prices[field] = price
+    return prices
+
+
+def is_rounded(price: Decimal, value: object, *, per_tokens: int) -> bool:
+    """Return whether ``price``, from read_price, differs from the source's."""
     return price.scaleb(-_decimal_shift(per_tokens), context=_EXACT) != value
 
 
 def read_name(text: str) -> str:
-    """Give a model's name back if it can be stored and shown as it is.
+    """Return a model's name.
 
-    :raises RefusedRowError: if it can't
+    :raises RefusedRowError: it can't be stored or shown unchanged
     """
     if not text or len(text) > NAME_LENGTH_MAX:
         reason = f"a name has 1 to {NAME_LENGTH_MAX} characters"
         raise RefusedRowError(ReasonCode.INVALID_NAME, reason)
     if not text.isprintable() or text != text.strip():
-        reason = "a name has no control characters and no spaces around it"
+        reason = "a name has no control characters and no leading or trailing spaces"
         raise RefusedRowError(ReasonCode.INVALID_NAME, reason)
     return text
 
@@ -78,7 +95,7 @@ def _rounded(value: Decimal, *, shift: int) -> Decimal | None:
 
 
 def _plain(value: Decimal) -> Decimal:
-    """Drop trailing zeros, so that equal prices are also written equally."""
+    """Drop trailing zeros, so that equal prices have equal texts."""
     short = value.normalize(_EXACT)
     _, _, exponent = short.as_tuple()
     whole = isinstance(exponent, int) and exponent > 0

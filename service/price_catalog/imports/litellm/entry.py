@@ -3,18 +3,15 @@
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 
-from service.price_catalog.importers import price_notes
-from service.price_catalog.importers.exact_prices import (
-    RefusedRowError,
-    is_rounded,
-    read_price,
-)
-from service.price_catalog.importers.litellm_notes import (
+from service.price_catalog.imports import price_notes
+from service.price_catalog.imports.exact_prices import RefusedRowError, is_rounded
+from service.price_catalog.imports.litellm.notes import (
     STANDARD_FIELDS,
     describe_extras,
     label_range,
+    standard_prices,
 )
-from service.price_catalog.importers.price_rows import (
+from service.price_catalog.imports.price_list import (
     PROVIDERS_WITHOUT_CHARGE,
     PricePeriod,
     ReasonCode,
@@ -22,8 +19,8 @@ from service.price_catalog.importers.price_rows import (
 
 CURRENCY = "USD"  # the file has no currency field; LiteLLM documents US dollars
 
-# Modes billed by text token. Others may carry a token price too, but are billed
-# by image, second, page or query, and a router can't send them a prompt.
+# Modes billed by text token. Other modes may have a token price too, but are billed
+# by image, second, page or query, and don't take a prompt.
 MODES_PER_TOKEN = frozenset(
     {"chat", "completion", "embedding", "realtime", "responses"}
 )
@@ -35,23 +32,22 @@ CACHE_READ = "cache_read_input_token_cost"
 
 
 def read_period(entry: Mapping[str, object], *, provider: str) -> PricePeriod:
-    """Read an entry's standard price; the rest of it goes into the notes.
+    """Read an entry's standard price; everything else goes into the notes.
 
-    An entry that has only tiers gives the price of its lowest one. An off-peak
-    discount stays in the notes, so that the numbers are the peak price.
+    For an entry with tiers alone, that is the price of the lowest tier. An off-peak
+    discount goes into the notes, so the amounts are the peak price.
 
-    :raises RefusedRowError: if the entry has no price per token, or one that isn't
-        a price
+    :raises RefusedRowError: the entry has no price per token, or an invalid one
     """
     mode = entry.get("mode")
     if not isinstance(mode, str) or mode not in MODES_PER_TOKEN:
-        named = mode if isinstance(mode, str) else "missing"
-        reason = price_notes.printable(f"mode {named[:40]} isn't one priced by token")
+        name = mode if isinstance(mode, str) else "missing"
+        reason = price_notes.printable(f"mode {name[:40]} isn't priced by token")
         raise RefusedRowError(ReasonCode.OTHER_MODE, reason)
     tiers = _read_tiers(entry.get("tiered_pricing"))
     is_flat = entry.get(INPUT) is not None or entry.get(OUTPUT) is not None
     standard = entry if is_flat or not tiers else {**entry, **tiers[0]}
-    prices = _read_prices(standard)
+    prices = standard_prices(standard)
     if INPUT not in prices and OUTPUT not in prices:
         reason = "neither an input nor an output price per token"
         raise RefusedRowError(ReasonCode.UNPRICED, reason)
@@ -68,32 +64,18 @@ def read_period(entry: Mapping[str, object], *, provider: str) -> PricePeriod:
                 _describe_charge(provider),
                 *_describe_tiers(tiers),
                 *describe_extras(standard),
-                price_notes.rounded(_rounded_fields(standard, prices)),
+                price_notes.rounded(
+                    STANDARD_FIELDS[field]
+                    for field, price in prices.items()
+                    if is_rounded(price, standard[field], per_tokens=1)
+                ),
             ]
         ),
     )
 
 
-def _read_prices(fields: Mapping[str, object]) -> dict[str, Decimal]:
-    prices: dict[str, Decimal] = {}
-    for field in STANDARD_FIELDS:
-        price = read_price(fields.get(field), field=field, per_tokens=1)
-        if price is not None:
-            prices[field] = price
-    return prices
-
-
-def _rounded_fields(
-    fields: Mapping[str, object], prices: Mapping[str, Decimal]
-) -> Iterator[str]:
-    for field, price in prices.items():
-        value = fields[field]
-        if isinstance(value, Decimal) and is_rounded(price, value, per_tokens=1):
-            yield STANDARD_FIELDS[field]
-
-
 def _read_tiers(listed: object) -> list[dict[str, object]]:
-    """Give the tiers, lowest first."""
+    """Return the tiers, lowest first."""
     if listed is None:
         return []
     if not isinstance(listed, list):
@@ -114,7 +96,8 @@ def _tier_start(tier: object) -> Decimal:
 def _describe_tiers(tiers: list[dict[str, object]]) -> Iterator[str | None]:
     for tier in tiers[1:]:
         prices = {
-            STANDARD_FIELDS[field]: price for field, price in _read_prices(tier).items()
+            STANDARD_FIELDS[field]: price
+            for field, price in standard_prices(tier).items()
         }
         yield price_notes.priced(label_range(tier["range"]), prices)
 

@@ -16,17 +16,17 @@ from service.http.log_epoch import POSITION_HEADER
 from service.http.operation import Routes
 from service.http.requests import QueryModel, Timestamp
 from service.identifiers import named_id
-from service.price_catalog.import_prices import LogAndPool, import_prices
-from service.price_catalog.import_resource import (
-    ImportReportResource,
-    import_report_resource,
-)
-from service.price_catalog.importers.genai_prices import import_genai_prices
-from service.price_catalog.importers.litellm import (
+from service.price_catalog.imports.genai_prices.importer import import_genai_prices
+from service.price_catalog.imports.litellm.importer import (
     DOCUMENT_BYTES_MAX,
     import_litellm,
 )
-from service.price_catalog.importers.price_rows import Import
+from service.price_catalog.imports.price_list import Import
+from service.price_catalog.imports.report import (
+    ImportReportResource,
+    import_report_resource,
+)
+from service.price_catalog.imports.run import LogAndPool, import_prices
 from service.price_catalog.policy import refuse_unless_may_price
 
 routes = Routes("llm-router")

@@ -1,1 +1,0 @@
-"""Read published price lists; pure: no database, no network, no clock."""

@@ -1,0 +1,1 @@
+"""Imports of published price lists into the catalog."""

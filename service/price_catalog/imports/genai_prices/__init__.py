@@ -1,0 +1,1 @@
+"""Importer of the prices inside the genai-prices package."""

@@ -1,0 +1,1 @@
+"""Importer of LiteLLM price files."""

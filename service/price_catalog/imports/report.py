@@ -1,0 +1,191 @@
+"""The report of a price import, and its form in the API."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from enum import StrEnum
+
+from typing_extensions import TypedDict
+
+from service.price_catalog.imports.price_list import SkippedModel
+from service.price_catalog.imports.reconcile import REASONS, Change, HeldBecause
+from service.price_catalog.periods import (
+    PriceValues,
+    Provenance,
+    decimal_of,
+    time_of,
+)
+from service.price_catalog.resource import PriceSourceResource
+
+
+class ImportOutcome(StrEnum):
+    ADDED = "added"
+    CHANGED = "changed"
+    UNCHANGED = "unchanged"
+    HELD = "held"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelResult:
+    """The outcome of one model; ``changes`` of a held one were not applied."""
+
+    provider: str
+    model: str
+    outcome: ImportOutcome
+    changes: tuple[Change, ...] = ()
+    held_because: tuple[HeldBecause, ...] = ()
+
+    @property
+    def key(self) -> str:
+        return f"{self.provider}/{self.model}"
+
+
+class ImportCountsResource(TypedDict):
+    added: int
+    changed: int
+    unchanged: int
+    held: int
+    skipped: int
+    vanished: int
+
+
+@dataclass(slots=True, kw_only=True)
+class ImportReport:
+    """The differences between a price list and the catalog.
+
+    ``vanished``: models whose price came from an earlier version of the list and
+    which the list no longer contains. Their prices stay.
+    """
+
+    source: Provenance
+    dry_run: bool
+    at: datetime
+    results: list[ModelResult] = field(default_factory=list)
+    skipped: tuple[SkippedModel, ...] = ()
+    vanished: list[str] = field(default_factory=list)
+    position: int | None = None
+
+    @property
+    def counts(self) -> ImportCountsResource:
+        outcomes = [result.outcome for result in self.results]
+        return {
+            "added": outcomes.count(ImportOutcome.ADDED),
+            "changed": outcomes.count(ImportOutcome.CHANGED),
+            "unchanged": outcomes.count(ImportOutcome.UNCHANGED),
+            "held": outcomes.count(ImportOutcome.HELD),
+            "skipped": len(self.skipped),
+            "vanished": len(self.vanished),
+        }
+
+
+class PriceValuesResource(TypedDict):
+    input_price_per_1m: Decimal | None
+    output_price_per_1m: Decimal | None
+    cache_creation_price_per_1m: Decimal | None
+    cache_read_price_per_1m: Decimal | None
+    currency: str
+    notes: str | None
+
+
+class PriceChangeResource(TypedDict):
+    """A period's price before the import, null for none, and in the price list."""
+
+    effective_from: datetime
+    effective_until: datetime | None
+    before: PriceValuesResource | None
+    after: PriceValuesResource
+
+
+class HeldReasonResource(TypedDict):
+    code: str
+    reason: str
+
+
+class ModelDifferenceResource(TypedDict):
+    """A model whose price the import adds, changes or holds back."""
+
+    provider: str
+    model: str
+    outcome: ImportOutcome
+    held_because: list[HeldReasonResource]
+    changes: list[PriceChangeResource]
+
+
+class SkippedRowResource(TypedDict):
+    """A row of the list that can't or shouldn't be imported."""
+
+    provider: str
+    model: str
+    code: str
+    reason: str
+
+
+class ImportReportResource(TypedDict):
+    """Differences between a price list and the catalog.
+
+    ``vanished`` models had a price from this list, which no longer contains them; their
+    prices stay.
+    """
+
+    source: PriceSourceResource
+    dry_run: bool
+    counts: ImportCountsResource
+    differences: list[ModelDifferenceResource]
+    skipped: list[SkippedRowResource]
+    vanished: list[str]
+
+
+def import_report_resource(report: ImportReport) -> ImportReportResource:
+    return {
+        "source": report.source,
+        "dry_run": report.dry_run,
+        "counts": report.counts,
+        "differences": [
+            _difference(result)
+            for result in report.results
+            if result.outcome is not ImportOutcome.UNCHANGED
+        ],
+        "skipped": [_skipped(model) for model in report.skipped],
+        "vanished": report.vanished,
+    }
+
+
+def _difference(result: ModelResult) -> ModelDifferenceResource:
+    return {
+        "provider": result.provider,
+        "model": result.model,
+        "outcome": result.outcome,
+        "held_because": [
+            {"code": str(held), "reason": REASONS[held]} for held in result.held_because
+        ],
+        "changes": [_change(change) for change in result.changes],
+    }
+
+
+def _change(change: Change) -> PriceChangeResource:
+    return {
+        "effective_from": datetime.fromisoformat(change.effective_from),
+        "effective_until": time_of(change.effective_until),
+        "before": None if change.before is None else _values(change.before),
+        "after": _values(change.after),
+    }
+
+
+def _values(price: PriceValues) -> PriceValuesResource:
+    return {
+        "input_price_per_1m": decimal_of(price["input_price_per_1m"]),
+        "output_price_per_1m": decimal_of(price["output_price_per_1m"]),
+        "cache_creation_price_per_1m": decimal_of(price["cache_creation_price_per_1m"]),
+        "cache_read_price_per_1m": decimal_of(price["cache_read_price_per_1m"]),
+        "currency": price["currency"],
+        "notes": price["notes"],
+    }
+
+
+def _skipped(skipped: SkippedModel) -> SkippedRowResource:
+    return {
+        "provider": skipped.provider,
+        "model": skipped.model,
+        "code": str(skipped.code),
+        "reason": skipped.reason,
+    }
