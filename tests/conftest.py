@@ -51,6 +51,12 @@ def memory_folder() -> Path | None:
     return None
 
 
+@pytest.fixture(autouse=True)
+def patient_reads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let X-Min-Position wait for as long as a busy machine needs."""
+    monkeypatch.setattr(wait_for_position, "__defaults__", (60.0,))
+
+
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[str]:
     """The URL of a PostgreSQL of this test run."""
@@ -100,7 +106,7 @@ async def make_read_tables(url: str) -> None:
         await log.start()
         async with run_followers(log, url) as followers:
             names = [follower.name for follower in followers]
-            await wait_for_position(pool, names, 0, timeout_s=30)
+            await wait_for_position(pool, names, 0, timeout_s=60)
         await log.stop()
 
 
@@ -148,7 +154,7 @@ async def client(resources: Resources) -> AsyncIterator[TestClient]:
         TestClient(TestServer(create_app(resources))) as client,
     ):
         names = [follower.name for follower in followers]
-        await wait_for_position(resources.pool, names, 0, timeout_s=30)
+        await wait_for_position(resources.pool, names, 0, timeout_s=60)
         yield client
         await asyncio.sleep(0)
 

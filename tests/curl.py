@@ -19,7 +19,7 @@ def main() -> None:
     # A documented body may have line ends; curl drops them too.
     body = options.body and options.body.replace("\n", "")
     headers = dict(header.split(": ", 1) for header in options.headers)
-    connection = HTTPConnection(url.netloc, timeout=30)
+    connection = HTTPConnection(url.netloc, timeout=60)
     connection.request(
         options.method, f"{url.path}?{url.query}".rstrip("?"), body, headers
     )

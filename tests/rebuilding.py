@@ -16,7 +16,7 @@ async def tables(resources: Resources, name: str) -> dict[str, list[str]]:
     """Every row of a projection's tables as text, once it reflects the whole log."""
     projector = next(each for each in PROJECTORS if each.name == name)
     head = await resources.log.head()
-    await wait_for_position(resources.pool, [name], head.position, timeout_s=10)
+    await wait_for_position(resources.pool, [name], head.position, timeout_s=60)
     found = {}
     async with resources.pool.connection() as db:
         for table in TABLE.findall(projector.table_sql):

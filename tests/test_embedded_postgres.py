@@ -99,7 +99,7 @@ class Case(NamedTuple):
             try:
                 yield process
                 # It stops when its input ends.
-                process.communicate(timeout=30)
+                process.communicate(timeout=60)
             finally:
                 process.kill()
 
@@ -130,7 +130,7 @@ def watched() -> Iterator[Case]:
 
 def watcher_of(postgres_pid: int) -> int:
     [watcher] = filter(is_watcher, psutil.Process(postgres_pid).children())
-    return watcher.pid
+    return int(watcher.pid)
 
 
 def is_watcher(process: psutil.Process) -> bool:
@@ -322,7 +322,7 @@ def test_a_killed_server_is_noticed_and_can_be_started_again(case: Case) -> None
         write_row(postgres.url)
         os.kill(postgres.pid, signal.SIGKILL)
 
-        assert wait_until(lambda: postgres.poll() is not None, timeout_s=10)
+        assert wait_until(lambda: postgres.poll() is not None, timeout_s=60)
         assert postgres.poll() == -signal.SIGKILL
 
     with case.start() as postgres:
@@ -333,7 +333,7 @@ def test_the_watcher_ends_with_a_stopped_server(watched: Case) -> None:
     with watched.start() as postgres:
         watcher = watcher_of(postgres.pid)
 
-    assert wait_until(lambda: has_ended(watcher), timeout_s=10)
+    assert wait_until(lambda: has_ended(watcher), timeout_s=60)
 
 
 def test_a_server_ends_with_its_killed_watcher(watched: Case) -> None:
@@ -341,7 +341,7 @@ def test_a_server_ends_with_its_killed_watcher(watched: Case) -> None:
         write_row(postgres.url)
         os.kill(watcher_of(postgres.pid), signal.SIGKILL)
 
-        assert wait_until(lambda: postgres.poll() is not None, timeout_s=30)
+        assert wait_until(lambda: postgres.poll() is not None, timeout_s=60)
 
     with watched.start() as postgres:
         assert rows(postgres.url) == [(7,)]
@@ -413,7 +413,7 @@ def test_a_pid_file_that_may_name_a_server_is_kept(
 def test_an_interrupted_first_start_is_begun_anew(case: Case) -> None:
     unfinished = case.home / "cluster.new"
     with case.another_process() as process:
-        assert wait_until((unfinished / "base" / "1").exists, timeout_s=10)
+        assert wait_until((unfinished / "base" / "1").exists, timeout_s=60)
         process.kill()
         process.wait()
 

@@ -40,7 +40,7 @@ class Signed:
 async def sign(resources: Resources, data_dir: Path) -> Signed:
     """Wait until the tree holds the whole log, and sign it."""
     head = (await resources.log.head()).position
-    await wait_for_position(resources.pool, ["merkle_tree"], head, timeout_s=10)
+    await wait_for_position(resources.pool, ["merkle_tree"], head, timeout_s=60)
     await CheckpointSigner(resources.pool, data_dir).sign()
     async with resources.pool.connection() as db:
         signed = await latest_checkpoint(db)

@@ -88,7 +88,7 @@ async def test_filters_and_formats(
     ada = await callers.user("ada")
     made = await ada.post("/api/catalog/agents", {"name": "Triage"})
     await wait_for_position(
-        resources.pool, ["audit_trail"], made.position, timeout_s=10
+        resources.pool, ["audit_trail"], made.position, timeout_s=60
     )
 
     by_actor = await exports(reviewer, tmp_path, "--actor", str(ada.user_id))

@@ -26,7 +26,7 @@ async def state(db: AsyncConnection[Any], schema: str) -> Folded:
     """Read from a schema's tables what a fold knows."""
 
     async def rows(query: str) -> list[tuple[Any, ...]]:
-        cursor = await db.execute(SQL(query).format(Identifier(schema)))  # type: ignore[arg-type]  # ours
+        cursor = await db.execute(SQL(query).format(Identifier(schema)))
         return await cursor.fetchall()
 
     return Folded(

@@ -124,7 +124,7 @@ async def test_a_restored_log_is_another_tree(
 
 
 async def _follow_into(resources: Resources, epoch: str) -> None:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while True:
             async with resources.pool.connection() as db:
                 row = await (

@@ -2,7 +2,7 @@
 
 from typing import Any
 from urllib.parse import urlencode
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import psycopg
 import pytest
@@ -71,7 +71,7 @@ async def test_names_come_from_the_log_however_far_other_read_tables_are(
     auditor = await callers.user("olga", "auditor")
     _, _, position = await connected(ada)
     names = [projector.name for projector in PROJECTORS]
-    await wait_for_position(resources.pool, names, position, timeout_s=10)
+    await wait_for_position(resources.pool, names, position, timeout_s=60)
     with psycopg.connect(resources.database_url, autocommit=True) as owner:
         owner.execute("DELETE FROM read.user_account; DELETE FROM read.connector")
 
@@ -85,7 +85,7 @@ async def test_words_name_what_they_are_about(callers: Callers) -> None:
     ada = await callers.user("ada")
     auditor = await callers.user("olga", "auditor")
     agent, connector, _ = await connected(ada)
-    written = await put(ada, agent, rule(connector, "issues.*", "allow"))
+    written = await put(ada, UUID(agent), rule(UUID(connector), "issues.*", "allow"))
 
     reply = await page(auditor, kind="tool_rules.replaced", reflecting=written.position)
 
@@ -100,7 +100,7 @@ async def test_every_filter(callers: Callers) -> None:
     ada, bob = await callers.user("ada"), await callers.user("bob")
     auditor = await callers.user("olga", "auditor")
     agent, connector, shared = await connected(ada)
-    written = (await put(ada, agent, rule(connector, "*", "deny"))).position
+    written = (await put(ada, UUID(agent), rule(UUID(connector), "*", "deny"))).position
     named = await bob.post("/api/catalog/agents", {"name": "Clerk"}, X_Request_Id="r1")
     everything = (await page(auditor, reflecting=named.position, limit=500)).data
     times = {each["position"]: each["recorded_at"] for each in everything["entries"]}

@@ -306,4 +306,4 @@ async def test_erasure_changes_no_leaf(
 
 
 async def wait_for_destruction(resources: Resources, position: int) -> None:
-    await wait_for_position(resources.pool, ["destruction"], position, timeout_s=10)
+    await wait_for_position(resources.pool, ["destruction"], position, timeout_s=60)

@@ -52,6 +52,7 @@ class Connection(asyncio.Protocol):
         self.over = asyncio.get_running_loop().create_future()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
         self._transport = transport
         self._next()
 
@@ -94,6 +95,7 @@ async def run(
     url: str, plan: Plan, seconds: float, connections: int, rate: float
 ) -> None:
     place = urlsplit(url)
+    host, port = place.hostname or "", place.port or 0
     headers = "".join(f"{name}: {value}\r\n" for name, value in plan.headers.items())
     requests = [
         f"{each.method} {each.path} HTTP/1.1\r\nHost: {place.netloc}\r\n{headers}"
@@ -104,11 +106,7 @@ async def run(
     load = Load(requests, seconds, rate)
     loop = asyncio.get_running_loop()
     opened = [
-        (
-            await loop.create_connection(
-                lambda: Connection(load), place.hostname, place.port
-            )
-        )[1]
+        (await loop.create_connection(lambda: Connection(load), host, port))[1]
         for _ in range(connections)
     ]
     await asyncio.gather(*(each.over for each in opened))

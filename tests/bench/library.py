@@ -139,7 +139,7 @@ def commands(env: Mapping[str, str], seconds: float) -> float:
     def work(number: int) -> None:
         mine = ids[number::THREADS]
         while time.perf_counter() < until:
-            rules = application.repository.get(mine[counts[number] % len(mine)])
+            rules: Any = application.repository.get(mine[counts[number] % len(mine)])
             rules.replace(_three_rules(counts[number]))
             application.save(rules)
             counts[number] += 1

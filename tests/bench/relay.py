@@ -150,7 +150,7 @@ async def write(url: str, *, rate: int, seconds: int) -> None:
         await log.start()
         connectors = await register(log, 2_000)
         began = time.perf_counter()
-        commands = []
+        commands: list[asyncio.Task[Any]] = []
         for step in range(int(seconds / step_s)):
             due = int(rate * step_s * (step + 1)) - len(commands)
             for _ in range(due):

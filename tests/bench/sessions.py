@@ -81,7 +81,7 @@ def spans_of(sessions: int) -> Iterator[Any]:
         for turn in range(TRACES):
             trace = number * TRACES + turn + 1
             start = offset + number + turn * 10
-            words = {"trace": trace, "start": start, "took": 1 + turn}
+            words: dict[str, Any] = {"trace": trace, "start": start, "took": 1 + turn}
             yield span(
                 2 * trace,
                 session__id=f"session-{number}",

@@ -114,6 +114,7 @@ async def test_a_retired_connector_is_held_by_nobody_and_found_no_more(
     await scenario.when(retire_connector, command, by=OWNER)
     await scenario.then(("connector.retired", OWNER))
     assert scenario.result.is_granted_to(agent_id) is False
+    handler: Any
     for handler, kind in COMMANDS:
         again = kind(connector_id=connector.id)
         await scenario.when(handler, again, by=ROOT)

@@ -15,7 +15,7 @@ async def caught_up(
 ) -> int:
     """Wait until a follower has applied everything; return that position."""
     head = (await log.head()).position
-    await wait_for_position(pool, [name], head, timeout_s=20)
+    await wait_for_position(pool, [name], head, timeout_s=60)
     return head
 
 
@@ -35,7 +35,7 @@ async def place(
 
 async def reason(db: AsyncConnection[Any], name: str = "line_counts") -> str:
     """Wait until a follower has recorded why it stopped."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while True:
             found = await place(db, name)
             if found is not None and found[1] is not None:

@@ -47,9 +47,10 @@ class InMemoryLog:
         return Head(len(self._entries), self.epoch)
 
     async def load(self, aggregate_id: UUID) -> LoggedAggregate | None:
-        aggregate: Any = None
+        aggregate: LoggedAggregate | None = None
         for stored in self._aggregates.get(aggregate_id, ()):
-            aggregate = self.mapper.to_domain_event(stored).mutate(aggregate)
+            event: Any = self.mapper.to_domain_event(stored)
+            aggregate = event.mutate(aggregate)
         return aggregate
 
     async def moved(self, reads: Mapping[UUID, int]) -> list[UUID]:

@@ -106,7 +106,7 @@ async def entries(log: AnyLog, ledger_id: UUID) -> list[str]:
 
 
 async def until(
-    condition: Callable[[], Any], *, timeout_s: float = 10, step_s: float = 0.01
+    condition: Callable[[], Any], *, timeout_s: float = 60, step_s: float = 0.01
 ) -> None:
     """Wait for what another task or process will do; fail when it doesn't."""
     async with asyncio.timeout(timeout_s):

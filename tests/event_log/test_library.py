@@ -50,7 +50,7 @@ async def test_the_librarys_repository_rebuilds_an_aggregate_from_our_log(
     await enter(log, ledger_id, "a", "b")
     events = EventStore(EventMapper([*AGGREGATES, Ledger]), stock)
 
-    ledger = await asyncio.to_thread(Repository(events).get, ledger_id)
+    ledger: Any = await asyncio.to_thread(Repository(events).get, ledger_id)
 
     ours = await log.load(ledger_id)
     assert isinstance(ledger, Ledger)

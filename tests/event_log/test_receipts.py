@@ -2,6 +2,7 @@
 
 import asyncio
 from datetime import timedelta
+from functools import partial
 
 from psycopg import AsyncConnection
 
@@ -140,6 +141,10 @@ async def test_a_conflict_keeps_no_receipt(log: EventLog) -> None:
     assert recorded[0].version == int(kept.answer)
 
 
+def answered(receipt: Receipt, _: object) -> Receipt:
+    return receipt
+
+
 async def test_receipts_are_pruned_after_a_day(
     log: EventLog, resources: Resources, owner: AsyncConnection
 ) -> None:
@@ -147,12 +152,11 @@ async def test_receipts_are_pruned_after_a_day(
         return None
 
     for number in range(7):
+        made = Receipt(key=b"%d" % number, request=b"", answer=b"")
         _, appended = await run(
             log,
             nothing,
-            receipt=lambda _, key=b"%d" % number: Receipt(
-                key=key, request=b"", answer=b""
-            ),
+            receipt=partial(answered, made),
         )
         assert isinstance(appended, Appended)
     old = KEPT_FOR + timedelta(minutes=1)

@@ -44,7 +44,7 @@ class Outcomes:
     async def go_on(self) -> None:
         """Wait until some more commands have been acknowledged."""
         enough = len(self.acknowledged) + 50
-        await until(lambda: len(self.acknowledged) >= enough, timeout_s=30)
+        await until(lambda: len(self.acknowledged) >= enough, timeout_s=60)
 
 
 async def keep_entering(

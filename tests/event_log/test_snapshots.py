@@ -144,13 +144,14 @@ def test_any_json_in_an_event_or_a_snapshot_comes_back_as_it_was(
     ledger = Ledger(name="any")
     for note in entered:
         ledger.enter(note=note)
-    for each in notes:
-        ledger.annotate(notes=each)
+    for note_set in notes:
+        ledger.annotate(notes=note_set)
     stored = [mapper.to_stored_event(each) for each in ledger.take_events(at=AT)]
 
     replayed = None
     for each in stored:
-        replayed = mapper.to_domain_event(each).mutate(replayed)
+        event: Any = mapper.to_domain_event(each)
+        replayed = event.mutate(replayed)
     snapshot = mapper.to_stored_event(Snapshot.take(ledger))
     restored = mapper.to_domain_event(snapshot).mutate(None)
 

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import resource
 from collections.abc import AsyncIterator
+from typing import Any
 
 import orjson
 import pytest
@@ -12,6 +13,7 @@ from aiohttp import web
 from service.http.overload import REFUSED, ConnectionLimit, connections_max
 from service.http.server import Runner
 from service.tasks import end_tasks
+from tests.event_log.logs import until
 from tests.http.raw import TIMEOUT_S
 from tests.http.test_failures import log_lines
 
@@ -111,7 +113,8 @@ async def test_a_connection_too_many_is_told_so_and_the_others_go_on(
     runner.limit.connections_max = 2
     refused = REFUSED._value.get()
     opened = [await asyncio.open_connection("127.0.0.1", port) for _ in range(2)]
-    await asyncio.sleep(0.05)
+    server: Any = runner.server
+    await until(lambda: len(server.connections) == 2)
 
     head, body = await sent(port, REQUEST)
     reader, writer = opened[0]
@@ -119,7 +122,7 @@ async def test_a_connection_too_many_is_told_so_and_the_others_go_on(
     answered = await reader.readuntil(b"\r\n")
     writer.close()
     await writer.wait_closed()
-    await asyncio.sleep(0.05)
+    await until(lambda: len(server.connections) == 1)
     again, _ = await sent(port, REQUEST.replace(b"Host", b"Connection: close\r\nHost"))
 
     assert head.startswith(b"HTTP/1.1 503 ")

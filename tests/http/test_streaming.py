@@ -49,7 +49,7 @@ async def client(streams: Streams) -> AsyncIterator[TestClient]:
 
 
 async def until_free(streams: Streams) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while not streams._free:  # noqa: ASYNC110 # nobody rings for a test
             await asyncio.sleep(0.01)
 

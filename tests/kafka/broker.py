@@ -52,7 +52,7 @@ num.network.threads=1
 num.io.threads=2
 background.threads=2
 transaction.abort.timed.out.transaction.cleanup.interval.ms=1000
-broker.session.timeout.ms=1500
+broker.session.timeout.ms=4000
 broker.heartbeat.interval.ms=300
 """
 
@@ -123,8 +123,7 @@ class Broker(Process):
 
 
 def answers(bootstrap: str, *, timeout_s: float = 0.5) -> bool:
-    settings = {"bootstrap.servers": bootstrap, "log_level": 0}
-    client = AdminClient(settings, logger=None)
+    client = AdminClient({"bootstrap.servers": bootstrap, "log_level": 0}, logger=None)
     try:
         return bool(client.list_topics(timeout=timeout_s).brokers)
     except KafkaException:

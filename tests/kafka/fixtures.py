@@ -94,7 +94,7 @@ async def new_topic(bootstrap: str) -> KafkaSettings:
         bootstrap=bootstrap,
         topic=f"events-{uuid4()}",
         replication=1,
-        deadline_s=3.0,
+        deadline_s=8.0,
     )
     await create_topics(settings)
     return settings

@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import orjson
 from confluent_kafka import (
@@ -11,6 +12,7 @@ from confluent_kafka import (
     Consumer,
     KafkaError,
     KafkaException,
+    Message,
     TopicPartition,
 )
 
@@ -111,7 +113,7 @@ def _read_to_ends(consumer: Consumer, partitions: int) -> list[Record]:
                     partition=message.partition() or 0,
                     key=bytes(message.key() or b""),
                     value=message.value(),
-                    headers=dict(message.headers() or []),
+                    headers=_headers(message),
                 )
             )
         elif error.code() == KafkaError._PARTITION_EOF:
@@ -119,3 +121,8 @@ def _read_to_ends(consumer: Consumer, partitions: int) -> list[Record]:
         else:
             raise AssertionError(error)
     return records
+
+
+def _headers(message: Message) -> dict[str, bytes]:
+    headers: Any = message.headers()  # typed as far too much
+    return dict(headers or [])

@@ -85,7 +85,7 @@ async def test_a_resized_topic_is_refused(
     resize = [NewPartitions(settings.topic, settings.partitions + 1)]
     admin = AdminClient({"bootstrap.servers": settings.bootstrap})
     admin.create_partitions(resize)[settings.topic].result(10)
-    while len(admin.list_topics(timeout=10).topics[settings.topic].partitions) == 6:
+    while len(admin.list_topics(timeout=60).topics[settings.topic].partitions) == 6:
         pass
     await expect_refusal(TopicSettingsError, settings, log)
     assert (await check_topics(settings)).problems == [

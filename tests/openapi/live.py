@@ -69,13 +69,13 @@ async def _serve(
                 TestClient(TestServer(app)) as client,
             ):
                 names = [follower.name for follower in followers]
-                await wait_for_position(resources.pool, names, 0, timeout_s=30)
+                await wait_for_position(resources.pool, names, 0, timeout_s=60)
                 callers = Callers(resources, client)
                 root = await callers.user("root", "superuser")
                 stranger = await callers.user("stranger")
                 head = (await resources.log.head()).position
                 await wait_for_position(
-                    resources.pool, ["merkle_tree"], head, timeout_s=10
+                    resources.pool, ["merkle_tree"], head, timeout_s=60
                 )
                 await CheckpointSigner(resources.pool, data_dir).sign()
                 made = await make_things(Walk(root))

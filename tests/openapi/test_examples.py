@@ -58,7 +58,7 @@ async def test_every_operation_answers_as_described(
     """With RECORD_EXAMPLES set, its answers become the document's examples."""
     ada = await callers.user("ada", "superuser")
     head = (await resources.log.head()).position
-    await wait_for_position(resources.pool, ["merkle_tree"], head, timeout_s=10)
+    await wait_for_position(resources.pool, ["merkle_tree"], head, timeout_s=60)
     await CheckpointSigner(resources.pool, tmp_path).sign()
     walk = Walk(ada)
     await end_things(walk, await make_things(walk))

@@ -56,9 +56,9 @@ async def pair(database_url: str, tmp_path: Path) -> AsyncIterator[Pair]:
                     run_followers(opened.log, opened.database_url)
                 )
                 names = [follower.name for follower in followers]
-                await wait_for_position(opened.pool, names, 0, timeout_s=30)
+                await wait_for_position(opened.pool, names, 0, timeout_s=60)
             app = create_app(opened)
-            app[CLOCK] = clock
+            app[CLOCK] = clock.__call__
             clients.append(await stack.enter_async_context(TestClient(TestServer(app))))
         first = await Callers(resources, clients[0]).user("root", "superuser")
         yield Pair(clock, first, Caller(clients[1], first.token, first.user_id))

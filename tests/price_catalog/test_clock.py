@@ -110,6 +110,6 @@ async def test_the_other_process_shows_a_change_by_itself_soon(pair: Pair) -> No
     pair.clock.now = day(3)
     assert await amounts(pair.second) == []
     await announce(pair.first, 2, 5)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         while await amounts(pair.second) != [2]:
             pass

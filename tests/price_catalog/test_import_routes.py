@@ -78,7 +78,7 @@ async def test_each_model_has_its_fate_and_its_reason(root: Caller) -> None:
     await root.post(
         PRICES, {"provider": "acme", "model": "manual", "input_price_per_1m": 7}
     )
-    changed = {
+    changed: Any = {
         "same": entry(1e-6),
         "cheaper": entry(1e-6),
         "leap": entry(6e-6),

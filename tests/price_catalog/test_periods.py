@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
@@ -34,7 +35,8 @@ def test_a_price_holds_from_its_start_to_just_before_its_end() -> None:
 def test_a_price_inside_an_open_period_closes_it_in_the_same_event() -> None:
     model = priced(1, 5)
 
-    assert [event.closes for event in model.pending_events[1:]] == [None, 2]
+    events: list[Any] = list(model.pending_events)[1:]
+    assert [event.closes for event in events] == [None, 2]
     assert amount_at(model, day(5) - MICROSECOND) == 1
     assert amount_at(model, day(5)) == 5
 

@@ -151,7 +151,7 @@ async def test_a_rebuild_gives_the_same_rows_however_it_is_cut(
             await db.execute("SELECT count(*) FROM read.model_price")
         ).fetchone()
     assert row is not None
-    assert row[0] > MODELS  # type: ignore[operator]  # a count
+    assert row[0] > MODELS
 
 
 async def test_postgresql_itself_refuses_an_overlap(

@@ -87,7 +87,8 @@ def test_a_new_undated_price_closes_the_old_one_at_the_import() -> None:
     model = priced(1, source=LISTED)
     found = run(model, period("2"))
     assert not found.held_because
-    assert [event.closes for event in model.pending_events[2:]] == [2]
+    events: list[Any] = list(model.pending_events)[2:]
+    assert [event.closes for event in events] == [2]
     assert amounts(model, 19, 20) == [1, 2]
 
 

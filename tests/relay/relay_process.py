@@ -49,6 +49,6 @@ async def nobody_else(_db: AsyncConnection[Any]) -> bool:
 if __name__ == "__main__":
     told = json.loads(sys.argv[1])
     if not told["lock"]:
-        relay_position.is_leader = nobody_else
+        vars(relay_position)["is_leader"] = nobody_else
     # As the service does.
     uvloop.run(relay(told["database"], KafkaSettings(**told["kafka"])))

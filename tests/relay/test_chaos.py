@@ -25,7 +25,7 @@ from tests.relay.writing import register, write_on
 
 KILLS = int(os.environ.get("KAFKA_CHAOS_KILLS", "10"))
 FENCINGS = 3
-RIVALRY_MAX_S = 60
+RIVALRY_MAX_S = 60.0
 pytestmark = [
     pytest.mark.kafka,
     pytest.mark.faults,

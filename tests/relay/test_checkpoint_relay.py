@@ -24,7 +24,7 @@ from tests.kafka.reading import Record, read_all
 pytestmark = pytest.mark.kafka
 
 POLL_S = 0.05
-ARRIVES_IN_S = 20
+ARRIVES_IN_S = 60.0
 LOGGER = "projections.relay.checkpoint_relay"
 TAMPERING = (
     "UPDATE events.stored_event SET state = state || '\\x20' WHERE notification_id = 1"

@@ -1,6 +1,7 @@
 """The service's settings as Kafka's."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -9,7 +10,7 @@ from service.config import Config
 from service.errors import ConfigError
 
 
-def settings(**given: object) -> dict[str, object]:
+def settings(**given: Any) -> dict[str, Any]:
     return {"kafka": "localhost:9092", **given}
 
 
@@ -77,4 +78,4 @@ def test_settings_that_do_not_fit_are_refused(
 
 def test_without_a_broker_there_is_nothing_to_configure() -> None:
     with pytest.raises(ConfigError, match="AGENT_RUNTIME_KAFKA is not set"):
-        kafka_settings(Config())
+        kafka_settings(Config(**settings(kafka=None)))

@@ -1,5 +1,6 @@
 """What a secret decides, without a log."""
 
+from typing import Any
 from uuid import UUID, uuid4
 
 from service.secrets.aggregate import VERSIONS_KEPT, Secret
@@ -7,8 +8,12 @@ from service.secrets.aggregate import VERSIONS_KEPT, Secret
 PLACES = [uuid4() for _ in range(VERSIONS_KEPT + 2)]
 
 
+def pending(secret: Secret) -> list[Any]:
+    return list(secret.pending_events)
+
+
 def topics(secret: Secret) -> list[str]:
-    return [event.TOPIC for event in secret.pending_events]
+    return [event.TOPIC for event in pending(secret)]
 
 
 def new_secret() -> Secret:
@@ -58,7 +63,7 @@ def test_restoring_adds_a_version_too() -> None:
     secret.overwrite(sealed_id=PLACES[1], fingerprint="f2")
     secret.restore(1, sealed_id=PLACES[2], fingerprint="f1")
     assert (secret.value_version, secret.fingerprint) == (3, "f1")
-    assert secret.pending_events[-1].restored_version == 1
+    assert pending(secret)[-1].restored_version == 1
 
 
 def test_being_revealed_leaves_the_secret_as_it_is() -> None:
@@ -75,7 +80,7 @@ def test_a_deleted_secret_gives_everything_up_and_counts_on() -> None:
     secret.delete()
     assert secret.is_deleted
     assert secret.sealed_id_of(2) is None
-    assert secret.pending_events[-1].sealed_ids == [str(PLACES[0]), str(PLACES[1])]
+    assert pending(secret)[-1].sealed_ids == [str(PLACES[0]), str(PLACES[1])]
     secret.create_again(sealed_id=PLACES[2], fingerprint="f3")
     assert not secret.is_deleted
     assert secret.value_version == 3

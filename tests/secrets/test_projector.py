@@ -17,7 +17,7 @@ async def sealed_rows(resources: Resources, owner_id: UUID | None) -> int:
     """Count what is sealed of an owner once all that was given up is destroyed."""
     head = await resources.log.head()
     await wait_for_position(
-        resources.pool, ["destruction"], head.position, timeout_s=10
+        resources.pool, ["destruction"], head.position, timeout_s=60
     )
     async with resources.pool.connection() as db:
         cursor = await db.execute(

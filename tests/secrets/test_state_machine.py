@@ -77,7 +77,7 @@ class Service:
         followers = await enter(run_followers(self.resources.log, database_url))
         client = await enter(TestClient(TestServer(create_app(self.resources))))
         await wait_for_position(
-            self.resources.pool, [each.name for each in followers], 0, timeout_s=30
+            self.resources.pool, [each.name for each in followers], 0, timeout_s=60
         )
         self.callers = Callers(self.resources, client)
 

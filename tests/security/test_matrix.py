@@ -61,7 +61,7 @@ async def world(
 ) -> World:
     ada = await callers.user("ada", "superuser")
     head = (await resources.log.head()).position
-    await wait_for_position(resources.pool, ["merkle_tree"], head, timeout_s=10)
+    await wait_for_position(resources.pool, ["merkle_tree"], head, timeout_s=60)
     await CheckpointSigner(resources.pool, tmp_path).sign()
     walk = Walk(ada)
     made = await make_things(walk)
@@ -76,7 +76,7 @@ async def world(
     await ada.put(f"/api/catalog/agents/{agent}/managers/{bob}")
     head = (await resources.log.head()).position
     await wait_for_position(
-        resources.pool, ["agents", "sessions", "users"], head, timeout_s=10
+        resources.pool, ["agents", "sessions", "users"], head, timeout_s=60
     )
     return World(
         client,

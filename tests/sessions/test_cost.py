@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 from decimal import Decimal
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -107,7 +108,7 @@ async def test_a_turn_is_priced_at_its_own_time(
             },
         )
         assert reply.status == 201, reply.data
-    spent = {
+    spent: Any = {
         "provider": "acme",
         "model": "swift",
         "prompt_tokens": 1,

@@ -63,7 +63,7 @@ def project(
             places = sorted({0, len(in_log), *(each % len(in_log) for each in batches)})
             for start, end in itertools.pairwise(places):
                 await SessionsProjector().project(db, in_log[start:end])
-            row = await (await db.execute(ROW)).fetchone()
+            row: tuple[Any, ...] | None = await (await db.execute(ROW)).fetchone()
             assert row is not None
             return row
 

@@ -1,5 +1,7 @@
 """People's words: sealed wherever they rest, shown to who may read, and erasable."""
 
+from typing import Any
+
 from service.resources import Resources
 from service.sessions.turn import TEXT_BYTES_MAX
 from tests.callers import Caller, Callers
@@ -7,7 +9,7 @@ from tests.rebuilding import expect_rebuild_equals_live, tables
 from tests.sessions.recording import Recorder, turn
 
 SESSION = "/api/observability/session"
-WORDS = {"input": "my diagnosis", "output": "a remedy", "error": "of nerves"}
+WORDS: Any = {"input": "my diagnosis", "output": "a remedy", "error": "of nerves"}
 
 
 async def shown(recorder: Recorder, by: Caller) -> list[object]:

@@ -25,10 +25,11 @@ from tests.callers import Caller
 from tests.sessions.recording import LIST, LONG_AGO, Recorder, register_agent, turn
 
 Answers = Callable[[Sequence[SessionKey]], Awaitable[Enrichments]]
-NOTE = {"name": "note", "annotator_kind": "HUMAN", "score": None}
+NOTE: Any = {"name": "note", "annotator_kind": "HUMAN", "score": None}
+SUMMARY: Any = {"name": "note", "count": 1}
 FULL = Enrichment(
     annotations=[NOTE],
-    annotation_summaries=[{"name": "note", "count": 1}],
+    annotation_summaries=[SUMMARY],
     tokens=7,
     prompt_tokens=4,
     completion_tokens=3,
@@ -95,7 +96,7 @@ async def listed(
     async def get(answers: Answers, query: str = "") -> Any:
         app = create_app(resources)
         store = Store(answers)
-        app[TRACES] = Traces(store, deadline_s=0.1)
+        app[TRACES] = Traces(store, deadline_s=1.0)
         async with TestClient(TestServer(app)) as client:
             caller = Caller(client, ada.token)
             reply = await caller.get(

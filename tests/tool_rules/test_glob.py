@@ -138,9 +138,9 @@ def test_covering(pattern: str, other: str, *, expected: bool) -> None:
 )
 def test_hostile_patterns_take_no_longer_than_others(pattern: str) -> None:
     """Backtracking would take longer than the universe has."""
-    started = time.perf_counter()
+    started = time.process_time()
     for name in ("a" * 256, "ab" * 128, "b" + "a" * 255):
         matches(pattern, name)
         covers(pattern, name)
     covers(pattern, "a*" * 128)
-    assert time.perf_counter() - started < 0.5
+    assert time.process_time() - started < 0.5

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.usefixtures("client")
 
 async def rows(resources: Resources) -> list[Row]:
     head = (await resources.log.head()).position
-    await wait_for_position(resources.pool, ["tool_rules"], head, timeout_s=10)
+    await wait_for_position(resources.pool, ["tool_rules"], head, timeout_s=60)
     async with resources.pool.connection() as db:
         return await (await db.execute(ROWS)).fetchall()
 

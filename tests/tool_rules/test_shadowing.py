@@ -79,10 +79,10 @@ def test_hostile_rules_are_given_up_after_a_bounded_time() -> None:
     rules = {
         f"{'a*' * 126}{number:04}": (ALLOW, DENY)[number % 2] for number in range(1000)
     }
-    started = time.perf_counter()
+    started = time.process_time()
 
     warnings = found(rules)
 
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2
     assert isinstance(warnings[-1], Unchecked)
     assert warnings[-1].rules > 0

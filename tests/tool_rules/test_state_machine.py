@@ -7,7 +7,7 @@ order of the log.
 
 import asyncio
 import threading
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from collections.abc import Awaitable, Coroutine, Iterator, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from itertools import product
@@ -112,7 +112,7 @@ class Service:
         followers = await enter(run_followers(self.resources.log, database_url))
         client = await enter(TestClient(TestServer(create_app(self.resources))))
         names = [follower.name for follower in followers]
-        await wait_for_position(self.resources.pool, names, 0, timeout_s=30)
+        await wait_for_position(self.resources.pool, names, 0, timeout_s=60)
         callers = Callers(self.resources, client)
         self.users: dict[str, Caller] = {
             name: await callers.user(name, *roles) for name, roles in USERS.items()
@@ -290,13 +290,13 @@ def _position(reply: Reply) -> int | None:
     return reply.position if "X-Event-Position" in reply.headers else None
 
 
-def machine_for(service: Service) -> Callable[[], Crowd]:
+def machine_for(service: Service) -> type[Crowd]:
     return type("CrowdOfThisTest", (Crowd,), {"service": service})
 
 
 @pytest.mark.slow
 def test_crowd_gets_what_the_specification_says(service: Service) -> None:
-    run_state_machine_as_test(  # type: ignore[no-untyped-call]
+    run_state_machine_as_test(
         machine_for(service),
         settings=settings(
             max_examples=20,

@@ -12,7 +12,7 @@ from tests.sessions.recording import Recorder, register_agent, turn
 
 DAY = 86_400
 MARCH = "from_day=2026-03-01&until_day=2026-03-31"
-SPENT = {"provider": "acme", "model": "swift", "prompt_tokens": 2}
+SPENT: Any = {"provider": "acme", "model": "swift", "prompt_tokens": 2}
 
 
 @pytest.fixture

@@ -139,10 +139,11 @@ async def test_openai_as_openinference_sees_it(
     instrumentor.instrument(tracer_provider=provider)
     answers = httpx2.MockTransport(lambda _: httpx2.Response(200, json=ANSWER))
     model = OpenAI(api_key="none", http_client=httpx2.Client(transport=answers))
+    create: Any = model.chat.completions.create
     try:
         with using_session("chat"):
             await asyncio.to_thread(
-                model.chat.completions.create,
+                create,
                 model="gpt-4o-mini",
                 messages=[{"role": "user", "content": "What is due?"}],
             )

@@ -22,7 +22,7 @@ def turn(*spans: Any) -> TraceTurn | None:
     """Fold spans, without what is done about their texts."""
     kept = []
     for each in map(reported_span, spans):
-        entry = each.entry and KeptEntry(
+        entry: Any = each.entry and KeptEntry(
             is_root=each.entry.is_root,
             ended_at=each.entry.ended_at.isoformat(),
             user_id=None,

@@ -113,7 +113,7 @@ class FakePhoenix:
             found = [
                 each
                 for each in self.nodes
-                if _name(each) == variables[f"n{number}"] and _id(each) in wanted
+                if _name(each) == variables[f"n{number}"] and str(_id(each)) in wanted
             ]
             alias = f"p{number}"
             if any(_id(each) in self.broken for each in found):

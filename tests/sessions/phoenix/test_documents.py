@@ -56,7 +56,8 @@ def test_a_filter_is_one_comparison_with_these_ids(session_ids: list[str]) -> No
 
     assert isinstance(tree, ast.Compare)
     assert ast.unparse(tree.left) == "session_id"
-    assert [each.value for each in tree.comparators[0].elts] == session_ids
+    ids: Any = tree.comparators[0]
+    assert [each.value for each in ids.elts] == session_ids
 
 
 def aliases(query: str) -> int:

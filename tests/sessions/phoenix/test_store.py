@@ -22,7 +22,7 @@ async def test_a_page_of_one_agent_is_one_request() -> None:
     fake = FakePhoenix([node(each) for each in ids[:60]])
 
     async with store(fake) as phoenix:
-        found = await phoenix.fetch([key(each) for each in ids], deadline_s=2)
+        found = await phoenix.fetch([key(each) for each in ids], deadline_s=60)
 
     assert fake.asked == ["filters 1"]
     assert sorted(found) == sorted(ids)
@@ -47,7 +47,7 @@ async def test_one_project_for_all_agents() -> None:
     fake = FakePhoenix([node("a", "ours"), node("b", "ours")])
 
     async with store(fake, project="ours") as phoenix:
-        found = await phoenix.fetch([key("a"), key("b", OTHER)], deadline_s=2)
+        found = await phoenix.fetch([key("a"), key("b", OTHER)], deadline_s=60)
 
     assert fake.asked == ["filters 1"]
     assert None not in found.values()
@@ -57,7 +57,7 @@ async def test_the_token_is_sent() -> None:
     fake = FakePhoenix([node("a")])
 
     async with store(fake, token="secret") as phoenix:
-        await phoenix.fetch([key("a")], deadline_s=2)
+        await phoenix.fetch([key("a")], deadline_s=60)
 
     assert fake.headers[0]["Authorization"] == "Bearer secret"
 
@@ -66,7 +66,7 @@ async def test_a_session_of_another_agent_s_project_is_unknown() -> None:
     fake = FakePhoenix([node("a", OTHER)], takes_filters=False)
 
     async with store(fake) as phoenix:
-        found = await phoenix.fetch([key("a"), key("b")], deadline_s=2)
+        found = await phoenix.fetch([key("a"), key("b")], deadline_s=60)
 
     assert found == {"a": None, "b": None}
 
@@ -76,8 +76,8 @@ async def test_an_older_phoenix_is_asked_by_ids_from_then_on() -> None:
     fake = FakePhoenix([node(each) for each in ids], takes_filters=False)
 
     async with store(fake) as phoenix:
-        first = await phoenix.fetch([key(each) for each in ids], deadline_s=2)
-        again = await phoenix.fetch([key(each) for each in ids], deadline_s=2)
+        first = await phoenix.fetch([key(each) for each in ids], deadline_s=60)
+        again = await phoenix.fetch([key(each) for each in ids], deadline_s=60)
 
     assert fake.asked[0] == "filters 1"
     assert sorted(fake.asked[1:]) == ["ids 16", "ids 16", "ids 4", "ids 4"]
@@ -90,7 +90,7 @@ async def test_a_session_that_fails_harms_only_itself() -> None:
     fake = FakePhoenix([node(each) for each in ids], broken=frozenset({"bad"}))
 
     async with store(fake) as phoenix:
-        found = await phoenix.fetch([key(each) for each in ids], deadline_s=2)
+        found = await phoenix.fetch([key(each) for each in ids], deadline_s=60)
 
     assert fake.asked == ["filters 1", "ids 3"]
     assert sorted(found) == ["fine", "good"]
@@ -103,7 +103,7 @@ async def test_a_damaged_session_harms_only_itself() -> None:
 
     async with store(fake) as phoenix:
         found = await phoenix.fetch(
-            [key(each["sessionId"]) for each in nodes], deadline_s=2
+            [key(each["sessionId"]) for each in nodes], deadline_s=60
         )
 
     assert fake.asked == ["filters 1"]
@@ -116,7 +116,7 @@ async def test_a_session_too_large_for_a_document_harms_only_itself() -> None:
 
     async with store(fake) as phoenix:
         found = await phoenix.fetch(
-            [key("good"), key("huge"), key("fine")], deadline_s=5
+            [key("good"), key("huge"), key("fine")], deadline_s=60
         )
 
     assert fake.asked == ["filters 1", "ids 3", "ids 1", "ids 1", "ids 1"]
@@ -133,7 +133,7 @@ async def test_single_look_ups_come_last_and_once() -> None:
     )
 
     async with store(fake) as phoenix:
-        found = await phoenix.fetch([key(each) for each in ids], deadline_s=2)
+        found = await phoenix.fetch([key(each) for each in ids], deadline_s=60)
 
     assert fake.asked == ["filters 1", "ids 5", *["ids 1"] * 5]
     assert sorted(found) == ids
@@ -146,13 +146,13 @@ async def test_ended_sessions_are_remembered_for_a_while() -> None:
     async with store(fake) as phoenix:
         now = [100.0]
         phoenix.memory.clock = lambda: now[0]
-        first = await phoenix.fetch(keys, deadline_s=2)
-        again = await phoenix.fetch(keys, deadline_s=2)
+        first = await phoenix.fetch(keys, deadline_s=60)
+        again = await phoenix.fetch(keys, deadline_s=60)
         assert len(phoenix.memory) == 1
-        await phoenix.fetch(keys[:1], deadline_s=2)
+        await phoenix.fetch(keys[:1], deadline_s=60)
         assert fake.asked == ["filters 1"] * 2
         now[0] += memory.REMEMBERED_FOR_S
-        await phoenix.fetch(keys[:1], deadline_s=2)
+        await phoenix.fetch(keys[:1], deadline_s=60)
 
     assert first == again
     assert fake.asked == ["filters 1"] * 3
@@ -160,7 +160,7 @@ async def test_ended_sessions_are_remembered_for_a_while() -> None:
 
 async def test_what_is_remembered_is_bounded() -> None:
     async with store(FakePhoenix([node("s")])) as phoenix:
-        enrichment = (await phoenix.fetch([key("s")], deadline_s=2))["s"]
+        enrichment = (await phoenix.fetch([key("s")], deadline_s=60))["s"]
         assert enrichment is not None
         for number in range(memory.SESSIONS_MAX + 10):
             phoenix.memory.remember(key(f"s{number}", has_ended=True), enrichment)
@@ -171,7 +171,7 @@ async def test_a_session_that_just_ended_is_not_remembered() -> None:
     fresh = replace(key("s", has_ended=True), last_active_at=datetime.now(UTC))
 
     async with store(FakePhoenix([node("s")])) as phoenix:
-        await phoenix.fetch([fresh], deadline_s=2)
+        await phoenix.fetch([fresh], deadline_s=60)
         assert phoenix.memory.recall(fresh) is None
 
 
@@ -179,7 +179,7 @@ async def test_agents_own_projects_are_named_by_their_ids() -> None:
     fake = FakePhoenix([node("a", AGENT), node("b", OTHER)])
 
     async with store(fake) as phoenix:
-        found = await phoenix.fetch([key("a"), key("b", OTHER)], deadline_s=2)
+        found = await phoenix.fetch([key("a"), key("b", OTHER)], deadline_s=60)
 
     assert None not in found.values()
     assert fake.asked == ["filters 2"]
