@@ -78,8 +78,8 @@ def test_the_areas_operations_say_if_they_take_if_match(area: str) -> None:
 
 def commands(parser: argparse.ArgumentParser, prefix: str = "") -> list[str]:
     found: list[str] = []
-    for action in parser._actions:
-        if isinstance(action, argparse._SubParsersAction):
+    for action in parser._actions:  # noqa: SLF001 # argparse has no other list
+        if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001 # argparse has no other list
             for name, child in action.choices.items():
                 deeper = commands(child, f"{prefix}{name} ")
                 found += deeper or [f"{prefix}{name}"]

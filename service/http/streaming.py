@@ -22,10 +22,10 @@ class SlowReaderError(ConnectionError):
 
 
 class Streams:
-    """The open streams of one process, at most ``streams_max``."""
+    """The open streams of one process; ``free`` is how many more may be opened."""
 
     def __init__(self, streams_max: int = STREAMS_MAX) -> None:
-        self._free = streams_max
+        self.free = streams_max
         self._closing_events: set[asyncio.Event] = set()
         self.are_closing = False
 
@@ -52,13 +52,13 @@ class Streams:
 
         :raises UnavailableError: too many are open already
         """
-        if not self._free:
+        if not self.free:
             raise UnavailableError(
                 "too many streams and exports are open",
                 code="too_many_streams",
                 headers={"Retry-After": "10"},
             )
-        self._free -= 1
+        self.free -= 1
         try:
             response = web.StreamResponse(headers=dict(headers))
             response.content_type = content_type
@@ -76,7 +76,7 @@ class Streams:
                 logger.exception("a stream failed")
                 _abort(request)
         finally:
-            self._free += 1
+            self.free += 1
 
 
 STREAMS = web.AppKey("streams", Streams)

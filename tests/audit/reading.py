@@ -38,13 +38,13 @@ class Live:
     """What a stream has sent, one server-sent event after the other."""
 
     def __init__(self, response: ClientResponse) -> None:
-        self._response = response
+        self.response = response
 
     async def next(self) -> tuple[int, dict[str, Any]]:
         """Return the next event's id and data, past heartbeats."""
         fields: dict[str, str] = {}
         while True:
-            line = (await self._response.content.readline()).decode()
+            line = (await self.response.content.readline()).decode()
             assert line, "the stream has ended"
             if line == "\n" and fields:
                 return int(fields["id"]), orjson.loads(fields["data"])
@@ -53,7 +53,7 @@ class Live:
                 fields[name] = value
 
     async def ends(self) -> bool:
-        return not (await self._response.content.read())
+        return not (await self.response.content.read())
 
 
 @asynccontextmanager

@@ -103,7 +103,7 @@ async def test_it_ends_when_the_service_stops(callers: Callers) -> None:
             await streams.close()
             async with opened(auditor, "/api/audit/stream") as late:
                 assert not (await late.content.read()).strip(b": heartbeat\n")
-            await stream._response.content.read()
+            await stream.response.content.read()
 
 
 async def test_it_ends_when_the_token_is_revoked(callers: Callers) -> None:
@@ -112,13 +112,13 @@ async def test_it_ends_when_the_token_is_revoked(callers: Callers) -> None:
 
     async with live(auditor) as stream, asyncio.timeout(60):
         await root.delete(f"/api/users/{auditor.user_id}/roles/auditor")
-        await stream._response.content.read()
+        await stream.response.content.read()
 
 
 async def test_streams_are_bounded(callers: Callers) -> None:
     auditor = await callers.user("olga", "auditor")
     streams = streams_of(auditor)
-    streams._free = 1
+    streams.free = 1
 
     async with live(auditor):
         refused = await auditor.get("/api/audit/stream")

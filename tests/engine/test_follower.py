@@ -155,7 +155,7 @@ async def test_one_that_was_replaced_cant_write_any_more(
         await db.execute("SET search_path = read")
         place = FollowerPosition.of(projector, log.epoch)
         with pytest.raises(ReplacedError):
-            await paused._apply(db, place, late, position, position + 1)
+            await paused._apply(db, place, late, position, position + 1)  # noqa: SLF001 # between two of its steps
 
     assert await lines(owner) == {ledger_id: 0}
 

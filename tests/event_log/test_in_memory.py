@@ -44,7 +44,7 @@ def any_log(request: pytest.FixtureRequest) -> AnyLog:
 async def sealed_ids(log: AnyLog) -> set[UUID]:
     if isinstance(log, InMemoryLog):
         return set(log.sealed)
-    async with log._pool.connection() as db:
+    async with log._pool.connection() as db:  # noqa: SLF001 # its connections
         cursor = await db.execute("SELECT sealed_id FROM events.sealed_value")
         return {sealed_id for (sealed_id,) in await cursor.fetchall()}
 

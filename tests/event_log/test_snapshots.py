@@ -26,14 +26,14 @@ TAGGED = st.fixed_dictionaries({"_type_": st.text(), "_data_": JSON})
 
 async def replayed(log: EventLog, ledger_id: Any) -> tuple[Ledger, int]:
     """Load past the cache; return the aggregate and how many events it took."""
-    async with log._pool.connection() as db:
+    async with log._pool.connection() as db:  # noqa: SLF001 # writes in the background
         aggregate, events = await reader.load(db, log.mapper, ledger_id)
     assert isinstance(aggregate, Ledger)
     return aggregate, events
 
 
 async def settled(log: EventLog) -> None:
-    await asyncio.gather(*log._snapshots)
+    await asyncio.gather(*log._snapshots)  # noqa: SLF001 # writes in the background
 
 
 async def test_three_hundred_and_fifty_events_load_through_a_snapshot(

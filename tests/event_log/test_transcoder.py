@@ -79,7 +79,7 @@ def test_what_is_written_is_read_back(value: Any) -> None:
 def test_the_librarys_transcoder_reads_what_ours_writes(value: Any) -> None:
     ours = OrjsonTranscoder()
     library = JSONTranscoder()
-    for transcoding in ours._library.names.values():
+    for transcoding in ours._library.names.values():  # noqa: SLF001 # the library's own list of transcodings
         library.register(transcoding)
 
     assert library.decode(ours.encode(value)) == value

@@ -16,6 +16,7 @@ from service.tasks import end_tasks
 from tests.event_log.logs import until
 from tests.http.raw import TIMEOUT_S
 from tests.http.test_failures import log_lines
+from tests.metrics import counted
 
 HIDDEN = b"art_hidden"
 TOO_LONG = b"x" * 9000
@@ -111,7 +112,7 @@ async def test_a_connection_too_many_is_told_so_and_the_others_go_on(
     runner: Runner, port: int
 ) -> None:
     runner.limit.connections_max = 2
-    refused = REFUSED._value.get()
+    refused = counted(REFUSED)
     opened = [await asyncio.open_connection("127.0.0.1", port) for _ in range(2)]
     server: Any = runner.server
     await until(lambda: len(server.connections) == 2)
@@ -130,7 +131,7 @@ async def test_a_connection_too_many_is_told_so_and_the_others_go_on(
     assert orjson.loads(body)["data"]["code"] == "overloaded"
     assert b" 404 " in answered
     assert b" 404 " in again.splitlines()[0]
-    assert REFUSED._value.get() == refused + 1
+    assert counted(REFUSED) == refused + 1
     opened[1][1].close()
 
 

@@ -50,7 +50,7 @@ async def client(streams: Streams) -> AsyncIterator[TestClient]:
 
 async def until_free(streams: Streams) -> None:
     async with asyncio.timeout(60):
-        while not streams._free:  # noqa: ASYNC110 # nobody rings for a test
+        while not streams.free:  # noqa: ASYNC110 # nobody rings for a test
             await asyncio.sleep(0.01)
 
 
@@ -82,7 +82,7 @@ async def test_whoever_goes_away_gives_up_their_place(
 ) -> None:
     async with client.get("/for-ever") as response:
         assert response.status == 200
-        assert streams._free == 0
+        assert streams.free == 0
         response.close()
 
     await until_free(streams)
@@ -94,4 +94,4 @@ async def test_what_breaks_off_doesnt_look_complete(
     with pytest.raises(ClientPayloadError):
         await (await client.get("/breaking")).read()
 
-    assert streams._free == 1
+    assert streams.free == 1

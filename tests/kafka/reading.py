@@ -116,7 +116,7 @@ def _read_to_ends(consumer: Consumer, partitions: int) -> list[Record]:
                     headers=_headers(message),
                 )
             )
-        elif error.code() == KafkaError._PARTITION_EOF:
+        elif error.code() == KafkaError._PARTITION_EOF:  # noqa: SLF001 # public in spite of its name
             partitions -= 1
         else:
             raise AssertionError(error)

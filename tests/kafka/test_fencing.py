@@ -66,9 +66,9 @@ async def test_a_transaction_that_was_open_when_replaced_can_not_be_committed(
     old = await started(TransactionalPublisher(settings, log))
     await leave_open(old, settings)
     new = await started(TransactionalPublisher(settings, log))
-    assert old._producer is not None
+    assert old._producer is not None  # noqa: SLF001 # a producer in the midst of a transaction
     with pytest.raises(FencedError):
-        await old._producer.run("commit", AIOKafkaProducer.commit_transaction)
+        await old._producer.run("commit", AIOKafkaProducer.commit_transaction)  # noqa: SLF001 # a producer in the midst of a transaction
     await new.publish(messages(1, 3), position=3)
     await old.close()
     await new.close()
@@ -165,12 +165,12 @@ async def test_the_last_message_is_found_behind_a_long_aborted_transaction(
 ) -> None:
     publisher = await started(TransactionalPublisher(settings, log))
     await publisher.publish(messages(1, 100), position=100)
-    before = publisher._published
+    before = publisher._published  # noqa: SLF001 # a producer in the midst of a transaction
     for _ in range(3):
         await leave_open(publisher, settings, last=3000)
         await publisher.close()
         await publisher.start()
-    assert publisher._published == before
+    assert publisher._published == before  # noqa: SLF001 # a producer in the midst of a transaction
     assert published_position(settings.bootstrap, settings.position_topic) == 100
     await publisher.close()
 
@@ -187,8 +187,8 @@ async def leave_open(
         await producer.begin_transaction()
         await send(producer, settings, first=1, last=last)
 
-    assert publisher._producer is not None
-    await publisher._producer.run("leave a transaction open", begin)
+    assert publisher._producer is not None  # noqa: SLF001 # a producer in the midst of a transaction
+    await publisher._producer.run("leave a transaction open", begin)  # noqa: SLF001 # a producer in the midst of a transaction
 
 
 async def commit_without_position(

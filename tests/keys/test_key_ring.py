@@ -151,7 +151,7 @@ class GrowingRootKeys(LocalRootKeys):
     """Root keys kept where somebody adds one."""
 
     async def refresh(self) -> None:
-        self._keys |= LocalRootKeys.parse("added:" + "B" * 42 + "A=")._keys
+        self._keys |= LocalRootKeys.parse("added:" + "B" * 42 + "A=")._keys  # noqa: SLF001 # keys are never public
 
 
 async def test_a_root_key_added_outside_is_noticed_when_it_is_needed(
@@ -159,7 +159,7 @@ async def test_a_root_key_added_outside_is_noticed_when_it_is_needed(
 ) -> None:
     added = LocalRootKeys.parse("added:" + "B" * 42 + "A=")
     first = outside_root()
-    root = GrowingRootKeys(first._keys, primary_id=first.primary_id)
+    root = GrowingRootKeys(first._keys, primary_id=first.primary_id)  # noqa: SLF001 # keys are never public
     ring = KeyRing.load_or_create(tmp_path / "keys.json", root=root)
     _, blob = await added.wrap(b"user key", b"bound")
     assert await ring.unwrap("added", blob, b"bound") == b"user key"
@@ -209,7 +209,7 @@ def test_rings_share_nothing(tmp_path: Path) -> None:
 def test_a_ring_shows_no_key(ring_path: Path) -> None:
     ring = KeyRing.load(ring_path)
     assert repr(ring) == f"KeyRing(primary_id='{ring.primary_id}', keys=1)"
-    assert "***" in repr(ring._content)
+    assert "***" in repr(ring._content)  # noqa: SLF001 # keys are never public
     with pytest.raises(TypeError):
         pickle.dumps(ring)
 

@@ -37,7 +37,7 @@ async def query(
 
 def uncached(keys: UserKeys) -> UserKeys:
     """Give the keys as another process sees them."""
-    return UserKeys(keys._pool, keys.ring)
+    return UserKeys(keys._pool, keys.ring)  # noqa: SLF001 # keys are never public
 
 
 async def material(keys: UserKeys, user_id: UUID) -> bytes:
@@ -117,8 +117,8 @@ async def test_the_cache_forgets_the_key_that_was_not_used_for_longest(
     keys = UserKeys(pool, ring, cached_max=2)
     for user_id in (ADA, BOB, ADA, EVE):
         await keys.get_or_create(user_id)
-    assert list(keys._cache) == [ADA, EVE]
-    assert repr(keys._cache).count("***") == 2
+    assert list(keys._cache) == [ADA, EVE]  # noqa: SLF001 # keys are never public
+    assert repr(keys._cache).count("***") == 2  # noqa: SLF001 # keys are never public
 
 
 async def test_a_wrapped_key_moved_to_another_user_is_refused(
@@ -196,7 +196,7 @@ async def test_a_root_key_promoted_meanwhile_wraps_the_next_new_key(
 ) -> None:
     await keys.get_or_create(ADA)
     old_id = ring.primary_id
-    rotating = KeyRing.load(ring._path)
+    rotating = KeyRing.load(ring._path)  # noqa: SLF001 # keys are never public
     new_id = rotating.replace_primary()
     await keys.get_or_create(BOB)
     assert await keys.count_by_root_key() == {old_id: 1, new_id: 1}

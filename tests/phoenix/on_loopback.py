@@ -9,7 +9,7 @@ from typing import Any
 import grpc.aio
 from phoenix.server.main import main
 
-add_insecure_port = grpc.aio._server.Server.add_insecure_port
+add_insecure_port = grpc.aio._server.Server.add_insecure_port  # noqa: SLF001 # grpc has no other way
 
 
 def on_loopback(server: Any, address: str) -> int:
@@ -17,5 +17,5 @@ def on_loopback(server: Any, address: str) -> int:
     return port
 
 
-grpc.aio._server.Server.add_insecure_port = on_loopback
+grpc.aio._server.Server.add_insecure_port = on_loopback  # noqa: SLF001 # grpc has no other way
 sys.exit(main())

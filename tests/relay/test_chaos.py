@@ -19,6 +19,7 @@ from service.resources import Resources
 from tests.kafka.broker import Broker
 from tests.kafka.reading import positions
 from tests.kafka.test_fencing import FencesFirst, ReadsFirst
+from tests.metrics import counted
 from tests.relay import relay_process
 from tests.relay.published import require_equal, until_published
 from tests.relay.writing import register, write_on
@@ -100,14 +101,14 @@ async def test_rival_relays_double_nothing_unless_they_read_before_they_fence(
     """
     monkeypatch.setattr(relay_position, "is_leader", relay_process.nobody_else)
     fenced = FAILURES.labels("FencedError")
-    before = fenced._value.get()
+    before = counted(fenced)
     async with (
         being_written(resources, seed=1, pause_s=0.002),
         rivals(resources, kafka, make_publisher(order)),
     ):
         await asyncio.sleep(5)
         async with asyncio.timeout(RIVALRY_MAX_S):
-            while fenced._value.get() - before < FENCINGS or (  # noqa: ASYNC110
+            while counted(fenced) - before < FENCINGS or (  # noqa: ASYNC110
                 order is ReadsFirst and not await has_doubles(kafka)
             ):
                 await asyncio.sleep(0.1)

@@ -65,7 +65,7 @@ async def test_a_dump_holds_no_value_and_no_key(
 ) -> None:
     assert ada.user_id is not None
     ring = resources.key_ring
-    content = ring._content
+    content = ring._content  # noqa: SLF001 # keys are never public
     user_key = await UserKeys(resources.pool, ring).get(ada.user_id)
     keys = [*content.root_keys.values(), *content.purpose_keys.values(), user_key.key]
     secret = [key.expose() for key in keys] + [value.encode() for value in VALUES]
