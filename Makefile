@@ -2,6 +2,7 @@
 # make test    run the tests
 # make test-fast   run those that need neither PostgreSQL, Kafka nor processes: every decision, in seconds
 # make test-phoenix   run the tests with a real Arize Phoenix, which make test skips unless it is installed
+# make coverage   run the tests and measure which lines and branches they reach
 # make faults  inject faults into real processes, Kafka too, while clients write; check that nothing was lost
 # make bench   run the benchmarks against their baselines, for about ten minutes
 # make bench-check   run the short benchmark; fails when a ratio has become much worse
@@ -14,7 +15,7 @@ VENV ?= .venv
 DATA ?= data
 bin = $(VENV)/bin
 
-.PHONY: serve test test-fast test-phoenix faults bench bench-check check format contract examples lock clean
+.PHONY: serve test coverage test-fast test-phoenix faults bench bench-check check format contract examples lock clean
 
 serve: $(VENV)/.installed
 	$(bin)/agent-runtime serve --data-dir $(DATA) --demo
@@ -26,6 +27,12 @@ test: $(VENV)/.installed-for-tests
 test-fast: $(VENV)/.installed-for-tests
 	$(bin)/pytest --numprocesses 2 -m fast --hypothesis-profile fast -p no:schemathesis \
 		--ignore tests/openapi/test_conformance.py
+
+coverage: $(VENV)/.installed-for-tests
+	$(bin)/coverage erase
+	$(bin)/coverage run -m pytest --numprocesses 3 --no-loadscope-reorder
+	$(bin)/coverage combine --quiet
+	$(bin)/coverage report
 
 # Installs Phoenix first, in an environment of its own, unless it is installed.
 test-phoenix: $(VENV)/.installed-for-tests
@@ -66,7 +73,7 @@ lock_options = --quiet --upgrade --generate-hashes --allow-unsafe --strip-extras
 	--no-header --no-annotate --no-emit-index-url --no-emit-find-links --no-emit-trusted-host
 
 clean:
-	rm -rf $(VENV) build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage*
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "This needs Python 3.11 or later; choose it by make PYTHON=python3.12")'
