@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.price_catalog.imports.exact_prices import (
-    PRICE_LIMIT,
     RefusedRowError,
     is_rounded,
     read_name,
@@ -22,6 +21,7 @@ from service.price_catalog.imports.price_list import (
     ReasonCode,
     sorted_import,
 )
+from service.price_catalog.periods import PRICE_LIMIT
 
 
 def period(

@@ -14,7 +14,7 @@ from service.price_catalog.imports.litellm.importer import (
     import_litellm,
 )
 from service.price_catalog.imports.price_list import Import, ImportedModel
-from service.price_catalog.imports.price_notes import NOTES_LENGTH_MAX
+from service.price_catalog.periods import NOTES_LENGTH_MAX
 
 NUMBERS = st.one_of(
     st.floats(),

@@ -3,10 +3,10 @@
 from decimal import Decimal
 
 from service.price_catalog.imports.price_notes import (
-    NOTES_LENGTH_MAX,
     join_notes,
     priced,
 )
+from service.price_catalog.periods import NOTES_LENGTH_MAX
 
 
 def test_nothing_to_say_is_no_note() -> None:
