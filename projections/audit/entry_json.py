@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from service.event_log.entries import StoredEntry
+from service.event_log.stored_entries import StoredEntry
 
 
 class UnreadableEntryError(ValueError):

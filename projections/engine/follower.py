@@ -18,7 +18,7 @@ from projections.engine.projector import Positioned, Projector
 from projections.engine.rebuild import create_indexes, create_tables, rebuild
 from service.database import deadline
 from service.event_log import reader
-from service.event_log.commit_notifier import wait_for
+from service.event_log.commit_notifier import wait_for_commit
 from service.event_log.log import EventLog
 from service.event_log.mapper import UnreadableEventError
 
@@ -107,7 +107,7 @@ class Follower:
             saved = await self._resume(db)
             await db.execute("SET search_path = read")
             self._batch_max = BATCH_EVENTS_MAX
-            with self._log.doorbell.bell() as bell:
+            with self._log.notifier.subscribe() as bell:
                 clock = asyncio.get_running_loop().time
                 while True:
                     before, next_step = self.status.position, clock() + STEP_INTERVAL_S
@@ -116,7 +116,7 @@ class Follower:
                     if not is_behind:
                         if self.status.position - before >= BUSY_EVENTS:
                             await asyncio.sleep(next_step - clock())
-                        await wait_for(bell, POLL_S)
+                        await wait_for_commit(bell, POLL_S)
 
     async def _locked(self, db: AsyncConnection[Any]) -> bool:
         cursor = await db.execute(LOCK, [f"agent-runtime follower {self.name}"])

@@ -31,7 +31,7 @@ from projections.relay.messages import MessageBuilder, NotPublicError
 from projections.relay.metrics import PUBLISHED, TRANSACTIONS, RelayMetrics
 from projections.relay.relay_position import RelayPosition
 from service.database import deadline
-from service.event_log.commit_notifier import wait_for
+from service.event_log.commit_notifier import wait_for_commit
 from service.event_log.log import EventLog
 from service.event_log.mapper import UnreadableEventError
 from service.tasks import end_tasks
@@ -141,13 +141,13 @@ class Relay:
             # Read after fencing: until then another relay may publish beyond it.
             published.require_log_head((await relay_position.log_head(db))[2])
             await stored.advance(position)
-            with self._log.doorbell.bell() as bell:
+            with self._log.notifier.subscribe() as bell:
                 while True:
                     head = await self._head(db, epoch, position)
                     with deadline(db, STEP_TIMEOUT_S):
                         batch = await batches.next(after=position, upto=head)
                     if batch is None:
-                        await wait_for(bell, POLL_S)
+                        await wait_for_commit(bell, POLL_S)
                         continue
                     self.metrics.behind_since = batch.recorded_at
                     PUBLISHED.inc(

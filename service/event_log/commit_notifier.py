@@ -1,4 +1,4 @@
-"""Wake whoever follows the log when something new is in it."""
+"""Notify followers of new commits: asyncio.Event, and LISTEN/NOTIFY."""
 
 import asyncio
 import contextlib
@@ -11,60 +11,59 @@ from service.tasks import end_tasks
 
 CHANNEL = "agent_runtime_log"
 RECONNECT_S = 1.0
-# NOTIFY takes a lock of the whole server at commit: a hundred times a second is
-# plenty for listeners that read whatever is there.
+# NOTIFY takes a lock of the whole server at commit, and a listener reads everything
+# that is new: more than a hundred a second would only cost.
 NOTIFY_INTERVAL_S = 0.01
 
 logger = logging.getLogger(__name__)
 
 
-class Doorbell:
-    """Rings in this process at once, and in the others through LISTEN/NOTIFY.
+class CommitNotifier:
+    """Notifies this process at once, and other processes through LISTEN/NOTIFY.
 
-    A ring is only a hint: it can be late or lost, so a waiter also looks by itself
-    after a time.
+    A notification can be late or lost, so each subscriber polls as well.
+    ``others_committed`` is set when another process has committed.
     """
 
     def __init__(self, conninfo: str) -> None:
+        self.others_committed = asyncio.Event()
         self._conninfo = conninfo
-        self._bells: set[asyncio.Event] = set()
-        self._bells_of_others: set[asyncio.Event] = set()
+        self._subscribers: set[asyncio.Event] = set()
         self._own_pid: int | None = None
         self._notify_wanted = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
         self._tasks = [
-            asyncio.create_task(self._listen(), name="doorbell listen"),
-            asyncio.create_task(self._notify(), name="doorbell notify"),
+            asyncio.create_task(self._listen(), name="commit notifier listen"),
+            asyncio.create_task(self._notify(), name="commit notifier notify"),
         ]
 
     async def stop(self) -> None:
         await end_tasks(*self._tasks)
 
     @contextlib.contextmanager
-    def bell(self, *, of_others: bool = False) -> Iterator[asyncio.Event]:
-        """Lend an event that is set at every ring; the waiter clears it.
-
-        ``of_others``: only when another process rings.
-        """
+    def subscribe(self) -> Iterator[asyncio.Event]:
+        """Lend an event that is set after each commit; the subscriber clears it."""
         event = asyncio.Event()
-        bells = self._bells_of_others if of_others else self._bells
-        bells.add(event)
+        self._subscribers.add(event)
         try:
             yield event
         finally:
-            bells.discard(event)
+            self._subscribers.discard(event)
 
-    def ring(self) -> None:
+    def notify(self) -> None:
         """Announce a commit of this process."""
-        for event in self._bells:
-            event.set()
+        self._wake_subscribers()
         self._notify_wanted.set()
 
-    def _others_rang(self) -> None:
-        for event in self._bells | self._bells_of_others:
+    def _wake_subscribers(self) -> None:
+        for event in self._subscribers:
             event.set()
+
+    def _announce_others(self) -> None:
+        self.others_committed.set()
+        self._wake_subscribers()
 
     async def _listen(self) -> None:
         while True:
@@ -73,13 +72,13 @@ class Doorbell:
                     self._conninfo, autocommit=True
                 ) as connection:
                     await connection.execute(f"LISTEN {CHANNEL}")
-                    # Whatever was committed before LISTEN rang for nobody.
-                    self._others_rang()
+                    # Commits before LISTEN were not notified.
+                    self._announce_others()
                     async for note in connection.notifies():
                         if note.pid != self._own_pid:
-                            self._others_rang()
+                            self._announce_others()
             except (Error, OSError):
-                logger.warning("doorbell connection lost")
+                logger.warning("connection for LISTEN lost")
             await asyncio.sleep(RECONNECT_S)
 
     async def _notify(self) -> None:
@@ -99,15 +98,15 @@ class Doorbell:
                             raise
                         await asyncio.sleep(NOTIFY_INTERVAL_S)
             except (Error, OSError):
-                logger.warning("doorbell connection lost")
+                logger.warning("connection for NOTIFY lost")
             await asyncio.sleep(RECONNECT_S)
 
 
-async def wait_for(bell: asyncio.Event, timeout_s: float) -> None:
-    """Wait for a ring, but not for longer than the given time; clear the bell."""
+async def wait_for_commit(committed: asyncio.Event, timeout_s: float) -> None:
+    """Wait for a subscriber's event, at most for the given time, and clear it."""
     # Not asyncio.wait_for: on Python 3.11 it loses a cancellation that arrives
-    # together with the ring, and whoever waits would go on for ever.
+    # together with the event, and the waiting task would never end.
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(timeout_s):
-            await bell.wait()
-    bell.clear()
+            await committed.wait()
+    committed.clear()

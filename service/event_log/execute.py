@@ -56,13 +56,13 @@ async def execute(
         )
         try:
             if contended is None:
-                return await _attempt(log, decide, work, receipt, has_turn=False)
-            async with log.turn(contended):
-                return await _attempt(log, decide, work, receipt, has_turn=True)
+                return await _attempt(log, decide, work, receipt, has_lock=False)
+            async with log.lock(contended):
+                return await _attempt(log, decide, work, receipt, has_lock=True)
         except _StaleError as stale:
             contended = stale.contended or contended
         if attempt > ATTEMPTS_AT_ONCE:
-            # Those who win belong to other processes.
+            # The commands that win are those of other processes.
             await asyncio.sleep(random.uniform(0, BACKOFF_MAX_S))  # noqa: S311 # no secret
     raise ConflictError(
         "too many concurrent changes to this resource; please retry",
@@ -74,7 +74,7 @@ async def execute(
 class _StaleError(Exception):
     """The decision rests on facts that have moved, so it has to be made again.
 
-    ``contended`` is the aggregate whose turn to wait for.
+    ``contended`` is the aggregate whose lock to wait for.
     """
 
     def __init__(self, contended: UUID | None = None) -> None:
@@ -88,7 +88,7 @@ async def _attempt(
     work: UnitOfWork,
     receipt: Callable[[Result], Receipt] | None,
     *,
-    has_turn: bool,
+    has_lock: bool,
 ) -> tuple[Result, Appended | None]:
     try:
         result = await decide(work)
@@ -101,19 +101,19 @@ async def _attempt(
     kept = receipt(result) if receipt else None
     if not work.changed and kept is None:
         return result, None
-    if not has_turn:
+    if not has_lock:
         wanted = next(filter(log.is_contended, work.written), None)
         if wanted is not None:
-            # Others queue for it: whoever doesn't would always be first.
+            # A command that doesn't wait for the lock would overtake those that do.
             raise _StaleError(wanted)
     try:
         return result, await log.append(work.to_append(kept))
     except VersionConflictError:
         moved = await log.moved(work.reads)
-        raise _StaleError(_worth_waiting_for(moved, work)) from None
+        raise _StaleError(_contended(moved, work)) from None
 
 
-def _worth_waiting_for(moved: list[UUID], work: UnitOfWork) -> UUID | None:
-    """Choose whose turn to wait for: preferably something that is to be written."""
+def _contended(moved: list[UUID], work: UnitOfWork) -> UUID | None:
+    """Choose whose lock to wait for: preferably one that the command writes."""
     both = [aggregate_id for aggregate_id in work.written if aggregate_id in moved]
     return next(iter(both or moved or work.written), None)

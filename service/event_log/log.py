@@ -17,14 +17,14 @@ from psycopg_pool import AsyncConnectionPool
 
 from service.aggregate import LoggedAggregate
 from service.event_log import reader
+from service.event_log.aggregate_locks import AggregateLocks
 from service.event_log.append import Append, Appended, Receipt
 from service.event_log.batch import BatchResult
 from service.event_log.cache import AggregateCache
-from service.event_log.commit_notifier import Doorbell, wait_for
+from service.event_log.commit_notifier import CommitNotifier, wait_for_commit
 from service.event_log.mapper import EventMapper, RecordedEvent
-from service.event_log.receipts import keep_pruning
-from service.event_log.turns import Turns
-from service.event_log.writer import Observer, Patience, Writer
+from service.event_log.receipt_retention import keep_deleting_expired
+from service.event_log.writer import Observer, Timeouts, Writer
 from service.tasks import end_tasks
 
 CACHE_AGGREGATES_MAX = 20_000
@@ -34,7 +34,7 @@ SNAPSHOTS_AT_ONCE_MAX = 4
 CATCH_UP_POSITIONS_MAX = 20_000
 CATCH_UP_STEP = 1000
 TAIL_POLL_S = 1.0
-TAIL_REST_S = 0.01
+TAIL_INTERVAL_S = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,31 +58,32 @@ class EventLog:
         pool: AsyncConnectionPool[AsyncConnection[Any]],
         *,
         cache_size_max: int = CACHE_AGGREGATES_MAX,
-        patience: Patience | None = None,
+        timeouts: Timeouts | None = None,
     ) -> None:
         self.mapper = EventMapper(aggregates)
-        self.doorbell = Doorbell(conninfo)
+        self.notifier = CommitNotifier(conninfo)
         self.cache = AggregateCache(cache_size_max)
         self._pool = pool
         self._writer = Writer(
             conninfo,
             Observer(on_commit=self._committed, on_epoch=self._restored),
-            patience,
+            timeouts,
         )
         self._seen = 0
         self._tasks: list[asyncio.Task[None]] = []
         self._snapshots: set[asyncio.Task[None]] = set()
-        self._turns = Turns()
-        self._others_wrote = asyncio.Event()
+        self._locks = AggregateLocks()
 
     async def start(self) -> None:
         head = await self.head()
         self._seen = head.position
         await self._writer.start(head.epoch)
-        await self.doorbell.start()
+        await self.notifier.start()
         self._tasks = [
             asyncio.create_task(self._follow_others(), name="cache tail"),
-            asyncio.create_task(keep_pruning(self._pool), name="receipt pruning"),
+            asyncio.create_task(
+                keep_deleting_expired(self._pool), name="receipt retention"
+            ),
         ]
 
     async def stop(self) -> None:
@@ -90,11 +91,7 @@ class EventLog:
         await self._writer.stop()
         await end_tasks(*self._tasks)
         await asyncio.gather(*self._snapshots, return_exceptions=True)
-        await self.doorbell.stop()
-
-    @property
-    def commands_waiting(self) -> int:
-        return self._writer.queued
+        await self.notifier.stop()
 
     @property
     def epoch(self) -> UUID:
@@ -188,13 +185,13 @@ class EventLog:
                 topics=topics,
             )
 
-    def turn(self, aggregate_id: UUID) -> AbstractAsyncContextManager[None]:
-        """Queue up, in this process, for an aggregate that commands compete for."""
-        return self._turns.turn(aggregate_id)
+    def lock(self, aggregate_id: UUID) -> AbstractAsyncContextManager[None]:
+        """Hold a fair lock, in this process, on an aggregate under contention."""
+        return self._locks.lock(aggregate_id)
 
     def is_contended(self, aggregate_id: UUID) -> bool:
-        """Say whether somebody has or awaits the turn of an aggregate."""
-        return self._turns.is_wanted(aggregate_id)
+        """Say whether a command holds an aggregate's lock, or waits for it."""
+        return self._locks.is_contended(aggregate_id)
 
     def _committed(self, batch: Sequence[Append], result: BatchResult) -> None:
         # Once the tail is past this batch, it would not notice that one of these
@@ -205,9 +202,9 @@ class EventLog:
         if result.base_position == self._seen:
             self._seen = result.last_position
         else:
-            self._others_wrote.set()
+            self.notifier.others_committed.set()
         if result.last_position > result.base_position:
-            self.doorbell.ring()
+            self.notifier.notify()
         for append, outcome in zip(batch, result.outcomes, strict=True):
             if not isinstance(outcome, Appended):
                 continue
@@ -227,14 +224,13 @@ class EventLog:
 
     async def _follow_others(self) -> None:
         """Keep cached aggregates up with what other processes append."""
-        with self.doorbell.bell(of_others=True) as self._others_wrote:
-            while True:
-                await wait_for(self._others_wrote, TAIL_POLL_S)
-                try:
-                    await self._catch_up()
-                except (psycopg.Error, OSError):
-                    logger.warning("can't look at what other processes wrote")
-                await asyncio.sleep(TAIL_REST_S)
+        while True:
+            await wait_for_commit(self.notifier.others_committed, TAIL_POLL_S)
+            try:
+                await self._catch_up()
+            except (psycopg.Error, OSError):
+                logger.warning("can't read the commits of other processes")
+            await asyncio.sleep(TAIL_INTERVAL_S)
 
     async def _catch_up(self) -> None:
         async with self._pool.connection() as connection:

@@ -36,8 +36,8 @@ class CommandLog(Protocol):
         :raises AlreadyAnsweredError: its idempotency key has been used
         """
 
-    def turn(self, aggregate_id: UUID) -> AbstractAsyncContextManager[None]:
-        """Queue up, in this process, for an aggregate that commands compete for."""
+    def lock(self, aggregate_id: UUID) -> AbstractAsyncContextManager[None]:
+        """Hold a fair lock, in this process, on an aggregate under contention."""
 
     def is_contended(self, aggregate_id: UUID) -> bool:
-        """Say whether a command holds or awaits the turn of an aggregate."""
+        """Say whether a command holds an aggregate's lock, or waits for it."""

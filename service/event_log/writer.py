@@ -1,4 +1,4 @@
-"""Group commit: whatever commands wait are committed by one database call."""
+"""Group commit: one database call commits all commands that wait."""
 
 import asyncio
 import logging
@@ -20,14 +20,14 @@ from service.event_log.append import (
     VersionConflictError,
 )
 from service.event_log.batch import APPEND, BatchResult, arguments, outcomes
-from service.event_log.commit_unknown import Backend, settle
-from service.event_log.packed import Packed, PackedDumper
-from service.event_log.queue import (
+from service.event_log.command_queue import (
     RETRY_LATER,
     CommandQueue,
-    Waiting,
+    QueuedCommand,
     refuse_stale,
 )
+from service.event_log.commit_unknown import Backend, settle
+from service.event_log.packed import Packed, PackedDumper
 from service.tasks import end_tasks
 
 RESUBMISSIONS_MAX = 3
@@ -46,8 +46,8 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Patience:
-    """How long a command waits: for its turn, its commit, and news of a lost one.
+class Timeouts:
+    """Time limits: in the queue, of a commit, and to settle an unknown outcome.
 
     ``commit_s`` is longer than the server's own statement_timeout, so that only a
     lost server is given up.
@@ -60,7 +60,7 @@ class Patience:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observer:
-    """Whom the writer tells what it learns; neither may wait."""
+    """Callbacks of the writer; neither may block."""
 
     on_commit: Callable[[Sequence[Append], BatchResult], None]
     on_epoch: Callable[[UUID], None]
@@ -74,12 +74,12 @@ class Writer:
     """
 
     def __init__(
-        self, conninfo: str, observer: Observer, patience: Patience | None = None
+        self, conninfo: str, observer: Observer, timeouts: Timeouts | None = None
     ) -> None:
         self.epoch: UUID | None = None
         self._conninfo = conninfo
         self._observer = observer
-        self._patience = patience or Patience()
+        self._timeouts = timeouts or Timeouts()
         self._queue = CommandQueue()
         self._connection: AsyncConnection | None = None
         self._backend: Backend | None = None
@@ -95,7 +95,7 @@ class Writer:
         ]
 
     async def stop(self) -> None:
-        """Commit what waits, then end."""
+        """Commit the queued commands, then end."""
         self._stopping = True
         self._queue.wake()
         if self._tasks:
@@ -104,10 +104,6 @@ class Writer:
             await end_tasks(expire)
         if self._connection:
             await self._connection.close()
-
-    @property
-    def queued(self) -> int:
-        return len(self._queue)
 
     async def append(self, append: Append) -> Appended:
         """Wait until the command is durable.
@@ -120,7 +116,7 @@ class Writer:
         """
         if self._stopping:
             raise OverloadedError("the service is stopping", headers=RETRY_LATER)
-        # A caller who goes away cancels only this future, not the command.
+        # A caller who disconnects cancels only this future, not the command.
         return await self._queue.put(append).done
 
     async def _run(self) -> None:
@@ -138,7 +134,7 @@ class Writer:
                 await self._commit(connection, batch)
                 refuse_stale(batch, later)
             except Exception:
-                # Nobody else can answer those who wait, so this task goes on.
+                # The only task that can answer queued commands must go on.
                 logger.exception("the event log's writer failed")
                 _fail(batch, _unknown)
 
@@ -146,13 +142,15 @@ class Writer:
         while True:
             await asyncio.sleep(EXPIRY_INTERVAL_S)
             self._queue.fail_older(
-                self._patience.queue_s,
+                self._timeouts.queue_s,
                 lambda: OverloadedError(
                     "the event log is too slow now", headers=RETRY_LATER
                 ),
             )
 
-    async def _commit(self, connection: AsyncConnection, batch: list[Waiting]) -> None:
+    async def _commit(
+        self, connection: AsyncConnection, batch: list[QueuedCommand]
+    ) -> None:
         epoch = self.epoch
         assert epoch is not None
         stale = [waiting for waiting in batch if waiting.append.epoch != epoch]
@@ -162,12 +160,12 @@ class Writer:
             return
         commands = [waiting.append for waiting in batch]
         try:
-            with deadline(connection, self._patience.commit_s):
+            with deadline(connection, self._timeouts.commit_s):
                 cursor = await connection.execute(
                     APPEND, arguments(epoch, commands), prepare=True
                 )
                 row = await cursor.fetchone()
-        except Exception as error:  # noqa: BLE001 # a value that can't be sent may raise anything
+        except Exception as error:  # noqa: BLE001 # encoding a value may raise anything
             await self._recover(connection, batch, error)
             return
         assert row is not None
@@ -176,7 +174,7 @@ class Writer:
             self._observer.on_epoch(result.epoch)
         self._answer(batch, result)
 
-    def _answer(self, batch: Sequence[Waiting], result: BatchResult) -> None:
+    def _answer(self, batch: Sequence[QueuedCommand], result: BatchResult) -> None:
         for waiting, outcome in zip(batch, result.outcomes, strict=True):
             if isinstance(outcome, Appended):
                 if not waiting.done.done():
@@ -186,16 +184,14 @@ class Writer:
         try:
             self._observer.on_commit([waiting.append for waiting in batch], result)
         except Exception:
-            # It is committed and answered, whatever goes wrong with a cache.
+            # It is committed and answered; the cache is only a shortcut.
             logger.exception("can't follow up a commit")
 
     async def _recover(
-        self, connection: AsyncConnection, batch: list[Waiting], error: Exception
+        self, connection: AsyncConnection, batch: list[QueuedCommand], error: Exception
     ) -> None:
         if not _was_refused(connection, error):
-            logger.warning(
-                "connection lost at a commit; asking the log for its outcome"
-            )
+            logger.warning("connection lost at a commit; looking up its outcome")
             self._connection = None
             await connection.close()
             await self._settle(batch)
@@ -205,30 +201,30 @@ class Writer:
             logger.warning("append refused", extra={"sqlstate": sqlstate})
             _fail(batch, _unavailable)
             if sqlstate.startswith(READ_ONLY):
-                # The server became a standby; another one may answer by now.
+                # The server became a standby; a new connection may reach the primary.
                 await connection.close()
         elif len(batch) == 1:
             batch[0].fail(error)
         else:
-            # One of them can't be stored; the others go on without it.
+            # One of them can't be stored: smaller batches find out which.
             for waiting in batch:
-                waiting.company_max = len(batch) // 2
+                waiting.batch_max = len(batch) // 2
             self._queue.put_back(batch)
 
-    async def _settle(self, batch: list[Waiting]) -> None:
-        """Learn what became of a batch whose reply was lost; never repeat blindly."""
+    async def _settle(self, batch: list[QueuedCommand]) -> None:
+        """Look up the outcome of a batch whose reply was lost; never retry blindly."""
         assert self._backend is not None
         settled = await settle(
             self._conninfo,
             self._backend,
             [waiting.append for waiting in batch],
-            timeout_s=self._patience.settle_s,
+            timeout_s=self._timeouts.settle_s,
         )
         if settled is None:
             _fail(batch, _unknown)
             return
-        applied: list[tuple[Waiting, Appended]] = []
-        again: list[Waiting] = []
+        applied: list[tuple[QueuedCommand, Appended]] = []
+        again: list[QueuedCommand] = []
         for waiting, appended in zip(batch, settled, strict=True):
             if appended is not None:
                 applied.append((waiting, appended))
@@ -241,19 +237,19 @@ class Writer:
         if applied:
             assert self.epoch is not None
             last = max(appended.position or 0 for _, appended in applied)
-            # Where the batch began isn't known, and need not be.
+            # The base position isn't known, and isn't needed.
             result = BatchResult(self.epoch, -1, last, [found for _, found in applied])
             self._answer([waiting for waiting, _ in applied], result)
 
     async def _connected(self) -> AsyncConnection | None:
-        """Return the connection, made anew where needed; None when it can't be."""
+        """Return a live connection, or None when the database can't be reached."""
         if self._connection is not None and not is_alive(self._connection):
             await self._connection.close()
             self._connection = None
         if self._connection is None:
             try:
                 self._connection = await self._connect()
-            except Exception as error:  # noqa: BLE001 # those who wait are told
+            except Exception as error:  # noqa: BLE001 # the queued commands are refused
                 logger.warning("the event log can't be reached: %s", error)
                 self._connection = None
         return self._connection
@@ -289,7 +285,7 @@ def _was_refused(connection: AsyncConnection, error: Exception) -> bool:
     )
 
 
-def _fail(batch: Iterable[Waiting], error: Callable[[], Exception]) -> None:
+def _fail(batch: Iterable[QueuedCommand], error: Callable[[], Exception]) -> None:
     for waiting in batch:
         waiting.fail(error())
 

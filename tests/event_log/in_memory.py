@@ -15,6 +15,7 @@ import orjson
 from eventsourcing.persistence import StoredEvent
 
 from service.aggregate import LoggedAggregate
+from service.event_log.aggregate_locks import AggregateLocks
 from service.event_log.append import (
     AlreadyAnsweredError,
     Append,
@@ -25,7 +26,6 @@ from service.event_log.append import (
 )
 from service.event_log.log import EventLog, Head
 from service.event_log.mapper import EventMapper, RecordedEvent
-from service.event_log.turns import Turns
 
 MICROSECOND = timedelta(microseconds=1)
 
@@ -41,7 +41,7 @@ class InMemoryLog:
         self._aggregates: dict[UUID, list[StoredEvent]] = {}
         self._receipts: dict[bytes, Receipt] = {}
         self._recorded_at = datetime.min.replace(tzinfo=UTC)
-        self._turns = Turns()
+        self._locks = AggregateLocks()
 
     async def head(self) -> Head:
         return Head(len(self._entries), self.epoch)
@@ -104,11 +104,11 @@ class InMemoryLog:
             if position > after
         ][:limit]
 
-    def turn(self, aggregate_id: UUID) -> AbstractAsyncContextManager[None]:
-        return self._turns.turn(aggregate_id)
+    def lock(self, aggregate_id: UUID) -> AbstractAsyncContextManager[None]:
+        return self._locks.lock(aggregate_id)
 
     def is_contended(self, aggregate_id: UUID) -> bool:
-        return self._turns.is_wanted(aggregate_id)
+        return self._locks.is_contended(aggregate_id)
 
 
 AnyLog = EventLog | InMemoryLog

@@ -15,7 +15,7 @@ from service.event_log.append import Append, Appended, Receipt
 from service.event_log.execute import execute
 from service.event_log.log import EventLog
 from service.event_log.unit_of_work import UnitOfWork
-from service.event_log.writer import Patience
+from service.event_log.writer import Timeouts
 from tests.event_log.in_memory import AnyLog
 from tests.event_log.ledger import Ledger
 
@@ -26,7 +26,7 @@ METADATA = {"actor": "test"}
 
 @asynccontextmanager
 async def open_log(
-    database_url: str, *, patience: Patience | None = None, cache_size_max: int = 1000
+    database_url: str, *, timeouts: Timeouts | None = None, cache_size_max: int = 1000
 ) -> AsyncIterator[EventLog]:
     """Open an event log as a process of its own would."""
     conninfo = service_conninfo(database_url)
@@ -35,7 +35,7 @@ async def open_log(
             conninfo,
             [*AGGREGATES, Ledger],
             pool,
-            patience=patience,
+            timeouts=timeouts,
             cache_size_max=cache_size_max,
         )
         await log.start()

@@ -20,7 +20,7 @@ from service.event_log.append import (
     Receipt,
 )
 from service.event_log.log import EventLog
-from service.event_log.writer import Patience
+from service.event_log.writer import Timeouts
 from service.resources import open_resources
 from tests.callers import Callers
 from tests.event_log.logs import (
@@ -39,7 +39,7 @@ from tests.postgres_proxy import Fault, Proxy, running_proxy
 Result = TypeVar("Result")
 # Beyond any of these bounds on a busy machine, and not for ever.
 BOUND_S = 30.0
-PATIENCE = Patience(queue_s=2.0, commit_s=1.0, settle_s=2.0)
+TIMEOUTS = Timeouts(queue_s=2.0, commit_s=1.0, settle_s=2.0)
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ async def log(
     proxy: Proxy, database_url: str, owner: AsyncConnection
 ) -> AsyncIterator[EventLog]:
     """A log whose connections all lead through the proxy."""
-    async with open_log(proxy.url(database_url), patience=PATIENCE) as log:
+    async with open_log(proxy.url(database_url), timeouts=TIMEOUTS) as log:
         yield log
     await expect_sound(owner)
 

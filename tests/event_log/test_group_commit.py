@@ -7,7 +7,7 @@ import psycopg
 import pytest
 
 from service.errors import NotFoundError
-from service.event_log import queue
+from service.event_log import command_queue
 from service.event_log.append import (
     Append,
     Appended,
@@ -211,7 +211,7 @@ async def test_a_command_that_cant_even_be_sent_fails_alone(
 
 async def test_a_command_larger_than_a_batch_goes_alone(log: EventLog) -> None:
     ledger_id = await open_ledger(log, "large")
-    note = "x" * (queue.BATCH_BYTES_MAX + 1)
+    note = "x" * (command_queue.BATCH_BYTES_MAX + 1)
 
     await asyncio.gather(
         enter(log, ledger_id, note), *(log.append(new_ledger(log)) for _ in range(5))

@@ -210,15 +210,15 @@ async def test_a_refusal_counts_only_on_facts_that_still_stand(any_log: AnyLog) 
     assert attempts == 2
 
 
-async def test_commands_for_one_aggregate_take_turns(any_log: AnyLog) -> None:
+async def test_a_lock_is_held_by_one_at_a_time(any_log: AnyLog) -> None:
     ledger_id = uuid4()
     order: list[str] = []
 
     async def second() -> None:
-        async with any_log.turn(ledger_id):
+        async with any_log.lock(ledger_id):
             order.append("second")
 
-    async with any_log.turn(ledger_id):
+    async with any_log.lock(ledger_id):
         waiting = asyncio.create_task(second())
         await asyncio.sleep(0)
         assert any_log.is_contended(ledger_id)

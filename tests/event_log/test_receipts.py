@@ -8,7 +8,7 @@ from psycopg import AsyncConnection
 
 from service.event_log.append import AlreadyAnsweredError, Appended, Receipt
 from service.event_log.log import EventLog
-from service.event_log.receipts import KEPT_FOR, prune
+from service.event_log.receipt_retention import RETENTION, delete_expired
 from service.resources import Resources
 from tests.callers import Callers
 from tests.event_log.logs import enter, entering, entries, open_ledger, run
@@ -145,7 +145,7 @@ def answered(receipt: Receipt, _: object) -> Receipt:
     return receipt
 
 
-async def test_receipts_are_pruned_after_a_day(
+async def test_receipts_are_deleted_after_a_day(
     log: EventLog, resources: Resources, owner: AsyncConnection
 ) -> None:
     async def nothing(work: object) -> None:
@@ -159,13 +159,13 @@ async def test_receipts_are_pruned_after_a_day(
             receipt=partial(answered, made),
         )
         assert isinstance(appended, Appended)
-    old = KEPT_FOR + timedelta(minutes=1)
+    old = RETENTION + timedelta(minutes=1)
     await owner.execute(
         "UPDATE events.receipt SET recorded_at = recorded_at - %s WHERE key <> '6'",
         [old],
     )
 
-    assert await prune(resources.pool, rows_max=2) == 6
+    assert await delete_expired(resources.pool, rows_max=2) == 6
 
     assert await log.receipt(b"5") is None
     assert await log.receipt(b"6") is not None

@@ -20,7 +20,7 @@ from datetime import UTC, datetime, timedelta
 from struct import Struct
 
 from projections.audit.proofs.merkle import leaf_hash
-from service.event_log.entries import StoredEntry
+from service.event_log.stored_entries import StoredEntry
 
 ENCODING_VERSION = 1
 

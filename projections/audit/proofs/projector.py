@@ -9,8 +9,8 @@ from projections.audit.proofs.leaf import hash_of
 from projections.audit.proofs.merkle import GrowingTree, stored_count
 from projections.audit.proofs.table import add_hashes, subtrees_of
 from projections.engine.projector import Projector
-from service.event_log.entries import StoredEntry, entries_between
 from service.event_log.mapper import EventMapper
+from service.event_log.stored_entries import StoredEntry, entries_between
 
 
 class GapError(Exception):

@@ -17,7 +17,7 @@ from projections.audit.entry_json import UnreadableEntryError, entry_of
 from projections.audit.proofs.checkpoint import Checkpoint
 from projections.audit.proofs.leaf import hash_of
 from projections.audit.proofs.merkle import GrowingTree
-from service.event_log.entries import StoredEntry
+from service.event_log.stored_entries import StoredEntry
 
 What = Literal["changed", "removed", "inserted", "reordered", "unreadable", "rewritten"]
 

@@ -16,8 +16,8 @@ from projections.audit.trail.authorship import Authorship, authorship
 from projections.audit.trail.sentences import UNREADABLE, sentence_of
 from service.agents.aggregate import Agent
 from service.connectors.aggregate import Connector
-from service.event_log.entries import StoredEntry, first_entries
 from service.event_log.mapper import EventMapper
+from service.event_log.stored_entries import StoredEntry, first_entries
 from service.users.aggregate import User
 
 # What gives a thing its name, which it keeps.

@@ -16,8 +16,8 @@ from projections.audit.proofs.queries import leaves_known
 from projections.audit.trail.entry import AuditEntry, audit_entries
 from projections.audit.trail.filters import Filters
 from projections.audit.trail.queries import entries_found
-from service.event_log.entries import StoredEntry
 from service.event_log.mapper import EventMapper
+from service.event_log.stored_entries import StoredEntry
 from service.http.envelope import to_json
 
 BATCH_ENTRIES: Final = 500

@@ -10,7 +10,7 @@ from psycopg_pool import AsyncConnectionPool
 from projections.audit.trail.entry import AuditEntry, audit_entries
 from projections.audit.trail.filters import Filters
 from projections.audit.trail.queries import entries_found, trail_and_log_end
-from service.event_log.commit_notifier import wait_for
+from service.event_log.commit_notifier import wait_for_commit
 from service.event_log.log import EventLog
 from service.http.envelope import to_json
 from service.http.streaming import Stream
@@ -55,7 +55,7 @@ class Tail:
         """Wait for new entries, at most the given time."""
         await asyncio.sleep(PACE_S)
         if not self._is_behind:
-            await wait_for(bell, timeout_s)
+            await wait_for_commit(bell, timeout_s)
 
     async def _batch(self) -> tuple[list[AuditEntry], int]:
         async with self._pool.connection() as db:

@@ -84,7 +84,7 @@ async def get_audit_stream(
     streams = request.config_dict[STREAMS]
     tail = Tail(log, request.config_dict[READ_POOL], filters)
     async with streams.open(request, EVENT_STREAM, {}) as stream:
-        with log.doorbell.bell() as bell, streams.notify_on_close(bell):
+        with log.notifier.subscribe() as bell, streams.notify_on_close(bell):
             await stream.write(HEARTBEAT)
             while not streams.are_closing and await _still_may(request):
                 await tail.send_new(stream)

@@ -10,8 +10,8 @@ from psycopg import AsyncConnection
 from projections.audit.trail.authorship import authorship
 from projections.audit.trail.table import EntryRow, MentionRow, insert_entries
 from projections.engine.projector import Projector
-from service.event_log.entries import StoredEntry, entries_between
 from service.event_log.mapper import EventMapper
+from service.event_log.stored_entries import StoredEntry, entries_between
 
 # No text is longer in an index than PostgreSQL allows; ours are far below.
 INDEXED_CHARACTERS_MAX = 256

@@ -7,7 +7,7 @@ from psycopg import AsyncConnection
 from psycopg.sql import SQL, Composed
 
 from projections.audit.trail.filters import Filters
-from service.event_log.entries import StoredEntry, entries_at, entries_between
+from service.event_log.stored_entries import StoredEntry, entries_at, entries_between
 
 Order = Literal["newest", "oldest"]
 

@@ -24,7 +24,7 @@ from projections.engine.snapshot import POSITION_HEADER, READ_POOL, reading, sna
 from service.audit.record import record_reading
 from service.errors import NotFoundError
 from service.event_log import reader
-from service.event_log.entries import entries_between
+from service.event_log.stored_entries import entries_between
 from service.http.app_keys import EVENT_LOG
 from service.http.envelope import Answer
 from service.http.log_epoch import EPOCH_HEADER

@@ -32,7 +32,7 @@ from service.price_catalog.policy import refuse_unless_may_price
 routes = Routes("llm-router")
 
 IMPORT_RESOURCES: web.AppKey[LogAndPool] = web.AppKey("import_resources")
-UPLOAD_TURN = named_id("turn", "price list upload")
+UPLOAD_LOCK = named_id("turn", "price list upload")
 UPLOAD_TIMEOUT_S = 60
 ANSWERS = {
     200: "prices imported, or with dry_run: what an import would change",
@@ -100,7 +100,7 @@ async def post_litellm_import(
     if request.content_type != "application/json":
         raise UnsupportedMediaTypeError("the body must be application/json")
     # One file at a time in memory; the next caller's stays in their hands.
-    async with request.app[IMPORT_RESOURCES].log.turn(UPLOAD_TURN):
+    async with request.app[IMPORT_RESOURCES].log.lock(UPLOAD_LOCK):
         document = await _read_in_time(request)
         listed = await asyncio.to_thread(
             import_litellm, document, version=query.version

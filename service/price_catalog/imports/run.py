@@ -133,7 +133,7 @@ async def import_prices(
         skipped=source.skipped,
     )
     confirmed = frozenset(confirm)
-    async with resources.log.turn(IMPORT_LOCK):
+    async with resources.log.lock(IMPORT_LOCK):
         for start in range(0, len(models), BATCH_MODELS):
             batch = models[start : start + BATCH_MODELS]
 

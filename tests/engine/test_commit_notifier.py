@@ -20,7 +20,7 @@ async def test_without_listen_it_still_looks_now_and_then(
 ) -> None:
     async with run_follower(LineCounts()):
         await caught_up(log, pool)
-        await log.doorbell.stop()
+        await log.notifier.stop()
 
         await open_ledger(other_log, "unheard")
 
@@ -46,7 +46,7 @@ async def test_a_lost_listen_is_taken_up_again(
                 break
             await asyncio.sleep(0.05)
 
-    with log.doorbell.bell() as bell:
+    with log.notifier.subscribe() as bell:
         bell.clear()
         await open_ledger(other_log, "heard")
         await asyncio.wait_for(bell.wait(), 60)

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from psycopg import AsyncConnection
 
-from service.event_log import queue
+from service.event_log import command_queue
 from service.event_log.append import (
     OverloadedError,
 )
@@ -57,7 +57,7 @@ async def test_a_full_queue_refuses_and_appends_nothing(
         await asyncio.sleep(0.05)
         waiting = [
             asyncio.create_task(log.append(new_ledger(log)))
-            for _ in range(queue.QUEUE_COMMANDS_MAX)
+            for _ in range(command_queue.QUEUE_COMMANDS_MAX)
         ]
         await asyncio.sleep(0)
 
@@ -66,14 +66,14 @@ async def test_a_full_queue_refuses_and_appends_nothing(
 
     assert refused.value.headers == {"Retry-After": "1"}
     await asyncio.gather(first, *waiting)
-    assert (await log.head()).position == queue.QUEUE_COMMANDS_MAX + 1
+    assert (await log.head()).position == command_queue.QUEUE_COMMANDS_MAX + 1
 
 
 async def test_a_queue_of_large_commands_is_full_sooner(
     log: EventLog, owner: AsyncConnection
 ) -> None:
     ledger_id = await open_ledger(log, "large")
-    note = "x" * (queue.QUEUE_BYTES_MAX // 4)
+    note = "x" * (command_queue.QUEUE_BYTES_MAX // 4)
     large = await decided(log, entering(ledger_id, note))
     async with owner.transaction():
         await owner.execute("SELECT FROM events.head FOR UPDATE")

@@ -1,4 +1,4 @@
-"""The commands that wait for a commit."""
+"""The bounded queue of the commands that wait for a commit."""
 
 import asyncio
 import time
@@ -22,18 +22,18 @@ RETRY_LATER = {"Retry-After": "1"}
 
 
 @dataclass(slots=True, eq=False)
-class Waiting:
-    """A command, and the future of whoever waits for it.
+class QueuedCommand:
+    """A command, and the future of its handler.
 
-    ``company_max`` is how many commands may share its commit, itself included: it
-    is halved when a commit fails for a reason that can lie in any of them.
+    ``batch_max`` is how many commands may share its commit, itself included: it is
+    halved when a commit fails and any of them can be the reason.
     """
 
     append: Append
     done: asyncio.Future[Appended]
     size: int
     since: float = field(default_factory=time.monotonic)
-    company_max: int = BATCH_COMMANDS_MAX
+    batch_max: int = BATCH_COMMANDS_MAX
     submissions: int = 0
     failed: bool = False
 
@@ -44,17 +44,17 @@ class Waiting:
 
 
 class CommandQueue:
-    """First come, first served, within bounds of number, bytes and time."""
+    """A FIFO queue, bounded in number, bytes and time."""
 
     def __init__(self) -> None:
-        self._waiting: deque[Waiting] = deque()
+        self._waiting: deque[QueuedCommand] = deque()
         self._bytes = 0
         self._arrival = asyncio.Event()
 
     def __len__(self) -> int:
         return len(self._waiting)
 
-    def put(self, append: Append) -> Waiting:
+    def put(self, append: Append) -> QueuedCommand:
         """Add a command at the end.
 
         :raises OverloadedError: when too many wait, or too large ones
@@ -64,13 +64,15 @@ class CommandQueue:
             self._waiting and self._bytes + size > QUEUE_BYTES_MAX
         ):
             raise OverloadedError("too many commands are waiting", headers=RETRY_LATER)
-        waiting = Waiting(append, asyncio.get_running_loop().create_future(), size)
+        waiting = QueuedCommand(
+            append, asyncio.get_running_loop().create_future(), size
+        )
         self._waiting.append(waiting)
         self._bytes += size
         self._arrival.set()
         return waiting
 
-    def put_back(self, batch: Sequence[Waiting]) -> None:
+    def put_back(self, batch: Sequence[QueuedCommand]) -> None:
         """Return commands to the front, in their order."""
         self._waiting.extendleft(reversed(batch))
         self._bytes += sum(waiting.size for waiting in batch)
@@ -84,27 +86,27 @@ class CommandQueue:
         if not self._waiting:
             await self._arrival.wait()
 
-    def take(self) -> tuple[list[Waiting], list[Waiting]]:
+    def take(self) -> tuple[list[QueuedCommand], list[QueuedCommand]]:
         """Choose the commands of one commit, and those that have to wait for it.
 
         A command that touches what an earlier one writes waits, for its version
         check would be blind to a neighbour's insert. It stays at the front of the
         queue.
         """
-        batch: list[Waiting] = []
-        later: list[Waiting] = []
+        batch: list[QueuedCommand] = []
+        later: list[QueuedCommand] = []
         written: set[Any] = set()
         keys: set[bytes] = set()
         size = 0
-        company_max = BATCH_COMMANDS_MAX
+        batch_max = BATCH_COMMANDS_MAX
         while self._waiting and len(batch) + len(later) < BATCH_COMMANDS_MAX:
             waiting = self._waiting[0]
             if waiting.failed:
                 self._pop()
                 continue
-            company_max = min(company_max, waiting.company_max)
+            batch_max = min(batch_max, waiting.batch_max)
             if batch and (
-                len(batch) >= company_max or size + waiting.size > BATCH_BYTES_MAX
+                len(batch) >= batch_max or size + waiting.size > BATCH_BYTES_MAX
             ):
                 break
             self._pop()
@@ -126,22 +128,24 @@ class CommandQueue:
         self._bytes -= self._waiting.popleft().size
 
     def fail_all(self, error: Callable[[], Exception]) -> None:
-        """Answer everyone who waits, and forget them."""
+        """Fail every queued command and empty the queue."""
         for waiting in self._waiting:
             waiting.fail(error())
         self._waiting.clear()
         self._bytes = 0
 
     def fail_older(self, age_s: float, error: Callable[[], Exception]) -> None:
-        """Answer those who have waited for too long; take() passes over them."""
+        """Fail the commands that have waited longer than that; take() drops them."""
         limit = time.monotonic() - age_s
         for waiting in self._waiting:
             if waiting.since < limit:
                 waiting.fail(error())
 
 
-def refuse_stale(batch: Iterable[Waiting], later: Sequence[Waiting]) -> None:
-    """Spare waiting commands a round trip when their facts have just moved."""
+def refuse_stale(
+    batch: Iterable[QueuedCommand], later: Sequence[QueuedCommand]
+) -> None:
+    """Refuse queued commands at once whose facts the last batch has moved."""
     if not later:
         return
     moved = {
