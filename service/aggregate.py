@@ -1,16 +1,13 @@
 """What every aggregate of this service has in common."""
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, Self
 
 from eventsourcing.domain import Aggregate, CanMutateAggregate
 from eventsourcing.utils import get_topic
 
 from service.events import Named
-
-# The time of an event is that of its command, which take_events() sets.
-NOT_YET = datetime.min.replace(tzinfo=UTC)
 
 
 class LoggedAggregate(Aggregate):
@@ -37,49 +34,19 @@ class LoggedAggregate(Aggregate):
             """Return what the actor did, for audit reviewers; pure."""
             raise NotImplementedError
 
-        def mutate(self, aggregate: Any) -> Any:
-            """Do what the library does, with fewer calls where nothing is wrong."""
-            if aggregate is None or not aggregate.expects(self):
-                return super().mutate(aggregate)
-            self.apply(aggregate)
-            aggregate.take_over(self)
-            return aggregate
-
     class Created(Event, Aggregate.Created):
         """The first fact; the library wants this name for it."""
 
-    def trigger_event(self, event_class: type[Any], **kwargs: Any) -> None:
-        """Add the next event.
-
-        That its topic is known, which the library checks here, is checked when it
-        is stored.
-        """
-        new = event_class(
-            originator_id=self._id,
-            originator_version=self._version + 1,
-            timestamp=NOT_YET,
-            **kwargs,
-        )
-        new.mutate(self)
-        self._pending_events.append(new)
-
-    def expects(self, event: Any) -> bool:
-        is_next: bool = event.originator_version == self._version + 1
-        return is_next and event.originator_id == self._id
-
-    def take_over(self, event: Any) -> None:
-        self._version = event.originator_version
-        self._modified_on = event.timestamp
-
     def working_copy(self) -> Self:
         """Return an aggregate that can decide without touching this one."""
-        # The loop over attributes that copy.copy() would take costs ten times more.
+        # Not copy.copy(): for the three aggregates that a replacement of tool rules
+        # loads, it takes 37,000 instructions more, 3.5 % of the whole request.
         twin = object.__new__(type(self))
         twin.__dict__ = {**self.__dict__, "_pending_events": []}
         return twin
 
     def take_events(self, *, at: datetime) -> list[CanMutateAggregate[Any]]:
-        """Hand over the pending events, stamped with the time of their command."""
+        """Return and clear the pending events, with the time of their command."""
         events, self._pending_events = self._pending_events, []
         for event in events:
             vars(event)["timestamp"] = at

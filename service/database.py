@@ -30,6 +30,12 @@ MESSAGE_READS_MAX = 4
 NOT_READY = frozenset({Ping.REJECT, Ping.NO_RESPONSE})
 SERVER_START_S = 30.0
 SERVER_PING_S = 0.2
+# A lock on a name, held until the connection ends.
+ADVISORY_LOCK = "SELECT pg_advisory_lock(hashtextextended(%s, 0))"
+TRY_ADVISORY_LOCK = "SELECT pg_try_advisory_lock(hashtextextended(%s, 0))"
+# SQLSTATE classes of failures that pass: connection, transaction state (a standby),
+# rollback, resources, lock, operator.
+TRANSIENT = frozenset({"08", "25", "40", "53", "55", "57"})
 # A peer that vanishes without closing is noticed within about ten seconds.
 KEEPALIVE = {
     "keepalives_idle": 5,

@@ -17,7 +17,7 @@ from projections.connectors.queries import (
     visible_connectors,
 )
 from projections.engine.paging import page_of
-from projections.engine.snapshot import POSITION_HEADER, reading
+from projections.engine.snapshot import reading
 from projections.engine.time_travel import as_of
 from service.connectors.aggregate import Connector
 from service.connectors.resource import (
@@ -31,6 +31,7 @@ from service.http.app_keys import EVENT_LOG
 from service.http.as_of import At
 from service.http.authentication import PRINCIPAL
 from service.http.envelope import Answer
+from service.http.log_epoch import POSITION_HEADER
 from service.http.operation import Routes
 from service.http.requests import QueryModel
 

@@ -16,7 +16,7 @@ from projections.engine.follower_position import (
 from projections.engine.progress import FollowerStatus
 from projections.engine.projector import Positioned, Projector
 from projections.engine.rebuild import create_indexes, create_tables, rebuild
-from service.database import deadline
+from service.database import TRANSIENT, TRY_ADVISORY_LOCK, deadline
 from service.event_log import reader
 from service.event_log.commit_notifier import wait_for_commit
 from service.event_log.log import EventLog
@@ -32,10 +32,6 @@ BUSY_EVENTS = 10
 STANDBY_S = 1.0
 RECONNECT_S = 0.5
 STOPPED_RETRY_S = 30.0
-# SQLSTATE classes of failures that pass: connection, transaction, resources, operator.
-TRANSIENT = frozenset({"08", "25", "40", "53", "55", "57"})
-
-LOCK = "SELECT pg_try_advisory_lock(hashtextextended(%s, 0))"
 
 logger = logging.getLogger(__name__)
 
@@ -119,7 +115,9 @@ class Follower:
                         await wait_for_commit(bell, POLL_S)
 
     async def _locked(self, db: AsyncConnection[Any]) -> bool:
-        cursor = await db.execute(LOCK, [f"agent-runtime follower {self.name}"])
+        cursor = await db.execute(
+            TRY_ADVISORY_LOCK, [f"agent-runtime follower {self.name}"]
+        )
         row = await cursor.fetchone()
         return bool(row and row[0])
 

@@ -14,6 +14,7 @@ from psycopg.sql import SQL, Identifier
 
 from projections.engine.prefetch import Batch, batches_ahead, read_batch
 from projections.engine.projector import Projector
+from service.database import ADVISORY_LOCK
 from service.event_log import reader
 from service.event_log.mapper import EventMapper
 
@@ -36,7 +37,6 @@ CHECKSUM = """
     SELECT count(*), sum(hash_record_extended(given, 0)::numeric)
       FROM (SELECT {} FROM {}) AS given
 """
-WAIT_ALONE = "SELECT pg_advisory_lock(hashtextextended(%s, 0))"
 LIVE_POSITION = (
     "SELECT position, epoch, definition FROM read.position WHERE follower = %s"
 )
@@ -105,7 +105,7 @@ async def rebuild(
     """
     async with await AsyncConnection.connect(conninfo, autocommit=True) as db:
         # Until the connection ends.
-        await db.execute(WAIT_ALONE, [f"agent-runtime rebuild {projector.name}"])
+        await db.execute(ADVISORY_LOCK, [f"agent-runtime rebuild {projector.name}"])
         return await _rebuild_alone(db, conninfo, mapper, projector, progress)
 
 

@@ -12,10 +12,10 @@ from psycopg_pool import AsyncConnectionPool
 
 from projections.engine.progress import wait_for_position
 from service.errors import UnavailableError
+from service.http.log_epoch import POSITION_HEADER
 from service.http.requests import min_position as asked_position
 
 READ_POOL = web.AppKey("read_pool", AsyncConnectionPool[AsyncConnection[Any]])
-POSITION_HEADER = "X-Event-Position"
 # LOCK TABLE takes no snapshot, so the snapshot comes after the lock: a rebuild can't
 # switch tables behind it.
 BEGIN = """

@@ -6,6 +6,7 @@ from functools import lru_cache
 from aiohttp import web
 
 from projections.price_catalog.answer import Rendered
+from service.http.log_epoch import POSITION_HEADER
 
 MAX_AGE_S = 60
 # A cached answer must not be given to someone who waits for a later position.
@@ -25,7 +26,7 @@ def respond_conditionally(
         "ETag": chosen.etag,
         "Cache-Control": f"private, max-age={max_age_s}",
         "Vary": VARY,
-        "X-Event-Position": str(position),
+        POSITION_HEADER: str(position),
     }
     known = given.get("If-None-Match")
     if known and names_one(known, (rendered.plain.etag, rendered.gzipped.etag)):

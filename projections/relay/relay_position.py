@@ -9,8 +9,9 @@ from uuid import UUID
 
 from psycopg import AsyncConnection
 
+from service.database import TRY_ADVISORY_LOCK
+
 FOLLOWER: Final = "relay"
-TRY_LOCK = "SELECT pg_try_advisory_lock(hashtextextended(%s, 0))"
 HEAD = "SELECT log_id, epoch, position FROM events.head"
 READ = """
     SELECT position FROM read.position
@@ -74,7 +75,7 @@ async def is_leader(db: AsyncConnection[Any]) -> bool:
 
 
 async def try_lock(db: AsyncConnection[Any], name: str) -> bool:
-    row = await (await db.execute(TRY_LOCK, [name])).fetchone()
+    row = await (await db.execute(TRY_ADVISORY_LOCK, [name])).fetchone()
     return bool(row and row[0])
 
 

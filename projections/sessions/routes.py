@@ -8,7 +8,7 @@ import orjson
 from aiohttp import web
 from typing_extensions import TypedDict
 
-from projections.engine.snapshot import POSITION_HEADER, read_once
+from projections.engine.snapshot import read_once
 from projections.sessions.cursor import Cursor
 from projections.sessions.parameters import SessionListQuery
 from projections.sessions.queries import FOLLOWERS, Asked, SessionRow, session_page
@@ -20,6 +20,7 @@ from service.errors import MalformedRequestError, Problem
 from service.http.app_keys import VAULT
 from service.http.authentication import PRINCIPAL
 from service.http.envelope import Answer
+from service.http.log_epoch import POSITION_HEADER
 from service.http.operation import Routes
 from service.principal import Principal
 

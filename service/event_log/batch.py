@@ -15,7 +15,7 @@ from service.event_log.append import (
     Receipt,
     VersionConflictError,
 )
-from service.event_log.packed import bigints, byteas, ints, texts, uuids
+from service.event_log.binary_arrays import bigints, byteas, ints, texts, uuids
 
 APPEND = """
     SELECT log_epoch, base_position, batch_recorded_at, conflicted, replayed,

@@ -10,7 +10,7 @@ import psycopg
 from psycopg import AsyncConnection
 from psycopg.pq import TransactionStatus
 
-from service.database import deadline, is_alive
+from service.database import TRANSIENT, deadline, is_alive
 from service.errors import UnavailableError
 from service.event_log.append import (
     Append,
@@ -20,6 +20,7 @@ from service.event_log.append import (
     VersionConflictError,
 )
 from service.event_log.batch import APPEND, BatchResult, arguments, outcomes
+from service.event_log.binary_arrays import BinaryArray, BinaryArrayDumper
 from service.event_log.command_queue import (
     RETRY_LATER,
     CommandQueue,
@@ -27,16 +28,13 @@ from service.event_log.command_queue import (
     refuse_stale,
 )
 from service.event_log.commit_unknown import Backend, settle
-from service.event_log.packed import Packed, PackedDumper
 from service.tasks import end_tasks
 
 RESUBMISSIONS_MAX = 3
 RECONNECT_S = 0.2
 CONNECT_TIMEOUT_S = 2
 EXPIRY_INTERVAL_S = 0.5
-# SQLSTATE classes of a server that can't take anything just now.
 READ_ONLY = "25"
-UNABLE = frozenset({READ_ONLY, "40", "53", "55", "57"})
 UNKNOWN = (
     "the outcome isn't known; send the request again with the same Idempotency-Key, "
     "or look before you repeat it"
@@ -197,7 +195,7 @@ class Writer:
             await self._settle(batch)
             return
         sqlstate = getattr(error, "sqlstate", None)
-        if sqlstate is not None and sqlstate[:2] in UNABLE:
+        if sqlstate is not None and sqlstate[:2] in TRANSIENT:
             logger.warning("append refused", extra={"sqlstate": sqlstate})
             _fail(batch, _unavailable)
             if sqlstate.startswith(READ_ONLY):
@@ -259,7 +257,7 @@ class Writer:
             self._conninfo, autocommit=True, connect_timeout=CONNECT_TIMEOUT_S
         )
         try:
-            connection.adapters.register_dumper(Packed, PackedDumper)
+            connection.adapters.register_dumper(BinaryArray, BinaryArrayDumper)
             with deadline(connection, CONNECT_TIMEOUT_S):
                 self._backend = await Backend.of(connection)
         except BaseException:

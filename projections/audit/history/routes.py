@@ -24,7 +24,7 @@ from projections.audit.history.state import (
     kind_of,
     state_of,
 )
-from projections.engine.snapshot import POSITION_HEADER, READ_POOL
+from projections.engine.snapshot import READ_POOL
 from projections.engine.time_travel import AsOf, as_of
 from projections.tool_rules.origins import holding_then, rules_then
 from service.agents.aggregate import Agent
@@ -36,6 +36,7 @@ from service.event_log.mapper import EventMapper
 from service.http.app_keys import EVENT_LOG
 from service.http.as_of import At
 from service.http.envelope import Answer
+from service.http.log_epoch import POSITION_HEADER
 from service.http.operation import Routes
 from service.http.requests import POSITION_MAX, QueryModel
 from service.tool_rules.aggregate import ToolRules

@@ -20,14 +20,14 @@ from projections.audit.trail.filters import (
 from projections.audit.trail.queries import Order, entries_found
 from projections.engine.paging import page_of
 from projections.engine.progress import wait_for_position
-from projections.engine.snapshot import POSITION_HEADER, READ_POOL, reading, snapshot_of
+from projections.engine.snapshot import READ_POOL, reading, snapshot_of
 from service.audit.record import record_reading
 from service.errors import NotFoundError
 from service.event_log import reader
 from service.event_log.stored_entries import entries_between
 from service.http.app_keys import EVENT_LOG
 from service.http.envelope import Answer
-from service.http.log_epoch import EPOCH_HEADER
+from service.http.log_epoch import EPOCH_HEADER, POSITION_HEADER
 from service.http.operation import Routes
 from service.http.requests import min_position
 from service.http.streaming import STREAMS
