@@ -1,4 +1,4 @@
-"""What every aggregate of this service has in common."""
+"""The base class of all aggregates."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -18,8 +18,8 @@ class LoggedAggregate(Aggregate):
     decision works on a shallow copy of a cached aggregate.
     """
 
-    # A change of the state's meaning gets a new class_version; snapshots of
-    # another version are passed over.
+    # Increment when the state's meaning changes; snapshots of another version are
+    # ignored.
     class_version = 1
 
     class Event(Aggregate.Event):
@@ -35,10 +35,10 @@ class LoggedAggregate(Aggregate):
             raise NotImplementedError
 
     class Created(Event, Aggregate.Created):
-        """The first fact; the library wants this name for it."""
+        """The first event; the library requires this name."""
 
     def working_copy(self) -> Self:
-        """Return an aggregate that can decide without touching this one."""
+        """Return a shallow copy to decide on, without pending events."""
         # Not copy.copy(): for the three aggregates that a replacement of tool rules
         # loads, it takes 37,000 instructions more, 3.5 % of the whole request.
         twin = object.__new__(type(self))

@@ -1,1 +1,1 @@
-"""The event log: append with group commit, read, and be woken by what is new."""
+"""The event log: append with group commit, load, read, notify of commits."""

@@ -1,4 +1,4 @@
-"""What a command asks the log to append, and what it gets back."""
+"""The request to append one command, and its results."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -38,9 +38,9 @@ class SealedValue:
 class Append:
     """One command's events, with the version of every aggregate that it read.
 
-    Version 0 says that the aggregate did not exist. ``aggregates`` are the
-    written ones as they are after the events. ``epoch`` is the log's at the time
-    when the reading began: a version of another epoch says nothing.
+    Version 0 means that the aggregate did not exist. ``aggregates`` are the written
+    ones, with the events applied. ``epoch`` is the log's when the command began to
+    read: versions of another epoch don't compare.
     """
 
     command_id: UUID
@@ -54,7 +54,7 @@ class Append:
 
     @property
     def size(self) -> int:
-        """The bytes that make a command large; the rest of it is bounded."""
+        """The bytes of events, answer and sealed values; everything else is bounded."""
         size = len(self.receipt.answer) if self.receipt else 0
         for event in self.events:
             size += len(event.state)
@@ -65,7 +65,7 @@ class Append:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Appended:
-    """The place of a command's last event; None when it had no events."""
+    """The position of a command's last event; None when it had no events."""
 
     position: int | None
     recorded_at: datetime
@@ -84,7 +84,7 @@ class AlreadyAnsweredError(Exception):
 
 
 class OutcomeUnknownError(UnavailableError):
-    """The connection was lost at the commit and the log can't be asked.
+    """The connection was lost at the commit and the outcome can't be looked up.
 
     The command may have been applied.
     """
@@ -93,6 +93,6 @@ class OutcomeUnknownError(UnavailableError):
 
 
 class OverloadedError(UnavailableError):
-    """More commands wait than can be kept waiting; nothing was appended."""
+    """The queue of commands is full or too slow; nothing was appended."""
 
     code = "overloaded"

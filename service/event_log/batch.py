@@ -1,4 +1,4 @@
-"""The commands of one commit, as the arguments of the append function."""
+"""Commands of one commit: to arguments of ``events.append``, and from its result."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -36,11 +36,10 @@ Outcome = Appended | VersionConflictError | AlreadyAnsweredError
 
 @dataclass(frozen=True, slots=True)
 class BatchResult:
-    """What became of a batch.
+    """The outcomes of a batch's commands, in order.
 
-    Its events stand at ``base_position < p <= last_position``, with nothing of
-    others between them. ``epoch`` is the log's; another than the commands' says
-    that all of them were refused.
+    Its events have the positions ``base_position < p <= last_position``, all of them.
+    ``epoch`` is the log's; if it isn't the commands', all of them were refused.
     """
 
     epoch: UUID
@@ -97,7 +96,7 @@ def arguments(epoch: UUID, batch: Sequence[Append]) -> list[Any]:
 
 
 def outcomes(epoch: UUID, batch: Sequence[Append], row: TupleRow) -> BatchResult:
-    """Read the append function's answer: one outcome for each command, in order."""
+    """Return one outcome for each command, in order, from the function's result."""
     log_epoch, base, recorded_at = row[:3]
     conflicted, replayed, requests, answers, positions = row[3:]
     if log_epoch != epoch:
@@ -106,9 +105,9 @@ def outcomes(epoch: UUID, batch: Sequence[Append], row: TupleRow) -> BatchResult
     conflicts = set(conflicted or ())
     replays = {
         number: Receipt(
-            key=b"", request=requests[place], answer=answers[place], position=position
+            key=b"", request=requests[index], answer=answers[index], position=position
         )
-        for place, (number, position) in enumerate(
+        for index, (number, position) in enumerate(
             zip(replayed or (), positions or (), strict=True)
         )
     }

@@ -1,4 +1,4 @@
-"""Aggregates as they were last committed, within a bound."""
+"""A bounded cache of committed aggregates."""
 
 from collections import Counter, OrderedDict
 from collections.abc import Iterator
@@ -9,10 +9,9 @@ from service.aggregate import LoggedAggregate
 
 
 class AggregateCache:
-    """Least recently used aggregates leave first.
+    """An LRU cache; entries can be stale when another process has written.
 
-    An entry can be behind the log when another process has written: whatever is
-    decided on it is checked against the log before it counts.
+    Each decision on an entry is checked against the log before it counts.
     """
 
     def __init__(self, size_max: int) -> None:
@@ -27,13 +26,13 @@ class AggregateCache:
 
     def get(self, aggregate_id: UUID) -> LoggedAggregate | None:
         aggregate = self._aggregates.get(aggregate_id.int)
-        # While there is much room, nobody has to know who should leave first.
+        # The order matters only when the cache may soon be full.
         if aggregate is not None and len(self._aggregates) * 2 > self._size_max:
             self._aggregates.move_to_end(aggregate_id.int)
         return aggregate
 
     def put(self, aggregate: LoggedAggregate) -> None:
-        """Keep a committed aggregate unless a newer one is there."""
+        """Store a committed aggregate unless a newer version is cached."""
         key = aggregate.id.int
         self._distrust(aggregate.id)
         known = self._aggregates.get(key)
@@ -45,21 +44,21 @@ class AggregateCache:
             self._aggregates.popitem(last=False)
 
     def moved(self, aggregate_id: UUID, version: int) -> None:
-        """Forget what is older than a version that the log is known to have."""
+        """Evict an entry that is older than a version in the log."""
         known = self._aggregates.get(aggregate_id.int)
         if known is not None and known.version < version:
             del self._aggregates[aggregate_id.int]
         self._distrust(aggregate_id)
 
     def forget(self, aggregate_id: UUID, version: int) -> None:
-        """Forget an aggregate of a version that the log turned out not to be at."""
+        """Evict an entry of a version that isn't the current one."""
         known = self._aggregates.get(aggregate_id.int)
         if known is not None and known.version == version:
             del self._aggregates[aggregate_id.int]
         self._distrust(aggregate_id)
 
     def clear(self) -> None:
-        """Forget everything, also what is being loaded."""
+        """Evict everything, also the results of loads under way."""
         self._aggregates.clear()
         self._moved_while_loading.update(self._loading)
 
@@ -69,7 +68,7 @@ class AggregateCache:
 
     @contextmanager
     def loading(self, aggregate_id: UUID) -> Iterator["Loading"]:
-        """Keep what is loaded inside only if it did not move meanwhile."""
+        """Cache the result of a load unless the aggregate has changed meanwhile."""
         self._loading[aggregate_id] += 1
         loading = Loading()
         try:

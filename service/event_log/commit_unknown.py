@@ -1,4 +1,4 @@
-"""What became of commands whose commit was sent and whose reply never came."""
+"""Find the outcome of commands whose commit was sent and got no reply."""
 
 import asyncio
 import logging
@@ -67,10 +67,10 @@ class Backend:
 async def settle(
     conninfo: str, backend: Backend, batch: Sequence[Append], *, timeout_s: float
 ) -> list[Appended | None] | None:
-    """Say for each command where it was appended, or None where it was not.
+    """Return each command's result, or None for one that was not appended.
 
-    Ends the old server process first: it could still be about to commit. Returns
-    None when the database can't be asked in time.
+    Terminates the old server process first, which could still commit. Returns None
+    for the whole batch when the database can't be queried in time.
     """
     clock = asyncio.get_running_loop().time
     give_up = clock() + timeout_s
@@ -78,9 +78,9 @@ async def settle(
         try:
             return await _ask(conninfo, backend, batch, timeout_s=left)
         except (psycopg.Error, OSError) as error:
-            logger.warning("the outcome of a commit isn't known yet: %s", error)
+            logger.warning("can't look up the outcome of a commit yet: %s", error)
             await asyncio.sleep(RECONNECT_S)
-    logger.error("the outcome of a commit can't be settled")
+    logger.error("the outcome of a commit stays unknown")
     return None
 
 
@@ -125,8 +125,8 @@ async def _find(connection: AsyncConnection, append: Append) -> Appended | None:
     if append.receipt:
         cursor = await connection.execute(RECEIPT, {"key": append.receipt.key})
         row = await cursor.fetchone()
-        # The same answer by the same key: whoever kept it, it is this command's. With
-        # another one the key had been used before, as the next submission finds out.
+        # The same key with the same answer is this command's receipt. With another
+        # answer the key had been used before, as the next submission finds out.
         ours = (append.receipt.request, append.receipt.answer, None)
         if row is not None and row[:3] == ours:
             return Appended(position=None, recorded_at=row[3])

@@ -1,4 +1,4 @@
-"""Run a command until it is durable, refused, or has lost too many races."""
+"""Run a command until it is durable or refused; retry after version conflicts."""
 
 import asyncio
 import random
@@ -33,10 +33,10 @@ async def execute(
     if_match: int | None = None,
     receipt: Callable[[Result], Receipt] | None = None,
 ) -> tuple[Result, Appended | None]:
-    """Decide on fresh facts and append; rerun the decision when a fact has moved.
+    """Decide and append; rerun the decision when an aggregate that it read has moved.
 
-    A refusal, or a decision to change nothing, counts only if its facts still
-    stand: they could come from a cache that another process has outrun.
+    A refusal, or a decision to change nothing, counts only if the versions that it
+    read are current: they could come from a stale cache.
 
     ``principal`` is who calls, as read before; each further attempt, or also the
     first without it, reads the caller afresh with ``authenticate``. A command of
@@ -44,7 +44,7 @@ async def execute(
 
     :returns: the decision's result, and None when nothing was appended
     :raises ServiceError: the decision's refusal
-    :raises ConflictError: when the command lost the race too many times
+    :raises ConflictError: after too many version conflicts
     :raises AlreadyAnsweredError: when the receipt's key has been used
     """
     contended: UUID | None = None
@@ -72,7 +72,7 @@ async def execute(
 
 
 class _StaleError(Exception):
-    """The decision rests on facts that have moved, so it has to be made again.
+    """The decision read a version that isn't current, so it has to be rerun.
 
     ``contended`` is the aggregate whose lock to wait for.
     """

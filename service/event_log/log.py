@@ -1,4 +1,4 @@
-"""The event log as the rest of the service sees it."""
+"""The event log over PostgreSQL, with its cache, writer and notifier."""
 
 import asyncio
 import logging
@@ -30,7 +30,7 @@ from service.tasks import end_tasks
 CACHE_AGGREGATES_MAX = 20_000
 SNAPSHOT_INTERVAL = 100
 SNAPSHOTS_AT_ONCE_MAX = 4
-# Beyond this, looking at what others wrote costs more than loading it again.
+# Beyond this, reading the commits of others costs more than an empty cache.
 CATCH_UP_POSITIONS_MAX = 20_000
 CATCH_UP_STEP = 1000
 TAIL_POLL_S = 1.0
@@ -49,7 +49,7 @@ logger = logging.getLogger(__name__)
 
 
 class EventLog:
-    """Appends, loads and reads; knows nothing of what the events mean."""
+    """Appends commands, and loads aggregates of any kind."""
 
     def __init__(
         self,
@@ -87,7 +87,7 @@ class EventLog:
         ]
 
     async def stop(self) -> None:
-        """Commit what waits, then close the log's own connections."""
+        """Commit the queued commands, then close the log's own connections."""
         await self._writer.stop()
         await end_tasks(*self._tasks)
         await asyncio.gather(*self._snapshots, return_exceptions=True)
@@ -151,7 +151,7 @@ class EventLog:
     async def moved(self, reads: Mapping[UUID, int]) -> list[UUID]:
         """Return the aggregates that are not at the version at which they were read.
 
-        They leave the cache.
+        They are evicted from the cache.
         """
         if not reads:
             return []
@@ -194,11 +194,11 @@ class EventLog:
         return self._locks.is_contended(aggregate_id)
 
     def _committed(self, batch: Sequence[Append], result: BatchResult) -> None:
-        # Once the tail is past this batch, it would not notice that one of these
-        # aggregates has been moved on by another process.
+        # If the tail is past this batch, another process may have changed one of
+        # these aggregates since, and the tail would not look again.
         is_latest = result.last_position > self._seen
-        # A base other than what we have seen means that others wrote in between;
-        # the tail looks at those events.
+        # Another base position means that other processes wrote in between: the
+        # tail reads those events.
         if result.base_position == self._seen:
             self._seen = result.last_position
         else:
@@ -215,7 +215,7 @@ class EventLog:
                     self._take_snapshot(aggregate)
 
     def _restored(self, epoch: UUID) -> None:
-        """Begin anew on a log whose positions and versions may mean other events."""
+        """Start over on a restored log: its positions may mean other events."""
         logger.warning("the log has a new epoch", extra={"epoch": str(epoch)})
         self._writer.epoch = epoch
         self.cache.clear()
@@ -223,7 +223,7 @@ class EventLog:
         self._seen = 0
 
     async def _follow_others(self) -> None:
-        """Keep cached aggregates up with what other processes append."""
+        """Apply what other processes append to cached aggregates."""
         while True:
             await wait_for_commit(self.notifier.others_committed, TAIL_POLL_S)
             try:
@@ -247,12 +247,12 @@ class EventLog:
             while seen < position:
                 upto = min(position, seen + CATCH_UP_STEP)
                 for stored in await reader.stored_between(connection, seen, upto):
-                    self._take_in(stored)
+                    self._apply(stored)
                 seen = upto
         self._seen = max(self._seen, position)
 
-    def _take_in(self, stored: StoredEvent) -> None:
-        """Bring a cached aggregate to what another process has appended."""
+    def _apply(self, stored: StoredEvent) -> None:
+        """Apply another process's event to its cached aggregate."""
         aggregate_id, version = stored.originator_id, stored.originator_version
         assert isinstance(aggregate_id, UUID)
         known = self.cache.get(aggregate_id)
@@ -261,7 +261,7 @@ class EventLog:
                 event = self.mapper.to_domain_event(stored)
                 self.cache.put(event.mutate(known.working_copy()))
             except Exception:
-                # Whoever loads it is told what is wrong with it.
+                # It is evicted; the next load reports the error to its caller.
                 logger.exception("can't apply an event", extra={"topic": stored.topic})
         self.cache.moved(aggregate_id, version)
 
@@ -270,25 +270,25 @@ class EventLog:
             return
         snapshot = Snapshot.take(aggregate)
         stored = self.mapper.to_stored_event(snapshot)
-        task = asyncio.create_task(self._keep(stored, type(aggregate)))
+        task = asyncio.create_task(self._store_snapshot(stored, type(aggregate)))
         self._snapshots.add(task)
         task.add_done_callback(self._snapshots.discard)
 
-    async def _keep(
+    async def _store_snapshot(
         self, stored: StoredEvent, aggregate: type[LoggedAggregate]
     ) -> None:
-        # Only a shortcut: without it the next load replays a little more.
+        # Without the snapshot, the next load replays more events.
         try:
             async with self._pool.connection() as connection:
-                await reader.keep_snapshot(connection, stored, aggregate)
+                await reader.store_snapshot(connection, stored, aggregate)
         except (psycopg.Error, OSError):
-            logger.warning("can't keep a snapshot")
+            logger.warning("can't store a snapshot")
 
 
 def _completes_interval(
     aggregate: LoggedAggregate, events: Sequence[StoredEvent]
 ) -> bool:
-    """Say whether one of some new events is the last before a snapshot is due."""
+    """Say whether a snapshot is due after some new events."""
     since = aggregate.version % SNAPSHOT_INTERVAL
     return since < len(events) and since < sum(
         event.originator_id == aggregate.id for event in events

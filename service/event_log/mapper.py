@@ -1,4 +1,4 @@
-"""Events to stored bytes and back, for the event types that this service knows."""
+"""Encode and decode events, of the event types that this service knows."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from service.event_log.transcoder import OrjsonTranscoder
 
 
 class UnknownTopicError(Exception):
-    """An event is of a type, or of a version of it, that this version doesn't know."""
+    """An event has a type, or a version of it, that this code doesn't know."""
 
 
 class UnreadableEventError(Exception):
@@ -29,9 +29,9 @@ class UnreadableEventError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class RecordedEvent:
-    """An event with its place in the log.
+    """An event with its position in the log.
 
-    ``metadata`` says who caused it: ``actor`` (user id or ``system``), and where
+    ``metadata`` names its origin: ``actor`` (user id or ``system``), and where
     known ``token``, ``request_id``, ``address`` and ``traceparent``.
     """
 
@@ -121,7 +121,7 @@ class EventMapper(Mapper[UUID]):
         version = state.pop("class_version", 1)
         known_version: int = getattr(event_type, "class_version", 1)
         if version > known_version:
-            # The library would read it as if it were of the version that it knows.
+            # The library would decode it as the version that it knows.
             raise UnknownTopicError(
                 f"{stored_event.topic!r} has version {version}, not {known_version}"
             )

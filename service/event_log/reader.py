@@ -1,4 +1,4 @@
-"""Every query of the log's tables."""
+"""Queries of the log's tables."""
 
 import logging
 from collections.abc import Sequence
@@ -69,7 +69,7 @@ VERSION_AT = """
      LIMIT 1
 """
 POSITION_AT = "SELECT events.position_at(%s)"
-KEEP_SNAPSHOT = """
+STORE_SNAPSHOT = """
     INSERT INTO events.snapshot AS kept (
            originator_id, originator_version, class_version, topic, state)
     VALUES (%s, %s, %s, %s, %s)
@@ -143,7 +143,7 @@ async def _from_snapshot(
     try:
         aggregate: LoggedAggregate = mapper.to_domain_event(stored).mutate(None)
     except Exception:
-        # The events say the same, and say it themselves.
+        # The aggregate is replayed from its events instead.
         logger.exception("can't read a snapshot", extra={"aggregate": str(row[0])})
         return None
     return aggregate
@@ -178,9 +178,9 @@ async def version_at(
     return row[0] if row else None
 
 
-async def position_at(connection: AsyncConnection[Any], moment: datetime) -> int:
-    """Return the last position recorded at or before a moment; 0 when none was."""
-    row = await (await connection.execute(POSITION_AT, [moment])).fetchone()
+async def position_at(connection: AsyncConnection[Any], at: datetime) -> int:
+    """Return the last position recorded at or before a time; 0 when there is none."""
+    row = await (await connection.execute(POSITION_AT, [at])).fetchone()
     assert row is not None
     position: int = row[0]
     return position
@@ -215,7 +215,7 @@ async def events(
             recorded_at=row[5],
             topic=row[2],
             event=_decoded(mapper, row),
-            # The driver's own JSON takes three times as long.
+            # Three times as fast as the driver's own JSON.
             metadata=orjson.loads(row[6]),
             command_id=row[7],
         )
@@ -230,13 +230,13 @@ def _decoded(mapper: EventMapper, row: Sequence[Any]) -> Any:
         raise UnreadableEventError(row[4], row[2]) from error
 
 
-async def keep_snapshot(
+async def store_snapshot(
     connection: AsyncConnection[Any],
     stored: StoredEvent,
     aggregate: type[LoggedAggregate],
 ) -> None:
     await connection.execute(
-        KEEP_SNAPSHOT,
+        STORE_SNAPSHOT,
         [
             stored.originator_id,
             stored.originator_version,

@@ -1,4 +1,4 @@
-"""The log's rows as they are stored, for those who prove or export them."""
+"""Rows of the log as stored, not decoded: for proofs and exports."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -32,8 +32,8 @@ FIRST = f"""{COLUMNS}
 class StoredEntry:
     """One row of the log; ``state`` and ``metadata`` are JSON exactly as stored.
 
-    Nothing of it has been decoded, so that also what this version of the code
-    can't read, or what somebody has damaged, has one.
+    Not decoded, so that entries which are damaged, or of an event type unknown to
+    this version, can be proved and exported too.
     """
 
     position: int
@@ -49,7 +49,7 @@ class StoredEntry:
 async def entries_between(
     db: AsyncConnection[Any], *, after: int, upto: int, limit: int
 ) -> list[StoredEntry]:
-    """Return what stands at ``after < p <= upto``, in order."""
+    """Return the entries at ``after < p <= upto``, in order."""
     cursor = await db.execute(
         BETWEEN, {"after": after, "upto": upto, "limit": limit}, binary=True
     )
@@ -59,7 +59,7 @@ async def entries_between(
 async def entries_at(
     db: AsyncConnection[Any], positions: Sequence[int]
 ) -> list[StoredEntry]:
-    """Return what stands at some positions, in order."""
+    """Return the entries at some positions, in order."""
     cursor = await db.execute(AT_POSITIONS, [list(positions)], binary=True)
     return [StoredEntry(*row) for row in await cursor.fetchall()]
 
@@ -67,7 +67,7 @@ async def entries_at(
 async def first_entries(
     db: AsyncConnection[Any], aggregate_ids: Sequence[str], topics: Sequence[str]
 ) -> list[StoredEntry]:
-    """Return how some aggregates began, those that began with one of some types."""
+    """Return the first entries of aggregates, where they are of one of the topics."""
     wanted = {"ids": list(aggregate_ids), "topics": list(topics)}
     cursor = await db.execute(FIRST, wanted, binary=True)
     return [StoredEntry(*row) for row in await cursor.fetchall()]

@@ -28,7 +28,7 @@ class OrjsonTranscoder(Transcoder):
 
     Values that JSON doesn't have are tagged objects
     ``{"_type_": name, "_data_": text}``; the only one in a usual event is its
-    timestamp. Whatever else there is goes through the library's own transcoder.
+    timestamp. All other values go through the library's own transcoder.
 
     Tuples and UUIDs among JSON's own types come back as lists and text: events
     don't carry them.
@@ -46,7 +46,7 @@ class OrjsonTranscoder(Transcoder):
             self.register(transcoding)
 
     def register(self, transcoding: Transcoding) -> None:
-        """Teach this transcoder a further type."""
+        """Add a transcoding for a further type."""
         self._library.register(transcoding)
 
     def encode(self, obj: Any) -> bytes:
@@ -79,7 +79,7 @@ class OrjsonTranscoder(Transcoder):
     def _tagged(self, value: Any) -> dict[str, Any]:
         transcoding = self._library.types.get(type(value))
         if transcoding is None:
-            raise TypeError(f"{type(value)} is left to the library")
+            raise TypeError(f"{type(value)} has no transcoding")
         self._tags += 1
         data = transcoding.encode(value)
         if type(data) is UUID:
@@ -88,14 +88,14 @@ class OrjsonTranscoder(Transcoder):
 
 
 class _Lookalike(dict[str, Any]):
-    """A plain object that happens to look like a tagged one."""
+    """A plain object that looks like a tagged one."""
 
 
 class LookalikeAsPairs(Transcoding):
-    """Keeps what a caller sent from being read as one of our own tags.
+    """Keeps a caller's JSON from being decoded as a tag.
 
     Without it, ``{"_type_": "datetime_iso", "_data_": "no time"}`` inside a caller's
-    JSON would make an event that nobody can read.
+    JSON would make an event that can't be decoded.
     """
 
     type = _Lookalike

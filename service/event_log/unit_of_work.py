@@ -18,10 +18,10 @@ A = TypeVar("A", bound=LoggedAggregate)
 
 
 class UnitOfWork:
-    """Loads aggregates for one decision and remembers at which version.
+    """Loads aggregates for one decision and remembers their versions.
 
-    Everything loaded is checked when the command is appended, also what was only
-    looked at, so a decision can't rest on facts that have moved meanwhile.
+    The versions are checked when the command is appended, also those of aggregates
+    that were only read: a decision can't rest on stale facts.
     """
 
     def __init__(
@@ -95,12 +95,12 @@ class UnitOfWork:
     def match(
         self, aggregate: LoggedAggregate | None, *, version: int | None = None
     ) -> None:
-        """Hold the caller's If-Match against an aggregate's version.
+        """Compare the caller's If-Match with an aggregate's version.
 
-        ``version`` stands in for it where a resource has a number of its own, which
-        not every event moves.
+        ``version`` replaces it where a resource has a version of its own, which not
+        every event increments.
 
-        :raises PreconditionFailedError: when it names another version
+        :raises PreconditionFailedError: the versions differ
         """
         self.if_match_used = True
         if self._if_match is None:
@@ -114,7 +114,7 @@ class UnitOfWork:
             )
 
     def save(self, aggregate: LoggedAggregate) -> None:
-        """Take over an aggregate's new events; they are appended all together."""
+        """Add an aggregate's new events; a command's events are appended atomically."""
         events = aggregate.take_events(at=self.at)
         if not events:
             return
@@ -122,7 +122,7 @@ class UnitOfWork:
         self._written[aggregate.id] = aggregate
         # A new aggregate was not loaded: it must not exist yet.
         self.reads.setdefault(aggregate.id, 0)
-        # Whoever asks for it later in this command gets it as it is now.
+        # Later loads in this command return it with these events applied.
         self._loaded[aggregate.id.int] = aggregate
 
     def attach(self, sealed: SealedValue) -> None:
@@ -130,10 +130,10 @@ class UnitOfWork:
         self._sealed.append(sealed)
 
     def to_append(self, receipt: Receipt | None) -> Append:
-        """Return what the log is asked to append.
+        """Return the request to append.
 
-        :raises RuntimeError: an aggregate was saved and then changed again; in the
-            cache it would be ahead of the log for good
+        :raises RuntimeError: an aggregate was changed after it was saved; the cache
+            would keep events that the log doesn't have
         """
         for aggregate in self._written.values():
             if aggregate.pending_events:
