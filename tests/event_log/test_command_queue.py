@@ -21,7 +21,7 @@ from tests.event_log.logs import (
 )
 
 
-async def test_a_caller_who_goes_away_doesnt_take_the_command_back(
+async def test_a_command_outlives_the_cancellation_of_its_caller(
     log: EventLog,
 ) -> None:
     waiting = asyncio.create_task(log.append(new_ledger(log, "left alone")))
@@ -50,22 +50,21 @@ async def test_stopping_commits_what_waits(
 async def test_a_full_queue_refuses_and_appends_nothing(
     log: EventLog, owner: AsyncConnection
 ) -> None:
+    commands = [new_ledger(log) for _ in range(command_queue.QUEUE_COMMANDS_MAX)]
+    first, last = new_ledger(log), new_ledger(log)
     async with owner.transaction():
-        # The writer has to wait for its turn at the end of the log.
+        # The writer waits for this lock, at most for its lock_timeout.
         await owner.execute("SELECT FROM events.head FOR UPDATE")
-        first = asyncio.create_task(log.append(new_ledger(log)))
+        committing = asyncio.create_task(log.append(first))
         await asyncio.sleep(0.05)
-        waiting = [
-            asyncio.create_task(log.append(new_ledger(log)))
-            for _ in range(command_queue.QUEUE_COMMANDS_MAX)
-        ]
+        waiting = [asyncio.create_task(log.append(each)) for each in commands]
         await asyncio.sleep(0)
 
         with pytest.raises(OverloadedError) as refused:
-            await log.append(new_ledger(log))
+            await log.append(last)
 
     assert refused.value.headers == {"Retry-After": "1"}
-    await asyncio.gather(first, *waiting)
+    await asyncio.gather(committing, *waiting)
     assert (await log.head()).position == command_queue.QUEUE_COMMANDS_MAX + 1
 
 
