@@ -13,6 +13,7 @@ from service.event_log.unit_of_work import UnitOfWork
 from service.principal import Principal, Role
 from service.users.aggregate import User
 from tests.event_log.in_memory import AnyLog
+from tests.reading import read_events
 
 Command = TypeVar("Command")
 Result = TypeVar("Result")
@@ -95,4 +96,6 @@ class Scenario:
     async def recorded(self) -> list[RecordedEvent]:
         """Return the last command's events, to look at their fields."""
         head = (await self._log.head()).position
-        return await self._log.read(after=self._before, upto=head, limit=EVENTS_MAX)
+        return await read_events(
+            self._log, after=self._before, upto=head, limit=EVENTS_MAX
+        )

@@ -22,7 +22,7 @@ from service.event_log.append import Append, Appended, Receipt
 from service.event_log.batch import BatchResult
 from service.event_log.cache import AggregateCache
 from service.event_log.commit_notifier import CommitNotifier, wait_for_commit
-from service.event_log.mapper import EventMapper, RecordedEvent
+from service.event_log.mapper import EventMapper
 from service.event_log.receipt_retention import keep_deleting_expired
 from service.event_log.writer import Observer, Timeouts, Writer
 from service.tasks import end_tasks
@@ -165,25 +165,6 @@ class EventLog:
         for aggregate_id in stale:
             self.cache.forget(aggregate_id, reads[aggregate_id])
         return stale
-
-    async def read(
-        self,
-        *,
-        after: int,
-        upto: int,
-        limit: int,
-        topics: Sequence[str] | None = None,
-    ) -> list[RecordedEvent]:
-        """Return events in the order of their positions, ``after < p <= upto``."""
-        async with self._pool.connection() as connection:
-            return await reader.events(
-                connection,
-                self.mapper,
-                after=after,
-                upto=upto,
-                limit=limit,
-                topics=topics,
-            )
 
     def lock(self, aggregate_id: UUID) -> AbstractAsyncContextManager[None]:
         """Hold a fair lock, in this process, on an aggregate under contention."""

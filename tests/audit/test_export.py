@@ -9,6 +9,7 @@ from projections.audit.trail.export import FORMULA_STARTS
 from service.resources import Resources
 from tests.audit.reading import exported, opened, text
 from tests.callers import Callers
+from tests.reading import read_events
 
 
 async def test_json_lines_hold_the_whole_log(
@@ -64,7 +65,7 @@ async def test_an_export_is_one_reading(callers: Callers, resources: Resources) 
     await text(auditor, "/api/audit/export.csv")
 
     head = (await resources.log.head()).position
-    recorded = await resources.log.read(after=before, upto=head, limit=10)
+    recorded = await read_events(resources.log, after=before, upto=head, limit=10)
     assert [(each.event.operation, each.event.asked) for each in recorded] == [
         ("get_audit_jsonl", {"kind": "user"}),
         ("get_audit_csv", {}),

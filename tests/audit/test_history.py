@@ -7,6 +7,7 @@ from service.resources import Resources
 from service.tool_rules.aggregate import ToolRules
 from tests.audit.random_history import TOOLS, World, folds
 from tests.callers import Caller, Callers
+from tests.reading import read_events
 from tests.tool_rules.setting import Setting, path, put, rule
 
 STEPS = 25
@@ -247,7 +248,7 @@ async def test_history_is_for_superusers_and_auditors_on_record(
     assert [(await auditor.get(each)).status for each in paths] == [200] * 4
 
     head = (await resources.log.head()).position
-    recorded = await resources.log.read(after=before, upto=head, limit=10)
+    recorded = await read_events(resources.log, after=before, upto=head, limit=10)
     assert [each.event.operation for each in recorded] == [
         "get_aggregate",
         "get_aggregate_difference",

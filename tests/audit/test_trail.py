@@ -11,6 +11,7 @@ from projections.catalog import PROJECTORS
 from projections.engine.progress import wait_for_position
 from service.resources import Resources
 from tests.callers import Caller, Callers, Reply
+from tests.reading import read_events
 from tests.rebuilding import expect_rebuild_equals_live
 from tests.tool_rules.setting import put, rule
 
@@ -192,7 +193,7 @@ async def test_reading_is_on_record(callers: Callers, resources: Resources) -> N
     await ada.get(EVENTS)
 
     head = (await resources.log.head()).position
-    recorded = await resources.log.read(after=before, upto=head, limit=10)
+    recorded = await read_events(resources.log, after=before, upto=head, limit=10)
     assert [
         (each.topic, each.metadata["actor"], each.event.operation, each.event.asked)
         for each in recorded

@@ -15,6 +15,7 @@ from tests.engine.conftest import RunFollower
 from tests.engine.line_counts import LineCounts, OtherLineCounts
 from tests.engine.tables import caught_up, lines, place, reason
 from tests.event_log.logs import enter, entering, open_ledger, run, until
+from tests.reading import read_events
 
 
 async def test_it_applies_what_is_there_and_what_comes(
@@ -145,7 +146,7 @@ async def test_one_that_was_replaced_cant_write_any_more(
         ledger_id = await open_ledger(log, "fenced")
         position = await caught_up(log, pool)
     await enter(log, ledger_id, "late")
-    late = await log.read(after=position, upto=position + 1, limit=1)
+    late = await read_events(log, after=position, upto=position + 1, limit=1)
     await owner.execute(change)
     paused = Follower(projector, log, database_url)
 

@@ -20,6 +20,7 @@ from tests.engine.tables import caught_up, lines, place, reason
 from tests.event_log.ledger import Ledger
 from tests.event_log.logs import enter, entering, open_ledger, run, until
 from tests.event_log.test_epoch import restore
+from tests.reading import read_events
 
 REBUILDING = """
     SELECT count(*) FROM pg_stat_activity WHERE application_name = 'rebuilding'
@@ -89,7 +90,7 @@ async def test_rebuilt_equals_live_byte_for_byte_and_no_read_sees_half_of_it(
     assert await rows(owner) == live
     entered = [
         each.position
-        for each in await log.read(after=0, upto=head, limit=head)
+        for each in await read_events(log, after=0, upto=head, limit=head)
         if isinstance(each.event, Ledger.Entered)
     ]
     assert len(seen) > 100

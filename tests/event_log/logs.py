@@ -18,6 +18,7 @@ from service.event_log.unit_of_work import UnitOfWork
 from service.event_log.writer import Timeouts
 from tests.event_log.in_memory import AnyLog
 from tests.event_log.ledger import Ledger
+from tests.reading import read_events
 
 Result = TypeVar("Result")
 AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -100,7 +101,7 @@ async def entries(log: AnyLog, ledger_id: UUID) -> list[str]:
     """Return a ledger's entries as the log has them, past any cache."""
     return [
         each.event.note
-        for each in await log.read(after=0, upto=2**62, limit=1_000_000)
+        for each in await read_events(log, after=0, upto=2**62, limit=1_000_000)
         if each.aggregate_id == ledger_id and isinstance(each.event, Ledger.Entered)
     ]
 

@@ -35,6 +35,7 @@ from tests.event_log.logs import (
     run,
 )
 from tests.postgres_proxy import Fault, Proxy, running_proxy
+from tests.reading import read_events
 
 Result = TypeVar("Result")
 # Beyond any of these bounds on a busy machine, and not for ever.
@@ -95,7 +96,7 @@ async def test_the_position_of_a_settled_command_is_its_own(
     appended = await asyncio.gather(*(log.append(new_ledger(log)) for _ in range(5)))
 
     assert [each.position for each in appended] == [1, 2, 3, 4, 5]
-    recorded = await log.read(after=0, upto=5, limit=9)
+    recorded = await read_events(log, after=0, upto=5, limit=9)
     assert [each.recorded_at for each in recorded] == [
         each.recorded_at for each in appended
     ]

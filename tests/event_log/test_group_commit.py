@@ -27,13 +27,14 @@ from tests.event_log.logs import (
     open_ledger,
     run,
 )
+from tests.reading import read_events
 
 
 async def test_positions_are_dense_and_answers_name_them(log: EventLog) -> None:
     appended = await asyncio.gather(*(log.append(new_ledger(log)) for _ in range(300)))
 
     assert [each.position for each in appended] == list(range(1, 301))
-    recorded = await log.read(after=0, upto=300, limit=1000)
+    recorded = await read_events(log, after=0, upto=300, limit=1000)
     assert [each.recorded_at for each in recorded] == [
         each.recorded_at for each in appended
     ]
@@ -228,7 +229,7 @@ async def test_a_command_of_thousands_of_events_is_one_step(log: EventLog) -> No
 
     assert appended is not None
     assert appended.position == 5001
-    recorded = await log.read(after=1, upto=5001, limit=10_000)
+    recorded = await read_events(log, after=1, upto=5001, limit=10_000)
     assert {each.recorded_at for each in recorded} == {appended.recorded_at}
 
 

@@ -27,6 +27,7 @@ from tests.event_log.logs import (
     open_ledger,
     run,
 )
+from tests.reading import read_events
 
 pytestmark = pytest.mark.usefixtures("postgres")
 
@@ -62,7 +63,7 @@ async def test_positions_are_dense_and_a_command_answers_its_last(
 
     assert second is not None
     assert (first.position, second.position) == (1, 3)
-    recorded = await any_log.read(after=0, upto=9, limit=9)
+    recorded = await read_events(any_log, after=0, upto=9, limit=9)
     assert [each.position for each in recorded] == [1, 2, 3]
     assert [each.version for each in recorded] == [1, 2, 3]
     assert {each.metadata["actor"] for each in recorded} == {"test"}
@@ -76,10 +77,10 @@ async def test_a_range_of_the_log_is_read(any_log: AnyLog) -> None:
     for name in "abcde":
         await open_ledger(any_log, name)
 
-    recorded = await any_log.read(after=1, upto=4, limit=2)
+    recorded = await read_events(any_log, after=1, upto=4, limit=2)
 
     assert [each.event.name for each in recorded] == ["b", "c"]
-    assert len(await any_log.read(after=1, upto=4, limit=9)) == 3
+    assert len(await read_events(any_log, after=1, upto=4, limit=9)) == 3
     assert (await any_log.head()).position == 5
 
 

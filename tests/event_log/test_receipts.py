@@ -12,6 +12,7 @@ from service.event_log.receipt_retention import RETENTION, delete_expired
 from service.resources import Resources
 from tests.callers import Callers
 from tests.event_log.logs import enter, entering, entries, open_ledger, run
+from tests.reading import read_events
 
 CONNECTORS = "/api/mcp/connectors"
 
@@ -137,7 +138,9 @@ async def test_a_conflict_keeps_no_receipt(log: EventLog) -> None:
     kept = await log.receipt(b"k")
     assert kept is not None
     assert kept.position is not None
-    recorded = await log.read(after=kept.position - 1, upto=kept.position, limit=1)
+    recorded = await read_events(
+        log, after=kept.position - 1, upto=kept.position, limit=1
+    )
     assert recorded[0].version == int(kept.answer)
 
 

@@ -14,6 +14,7 @@ from tests.event_log.logs import (
     new_ledger,
     open_ledger,
 )
+from tests.reading import read_events
 
 MICROSECOND = timedelta(microseconds=1)
 
@@ -38,7 +39,7 @@ async def test_time_goes_on_when_the_clock_goes_back(
     await enter(log, ledger_id, "by a clock a year behind")
     await enter(log, ledger_id, "and another")
 
-    first, second = (await log.read(after=1, upto=3, limit=9))[:2]
+    first, second = (await read_events(log, after=1, upto=3, limit=9))[:2]
     assert ahead < first.recorded_at < second.recorded_at
     assert second.recorded_at < ahead + timedelta(seconds=1)
     await expect_sound(owner)
@@ -54,7 +55,8 @@ async def test_position_at_equals_a_linear_scan(
         if number % 7 == 0:
             await asyncio.gather(*(log.append(new_ledger(log)) for _ in range(9)))
     recorded = [
-        each.recorded_at for each in await log.read(after=0, upto=999, limit=999)
+        each.recorded_at
+        for each in await read_events(log, after=0, upto=999, limit=999)
     ]
     random = Random(7)  # noqa: S311 # repeatable
     span = (recorded[-1] - recorded[0]) / MICROSECOND

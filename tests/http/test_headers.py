@@ -7,6 +7,7 @@ import pytest
 
 from service.resources import Resources
 from tests.callers import Callers
+from tests.reading import read_events
 
 CONNECTORS = "/api/mcp/connectors"
 TRACKER = {"name": "Issue tracker", "url": "https://tracker.example/mcp"}
@@ -40,8 +41,8 @@ async def test_the_event_remembers_who_asked_and_in_which_trace(
         CONNECTORS, TRACKER, X_Request_Id="of-ada", traceparent=TRACEPARENT
     )
 
-    [recorded] = await resources.log.read(
-        after=reply.position - 1, upto=reply.position, limit=1
+    [recorded] = await read_events(
+        resources.log, after=reply.position - 1, upto=reply.position, limit=1
     )
     assert recorded.metadata["actor"] == str(ada.user_id)
     assert recorded.metadata["request_id"] == "of-ada"
@@ -64,8 +65,8 @@ async def test_a_broken_traceparent_is_ignored(
 
     reply = await ada.post(CONNECTORS, TRACKER, traceparent=given)
 
-    [recorded] = await resources.log.read(
-        after=reply.position - 1, upto=reply.position, limit=1
+    [recorded] = await read_events(
+        resources.log, after=reply.position - 1, upto=reply.position, limit=1
     )
     assert "traceparent" not in recorded.metadata
 

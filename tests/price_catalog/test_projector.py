@@ -17,6 +17,7 @@ from service.resources import Resources
 from tests.price_catalog.calendar import DAYS, Calendar
 from tests.price_catalog.prices import day, price, pricing, provider
 from tests.price_catalog.steps import Step
+from tests.reading import read_events
 from tests.scenario import Scenario
 
 MODELS = 20
@@ -77,8 +78,12 @@ async def fill(
 
 async def recorded_events(resources: Resources) -> list[RecordedEvent]:
     head = (await resources.log.head()).position
-    return await resources.log.read(
-        after=0, upto=head, limit=head, topics=ProviderCatalogProjector().topics
+    return await read_events(
+        resources.log,
+        after=0,
+        upto=head,
+        limit=head,
+        topics=ProviderCatalogProjector().topics,
     )
 
 

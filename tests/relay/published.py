@@ -12,6 +12,7 @@ from service.event_log.log import EventLog
 from service.event_log.mapper import RecordedEvent
 from service.resources import Resources
 from tests.kafka.reading import Record, published_position, read_all
+from tests.reading import read_events
 
 POLL_S = 0.05
 
@@ -28,7 +29,7 @@ class Fact:
 
 async def whole_log(log: EventLog) -> list[RecordedEvent]:
     head = (await log.head()).position
-    return await log.read(after=0, upto=head, limit=head + 1)
+    return await read_events(log, after=0, upto=head, limit=head + 1)
 
 
 def facts_of_log(events: list[RecordedEvent]) -> list[Fact]:

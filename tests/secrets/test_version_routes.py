@@ -3,6 +3,7 @@
 from service.resources import Resources
 from service.secrets.aggregate import VERSIONS_KEPT, Secret
 from tests.callers import Caller
+from tests.reading import read_events
 from tests.secrets.asking import FIELDS, PATH, TOKEN, value_of
 
 
@@ -14,7 +15,9 @@ async def test_revealing_is_on_record_and_not_to_be_stored(
     assert reply.headers["Cache-Control"] == "no-store"
     assert reply.headers["ETag"] == '"1"'
     position = reply.position
-    (event,) = await resources.log.read(after=position - 1, upto=position, limit=9)
+    (event,) = await read_events(
+        resources.log, after=position - 1, upto=position, limit=9
+    )
     assert isinstance(event.event, Secret.Revealed)
     assert event.event.version == 1
     assert event.metadata["actor"] == str(ada.user_id)

@@ -16,6 +16,7 @@ from service.event_log.mapper import RecordedEvent
 from service.resources import Resources, open_resources
 from service.tool_rules.aggregate import ToolRules
 from tests.callers import Caller, Callers
+from tests.reading import read_events
 from tests.tool_rules.setting import Setting, put, rule
 
 REVOCATIONS = 210
@@ -123,7 +124,9 @@ async def test_no_rule_is_accepted_on_a_revoked_grant(
 
     await race.run(writer=owner, granter=root)
 
-    log = await setting.resources.log.read(after=0, upto=2**40, limit=EVENTS_MAX)
+    log = await read_events(
+        setting.resources.log, after=0, upto=2**40, limit=EVENTS_MAX
+    )
     replaced, wrong = accepted_without_a_grant(log, agent)
     assert wrong == []
     assert sorted(race.positions) == replaced

@@ -4,6 +4,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from tests.callers import Caller, Callers, Reply
+from tests.reading import read_events
 from tests.tool_rules.setting import Setting, path, put, rule
 
 
@@ -144,7 +145,7 @@ async def test_rules_at_a_position_and_at_a_time(
     first = await put(ada, agent, rule(tracker, "a", "allow"))
     second = await put(ada, agent, rule(tracker, "b", "ask"))
     cleared = await put(ada, agent)
-    recorded = await setting.resources.log.read(after=0, upto=2**40, limit=1000)
+    recorded = await read_events(setting.resources.log, after=0, upto=2**40, limit=1000)
     times = {each.position: each.recorded_at for each in recorded}
 
     for written in (first, second, cleared):

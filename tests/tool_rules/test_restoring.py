@@ -3,6 +3,7 @@
 from uuid import UUID, uuid4
 
 from tests.callers import Caller, Callers, Reply
+from tests.reading import read_events
 from tests.tool_rules.setting import Setting, path, put, rule
 
 
@@ -43,7 +44,7 @@ async def test_restoring_is_one_more_event(callers: Callers, setting: Setting) -
     reply = await restore(ada, agent, good.position)
 
     log = setting.resources.log
-    (event,) = await log.read(after=bad.position, upto=reply.position, limit=9)
+    (event,) = await read_events(log, after=bad.position, upto=reply.position, limit=9)
     assert (event.topic, event.metadata["actor"]) == (
         "tool_rules.replaced",
         str(ada.user_id),

@@ -17,6 +17,7 @@ from service.keys.root_key import KeyRingError
 from service.resources import Resources, open_resources
 from service.users.aggregate import Token, User, token_id
 from service.users.tokens import is_well_formed, new_token
+from tests.reading import read_events
 from tests.scenario import Scenario
 
 ADMIN_EVENTS = ["user.created", "user.role_granted", "token.issued"]
@@ -24,7 +25,7 @@ ADMIN_EVENTS = ["user.created", "user.role_granted", "token.issued"]
 
 async def everything(resources: Resources) -> list[RecordedEvent]:
     head = await resources.log.head()
-    return await resources.log.read(after=0, upto=head.position, limit=100)
+    return await read_events(resources.log, after=0, upto=head.position, limit=100)
 
 
 def token_files(folder: Path) -> list[Path]:
