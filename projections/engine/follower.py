@@ -103,7 +103,7 @@ class Follower:
             saved = await self._resume(db)
             await db.execute("SET search_path = read")
             self._batch_max = BATCH_EVENTS_MAX
-            with self._log.notifier.subscribe() as bell:
+            with self._log.notifier.subscribe() as committed:
                 clock = asyncio.get_running_loop().time
                 while True:
                     before, next_step = self.status.position, clock() + STEP_INTERVAL_S
@@ -112,7 +112,7 @@ class Follower:
                     if not is_behind:
                         if self.status.position - before >= BUSY_EVENTS:
                             await asyncio.sleep(next_step - clock())
-                        await wait_for_commit(bell, POLL_S)
+                        await wait_for_commit(committed, POLL_S)
 
     async def _locked(self, db: AsyncConnection[Any]) -> bool:
         cursor = await db.execute(

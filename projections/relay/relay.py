@@ -141,13 +141,13 @@ class Relay:
             # Read after fencing: until then another relay may publish beyond it.
             published.require_log_head((await relay_position.log_head(db))[2])
             await stored.advance(position)
-            with self._log.notifier.subscribe() as bell:
+            with self._log.notifier.subscribe() as committed:
                 while True:
                     head = await self._head(db, epoch, position)
                     with deadline(db, STEP_TIMEOUT_S):
                         batch = await batches.next(after=position, upto=head)
                     if batch is None:
-                        await wait_for_commit(bell, POLL_S)
+                        await wait_for_commit(committed, POLL_S)
                         continue
                     self.metrics.behind_since = batch.recorded_at
                     PUBLISHED.inc(

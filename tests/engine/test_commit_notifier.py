@@ -46,7 +46,7 @@ async def test_a_lost_listen_is_taken_up_again(
                 break
             await asyncio.sleep(0.05)
 
-    with log.notifier.subscribe() as bell:
-        bell.clear()
+    with log.notifier.subscribe() as committed:
+        committed.clear()
         await open_ledger(other_log, "heard")
-        await asyncio.wait_for(bell.wait(), 60)
+        await asyncio.wait_for(committed.wait(), 60)

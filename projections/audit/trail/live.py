@@ -18,7 +18,7 @@ from service.http.streaming import Stream
 BATCH_ENTRIES = 200
 HEARTBEAT_S = 15.0
 # However often something happens, a stream looks ten times a second. A follower that
-# is behind rings no bell when it has caught up.
+# is behind notifies nobody when it has caught up.
 PACE_S = 0.1
 
 HEARTBEAT = b": heartbeat\n\n"
@@ -51,11 +51,11 @@ class Tail:
             if len(entries) < BATCH_ENTRIES:
                 return
 
-    async def wait(self, bell: asyncio.Event, timeout_s: float) -> None:
+    async def wait(self, committed: asyncio.Event, timeout_s: float) -> None:
         """Wait for new entries, at most the given time."""
         await asyncio.sleep(PACE_S)
         if not self._is_behind:
-            await wait_for_commit(bell, timeout_s)
+            await wait_for_commit(committed, timeout_s)
 
     async def _batch(self) -> tuple[list[AuditEntry], int]:
         async with self._pool.connection() as db:

@@ -84,13 +84,13 @@ async def get_audit_stream(
     streams = request.config_dict[STREAMS]
     tail = Tail(log, request.config_dict[READ_POOL], filters)
     async with streams.open(request, EVENT_STREAM, {}) as stream:
-        with log.notifier.subscribe() as bell, streams.notify_on_close(bell):
+        with log.notifier.subscribe() as committed, streams.notify_on_close(committed):
             await stream.write(HEARTBEAT)
             while not streams.are_closing and await _still_may(request):
                 await tail.send_new(stream)
                 if stream.idle_s >= HEARTBEAT_S:
                     await stream.write(HEARTBEAT)
-                await tail.wait(bell, HEARTBEAT_S)
+                await tail.wait(committed, HEARTBEAT_S)
     return stream.response
 
 
