@@ -19,7 +19,7 @@ async def read_events(
     if isinstance(log, InMemoryLog):
         assert topics is None
         return await log.read(after=after, upto=upto, limit=limit)
-    async with log._pool.connection() as db:
+    async with log._pool.connection() as db:  # noqa: SLF001 # what a log reads from
         return await reader.events(
             db, log.mapper, after=after, upto=upto, limit=limit, topics=topics
         )
