@@ -11,7 +11,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from aiohttp.test_utils import TestClient, TestServer
+from aiohttp.test_utils import TestClient
 from psycopg.conninfo import make_conninfo
 
 from projections.catalog import run_followers
@@ -25,6 +25,7 @@ from service.migrate import migrate
 from service.resources import Resources, open_resources
 from tests.callers import Callers
 from tests.event_log.in_memory import InMemoryLog
+from tests.http_server import Server
 from tests.scenario import Scenario
 
 pytest_plugins = [
@@ -151,7 +152,7 @@ async def client(resources: Resources) -> AsyncIterator[TestClient]:
     """The whole service in this process: the API and every follower."""
     async with (
         run_followers(resources.log, resources.database_url) as followers,
-        TestClient(TestServer(create_app(resources))) as client,
+        TestClient(Server(create_app(resources))) as client,
     ):
         names = [follower.name for follower in followers]
         await wait_for_position(resources.pool, names, 0, timeout_s=60)

@@ -13,6 +13,8 @@ from service.http.server import Runner, close_while_draining
 # How long requests under way may take once the process has been told to stop.
 DRAIN_TIMEOUT_S: Final = 20.0
 KEEPALIVE_TIMEOUT_S: Final = 75.0
+# How long the rest of a refused body is discarded, so that the client can read why.
+LINGER_S: Final = 2.0
 BACKLOG: Final = 1024
 
 
@@ -29,6 +31,7 @@ async def listen(app: web.Application, host: str, port: int) -> AsyncIterator[st
         access_log=None,
         shutdown_timeout=DRAIN_TIMEOUT_S,
         keepalive_timeout=KEEPALIVE_TIMEOUT_S,
+        lingering_time=LINGER_S,
         handler_cancellation=False,
     )
     await runner.setup()

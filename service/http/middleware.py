@@ -35,6 +35,9 @@ async def edge(request: web.Request, handler: Handler) -> web.StreamResponse:
             name_log_epoch(request, response)
         except Exception as error:  # noqa: BLE001 # every exception becomes an answer
             response = answer_failure(request, error)
+            if request.body_exists and not request.content.is_eof():
+                # The rest of the body is not read.
+                response.force_close()
         status = response.status
         if not response.prepared:
             add_edge_headers(request, response)

@@ -29,12 +29,14 @@ class Runner(web.AppRunner):
     """Runs an application within a limit of connections.
 
     ``settings`` are those of ``web.AppRunner``. A request that can't be parsed is
-    refused without being quoted.
+    refused without being quoted. Bodies arrive as they were sent: inflating one is the
+    work of the operation that takes it, after authentication.
     """
 
     def __init__(
         self, app: web.Application, *, limit: ConnectionLimit, **settings: Any
     ) -> None:
+        settings["auto_decompress"] = False
         super().__init__(app, **settings)
         self.limit = limit
         self._connection_settings = {

@@ -2,22 +2,20 @@
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from typing import Any
 
 import pytest
 import pytest_asyncio
 from aiohttp import web
-from aiohttp.test_utils import TestClient, TestServer
+from aiohttp.test_utils import TestClient
 
 from service.app import create_app
 from service.http.envelope import Answer
 from service.http.operation import Routes, add_operations
-from service.http.overload import ConnectionLimit
 from service.http.rate_limit import RateLimit
-from service.http.server import Runner
 from service.resources import Resources, open_resources
 from tests.callers import Caller, Callers
 from tests.conftest import fresh_database
+from tests.http_server import Server
 
 routes = Routes("test")
 
@@ -40,14 +38,6 @@ async def get_cached(_request: web.Request) -> Answer[None]:
     return Answer(message="cached", data=None, headers={"Cache-Control": "max-age=60"})
 
 
-class Server(TestServer):
-    """Runs an application as the service does; aiohttp's would cancel its handlers."""
-
-    async def _make_runner(self, **settings: Any) -> Runner:
-        settings["handler_cancellation"] = False
-        return Runner(self.app, limit=ConnectionLimit(), **settings)
-
-
 @dataclass(frozen=True, slots=True)
 class Shared:
     """A service for the many cases of one module, which all refuse: ``ada`` calls."""
@@ -65,7 +55,7 @@ async def shared(
     with fresh_database(postgres, template) as url:
         async with (
             open_resources(url, tmp_path_factory.mktemp("shared")) as resources,
-            TestClient(TestServer(create_app(resources))) as client,
+            TestClient(Server(create_app(resources))) as client,
         ):
             callers = Callers(resources, client)
             yield Shared(resources, callers, await callers.user("ada"))

@@ -2,6 +2,9 @@
 
 import gzip
 import io
+import statistics
+import time
+import zlib
 from collections.abc import AsyncIterator
 from typing import Any
 from uuid import uuid4
@@ -11,6 +14,7 @@ import pytest
 
 from service.http.body import BODY_BYTES_MAX, JSON_DEPTH_MAX
 from tests.http.conftest import Shared
+from tests.http.raw import answer_to_head
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -197,3 +201,38 @@ async def test_an_operation_without_body_takes_none(
     reply = await shared.ada.post(f"{CONNECTORS}/{uuid4()}/grants/public", body)
 
     assert reply.status == status
+
+
+async def test_a_compressed_body_is_not_inflated_before_authentication(
+    shared: Shared,
+) -> None:
+    """CPU time against a plain body of the same size; inflated it is a GB of zeros."""
+    packer = zlib.compressobj(wbits=16 + zlib.MAX_WBITS)
+    zeros = bytes(2**20)
+    bomb = b"".join(packer.compress(zeros) for _ in range(1024)) + packer.flush()
+
+    async def cpu_time(**headers: str) -> float:
+        started = time.process_time()
+        response = await shared.ada.client.post(
+            "/v1/traces", data=bomb, headers=headers
+        )
+        assert response.status == 401
+        return time.process_time() - started
+
+    plain = statistics.median([await cpu_time() for _ in range(5)])
+    compressed = statistics.median(
+        [await cpu_time(**{"Content-Encoding": "gzip"}) for _ in range(5)]
+    )
+
+    assert compressed < 20 * plain
+
+
+async def test_the_connection_of_a_refused_body_is_closed(shared: Shared) -> None:
+    head = await answer_to_head(
+        shared.ada.client,
+        f"POST {CONNECTORS}",
+        {"Content-Type": "application/json", "Content-Length": "1000"},
+    )
+
+    assert head.startswith(b"HTTP/1.1 401 ")
+    assert b"\r\nConnection: close\r\n" in head

@@ -1,5 +1,6 @@
 """OTLP over HTTP: encodings, refusals, and whose spans are taken."""
 
+import gzip
 import json
 import zlib
 from typing import Any
@@ -119,6 +120,20 @@ async def test_a_bomb_is_not_opened(recorder: Recorder) -> None:
     [
         (b"\xff\xff", {}, 400, "no ExportTraceServiceRequest"),
         (b"not gzip", {"Content-Encoding": "gzip"}, 400, "can't be decompressed"),
+        (
+            gzip.compress(b"half of it", mtime=0)[:-9],
+            {"Content-Encoding": "gzip"},
+            400,
+            "can't be decompressed",
+        ),
+        (
+            gzip.compress(b"\xff", mtime=0) * 2,
+            {"Content-Encoding": "gzip"},
+            400,
+            "no ExportTraceServiceRequest",
+        ),
+        (b"", {"Content-Encoding": "br"}, 415, "by anything but gzip"),
+        (b"", {"Content-Encoding": "zstd"}, 415, "by anything but gzip"),
         (b"", {"Content-Type": "text/plain"}, 415, "must be application/x-protobuf"),
         (b"", {"Content-Encoding": "deflate"}, 415, "by anything but gzip"),
         (b"{", {"Content-Type": JSON}, 400, "is not JSON"),
