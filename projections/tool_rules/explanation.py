@@ -1,5 +1,6 @@
 """Why an agent may or may not call a tool."""
 
+import asyncio
 from dataclasses import dataclass, field
 from typing import Literal
 from uuid import UUID
@@ -68,7 +69,7 @@ async def explain(
     held = await then.find(ToolRules, ToolRules.create_id(str(agent_id)))
     came_about = await _came_about(then, agent_id, str(connector_id), tool)
     stances = held.rules.get(str(connector_id), {}) if held else {}
-    matching = matching_rules(stances, tool)
+    matching = await asyncio.to_thread(matching_rules, stances, tool)
     exists = connector is not None and not connector.is_retired
     granted = connector is not None and connector.is_granted_to(agent_id)
     stance = decide(matching, granted=granted)
@@ -109,9 +110,17 @@ async def _came_about(
     then: AsOf, agent_id: UUID, connector: str, tool: str
 ) -> _CameAbout:
     """Replay everything that had a part in a decision, in its order."""
+    events = await _events(then, agent_id, UUID(connector))
+    return await asyncio.to_thread(_folded, events, agent_id, connector, tool)
+
+
+def _folded(
+    events: list[AuthoredEvent], agent_id: UUID, connector: str, tool: str
+) -> _CameAbout:
+    """Fold the events; with many complicated rules it takes long for the event loop."""
     found = _CameAbout()
     stance = WITHOUT_A_MATCH
-    for authored in await _events(then, agent_id, UUID(connector)):
+    for authored in events:
         found.rules.apply(authored)
         found.holding.apply(authored, agent_id)
         now = found.rules.decide(connector, tool, granted=found.holding.granted)

@@ -8,6 +8,7 @@ from typing import Final
 ANY_RUN: Final = "*"
 ANY_ONE: Final = "?"
 GLOBS_KEPT_MAX = 1024
+MATCHES_KEPT_MAX = 10_000
 
 
 class Globs:
@@ -105,8 +106,12 @@ def has_wildcard(pattern: str) -> bool:
     return ANY_RUN in pattern or ANY_ONE in pattern
 
 
+@lru_cache(maxsize=MATCHES_KEPT_MAX)
 def matches(pattern: str, name: str) -> bool:
-    """Whether a glob matches a whole name; case-sensitive."""
+    """Whether a glob matches a whole name; case-sensitive.
+
+    Remembered: an explanation asks for each event of an agent's rules anew.
+    """
     return any(True for _ in _glob(pattern).matching(name))
 
 

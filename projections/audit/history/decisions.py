@@ -2,13 +2,20 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Final
 from uuid import UUID
 
 from typing_extensions import TypedDict
 
 from projections.engine.authored_events import Origin
 from projections.tool_rules.origins import HoldingThen, RulesThen
-from service.tool_rules.decision import Stance
+from service.errors import InvalidRequestError
+from service.tool_rules.decision import STANCES, WITHOUT_A_MATCH, Stance, decide
+from service.tool_rules.glob import Globs
+from service.tool_rules.shadowing import WORK_OF_BUILDING_A_PLACE
+
+# Some seconds: as many ordinary rules as an agent can have, all of them decided anew.
+WORK_MAX: Final = 50_000_000_000
 
 
 class ToolDifference(TypedDict):
@@ -41,15 +48,52 @@ class DecisionsDifference(TypedDict):
     connectors: list[ConnectorDifference]
 
 
+@dataclass(slots=True)
+class Work:
+    """The remaining work for one answer, in automaton states visited."""
+
+    left: int = WORK_MAX
+
+    def take(self, work: int) -> None:
+        self.left -= work
+        if self.left < 0:
+            raise InvalidRequestError(
+                "the agent's rules are too many and too complicated to compare; "
+                "explain the decisions on single tools instead",
+                code="comparison_too_large",
+            )
+
+
 @dataclass(frozen=True, slots=True)
-class Moment:
-    """Rules and holdings of one agent at one position."""
+class RulesAndGrants:
+    """Rules and grants of one agent at one position."""
 
     rules: RulesThen
     held: Mapping[str, HoldingThen]
 
-    def decide(self, connector: str, tool: str) -> Stance:
-        return self.rules.decide(connector, tool, granted=self.granted(connector))
+    def decisions(
+        self, connector: str, tools: Iterable[str], work: Work
+    ) -> dict[str, Stance]:
+        """Decide on each tool of a connector.
+
+        :raises InvalidRequestError: that takes more than the remaining work
+        """
+        if not self.granted(connector):
+            return dict.fromkeys(tools, WITHOUT_A_MATCH)
+        stances = self.rules.stances(connector)
+        work.take(WORK_OF_BUILDING_A_PLACE * sum(map(len, stances)))
+        patterns = [*stances]
+        globs = Globs(patterns)
+        found = {}
+        for tool in tools:
+            before = globs.steps
+            matching = {
+                patterns[number]: STANCES[stances[patterns[number]]]
+                for number in globs.matching(tool)
+            }
+            work.take((globs.steps - before) * globs.places)
+            found[tool] = decide(matching, granted=True)
+        return found
 
     def granted(self, connector: str) -> bool:
         holding = self.held.get(connector)
@@ -69,26 +113,36 @@ class Moment:
 
 
 def differences(
-    before: Moment, after: Moment, tools: Iterable[str]
+    before: RulesAndGrants, after: RulesAndGrants, tools: Iterable[str]
 ) -> list[ConnectorDifference]:
-    """Compare the decisions of two moments, connector by connector."""
+    """Compare the decisions at two positions, connector by connector.
+
+    Takes up to some seconds of CPU, so not to be called on the event loop.
+
+    :raises InvalidRequestError: it would take more
+    """
     asked = set(tools)
+    work = Work()
     found = []
     for connector in sorted({*before.rules.rules, *after.rules.rules}):
         names = asked | {
             example_of(pattern)
-            for moment in (before, after)
-            for pattern in moment.rules.stances(connector)
+            for each in (before, after)
+            for pattern in each.rules.stances(connector)
         }
+        if before.granted(connector) and after.granted(connector):
+            names = _affected(before.rules, after.rules, connector, names, work)
+        decided_before = before.decisions(connector, names, work)
+        decided_after = after.decisions(connector, names, work)
         differing = [
             ToolDifference(
                 tool=name,
-                before=before.decide(connector, name),
-                after=after.decide(connector, name),
+                before=decided_before[name],
+                after=decided_after[name],
                 changed_by=after.last_event(connector),
             )
             for name in sorted(names)
-            if before.decide(connector, name) != after.decide(connector, name)
+            if decided_before[name] != decided_after[name]
         ]
         held = (before.granted(connector), after.granted(connector))
         if differing or held[0] != held[1]:
@@ -100,6 +154,25 @@ def differences(
                     tools=differing,
                 )
             )
+    return found
+
+
+def _affected(
+    before: RulesThen, after: RulesThen, connector: str, tools: set[str], work: Work
+) -> set[str]:
+    """Return the tools that a rule matches which only one side has."""
+    changed = [
+        pattern
+        for pattern, _ in before.stances(connector).items()
+        ^ after.stances(connector).items()
+    ]
+    globs = Globs(changed)
+    found = set()
+    for tool in tools:
+        steps = globs.steps
+        if next(globs.matching(tool), None) is not None:
+            found.add(tool)
+        work.take((globs.steps - steps) * globs.places)
     return found
 
 

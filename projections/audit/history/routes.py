@@ -1,5 +1,6 @@
 """Replaying single things over HTTP: as they were, and what differs."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from typing_extensions import TypedDict
 
 from projections.audit.history.decisions import (
     DecisionsDifference,
-    Moment,
+    RulesAndGrants,
     differences,
 )
 from projections.audit.history.exposure import Exposure, exposure
@@ -243,7 +244,12 @@ async def get_connector_exposure(
 
 @routes.get(
     "/api/audit/agents/{agent_id}/decisions/difference",
-    answers={200: "decisions compared", 404: "no such agent", **REFUSED},
+    answers={
+        200: "decisions compared",
+        404: "no such agent",
+        422: "the rules are too many and too complicated to compare",
+        **REFUSED,
+    },
 )
 async def get_decisions_difference(
     request: web.Request, agent_id: UUID, query: DecisionsQuery
@@ -256,22 +262,22 @@ async def get_decisions_difference(
         since, until = await history.between(query)
         if await until.find(Agent, agent_id) is None:
             raise NotFoundError("no such agent at that place of the log")
-        before = await _moment(since, agent_id)
-        after = await _moment(until, agent_id)
+        before = await _rules_and_grants(since, agent_id)
+        after = await _rules_and_grants(until, agent_id)
     tools = [name for name in query.tools.split(",") if name]
     data: DecisionsDifference = {
         "agent_id": agent_id,
         "since_position": since.position,
         "until_position": until.position,
-        "connectors": differences(before, after, tools),
+        "connectors": await asyncio.to_thread(differences, before, after, tools),
     }
     return Answer(message="decisions compared", data=data)
 
 
-async def _moment(then: AsOf, agent_id: UUID) -> Moment:
+async def _rules_and_grants(then: AsOf, agent_id: UUID) -> RulesAndGrants:
     rules = await rules_then(then.events(ToolRules.create_id(str(agent_id))))
     held = {
         connector: await holding_then(then.events(UUID(connector)), agent_id)
         for connector in rules.rules
     }
-    return Moment(rules, held)
+    return RulesAndGrants(rules, held)
