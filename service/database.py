@@ -16,6 +16,9 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.pq import PGconn, Ping
 from psycopg_pool import AsyncConnectionPool
 
+Db = AsyncConnection[Any]
+Pool = AsyncConnectionPool[Db]
+
 SERVICE_ROLE = "agent_runtime_service"
 READER_ROLE = "agent_runtime_reader"
 POOL_SIZE_MAX = 10
@@ -63,11 +66,11 @@ def service_conninfo(url: str, *, role: str = SERVICE_ROLE, **settings: str) -> 
     )
 
 
-def connection_pool(conninfo: str) -> AsyncConnectionPool[AsyncConnection[Any]]:
+def connection_pool(conninfo: str) -> Pool:
     """Return a connection pool, not yet open, that gives up after a bounded wait."""
     purges: set[asyncio.Task[None]] = set()
 
-    async def check(connection: AsyncConnection[Any]) -> None:
+    async def check(connection: Db) -> None:
         if is_alive(connection):
             return
         # The other idle connections are closed, too. Found one by one, each would
@@ -78,7 +81,7 @@ def connection_pool(conninfo: str) -> AsyncConnectionPool[AsyncConnection[Any]]:
             purge.add_done_callback(purges.discard)
         raise psycopg.OperationalError("the connection was closed by the server")
 
-    pool: AsyncConnectionPool[AsyncConnection[Any]] = AsyncConnectionPool(
+    pool: Pool = AsyncConnectionPool(
         conninfo,
         kwargs={"autocommit": True},
         min_size=2,
@@ -93,7 +96,7 @@ def connection_pool(conninfo: str) -> AsyncConnectionPool[AsyncConnection[Any]]:
     return pool
 
 
-def is_alive(connection: AsyncConnection[Any]) -> bool:
+def is_alive(connection: Db) -> bool:
     """Tell whether an idle connection is open, without a round trip to the server.
 
     A statement that was never sent on a closed connection surely had no effect.
@@ -128,7 +131,7 @@ def wait_for_server(url: str, *, timeout_s: float = SERVER_START_S) -> None:
 
 
 @contextlib.contextmanager
-def deadline(connection: AsyncConnection[Any], seconds: float) -> Iterator[None]:
+def deadline(connection: Db, seconds: float) -> Iterator[None]:
     """Close the connection's socket unless the block ends in time.
 
     A statement in progress then fails with OperationalError at once. Cancelling it
@@ -142,7 +145,7 @@ def deadline(connection: AsyncConnection[Any], seconds: float) -> Iterator[None]
         timer.cancel()
 
 
-def _shut_down_socket(connection: AsyncConnection[Any]) -> None:
+def _shut_down_socket(connection: Db) -> None:
     with (
         contextlib.suppress(OSError, psycopg.Error),
         socket.socket(fileno=os.dup(connection.fileno())) as duplicate,

@@ -4,13 +4,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-from psycopg import AsyncConnection
-from psycopg_pool import AsyncConnectionPool
 
 from service.aggregates import AGGREGATES
-from service.database import connection_pool, service_conninfo
+from service.database import Pool, connection_pool, service_conninfo
 from service.event_log.log import EventLog
 from service.keys.canary import verify_canary
 from service.keys.eviction import evicting
@@ -25,7 +21,7 @@ from service.users.authenticate import TokenAuthenticator
 class Resources:
     database_url: str
     conninfo: str
-    pool: AsyncConnectionPool[AsyncConnection[Any]]
+    pool: Pool
     log: EventLog
     key_ring: KeyRing
     vault: Vault

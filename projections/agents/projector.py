@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from psycopg import AsyncConnection
-
 from projections.agents.table import (
     AgentRow,
     replace_managers,
@@ -14,6 +12,7 @@ from projections.agents.table import (
 )
 from projections.engine.projector import Projector
 from service.agents.aggregate import Agent
+from service.database import Db
 from service.event_log.mapper import RecordedEvent
 
 
@@ -21,9 +20,7 @@ class AgentsProjector(Projector):
     name = "agents"
     events = (Agent.Created, Agent.ManagerAppointed, Agent.ManagerDismissed)
 
-    async def project(
-        self, db: AsyncConnection[Any], events: Sequence[RecordedEvent]
-    ) -> None:
+    async def project(self, db: Db, events: Sequence[RecordedEvent]) -> None:
         rows = await select_agents(db, {each.aggregate_id for each in events})
         managing: dict[tuple[UUID, UUID], bool] = {}
         for recorded in events:

@@ -1,13 +1,12 @@
 """Queries of agents and their managers."""
 
 from collections.abc import Iterable
-from typing import Any
 from uuid import UUID
 
-from psycopg import AsyncConnection
 from psycopg.rows import dict_row
 
 from service.agents.resource import AgentResource
+from service.database import Db
 
 VISIBLE = """
     SELECT a.id, a.name, a.description,
@@ -29,7 +28,7 @@ MANAGED_AMONG = """
 
 
 async def visible_agents(
-    db: AsyncConnection[Any],
+    db: Db,
     *,
     user_id: UUID,
     everything: bool,
@@ -52,9 +51,7 @@ async def visible_agents(
         return await cursor.fetchall()  # type: ignore[return-value]
 
 
-async def managed_among(
-    db: AsyncConnection[Any], user_id: UUID, agent_ids: Iterable[UUID]
-) -> set[UUID]:
+async def managed_among(db: Db, user_id: UUID, agent_ids: Iterable[UUID]) -> set[UUID]:
     """Return the given agents that a user manages."""
     cursor = await db.execute(MANAGED_AMONG, [user_id, list(agent_ids)])
     return {row[0] for row in await cursor.fetchall()}

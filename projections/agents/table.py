@@ -3,13 +3,12 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
-from psycopg import AsyncConnection
 from psycopg.rows import class_row
 
 from projections.engine.arrays import columns
+from service.database import Db
 
 
 @dataclass(slots=True, kw_only=True)
@@ -57,21 +56,17 @@ INSERT_MANAGERS = """
 """
 
 
-async def select_agents(
-    db: AsyncConnection[Any], ids: Iterable[UUID]
-) -> dict[UUID, AgentRow]:
+async def select_agents(db: Db, ids: Iterable[UUID]) -> dict[UUID, AgentRow]:
     async with db.cursor(row_factory=class_row(AgentRow)) as cursor:
         await cursor.execute(SELECT, [list(ids)])
         return {row.id: row for row in await cursor.fetchall()}
 
 
-async def upsert_agents(db: AsyncConnection[Any], rows: Iterable[AgentRow]) -> None:
+async def upsert_agents(db: Db, rows: Iterable[AgentRow]) -> None:
     await db.execute(UPSERT, columns(rows))
 
 
-async def replace_managers(
-    db: AsyncConnection[Any], managing: Mapping[tuple[UUID, UUID], bool]
-) -> None:
+async def replace_managers(db: Db, managing: Mapping[tuple[UUID, UUID], bool]) -> None:
     """Set for each (agent, user) whether the user manages the agent."""
     rows = {
         wanted: [

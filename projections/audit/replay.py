@@ -1,9 +1,8 @@
 """Replay the log up to a position into read tables of their own."""
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
-from psycopg import AsyncConnection
 from psycopg.errors import DuplicateSchema
 from psycopg.sql import SQL, Identifier
 
@@ -17,6 +16,7 @@ from projections.sessions.projector import SessionsProjector
 from projections.tool_rules.projector import ToolRulesProjector
 from projections.usage.projector import UsageProjector
 from projections.users.projector import UsersProjector
+from service.database import Db
 from service.errors import ConflictError
 from service.event_log import reader
 from service.event_log.mapper import EventMapper
@@ -48,8 +48,8 @@ Progress = Callable[[int, int], None]
 
 
 async def replay(
-    source: AsyncConnection[Any],
-    target: AsyncConnection[Any],
+    source: Db,
+    target: Db,
     mapper: EventMapper,
     *,
     position: int,
@@ -75,7 +75,7 @@ async def replay(
         await target.execute(MOMENT, [position, epoch])
 
 
-async def _create(target: AsyncConnection[Any], schema: str) -> None:
+async def _create(target: Db, schema: str) -> None:
     try:
         async with target.transaction():
             await target.execute(SQL("CREATE SCHEMA {}").format(Identifier(schema)))
@@ -88,8 +88,8 @@ async def _create(target: AsyncConnection[Any], schema: str) -> None:
 
 
 async def _batch(
-    source: AsyncConnection[Any],
-    target: AsyncConnection[Any],
+    source: Db,
+    target: Db,
     mapper: EventMapper,
     schema: str,
     after: int,
@@ -111,5 +111,5 @@ async def _batch(
     return events[-1].position if len(events) == BATCH_EVENTS else upto
 
 
-async def _enter(target: AsyncConnection[Any], schema: str) -> None:
+async def _enter(target: Db, schema: str) -> None:
     await target.execute(SQL("SET LOCAL search_path = {}").format(Identifier(schema)))

@@ -5,8 +5,6 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from psycopg import AsyncConnection
-
 from projections.connectors.table import (
     ConnectorRow,
     replace_grants,
@@ -15,6 +13,7 @@ from projections.connectors.table import (
 )
 from projections.engine.projector import Projector
 from service.connectors.aggregate import Connector
+from service.database import Db
 from service.event_log.mapper import RecordedEvent
 
 
@@ -30,9 +29,7 @@ class ConnectorsProjector(Projector):
         Connector.Retired,
     )
 
-    async def project(
-        self, db: AsyncConnection[Any], events: Sequence[RecordedEvent]
-    ) -> None:
+    async def project(self, db: Db, events: Sequence[RecordedEvent]) -> None:
         rows = await select_connectors(db, {each.aggregate_id for each in events})
         grants: dict[tuple[UUID, UUID], str | None] = {}
         retired: set[UUID] = set()

@@ -1,13 +1,13 @@
 """Queries of connectors."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 from uuid import UUID
 
-from psycopg import AsyncConnection
 from psycopg.rows import class_row, dict_row
 
 from service.connectors.resource import ConnectorResource, Grant, grant
+from service.database import Db
 
 Scope = Literal["owned", "granted", "offered", "public"]
 
@@ -99,7 +99,7 @@ class Access:
 
 
 async def visible_connectors(
-    db: AsyncConnection[Any],
+    db: Db,
     *,
     user_id: UUID,
     everything: bool,
@@ -130,7 +130,7 @@ async def visible_connectors(
 
 
 async def access_to(
-    db: AsyncConnection[Any], connector_id: UUID, *, user_id: UUID, everything: bool
+    db: Db, connector_id: UUID, *, user_id: UUID, everything: bool
 ) -> Access | None:
     """Return what a user may see of a connector, None when there is none."""
     async with db.cursor(row_factory=class_row(Access)) as cursor:
@@ -140,16 +140,12 @@ async def access_to(
         return await cursor.fetchone()
 
 
-async def connector_by_id(
-    db: AsyncConnection[Any], connector_id: UUID
-) -> ConnectorResource:
+async def connector_by_id(db: Db, connector_id: UUID) -> ConnectorResource:
     async with db.cursor(row_factory=dict_row) as cursor:
         await cursor.execute(CONNECTOR, [connector_id])
         return await cursor.fetchone()  # type: ignore[return-value]
 
 
-async def grants_of_connector(
-    db: AsyncConnection[Any], connector_id: UUID
-) -> list[Grant]:
+async def grants_of_connector(db: Db, connector_id: UUID) -> list[Grant]:
     cursor = await db.execute(GRANTS, [connector_id])
     return [grant(*row) for row in await cursor.fetchall()]

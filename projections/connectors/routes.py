@@ -1,10 +1,9 @@
 """Connectors over HTTP: lists, and one of them, now or at another time."""
 
-from typing import Annotated, Any
+from typing import Annotated
 from uuid import UUID
 
 from aiohttp import web
-from psycopg import AsyncConnection
 from pydantic import Field
 from typing_extensions import TypedDict
 
@@ -26,6 +25,7 @@ from service.connectors.resource import (
     connector_resource,
     grants_of,
 )
+from service.database import Db
 from service.errors import NotFoundError
 from service.http.app_keys import EVENT_LOG
 from service.http.as_of import At
@@ -147,8 +147,6 @@ async def get_connector(
     )
 
 
-async def _of_managed_agents(
-    db: AsyncConnection[Any], user_id: UUID, grants: list[Grant]
-) -> list[Grant]:
+async def _of_managed_agents(db: Db, user_id: UUID, grants: list[Grant]) -> list[Grant]:
     managed = await managed_among(db, user_id, [each["agent_id"] for each in grants])
     return [each for each in grants if each["agent_id"] in managed]

@@ -3,13 +3,12 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
-from psycopg import AsyncConnection
 from psycopg.rows import class_row
 
 from projections.engine.arrays import columns
+from service.database import Db
 
 
 @dataclass(slots=True, kw_only=True)
@@ -74,22 +73,18 @@ UPSERT_GRANTS = """
 """
 
 
-async def select_connectors(
-    db: AsyncConnection[Any], ids: Iterable[UUID]
-) -> dict[UUID, ConnectorRow]:
+async def select_connectors(db: Db, ids: Iterable[UUID]) -> dict[UUID, ConnectorRow]:
     async with db.cursor(row_factory=class_row(ConnectorRow)) as cursor:
         await cursor.execute(SELECT, [list(ids)])
         return {row.id: row for row in await cursor.fetchall()}
 
 
-async def upsert_connectors(
-    db: AsyncConnection[Any], rows: Iterable[ConnectorRow]
-) -> None:
+async def upsert_connectors(db: Db, rows: Iterable[ConnectorRow]) -> None:
     await db.execute(UPSERT, columns(rows))
 
 
 async def replace_grants(
-    db: AsyncConnection[Any],
+    db: Db,
     states: dict[tuple[UUID, UUID], str | None],
     retired: Iterable[UUID],
 ) -> None:

@@ -1,12 +1,10 @@
 """Delete sealed values and keys that events have destroyed."""
 
 from collections.abc import Sequence
-from typing import Any
 from uuid import UUID
 
-from psycopg import AsyncConnection
-
 from projections.engine.projector import Projector
+from service.database import Db
 from service.event_log.mapper import RecordedEvent
 from service.keys.destruction import destroy_keys, destroy_values
 from service.secrets.aggregate import Secret
@@ -23,9 +21,7 @@ class DestructionProjector(Projector):
     name = "destruction"
     events = (Secret.VersionsDestroyed, Secret.Deleted, User.KeyDestroyed)
 
-    async def project(
-        self, db: AsyncConnection[Any], events: Sequence[RecordedEvent]
-    ) -> None:
+    async def project(self, db: Db, events: Sequence[RecordedEvent]) -> None:
         sealed_ids: list[UUID] = []
         user_ids: list[UUID] = []
         for recorded in events:

@@ -7,9 +7,9 @@ from typing import Any
 from uuid import UUID
 
 from eventsourcing.persistence import StoredEvent
-from psycopg import AsyncConnection
 from typing_extensions import TypedDict
 
+from service.database import Db
 from service.event_log.mapper import EventMapper
 
 BATCH_EVENTS = 1000
@@ -48,7 +48,7 @@ class AuthoredEvent:
 
 
 async def events_of(
-    db: AsyncConnection[Any], mapper: EventMapper, aggregate_id: UUID, *, upto: int
+    db: Db, mapper: EventMapper, aggregate_id: UUID, *, upto: int
 ) -> AsyncIterator[AuthoredEvent]:
     """Yield an aggregate's events up to a position, in order."""
     version = 0

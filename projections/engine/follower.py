@@ -3,7 +3,6 @@
 import asyncio
 import logging
 from collections.abc import Sequence
-from typing import Any
 
 import psycopg
 from psycopg import AsyncConnection
@@ -16,7 +15,7 @@ from projections.engine.follower_position import (
 from projections.engine.progress import FollowerStatus
 from projections.engine.projector import Positioned, Projector
 from projections.engine.rebuild import create_indexes, create_tables, rebuild
-from service.database import TRANSIENT, TRY_ADVISORY_LOCK, deadline
+from service.database import TRANSIENT, TRY_ADVISORY_LOCK, Db, deadline
 from service.event_log import reader
 from service.event_log.commit_notifier import wait_for_commit
 from service.event_log.log import EventLog
@@ -114,14 +113,14 @@ class Follower:
                             await asyncio.sleep(next_step - clock())
                         await wait_for_commit(committed, POLL_S)
 
-    async def _locked(self, db: AsyncConnection[Any]) -> bool:
+    async def _locked(self, db: Db) -> bool:
         cursor = await db.execute(
             TRY_ADVISORY_LOCK, [f"agent-runtime follower {self.name}"]
         )
         row = await cursor.fetchone()
         return bool(row and row[0])
 
-    async def _resume(self, db: AsyncConnection[Any]) -> FollowerPosition:
+    async def _resume(self, db: Db) -> FollowerPosition:
         """Find the saved position; create or rebuild the tables where needed."""
         _, epoch = await reader.head(db)
         saved = FollowerPosition.of(self._projector, epoch)
@@ -136,9 +135,7 @@ class Follower:
             )
         return saved
 
-    async def _create_tables(
-        self, db: AsyncConnection[Any], saved: FollowerPosition
-    ) -> bool:
+    async def _create_tables(self, db: Db, saved: FollowerPosition) -> bool:
         """Create empty tables; False when there are tables without a saved position."""
         try:
             async with db.transaction():
@@ -149,7 +146,7 @@ class Follower:
             return False
         return True
 
-    async def _step(self, db: AsyncConnection[Any], saved: FollowerPosition) -> bool:
+    async def _step(self, db: Db, saved: FollowerPosition) -> bool:
         """Apply one batch and return whether there is more."""
         position = self.status.position
         head, epoch, upto, is_skipped = await saved.skip(db, position)
@@ -175,7 +172,7 @@ class Follower:
 
     async def _apply_some(
         self,
-        db: AsyncConnection[Any],
+        db: Db,
         saved: FollowerPosition,
         position: int,
         upto: int,
@@ -196,7 +193,7 @@ class Follower:
 
     async def _apply(
         self,
-        db: AsyncConnection[Any],
+        db: Db,
         saved: FollowerPosition,
         events: Sequence[Positioned],
         position: int,

@@ -1,12 +1,11 @@
 """A follower's last applied position, saved in the same transaction as its rows."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 from uuid import UUID
 
-from psycopg import AsyncConnection
-
 from projections.engine.projector import Projector
+from service.database import Db
 
 # Bounds one scan over events that don't concern the follower.
 SCAN_POSITIONS_MAX = 50_000
@@ -77,17 +76,17 @@ class FollowerPosition:
             projector.name, epoch, projector.definition, projector.topics or None
         )
 
-    async def position(self, db: AsyncConnection[Any]) -> tuple[int | None, bool]:
+    async def position(self, db: Db) -> tuple[int | None, bool]:
         """Return the position, or None, and whether epoch and definition are these."""
         row = await (await db.execute(FIND, [self.follower])).fetchone()
         if row is None:
             return None, False
         return row[0], row[1:] == (self.epoch, self.definition)
 
-    async def begin(self, db: AsyncConnection[Any]) -> None:
+    async def begin(self, db: Db) -> None:
         await db.execute(BEGIN, [self.follower, self.epoch, self.definition])
 
-    async def skip(self, db: AsyncConnection[Any], position: int) -> Scan:
+    async def skip(self, db: Db, position: int) -> Scan:
         """Scan the log, and advance if nothing in it concerns this follower."""
         cursor = await db.execute(
             SKIP,
@@ -105,7 +104,7 @@ class FollowerPosition:
         assert row is not None
         return Scan(*row)
 
-    async def advance(self, db: AsyncConnection[Any], position: int, upto: int) -> None:
+    async def advance(self, db: Db, position: int, upto: int) -> None:
         """Advance, and lock the position until the transaction ends.
 
         :raises ReplacedError: the saved position is no longer ``position``
@@ -115,8 +114,6 @@ class FollowerPosition:
             raise ReplacedError("another instance has advanced the position")
 
 
-async def record_stop(
-    db: AsyncConnection[Any], follower: str, position: int, reason: str | None
-) -> None:
+async def record_stop(db: Db, follower: str, position: int, reason: str | None) -> None:
     """Save why a follower stopped at a position, for ``/readyz``."""
     await db.execute(STOP, [reason, follower, position])

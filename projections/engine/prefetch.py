@@ -3,11 +3,11 @@
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from psycopg import AsyncConnection
 
 from projections.engine.projector import Positioned, Projector
+from service.database import Db
 from service.event_log.mapper import EventMapper
 
 BATCH_EVENTS_MAX = 5000
@@ -23,7 +23,7 @@ class Batch:
 
 
 async def read_batch(
-    db: AsyncConnection[Any],
+    db: Db,
     mapper: EventMapper,
     projector: Projector,
     *,

@@ -2,12 +2,11 @@
 
 import asyncio
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from prometheus_client import Gauge
-from psycopg import AsyncConnection
-from psycopg_pool import AsyncConnectionPool
 
+from service.database import Pool
 from service.errors import PreconditionFailedError, UnavailableError
 
 WAIT_TIMEOUT_S = 2.0
@@ -56,7 +55,7 @@ class FollowerStatus:
 
 
 async def wait_for_position(
-    pool: AsyncConnectionPool[AsyncConnection[Any]],
+    pool: Pool,
     followers: list[str],
     position: int,
     timeout_s: float = WAIT_TIMEOUT_S,

@@ -9,8 +9,8 @@ from importlib.resources.abc import Traversable
 from typing import Any, ClassVar, Protocol
 
 from eventsourcing.utils import get_topic
-from psycopg import AsyncConnection
 
+from service.database import Db
 from service.event_log import reader
 from service.event_log.mapper import EventMapper
 
@@ -65,7 +65,7 @@ class Projector(ABC):
 
     async def read(
         self,
-        db: AsyncConnection[Any],
+        db: Db,
         mapper: EventMapper,
         *,
         after: int,
@@ -82,7 +82,7 @@ class Projector(ABC):
         )
 
     @abstractmethod
-    async def project(self, db: AsyncConnection[Any], events: Sequence[Any]) -> None:
+    async def project(self, db: Db, events: Sequence[Any]) -> None:
         """Apply a batch of what :meth:`read` returns, with few set-based statements.
 
         Runs inside the transaction that also saves the position. Any exception but

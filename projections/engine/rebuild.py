@@ -5,7 +5,6 @@ import logging
 from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Any
 
 from psycopg import AsyncConnection
 from psycopg.errors import LockNotAvailable
@@ -14,7 +13,7 @@ from psycopg.sql import SQL, Identifier
 
 from projections.engine.prefetch import Batch, batches_ahead, read_batch
 from projections.engine.projector import Projector
-from service.database import ADVISORY_LOCK
+from service.database import ADVISORY_LOCK, Db
 from service.event_log import reader
 from service.event_log.mapper import EventMapper
 
@@ -69,17 +68,13 @@ class Difference:
     only_rebuilt: int
 
 
-async def create_tables(
-    db: AsyncConnection[Any], projector: Projector, schema: str
-) -> None:
+async def create_tables(db: Db, projector: Projector, schema: str) -> None:
     """Create a projector's tables in a schema; expects a transaction around it."""
     await db.execute(SQL("SET LOCAL search_path = {}").format(Identifier(schema)))
     await db.execute(projector.table_sql)
 
 
-async def create_indexes(
-    db: AsyncConnection[Any], projector: Projector, schema: str
-) -> None:
+async def create_indexes(db: Db, projector: Projector, schema: str) -> None:
     """Create what only reads need; expects a transaction around it."""
     if projector.indexes_sql:
         await db.execute(SQL("SET LOCAL search_path = {}").format(Identifier(schema)))
@@ -110,7 +105,7 @@ async def rebuild(
 
 
 async def _rebuild_alone(
-    db: AsyncConnection[Any],
+    db: Db,
     conninfo: str,
     mapper: EventMapper,
     projector: Projector,
@@ -161,7 +156,7 @@ async def _rebuild_alone(
 
 
 async def _target(
-    db: AsyncConnection[Any], projector: Projector, live: TupleRow | None
+    db: Db, projector: Projector, live: TupleRow | None
 ) -> tuple[int, bool]:
     """Return where to stop, and whether the live tables mean the same there.
 
@@ -174,7 +169,7 @@ async def _target(
     return head, False
 
 
-async def _apply(db: AsyncConnection[Any], projector: Projector, batch: Batch) -> None:
+async def _apply(db: Db, projector: Projector, batch: Batch) -> None:
     if batch.events:
         schema = Identifier(f"rebuild_{projector.name}")
         await db.execute(SQL("SET LOCAL search_path = {}").format(schema))
@@ -182,7 +177,7 @@ async def _apply(db: AsyncConnection[Any], projector: Projector, batch: Batch) -
 
 
 async def _switch(
-    db: AsyncConnection[Any],
+    db: Db,
     mapper: EventMapper,
     projector: Projector,
     position: int,
@@ -212,7 +207,7 @@ async def _switch(
     return position
 
 
-async def _compare(db: AsyncConnection[Any], schema: str, table: str) -> None:
+async def _compare(db: Db, schema: str, table: str) -> None:
     difference = await compare(db, table, f"read.{table}", f"{schema}.{table}")
     if difference.only_before or difference.only_rebuilt:
         logger.warning(
@@ -225,9 +220,7 @@ async def _compare(db: AsyncConnection[Any], schema: str, table: str) -> None:
         )
 
 
-async def compare(
-    db: AsyncConnection[Any], table: str, before: str, rebuilt: str
-) -> Difference:
+async def compare(db: Db, table: str, before: str, rebuilt: str) -> Difference:
     """Count the rows that only one of two tables of the same columns has."""
     row = await (await db.execute(LIVE_TABLE, [before])).fetchone()
     if row is None or row[0] is None:

@@ -3,19 +3,17 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
 
 from aiohttp import web
-from psycopg import AsyncConnection
 from psycopg.errors import UndefinedTable
-from psycopg_pool import AsyncConnectionPool
 
 from projections.engine.progress import wait_for_position
+from service.database import Db, Pool
 from service.errors import UnavailableError
 from service.http.log_epoch import POSITION_HEADER
 from service.http.requests import min_position as asked_position
 
-READ_POOL = web.AppKey("read_pool", AsyncConnectionPool[AsyncConnection[Any]])
+READ_POOL = web.AppKey("read_pool", Pool)
 # LOCK TABLE takes no snapshot, so the snapshot comes after the lock: a rebuild can't
 # switch tables behind it.
 BEGIN = """
@@ -34,7 +32,7 @@ REFLECTED = """
 class Snapshot:
     """A read-only view of the read tables as of one position of the log."""
 
-    db: AsyncConnection[Any]
+    db: Db
     position: int
 
     @property
@@ -60,9 +58,7 @@ async def reading(request: web.Request, *followers: str) -> AsyncIterator[Snapsh
 
 
 @asynccontextmanager
-async def snapshot_of(
-    pool: AsyncConnectionPool[AsyncConnection[Any]], *followers: str
-) -> AsyncIterator[Snapshot]:
+async def snapshot_of(pool: Pool, *followers: str) -> AsyncIterator[Snapshot]:
     """Open a snapshot of what some followers have built, as it is now.
 
     :raises UnavailableError: they have never run on this database
@@ -83,7 +79,7 @@ async def snapshot_of(
 @asynccontextmanager
 async def read_once(
     request: web.Request, *followers: str, min_position: int | None = None
-) -> AsyncIterator[AsyncConnection[Any]]:
+) -> AsyncIterator[Db]:
     """Lend a connection for one statement, which is a snapshot by itself.
 
     Saves the round trips of a transaction; the statement has to select the position

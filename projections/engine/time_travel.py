@@ -3,13 +3,12 @@
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import TypeVar
 from uuid import UUID
-
-from psycopg import AsyncConnection
 
 from projections.engine.authored_events import AuthoredEvent, events_of
 from service.aggregate import LoggedAggregate
+from service.database import Db
 from service.errors import MalformedRequestError, Problem
 from service.event_log import reader
 from service.event_log.mapper import EventMapper
@@ -22,7 +21,7 @@ class AsOf:
     """Aggregates as of a position of the log."""
 
     position: int
-    _db: AsyncConnection[Any]
+    _db: Db
     _mapper: EventMapper
     _is_now: bool = False
 
@@ -47,9 +46,7 @@ class AsOf:
         return events_of(self._db, self._mapper, aggregate_id, upto=self.position)
 
 
-async def as_of(
-    db: AsyncConnection[Any], mapper: EventMapper, at: int | datetime | None
-) -> AsOf:
+async def as_of(db: Db, mapper: EventMapper, at: int | datetime | None) -> AsOf:
     """Find the position that ``at`` names; None is the end of the log.
 
     A time means everything recorded up to and at it; one in the future is now.

@@ -2,16 +2,15 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import psycopg
 from aiohttp import web
 from prometheus_client import CONTENT_TYPE_LATEST, Gauge, generate_latest
-from psycopg import AsyncConnection
-from psycopg_pool import AsyncConnectionPool
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from service.database import Pool
 from service.http.envelope import Answer
 from service.http.operation import Routes
 from service.http.server import DRAINING
@@ -33,7 +32,7 @@ HEAD = Gauge("agent_runtime_log_position", "Position of the log's last event.")
 class Health:
     """The inputs of the probes; without a trace store the last one is None."""
 
-    pool: AsyncConnectionPool[AsyncConnection[Any]]
+    pool: Pool
     trace_store_is_available: Callable[[], bool] | None = None
 
 

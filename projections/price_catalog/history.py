@@ -2,13 +2,12 @@
 
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
 from uuid import UUID
 
-from psycopg import AsyncConnection
 from psycopg.rows import dict_row
 from typing_extensions import TypedDict
 
+from service.database import Db
 from service.price_catalog.resource import PriceSourceResource
 
 MODEL = """
@@ -68,14 +67,14 @@ class PricedModel(TypedDict):
     version: int
 
 
-async def priced_model(db: AsyncConnection[Any], model_id: UUID) -> PricedModel | None:
+async def priced_model(db: Db, model_id: UUID) -> PricedModel | None:
     async with db.cursor(row_factory=dict_row) as cursor:
         await cursor.execute(MODEL, [model_id])
         return await cursor.fetchone()  # type: ignore[return-value]  # the columns are its keys
 
 
 async def price_history(
-    db: AsyncConnection[Any],
+    db: Db,
     model_id: UUID,
     *,
     known: int | None,

@@ -1,10 +1,7 @@
 """Provider and price events to the price catalog's read tables."""
 
 from collections.abc import Sequence
-from typing import Any
 from uuid import UUID
-
-from psycopg import AsyncConnection
 
 from projections.engine.projector import Projector
 from projections.price_catalog.table import (
@@ -19,6 +16,7 @@ from projections.price_catalog.table import (
     upsert_models,
 )
 from projections.price_catalog.timeline import Timeline
+from service.database import Db
 from service.event_log.mapper import RecordedEvent
 from service.price_catalog.aggregate import ModelPricing
 from service.price_catalog.provider import Provider
@@ -35,9 +33,7 @@ class ProviderCatalogProjector(Projector):
         ModelPricing.PriceAnnotated,
     )
 
-    async def project(
-        self, db: AsyncConnection[Any], events: Sequence[RecordedEvent]
-    ) -> None:
+    async def project(self, db: Db, events: Sequence[RecordedEvent]) -> None:
         await insert_providers(
             db, [_provider(recorded) for recorded in events if _is_provider(recorded)]
         )
@@ -62,7 +58,7 @@ class ProviderCatalogProjector(Projector):
 
 
 async def _load(
-    db: AsyncConnection[Any], events: Sequence[RecordedEvent]
+    db: Db, events: Sequence[RecordedEvent]
 ) -> tuple[dict[UUID, ModelRow], dict[UUID, Timeline]]:
     ids = list(dict.fromkeys(each.aggregate_id for each in events))
     models = await select_models(db, ids)

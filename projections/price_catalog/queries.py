@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
 from uuid import UUID
 
-from psycopg import AsyncConnection
+from service.database import Db
 
 STATE = """
     SELECT p.epoch, p.position, c.position
@@ -81,14 +80,14 @@ class Span:
         )
 
 
-async def catalog_state(db: AsyncConnection[Any]) -> CatalogState | None:
+async def catalog_state(db: Db) -> CatalogState | None:
     """Ask, by two single rows, whether anything has moved; None: never built."""
     row = await (await db.execute(STATE, prepare=True)).fetchone()
     return None if row is None else CatalogState(*row)
 
 
 async def effective_prices(
-    db: AsyncConnection[Any], *, as_of: datetime, known: int
+    db: Db, *, as_of: datetime, known: int
 ) -> tuple[list[EffectivePrice], Span]:
     """Return every price that holds at a moment, in the order of the answer.
 

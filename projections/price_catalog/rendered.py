@@ -3,12 +3,9 @@
 import asyncio
 from collections import deque
 from datetime import datetime
-from typing import Any
 
 from aiohttp import web
-from psycopg import AsyncConnection
 from psycopg.errors import UndefinedTable
-from psycopg_pool import AsyncConnectionPool
 
 from projections.engine.progress import wait_for_position
 from projections.price_catalog.answer import Rendered, render_catalog
@@ -17,6 +14,7 @@ from projections.price_catalog.queries import (
     catalog_state,
     effective_prices,
 )
+from service.database import Pool
 from service.errors import UnavailableError
 
 FOLLOWER = "provider_catalog"
@@ -30,7 +28,7 @@ RENDERED_MAX = 8
 class RenderedCatalog:
     """Answers from memory while neither the log nor the clock has moved on."""
 
-    def __init__(self, pool: AsyncConnectionPool[AsyncConnection[Any]]) -> None:
+    def __init__(self, pool: Pool) -> None:
         self._pool = pool
         self._state: CatalogState | None = None
         self._asked_at = float("-inf")

@@ -4,13 +4,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
 from uuid import UUID
 
-from psycopg import AsyncConnection
 from psycopg.rows import class_row
 
 from projections.engine.arrays import columns
+from service.database import Db
 
 
 @dataclass(slots=True, kw_only=True)
@@ -114,46 +113,40 @@ INSERT_PRICES = """
 MOVE = "UPDATE catalog_change SET position = %s"
 
 
-async def insert_providers(
-    db: AsyncConnection[Any], rows: Sequence[ProviderRow]
-) -> None:
+async def insert_providers(db: Db, rows: Sequence[ProviderRow]) -> None:
     if rows:
         await db.execute(INSERT_PROVIDERS, columns(rows))
 
 
-async def select_models(
-    db: AsyncConnection[Any], ids: Sequence[UUID]
-) -> dict[UUID, ModelRow]:
+async def select_models(db: Db, ids: Sequence[UUID]) -> dict[UUID, ModelRow]:
     async with db.cursor(row_factory=class_row(ModelRow)) as cursor:
         await cursor.execute(SELECT_MODELS, [ids])
         return {row.id: row for row in await cursor.fetchall()}
 
 
-async def upsert_models(db: AsyncConnection[Any], rows: Iterable[ModelRow]) -> None:
+async def upsert_models(db: Db, rows: Iterable[ModelRow]) -> None:
     listed = list(rows)
     if listed:
         await db.execute(UPSERT_MODELS, columns(listed))
 
 
-async def select_known_prices(
-    db: AsyncConnection[Any], model_ids: Sequence[UUID]
-) -> list[PriceRow]:
+async def select_known_prices(db: Db, model_ids: Sequence[UUID]) -> list[PriceRow]:
     """Return what is known now of some models, in the order of each one's time."""
     async with db.cursor(row_factory=class_row(PriceRow)) as cursor:
         await cursor.execute(SELECT_PRICES, [model_ids])
         return await cursor.fetchall()
 
 
-async def supersede_prices(db: AsyncConnection[Any], rows: Sequence[PriceRow]) -> None:
+async def supersede_prices(db: Db, rows: Sequence[PriceRow]) -> None:
     if rows:
         await db.execute(SUPERSEDE_PRICES, columns(rows))
 
 
-async def insert_prices(db: AsyncConnection[Any], rows: Sequence[PriceRow]) -> None:
+async def insert_prices(db: Db, rows: Sequence[PriceRow]) -> None:
     if rows:
         await db.execute(INSERT_PRICES, columns(rows))
 
 
-async def move_change(db: AsyncConnection[Any], position: int) -> None:
+async def move_change(db: Db, position: int) -> None:
     """Say up to which position the tables have last been changed."""
     await db.execute(MOVE, [position])

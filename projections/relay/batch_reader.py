@@ -3,9 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
-
-from psycopg import AsyncConnection
+from typing import Final
 
 from projections.relay.kafka.publisher import Message
 from projections.relay.messages import (
@@ -13,6 +11,7 @@ from projections.relay.messages import (
     NotPublicError,
     message_bytes,
 )
+from service.database import Db
 from service.event_log import reader
 from service.event_log.mapper import EventMapper, RecordedEvent, UnreadableEventError
 
@@ -37,9 +36,7 @@ class MessageBatch:
 class BatchReader:
     """Reads events and builds their messages, up to the first that can't be built."""
 
-    def __init__(
-        self, db: AsyncConnection[Any], mapper: EventMapper, builder: MessageBuilder
-    ) -> None:
+    def __init__(self, db: Db, mapper: EventMapper, builder: MessageBuilder) -> None:
         self._db = db
         self._mapper = mapper
         self._builder = builder

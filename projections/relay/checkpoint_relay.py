@@ -4,13 +4,12 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 import psycopg
 from prometheus_client import Gauge
 from psycopg import AsyncConnection
-from psycopg_pool import AsyncConnectionPool
 
 from projections.audit.proofs.checkpoint import Checkpoint, origin_of
 from projections.audit.proofs.note import NoteError
@@ -33,6 +32,7 @@ from projections.relay.kafka.errors import (
     TopicRefusedError,
 )
 from projections.relay.kafka.settings import KafkaSettings
+from service.database import Db, Pool
 from service.errors import UnavailableError
 from service.tasks import end_tasks
 
@@ -56,7 +56,6 @@ TRANSIENT: Final = (
 )
 
 logger = logging.getLogger(__name__)
-Pool = AsyncConnectionPool[AsyncConnection[Any]]
 
 
 class CheckpointRelay:
@@ -111,13 +110,13 @@ class CheckpointRelay:
                     last = await self._publish_next(db, topic, str(log_id), last)
                     await asyncio.sleep(self._poll_s)
 
-    async def _is_leader(self, db: AsyncConnection[Any]) -> bool:
+    async def _is_leader(self, db: Db) -> bool:
         name = f"agent-runtime checkpoints {self._settings.checkpoint_topic}"
         return await relay_position.try_lock(db, name)
 
     async def _publish_next(
         self,
-        db: AsyncConnection[Any],
+        db: Db,
         topic: CheckpointTopic,
         log_id: str,
         last: Checkpoint | None,

@@ -8,7 +8,7 @@ import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from random import SystemRandom
-from typing import Any, Final
+from typing import Final
 from uuid import UUID, uuid4
 
 import orjson
@@ -30,7 +30,7 @@ from projections.relay.kafka.settings import KafkaSettings, LogIdentity
 from projections.relay.messages import MessageBuilder, NotPublicError
 from projections.relay.metrics import PUBLISHED, TRANSACTIONS, RelayMetrics
 from projections.relay.relay_position import RelayPosition
-from service.database import deadline
+from service.database import Db, deadline
 from service.event_log.commit_notifier import wait_for_commit
 from service.event_log.log import EventLog
 from service.event_log.mapper import UnreadableEventError
@@ -124,7 +124,7 @@ class Relay:
 
     async def _publish(
         self,
-        db: AsyncConnection[Any],
+        db: Db,
         stored: RelayPosition,
         log_id: UUID,
         epoch: UUID,
@@ -162,7 +162,7 @@ class Relay:
         finally:
             await publisher.close()
 
-    async def _head(self, db: AsyncConnection[Any], epoch: UUID, position: int) -> int:
+    async def _head(self, db: Db, epoch: UUID, position: int) -> int:
         with deadline(db, STEP_TIMEOUT_S):
             _, current, head = await relay_position.log_head(db)
         if current != epoch:

@@ -4,12 +4,10 @@ The position that counts is in Kafka. This copy serves people and probes, and it
 can tell an event topic that was recreated from one that was never used.
 """
 
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
-from psycopg import AsyncConnection
-
-from service.database import TRY_ADVISORY_LOCK
+from service.database import TRY_ADVISORY_LOCK, Db
 
 FOLLOWER: Final = "relay"
 HEAD = "SELECT log_id, epoch, position FROM events.head"
@@ -46,7 +44,7 @@ RECORDED_AT = """
 class RelayPosition:
     """How far one epoch of the log is known to be published on one topic."""
 
-    def __init__(self, db: AsyncConnection[Any], topic: str, epoch: UUID) -> None:
+    def __init__(self, db: Db, topic: str, epoch: UUID) -> None:
         self._db = db
         self._row = {
             "follower": FOLLOWER,
@@ -69,24 +67,24 @@ class RelayPosition:
         await self._db.execute(SET_STOPPED, {**self._row, "reason": reason})
 
 
-async def is_leader(db: AsyncConnection[Any]) -> bool:
+async def is_leader(db: Db) -> bool:
     """Take the active relay's lock, which lasts as long as the connection."""
     return await try_lock(db, f"agent-runtime follower {FOLLOWER}")
 
 
-async def try_lock(db: AsyncConnection[Any], name: str) -> bool:
+async def try_lock(db: Db, name: str) -> bool:
     row = await (await db.execute(TRY_ADVISORY_LOCK, [name])).fetchone()
     return bool(row and row[0])
 
 
-async def log_head(db: AsyncConnection[Any]) -> tuple[UUID, UUID, int]:
+async def log_head(db: Db) -> tuple[UUID, UUID, int]:
     """Return (log id, epoch, position of the last event)."""
     row = await (await db.execute(HEAD)).fetchone()
     assert row is not None
     return row[0], row[1], row[2]
 
 
-async def recorded_at(db: AsyncConnection[Any], position: int) -> float | None:
+async def recorded_at(db: Db, position: int) -> float | None:
     """Return when an event was recorded, in Unix seconds; None without such event."""
     row = await (await db.execute(RECORDED_AT, [position])).fetchone()
     return row[0] if row else None

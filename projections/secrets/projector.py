@@ -2,10 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 from uuid import UUID
-
-from psycopg import AsyncConnection
 
 from projections.engine.projector import Projector
 from projections.secrets.table import (
@@ -16,6 +13,7 @@ from projections.secrets.table import (
     select_secrets,
     upsert_secrets,
 )
+from service.database import Db
 from service.event_log.mapper import RecordedEvent
 from service.secrets.aggregate import Secret
 from service.users.aggregate import User
@@ -35,9 +33,7 @@ class SecretsProjector(Projector):
         User.KeyDestroyed,
     )
 
-    async def project(
-        self, db: AsyncConnection[Any], events: Sequence[RecordedEvent]
-    ) -> None:
+    async def project(self, db: Db, events: Sequence[RecordedEvent]) -> None:
         of_secrets = [
             each for each in events if not isinstance(each.event, User.KeyDestroyed)
         ]

@@ -1,13 +1,12 @@
 """Queries of secrets, without their values."""
 
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
-from psycopg import AsyncConnection
 from psycopg.rows import dict_row
 from typing_extensions import TypedDict
 
+from service.database import Db
 from service.secrets.resource import SecretResource
 
 OWN = """
@@ -51,7 +50,7 @@ class SecretVersion(TypedDict):
 
 
 async def own_secrets(
-    db: AsyncConnection[Any],
+    db: Db,
     *,
     owner_id: UUID,
     limit: int,
@@ -67,7 +66,7 @@ async def own_secrets(
 
 
 async def versions_of(
-    db: AsyncConnection[Any],
+    db: Db,
     *,
     owner_id: UUID,
     name: str,

@@ -3,13 +3,12 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
-from psycopg import AsyncConnection
 from psycopg.rows import class_row
 
 from projections.engine.arrays import columns
+from service.database import Db
 
 
 @dataclass(slots=True, kw_only=True)
@@ -77,16 +76,14 @@ DESTROY_VERSIONS_OF = """
 """
 
 
-async def select_secrets(
-    db: AsyncConnection[Any], ids: Collection[UUID]
-) -> dict[UUID, SecretRow]:
+async def select_secrets(db: Db, ids: Collection[UUID]) -> dict[UUID, SecretRow]:
     async with db.cursor(row_factory=class_row(SecretRow)) as cursor:
         await cursor.execute(SELECT, [list(ids)])
         return {row.id: row for row in await cursor.fetchall()}
 
 
 async def select_kept_versions(
-    db: AsyncConnection[Any], secret_ids: Collection[UUID]
+    db: Db, secret_ids: Collection[UUID]
 ) -> dict[tuple[UUID, int], VersionRow]:
     """Return versions whose values can be opened, a few of each secret."""
     async with db.cursor(row_factory=class_row(VersionRow)) as cursor:
@@ -95,7 +92,7 @@ async def select_kept_versions(
 
 
 async def upsert_secrets(
-    db: AsyncConnection[Any],
+    db: Db,
     secrets: Collection[SecretRow],
     versions: Collection[VersionRow],
 ) -> None:
@@ -105,9 +102,7 @@ async def upsert_secrets(
         await db.execute(UPSERT_VERSIONS, columns(versions))
 
 
-async def destroy_versions_of(
-    db: AsyncConnection[Any], owners: dict[UUID, datetime]
-) -> None:
+async def destroy_versions_of(db: Db, owners: dict[UUID, datetime]) -> None:
     """Mark the remaining values of some owners as destroyed."""
     if owners:
         await db.execute(DESTROY_VERSIONS_OF, [list(owners), list(owners.values())])

@@ -3,10 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
 from uuid import UUID
-
-from psycopg import AsyncConnection
 
 from projections.engine.projector import Projector
 from projections.sessions.table import (
@@ -17,6 +14,7 @@ from projections.sessions.table import (
     insert_turns,
     summarize,
 )
+from service.database import Db
 from service.event_log.mapper import RecordedEvent
 from service.sessions.aggregate import ChatSession
 
@@ -30,9 +28,7 @@ class SessionsProjector(Projector):
         ChatSession.Ended,
     )
 
-    async def project(
-        self, db: AsyncConnection[Any], events: Sequence[RecordedEvent]
-    ) -> None:
+    async def project(self, db: Db, events: Sequence[RecordedEvent]) -> None:
         opened: list[OpenedRow] = []
         # The last word on a turn is the one that counts.
         turns: dict[tuple[UUID, str], TurnRow] = {}

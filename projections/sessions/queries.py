@@ -2,16 +2,15 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
-from psycopg import AsyncConnection
 from psycopg.rows import args_row
 
 from projections.sessions import page_statements
 from projections.sessions.cursor import Cursor
 from projections.sessions.page_statements import TIMES
 from projections.sessions.trace_store import SessionKey
+from service.database import Db
 
 # Whose tables these questions read; POSITION is the least of theirs.
 FOLLOWERS = ("sessions", "agents")
@@ -96,9 +95,7 @@ class PageRow(SessionRow):
     is_empty: bool
 
 
-async def session_page(
-    db: AsyncConnection[Any], asked: Asked
-) -> tuple[list[PageRow], int]:
+async def session_page(db: Db, asked: Asked) -> tuple[list[PageRow], int]:
     """Return up to ``limit`` sessions, newest first, and the position they reflect."""
     if asked.is_by_time_alone:
         found, position = await _page(db, full_page_statement(asked), asked)
@@ -110,7 +107,7 @@ async def session_page(
 
 
 async def _page(
-    db: AsyncConnection[Any],
+    db: Db,
     statement: bytes,
     asked: Asked,
     *,

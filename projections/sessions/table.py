@@ -4,15 +4,14 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
 from uuid import UUID
 
-from psycopg import AsyncConnection
 from psycopg.sql import SQL
 
 from projections.engine.arrays import columns
 from projections.sessions.resource import StoredSession
 from projections.sessions.stored_json import rendered_by_sql
+from service.database import Db
 
 
 @dataclass(slots=True, kw_only=True)
@@ -155,17 +154,15 @@ SUMMARIZE = (
 )
 
 
-async def insert_opened(db: AsyncConnection[Any], rows: Iterable[OpenedRow]) -> None:
+async def insert_opened(db: Db, rows: Iterable[OpenedRow]) -> None:
     await db.execute(INSERT_OPENED, columns(rows))
 
 
-async def insert_turns(db: AsyncConnection[Any], rows: Iterable[TurnRow]) -> None:
+async def insert_turns(db: Db, rows: Iterable[TurnRow]) -> None:
     await db.execute(INSERT_TURNS, columns(rows))
 
 
-async def delete_turns(
-    db: AsyncConnection[Any], turns: Collection[tuple[UUID, str]]
-) -> None:
+async def delete_turns(db: Db, turns: Collection[tuple[UUID, str]]) -> None:
     """Make room for what is now known of some turns, by session and turn id."""
     sessions, turn_ids = zip(*turns, strict=True)
     await db.execute(
@@ -173,9 +170,7 @@ async def delete_turns(
     )
 
 
-async def summarize(
-    db: AsyncConnection[Any], ended: Mapping[UUID, datetime | None]
-) -> None:
+async def summarize(db: Db, ended: Mapping[UUID, datetime | None]) -> None:
     """Bring the rows of some sessions up to their turns and, where given, ends."""
     await db.execute(
         SUMMARIZE,

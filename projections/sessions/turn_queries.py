@@ -3,15 +3,14 @@
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
 from uuid import UUID
 
-from psycopg import AsyncConnection
 from psycopg.rows import args_row, class_row
 from psycopg.sql import SQL
 
 from projections.sessions.page_statements import COLUMNS, TEXTS
 from projections.sessions.queries import SessionRow
+from service.database import Db
 
 SESSION = SQL("""
     SELECT {columns}
@@ -63,7 +62,7 @@ class TurnRow:
 
 
 async def visible_session(
-    db: AsyncConnection[Any], session: UUID, *, caller: UUID, everything: bool
+    db: Db, session: UUID, *, caller: UUID, everything: bool
 ) -> SessionRow | None:
     """Return a session, if there is one and the caller can see it."""
     async with db.cursor(row_factory=args_row(SessionRow)) as cursor:
@@ -74,7 +73,7 @@ async def visible_session(
 
 
 async def session_turns(
-    db: AsyncConnection[Any], session: UUID, *, offset: int, limit: int
+    db: Db, session: UUID, *, offset: int, limit: int
 ) -> list[TurnRow]:
     """Return turns from the earliest start on."""
     async with db.cursor(row_factory=class_row(TurnRow)) as cursor:

@@ -1,15 +1,13 @@
 """Which of an agent's rules a caller may see."""
 
 from dataclasses import dataclass
-from typing import Any
 from uuid import UUID
-
-from psycopg import AsyncConnection
 
 from projections.engine.time_travel import AsOf
 from projections.tool_rules.queries import connectors_owned_and_held
 from service.agents.aggregate import Agent
 from service.agents.policy import fully_manages
+from service.database import Db
 from service.errors import NotFoundError
 from service.principal import Principal
 from service.tool_rules.aggregate import Rules
@@ -32,9 +30,7 @@ class Scope:
         }
 
 
-async def scope_of(
-    principal: Principal, agent_id: UUID, *, now: AsOf, db: AsyncConnection[Any]
-) -> Scope:
+async def scope_of(principal: Principal, agent_id: UUID, *, now: AsOf, db: Db) -> Scope:
     """Return the scope, by the caller's present rights also for the past.
 
     All rules for superusers, auditors and managers of the agent. Otherwise those of

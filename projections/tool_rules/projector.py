@@ -1,10 +1,7 @@
 """Tool rule events to the tool rules' read table."""
 
 from collections.abc import Sequence
-from typing import Any
 from uuid import UUID
-
-from psycopg import AsyncConnection
 
 from projections.engine.projector import Projector
 from projections.tool_rules.table import (
@@ -12,6 +9,7 @@ from projections.tool_rules.table import (
     delete_rules_of_agents,
     replace_rules,
 )
+from service.database import Db
 from service.event_log.mapper import RecordedEvent
 from service.tool_rules.aggregate import ToolRules
 
@@ -22,9 +20,7 @@ class ToolRulesProjector(Projector):
     name = "tool_rules"
     events = (ToolRules.Replaced, ToolRules.Cleared)
 
-    async def project(
-        self, db: AsyncConnection[Any], events: Sequence[RecordedEvent]
-    ) -> None:
+    async def project(self, db: Db, events: Sequence[RecordedEvent]) -> None:
         cleared: set[UUID] = set()
         lists: Lists = {}
         for recorded in events:

@@ -1,13 +1,12 @@
 """Queries of tool rules, and of the grants and connectors around them."""
 
 from collections.abc import Sequence
-from typing import Any
 from uuid import UUID
 
-from psycopg import AsyncConnection
 from psycopg.rows import dict_row
 from typing_extensions import TypedDict
 
+from service.database import Db
 from service.tool_rules.decision import Stance
 
 OWNED_AND_HELD = """
@@ -43,7 +42,7 @@ class RuleOnConnector(TypedDict):
 
 
 async def connectors_owned_and_held(
-    db: AsyncConnection[Any], *, agent_id: UUID, owner_id: UUID
+    db: Db, *, agent_id: UUID, owner_id: UUID
 ) -> set[UUID]:
     """Return the connectors of one owner that an agent holds."""
     cursor = await db.execute(OWNED_AND_HELD, [agent_id, owner_id])
@@ -51,23 +50,21 @@ async def connectors_owned_and_held(
 
 
 async def connectors_held(
-    db: AsyncConnection[Any], *, agent_id: UUID, among: Sequence[UUID]
+    db: Db, *, agent_id: UUID, among: Sequence[UUID]
 ) -> set[UUID]:
     """Return the given connectors that an agent holds."""
     cursor = await db.execute(HELD, [agent_id, list(among)])
     return {row[0] for row in await cursor.fetchall()}
 
 
-async def owns_connector(
-    db: AsyncConnection[Any], *, connector_id: UUID, user_id: UUID
-) -> bool | None:
+async def owns_connector(db: Db, *, connector_id: UUID, user_id: UUID) -> bool | None:
     """Whether a user owns a connector; None when there is none."""
     row = await (await db.execute(OWNS, [user_id, connector_id])).fetchone()
     return row[0] if row else None
 
 
 async def rules_on_connector(
-    db: AsyncConnection[Any],
+    db: Db,
     *,
     connector_id: UUID,
     after: tuple[UUID, str] | None,

@@ -2,12 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 from uuid import UUID
 
-from psycopg import AsyncConnection
-
 from projections.engine.arrays import columns
+from service.database import Db
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,14 +32,12 @@ INSERT = """
 """
 
 
-async def delete_rules_of_agents(
-    db: AsyncConnection[Any], agent_ids: Iterable[UUID]
-) -> None:
+async def delete_rules_of_agents(db: Db, agent_ids: Iterable[UUID]) -> None:
     await db.execute(DELETE_OF_AGENTS, [list(agent_ids)])
 
 
 async def replace_rules(
-    db: AsyncConnection[Any],
+    db: Db,
     pairs: Sequence[tuple[UUID, UUID]],
     rows: Sequence[ToolRuleRow],
 ) -> None:

@@ -7,7 +7,6 @@ from typing import Any
 from uuid import UUID
 
 import orjson
-from psycopg import AsyncConnection
 
 from projections.engine.projector import Projector
 from projections.usage.table import (
@@ -18,6 +17,7 @@ from projections.usage.table import (
     amendable_turns,
     keep_amendable,
 )
+from service.database import Db
 from service.event_log.mapper import RecordedEvent
 from service.sessions.aggregate import ChatSession
 
@@ -37,9 +37,7 @@ class UsageProjector(Projector):
     name = "usage"
     events = (ChatSession.TurnRecorded, ChatSession.TurnAmended)
 
-    async def project(
-        self, db: AsyncConnection[Any], events: Sequence[RecordedEvent]
-    ) -> None:
+    async def project(self, db: Db, events: Sequence[RecordedEvent]) -> None:
         rows: dict[Key, UsageRow] = {}
         amended = [
             (recorded.aggregate_id, recorded.event.turn_id)

@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from typing import Any, Final, Literal, LiteralString
+from typing import Final, Literal, LiteralString
 from uuid import UUID
 
-from psycopg import AsyncConnection
 from psycopg.rows import class_row
 from psycopg.sql import SQL, Composed
 from typing_extensions import TypedDict
+
+from service.database import Db
 
 # Whose tables these questions read.
 FOLLOWERS = ("usage", "agents")
@@ -106,7 +107,7 @@ class UsageOfGroup:
 
 
 async def usage_by(
-    db: AsyncConnection[Any], groups: Sequence[Group], wanted: Wanted
+    db: Db, groups: Sequence[Group], wanted: Wanted
 ) -> list[UsageOfGroup]:
     """Sum up usage by some columns, ordered by them."""
     async with db.cursor(row_factory=class_row(UsageOfGroup)) as cursor:

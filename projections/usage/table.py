@@ -4,12 +4,10 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from typing import Any
 from uuid import UUID
 
-from psycopg import AsyncConnection
-
 from projections.engine.arrays import columns
+from service.database import Db
 
 
 @dataclass(slots=True, kw_only=True)
@@ -92,9 +90,7 @@ KEEP_AMENDABLE = """
 """
 
 
-async def amendable_turns(
-    db: AsyncConnection[Any], turns: Collection[TurnKey]
-) -> dict[TurnKey, str]:
+async def amendable_turns(db: Db, turns: Collection[TurnKey]) -> dict[TurnKey, str]:
     """Return what was added for some turns, as :func:`keep_amendable` was told."""
     sessions, turn_ids = zip(*turns, strict=True)
     cursor = await db.execute(
@@ -105,11 +101,9 @@ async def amendable_turns(
     }
 
 
-async def keep_amendable(
-    db: AsyncConnection[Any], rows: Iterable[AmendableRow]
-) -> None:
+async def keep_amendable(db: Db, rows: Iterable[AmendableRow]) -> None:
     await db.execute(KEEP_AMENDABLE, columns(rows))
 
 
-async def add_usage(db: AsyncConnection[Any], rows: Iterable[UsageRow]) -> None:
+async def add_usage(db: Db, rows: Iterable[UsageRow]) -> None:
     await db.execute(ADD, columns(rows))

@@ -2,10 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 from uuid import UUID
-
-from psycopg import AsyncConnection
 
 from projections.engine.projector import Projector
 from projections.users.table import (
@@ -16,6 +13,7 @@ from projections.users.table import (
     select_users,
     upsert_users,
 )
+from service.database import Db
 from service.event_log.mapper import RecordedEvent
 from service.users.aggregate import Token, User
 
@@ -31,9 +29,7 @@ class UsersProjector(Projector):
         Token.Revoked,
     )
 
-    async def project(
-        self, db: AsyncConnection[Any], events: Sequence[RecordedEvent]
-    ) -> None:
+    async def project(self, db: Db, events: Sequence[RecordedEvent]) -> None:
         of_users = [each for each in events if isinstance(each.event, _USER_EVENTS)]
         users = await select_users(db, {each.aggregate_id for each in of_users})
         for recorded in of_users:

@@ -1,11 +1,10 @@
 """Queries of users and their tokens."""
 
-from typing import Any
 from uuid import UUID
 
-from psycopg import AsyncConnection
 from psycopg.rows import dict_row
 
+from service.database import Db
 from service.users.resource import TokenResource, UserResource
 
 USERS = """
@@ -31,22 +30,20 @@ TOKENS = """
 """
 
 
-async def users_by_name(
-    db: AsyncConnection[Any], *, after: str | None, limit: int
-) -> list[UserResource]:
+async def users_by_name(db: Db, *, after: str | None, limit: int) -> list[UserResource]:
     async with db.cursor(row_factory=dict_row) as cursor:
         await cursor.execute(USERS, {"after": after, "limit": limit})
         return await cursor.fetchall()  # type: ignore[return-value]
 
 
-async def user_by_id(db: AsyncConnection[Any], user_id: UUID) -> UserResource | None:
+async def user_by_id(db: Db, user_id: UUID) -> UserResource | None:
     async with db.cursor(row_factory=dict_row) as cursor:
         await cursor.execute(USER, [user_id])
         return await cursor.fetchone()  # type: ignore[return-value]
 
 
 async def tokens_of_user(
-    db: AsyncConnection[Any], user_id: UUID, *, after: UUID | None, limit: int
+    db: Db, user_id: UUID, *, after: UUID | None, limit: int
 ) -> list[TokenResource]:
     """Return what is known of a user's tokens, the latest first."""
     async with db.cursor(row_factory=dict_row) as cursor:

@@ -3,14 +3,13 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
-from psycopg import AsyncConnection
 from psycopg.rows import class_row
 from psycopg.types.json import Jsonb
 
 from projections.engine.arrays import columns
+from service.database import Db
 
 
 @dataclass(slots=True, kw_only=True)
@@ -68,28 +67,24 @@ REVOKE_TOKENS = """
 """
 
 
-async def select_users(
-    db: AsyncConnection[Any], ids: Iterable[UUID]
-) -> dict[UUID, UserRow]:
+async def select_users(db: Db, ids: Iterable[UUID]) -> dict[UUID, UserRow]:
     async with db.cursor(row_factory=class_row(UserRow)) as cursor:
         await cursor.execute(SELECT_USERS, [list(ids)])
         return {row.id: row for row in await cursor.fetchall()}
 
 
-async def upsert_users(db: AsyncConnection[Any], rows: list[UserRow]) -> None:
+async def upsert_users(db: Db, rows: list[UserRow]) -> None:
     if rows:
         given = columns(rows)
         given["roles"] = [Jsonb(roles) for roles in given["roles"]]
         await db.execute(UPSERT_USERS, given)
 
 
-async def insert_tokens(db: AsyncConnection[Any], rows: list[TokenRow]) -> None:
+async def insert_tokens(db: Db, rows: list[TokenRow]) -> None:
     if rows:
         await db.execute(INSERT_TOKENS, columns(rows))
 
 
-async def revoke_tokens(
-    db: AsyncConnection[Any], revoked: dict[UUID, datetime]
-) -> None:
+async def revoke_tokens(db: Db, revoked: dict[UUID, datetime]) -> None:
     if revoked:
         await db.execute(REVOKE_TOKENS, [list(revoked), list(revoked.values())])

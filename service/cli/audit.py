@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 from contextlib import asynccontextmanager, contextmanager, nullcontext
 from datetime import datetime
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import BinaryIO, Final
 
 from psycopg import AsyncConnection
 from psycopg.errors import InsufficientPrivilege
@@ -30,7 +30,7 @@ from service.cli.databases import database_to_read
 from service.cli.running import EXIT_FAILED, print_error, run_async
 from service.cli.settings import add_settings
 from service.config import Config
-from service.database import READER_ROLE, SERVICE_ROLE, service_conninfo
+from service.database import READER_ROLE, SERVICE_ROLE, Db, service_conninfo
 from service.errors import ConfigError
 from service.event_log.mapper import EventMapper
 from service.http.as_of import At
@@ -117,7 +117,7 @@ def audit_command(config: Config, options: argparse.Namespace) -> int:
 
 
 @asynccontextmanager
-async def reading_database(database_url: str) -> AsyncIterator[AsyncConnection[Any]]:
+async def reading_database(database_url: str) -> AsyncIterator[Db]:
     """Connect for reading, with the fewest rights that the login role can have."""
     conninfo = service_conninfo(database_url, role="none", **READ_ONLY)
     async with await AsyncConnection.connect(conninfo, autocommit=True) as db:

@@ -5,17 +5,14 @@ import stat
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
-
-from psycopg import AsyncConnection
-from psycopg_pool import AsyncConnectionPool
+from typing import Final
 
 from service.bootstrap import TOKEN_FILE
 from service.cli.databases import database_in_use
 from service.cli.running import EXIT_FAILED, run_async
 from service.cli.settings import add_settings
 from service.config import Config
-from service.database import connection_pool, service_conninfo
+from service.database import Pool, connection_pool, service_conninfo
 from service.errors import ConfigError
 from service.keys.canary import verify_canary
 from service.keys.key_ring import KEY_RING_FILE, KeyRing
@@ -50,8 +47,6 @@ FOLLOWERS = """
       FROM read.position p CROSS JOIN events.head h
      ORDER BY p.follower
 """
-
-Pool = AsyncConnectionPool[AsyncConnection[Any]]
 
 
 @dataclass(frozen=True, slots=True)

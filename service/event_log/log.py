@@ -6,16 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 import psycopg
 from eventsourcing.domain import Snapshot
 from eventsourcing.persistence import StoredEvent
-from psycopg import AsyncConnection
-from psycopg_pool import AsyncConnectionPool
 
 from service.aggregate import LoggedAggregate
+from service.database import Pool
 from service.event_log import reader
 from service.event_log.aggregate_locks import AggregateLocks
 from service.event_log.append import Append, Appended, Receipt
@@ -55,7 +53,7 @@ class EventLog:
         self,
         conninfo: str,
         aggregates: Iterable[type[LoggedAggregate]],
-        pool: AsyncConnectionPool[AsyncConnection[Any]],
+        pool: Pool,
         *,
         cache_size_max: int = CACHE_AGGREGATES_MAX,
         timeouts: Timeouts | None = None,

@@ -10,9 +10,9 @@ import orjson
 from eventsourcing.domain import Snapshot
 from eventsourcing.persistence import StoredEvent
 from eventsourcing.utils import get_topic
-from psycopg import AsyncConnection
 
 from service.aggregate import LoggedAggregate
+from service.database import Db
 from service.event_log.append import Receipt
 from service.event_log.mapper import (
     EventMapper,
@@ -86,14 +86,14 @@ VERSION_MAX = 2**62
 logger = logging.getLogger(__name__)
 
 
-async def head(connection: AsyncConnection[Any]) -> tuple[int, UUID]:
+async def head(connection: Db) -> tuple[int, UUID]:
     """Return (position, epoch) of the end of the log."""
     row = await (await connection.execute(HEAD)).fetchone()
     assert row is not None
     return row[0], row[1]
 
 
-async def receipt(connection: AsyncConnection[Any], key: bytes) -> Receipt | None:
+async def receipt(connection: Db, key: bytes) -> Receipt | None:
     row = await (await connection.execute(RECEIPT, [key])).fetchone()
     if row is None:
         return None
@@ -101,7 +101,7 @@ async def receipt(connection: AsyncConnection[Any], key: bytes) -> Receipt | Non
 
 
 async def load(
-    connection: AsyncConnection[Any],
+    connection: Db,
     mapper: EventMapper,
     aggregate_id: UUID,
     *,
@@ -128,7 +128,7 @@ async def load(
 
 
 async def _from_snapshot(
-    connection: AsyncConnection[Any], mapper: EventMapper, aggregate_id: UUID
+    connection: Db, mapper: EventMapper, aggregate_id: UUID
 ) -> LoggedAggregate | None:
     cursor = await connection.execute(SNAPSHOT, [aggregate_id], prepare=True)
     row = await cursor.fetchone()
@@ -150,7 +150,7 @@ async def _from_snapshot(
 
 
 async def latest_versions(
-    connection: AsyncConnection[Any], aggregate_ids: Sequence[UUID]
+    connection: Db, aggregate_ids: Sequence[UUID]
 ) -> dict[UUID, int]:
     """Return the current version of each aggregate that exists."""
     cursor = await connection.execute(
@@ -159,17 +159,13 @@ async def latest_versions(
     return dict(await cursor.fetchall())
 
 
-async def stored_between(
-    connection: AsyncConnection[Any], after: int, upto: int
-) -> list[StoredEvent]:
+async def stored_between(connection: Db, after: int, upto: int) -> list[StoredEvent]:
     """Return all events at ``after < p <= upto``, in order, not decoded."""
     cursor = await connection.execute(STORED_BETWEEN, [after, upto], binary=True)
     return [_stored(row) for row in await cursor.fetchall()]
 
 
-async def version_at(
-    connection: AsyncConnection[Any], aggregate_id: UUID, position: int
-) -> int | None:
+async def version_at(connection: Db, aggregate_id: UUID, position: int) -> int | None:
     """Return an aggregate's version as of a position; None when it didn't exist."""
     cursor = await connection.execute(
         VERSION_AT, {"id": aggregate_id, "position": position}
@@ -178,7 +174,7 @@ async def version_at(
     return row[0] if row else None
 
 
-async def position_at(connection: AsyncConnection[Any], at: datetime) -> int:
+async def position_at(connection: Db, at: datetime) -> int:
     """Return the last position recorded at or before a time; 0 when there is none."""
     row = await (await connection.execute(POSITION_AT, [at])).fetchone()
     assert row is not None
@@ -187,7 +183,7 @@ async def position_at(connection: AsyncConnection[Any], at: datetime) -> int:
 
 
 async def events(
-    connection: AsyncConnection[Any],
+    connection: Db,
     mapper: EventMapper,
     *,
     after: int,
@@ -231,7 +227,7 @@ def _decoded(mapper: EventMapper, row: Sequence[Any]) -> Any:
 
 
 async def store_snapshot(
-    connection: AsyncConnection[Any],
+    connection: Db,
     stored: StoredEvent,
     aggregate: type[LoggedAggregate],
 ) -> None:

@@ -3,11 +3,10 @@
 import asyncio
 import logging
 from datetime import timedelta
-from typing import Any
 
 import psycopg
-from psycopg import AsyncConnection
-from psycopg_pool import AsyncConnectionPool
+
+from service.database import Pool
 
 RETENTION = timedelta(hours=24)
 INTERVAL_S = 3600.0
@@ -27,7 +26,7 @@ logger = logging.getLogger(__name__)
 
 
 async def keep_deleting_expired(
-    pool: AsyncConnectionPool[AsyncConnection[Any]],
+    pool: Pool,
 ) -> None:
     """Delete expired receipts once an hour, until cancelled.
 
@@ -44,7 +43,7 @@ async def keep_deleting_expired(
 
 
 async def delete_expired(
-    pool: AsyncConnectionPool[AsyncConnection[Any]],
+    pool: Pool,
     *,
     rows_max: int = DELETE_ROWS_MAX,
 ) -> int:

@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
-from psycopg import AsyncConnection
+from service.database import Db
 
 COLUMNS = """
     SELECT e.notification_id, e.originator_id, e.originator_version, e.topic, e.state,
@@ -47,7 +46,7 @@ class StoredEntry:
 
 
 async def entries_between(
-    db: AsyncConnection[Any], *, after: int, upto: int, limit: int
+    db: Db, *, after: int, upto: int, limit: int
 ) -> list[StoredEntry]:
     """Return the entries at ``after < p <= upto``, in order."""
     cursor = await db.execute(
@@ -56,16 +55,14 @@ async def entries_between(
     return [StoredEntry(*row) for row in await cursor.fetchall()]
 
 
-async def entries_at(
-    db: AsyncConnection[Any], positions: Sequence[int]
-) -> list[StoredEntry]:
+async def entries_at(db: Db, positions: Sequence[int]) -> list[StoredEntry]:
     """Return the entries at some positions, in order."""
     cursor = await db.execute(AT_POSITIONS, [list(positions)], binary=True)
     return [StoredEntry(*row) for row in await cursor.fetchall()]
 
 
 async def first_entries(
-    db: AsyncConnection[Any], aggregate_ids: Sequence[str], topics: Sequence[str]
+    db: Db, aggregate_ids: Sequence[str], topics: Sequence[str]
 ) -> list[StoredEntry]:
     """Return the first entries of aggregates, where they are of one of the topics."""
     wanted = {"ids": list(aggregate_ids), "topics": list(topics)}

@@ -6,19 +6,15 @@ ring, so that a new ring around the right root key is detected as well.
 """
 
 import hmac
-from typing import Any
 
-from psycopg import AsyncConnection
 from psycopg.errors import ForeignKeyViolation
 from psycopg.rows import tuple_row
-from psycopg_pool import AsyncConnectionPool
 
+from service.database import Pool
 from service.errors import ConfigError
 from service.keys.cipher import OpenError
 from service.keys.key_ring import KeyRing
 from service.keys.root_key import WrongRootKeyError
-
-Pool = AsyncConnectionPool[AsyncConnection[Any]]
 
 _CANARY_AAD = b"root key canary"
 

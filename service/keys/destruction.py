@@ -1,10 +1,10 @@
 """Destroy sealed values and users' keys; both operations are idempotent."""
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
-from psycopg import AsyncConnection
+from service.database import Db
 
 # Every process that caches users' keys listens here.
 DESTROYED_KEYS_CHANNEL: Final = "agent_runtime_destroyed_keys"
@@ -25,13 +25,13 @@ DESTROY_KEYS = """
 """
 
 
-async def destroy_values(db: AsyncConnection[Any], sealed_ids: Sequence[UUID]) -> int:
+async def destroy_values(db: Db, sealed_ids: Sequence[UUID]) -> int:
     """Delete sealed values with their data keys; return how many there were."""
     cursor = await db.execute(DESTROY_VALUES, [list(sealed_ids)])
     return cursor.rowcount
 
 
-async def destroy_keys(db: AsyncConnection[Any], user_ids: Sequence[UUID]) -> int:
+async def destroy_keys(db: Db, user_ids: Sequence[UUID]) -> int:
     """Destroy users' keys and sealed values; return how many keys were alive.
 
     The keys go first: if the rest fails, nothing can be opened. The wrapped

@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
+from service.database import Pool
 from service.keys.canary import (
-    Pool,
     RootKeyInUseError,
     retire_root_key,
     verify_canary,

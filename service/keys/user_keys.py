@@ -11,8 +11,9 @@ from uuid import UUID, uuid4
 from psycopg.errors import ForeignKeyViolation
 from psycopg.rows import tuple_row
 
+from service.database import Pool
 from service.errors import ConflictError
-from service.keys.canary import Pool, introduce_root_key
+from service.keys.canary import introduce_root_key
 from service.keys.cipher import KEY_BYTES, Key, OpenError, UserKey, length_prefixed
 from service.keys.destruction import destroy_keys
 from service.keys.key_ring import KeyRing

@@ -4,8 +4,8 @@ from uuid import UUID
 
 from psycopg.rows import tuple_row
 
+from service.database import Pool
 from service.errors import ConflictError
-from service.keys.canary import Pool
 from service.keys.cipher import (
     SecretBinding,
     TextBinding,

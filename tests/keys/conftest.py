@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from service.database import connection_pool, service_conninfo
-from service.keys.canary import Pool
+from service.database import Pool, connection_pool, service_conninfo
 from service.keys.key_ring import KeyRing
 
 

@@ -3,8 +3,8 @@ from uuid import UUID
 
 import pytest
 
+from service.database import Pool
 from service.keys.canary import (
-    Pool,
     RootKeyInUseError,
     WrongPurposeKeysError,
     retire_root_key,

@@ -15,7 +15,8 @@ from uuid import UUID, uuid4
 import pytest
 from psycopg import AsyncConnection
 
-from service.keys.canary import Pool, verify_canary
+from service.database import Pool
+from service.keys.canary import verify_canary
 from service.keys.cipher import SecretBinding
 from service.keys.key_ring import KeyRing
 from service.keys.root_key import LocalRootKeys, WrongRootKeyError

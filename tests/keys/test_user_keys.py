@@ -6,7 +6,7 @@ from uuid import UUID
 import psycopg
 import pytest
 
-from service.keys.canary import Pool
+from service.database import Pool
 from service.keys.cipher import OpenError
 from service.keys.key_ring import KeyRing
 from service.keys.root_key import WrongRootKeyError

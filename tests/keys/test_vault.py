@@ -3,7 +3,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from service.keys.canary import Pool
+from service.database import Pool
 from service.keys.cipher import OpenError, SecretBinding, TextBinding
 from service.keys.destruction import destroy_values
 from service.keys.key_ring import KeyRing

@@ -9,7 +9,6 @@ from typing import Annotated, Any, Final
 from uuid import UUID
 
 from aiohttp import web
-from psycopg import AsyncConnection
 from pydantic import Field
 from typing_extensions import TypedDict
 
@@ -31,6 +30,7 @@ from projections.tool_rules.origins import holding_then, rules_then
 from service.agents.aggregate import Agent
 from service.aggregate import LoggedAggregate
 from service.audit.record import record_reading
+from service.database import Db
 from service.errors import MalformedRequestError, NotFoundError, Problem
 from service.event_log import reader
 from service.event_log.mapper import EventMapper
@@ -101,7 +101,7 @@ class AggregateDifference(TypedDict):
 class _History:
     """One connection, and the end of the log when it was asked for."""
 
-    db: AsyncConnection[Any]
+    db: Db
     mapper: EventMapper
     head: int
 

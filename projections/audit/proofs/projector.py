@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from psycopg import AsyncConnection
-
 from projections.audit.proofs.leaf import hash_of
 from projections.audit.proofs.merkle import GrowingTree, stored_count
 from projections.audit.proofs.table import add_hashes, subtrees_of
 from projections.engine.projector import Projector
+from service.database import Db
 from service.event_log.mapper import EventMapper
 from service.event_log.stored_entries import StoredEntry, entries_between
 
@@ -25,7 +24,7 @@ class MerkleTreeProjector(Projector):
 
     async def read(
         self,
-        db: AsyncConnection[Any],
+        db: Db,
         mapper: EventMapper,  # noqa: ARG002 # nothing is decoded
         *,
         after: int,
@@ -34,9 +33,7 @@ class MerkleTreeProjector(Projector):
     ) -> Sequence[StoredEntry]:
         return await entries_between(db, after=after, upto=upto, limit=limit)
 
-    async def project(
-        self, db: AsyncConnection[Any], events: Sequence[StoredEntry]
-    ) -> None:
+    async def project(self, db: Db, events: Sequence[StoredEntry]) -> None:
         size = events[0].position - 1
         tree = GrowingTree(size, await subtrees_of(db, size))
         hashes: list[bytes] = []

@@ -2,10 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 from uuid import UUID
 
-from psycopg import AsyncConnection
 from psycopg.rows import class_row
 
 from projections.audit.proofs.merkle import (
@@ -18,6 +16,7 @@ from projections.audit.proofs.merkle import (
     stored_index,
 )
 from projections.audit.proofs.table import stored_hashes
+from service.database import Db
 
 LIVE_TABLES = "SET LOCAL search_path = read"
 LATEST_CHECKPOINT = """
@@ -53,7 +52,7 @@ class ConsistencyProof:
     path: Sequence[bytes]
 
 
-async def latest_checkpoint(db: AsyncConnection[Any]) -> SignedCheckpoint | None:
+async def latest_checkpoint(db: Db) -> SignedCheckpoint | None:
     """Return the newest checkpoint of the log's present epoch; None before the first.
 
     For whoever publishes it: the note is the whole message.
@@ -63,14 +62,14 @@ async def latest_checkpoint(db: AsyncConnection[Any]) -> SignedCheckpoint | None
         return await cursor.fetchone()
 
 
-async def epoch(db: AsyncConnection[Any]) -> UUID:
+async def epoch(db: Db) -> UUID:
     row = await (await db.execute(EPOCH)).fetchone()
     assert row is not None
     found: UUID = row[0]
     return found
 
 
-async def roots(db: AsyncConnection[Any], *sizes: int) -> list[bytes]:
+async def roots(db: Db, *sizes: int) -> list[bytes]:
     """Return the roots of the live tree at some sizes that it has reached.
 
     Expects a transaction, as all here do.
@@ -78,18 +77,14 @@ async def roots(db: AsyncConnection[Any], *sizes: int) -> list[bytes]:
     return await _hashes_over(db, [Leaves(0, size) for size in sizes])
 
 
-async def leaves_known(
-    db: AsyncConnection[Any], positions: Sequence[int]
-) -> dict[int, bytes]:
+async def leaves_known(db: Db, positions: Sequence[int]) -> dict[int, bytes]:
     """Return the leaves of positions, as far as the live tree has them."""
     wanted = {stored_index(Node(0, each - 1)): each for each in positions}
     cursor = await db.execute(LEAVES, [list(wanted)], binary=True)
     return {wanted[index]: leaf for index, leaf in await cursor.fetchall()}
 
 
-async def inclusion_proof(
-    db: AsyncConnection[Any], *, position: int, size: int
-) -> InclusionProof:
+async def inclusion_proof(db: Db, *, position: int, size: int) -> InclusionProof:
     """Prove that a position is in the tree of some size; it has to be."""
     index = position - 1
     wanted = [Leaves(index, position), Leaves(0, size), *inclusion_path(index, size)]
@@ -97,18 +92,14 @@ async def inclusion_proof(
     return InclusionProof(leaf, root, path)
 
 
-async def consistency_proof(
-    db: AsyncConnection[Any], *, first: int, second: int
-) -> ConsistencyProof:
+async def consistency_proof(db: Db, *, first: int, second: int) -> ConsistencyProof:
     """Prove that one tree is a prefix of another."""
     wanted = [Leaves(0, first), Leaves(0, second), *consistency_path(first, second)]
     first_root, second_root, *path = await _hashes_over(db, wanted)
     return ConsistencyProof(first_root, second_root, path)
 
 
-async def _hashes_over(
-    db: AsyncConnection[Any], wanted: Sequence[Leaves]
-) -> list[bytes]:
+async def _hashes_over(db: Db, wanted: Sequence[Leaves]) -> list[bytes]:
     parts = [list(full_subtrees(leaves)) for leaves in wanted]
     await db.execute(LIVE_TABLES)
     hashes = await stored_hashes(db, [node for nodes in parts for node in nodes])

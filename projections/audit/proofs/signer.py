@@ -6,13 +6,10 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 from uuid import UUID
 
 import psycopg
 from prometheus_client import Gauge
-from psycopg import AsyncConnection
-from psycopg_pool import AsyncConnectionPool
 
 from projections.audit.proofs.checkpoint import Checkpoint, origin_of
 from projections.audit.proofs.checkpoint_files import CheckpointFiles
@@ -24,6 +21,7 @@ from projections.audit.proofs.signing_key import (
 )
 from projections.audit.proofs.table import IncompleteTreeError
 from projections.engine.snapshot import snapshot_of
+from service.database import Pool
 from service.errors import UnavailableError
 from service.tasks import end_tasks
 
@@ -59,9 +57,7 @@ class ContradictionError(Exception):
 class CheckpointSigner:
     """Signs the tree's head, after checking it against earlier checkpoints."""
 
-    def __init__(
-        self, pool: AsyncConnectionPool[AsyncConnection[Any]], data_dir: Path
-    ) -> None:
+    def __init__(self, pool: Pool, data_dir: Path) -> None:
         self._pool = pool
         self._files = CheckpointFiles(data_dir)
         self._private = load_or_create_signing_key(data_dir / SIGNING_KEY_FILE)
@@ -148,9 +144,7 @@ class CheckpointSigner:
 
 
 @asynccontextmanager
-async def run_signer(
-    pool: AsyncConnectionPool[AsyncConnection[Any]], data_dir: Path
-) -> AsyncIterator[CheckpointSigner]:
+async def run_signer(pool: Pool, data_dir: Path) -> AsyncIterator[CheckpointSigner]:
     """Sign checkpoints until the block ends.
 
     :raises KeyRingError: the key's file is open to others, or holds no key

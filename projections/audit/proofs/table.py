@@ -1,11 +1,9 @@
 """Reads and writes of the tree's table, live or in a rebuild."""
 
 from collections.abc import Sequence
-from typing import Any
-
-from psycopg import AsyncConnection
 
 from projections.audit.proofs.merkle import Leaves, Node, full_subtrees, stored_index
+from service.database import Db
 
 HASHES = "SELECT index, hash FROM merkle_hash WHERE index = ANY (%s)"
 INSERT = """
@@ -18,9 +16,7 @@ class IncompleteTreeError(Exception):
     """The tree's table lacks a hash."""
 
 
-async def stored_hashes(
-    db: AsyncConnection[Any], nodes: Sequence[Node]
-) -> dict[Node, bytes]:
+async def stored_hashes(db: Db, nodes: Sequence[Node]) -> dict[Node, bytes]:
     """Return the hashes of some full subtrees.
 
     :raises IncompleteTreeError: one isn't there
@@ -33,15 +29,13 @@ async def stored_hashes(
     return found
 
 
-async def subtrees_of(db: AsyncConnection[Any], size: int) -> list[bytes]:
+async def subtrees_of(db: Db, size: int) -> list[bytes]:
     """Return the full subtrees of the tree of some size, largest first."""
     nodes = list(full_subtrees(Leaves(0, size)))
     hashes = await stored_hashes(db, nodes)
     return [hashes[node] for node in nodes]
 
 
-async def add_hashes(
-    db: AsyncConnection[Any], first_index: int, hashes: Sequence[bytes]
-) -> None:
+async def add_hashes(db: Db, first_index: int, hashes: Sequence[bytes]) -> None:
     indexes = list(range(first_index, first_index + len(hashes)))
     await db.execute(INSERT, [indexes, list(hashes)])

@@ -9,13 +9,13 @@ from uuid import UUID
 
 from eventsourcing.persistence import StoredEvent
 from eventsourcing.utils import get_topic
-from psycopg import AsyncConnection
 from typing_extensions import TypedDict
 
 from projections.audit.trail.authorship import Authorship, authorship
 from projections.audit.trail.sentences import UNREADABLE, sentence_of
 from service.agents.aggregate import Agent
 from service.connectors.aggregate import Connector
+from service.database import Db
 from service.event_log.mapper import EventMapper
 from service.event_log.stored_entries import StoredEntry, first_entries
 from service.users.aggregate import User
@@ -69,7 +69,7 @@ class _Read:
 
 
 async def audit_entries(
-    db: AsyncConnection[Any], mapper: EventMapper, entries: Sequence[StoredEntry]
+    db: Db, mapper: EventMapper, entries: Sequence[StoredEntry]
 ) -> list[AuditEntry]:
     """Return entries as the API shows them, with names for ids."""
     read = [
@@ -79,9 +79,7 @@ async def audit_entries(
     return [_shown(each, names) for each in read]
 
 
-async def _names(
-    db: AsyncConnection[Any], mapper: EventMapper, ids: Iterable[str]
-) -> dict[str, str]:
+async def _names(db: Db, mapper: EventMapper, ids: Iterable[str]) -> dict[str, str]:
     """Return the names of the users, agents and connectors among some ids.
 
     From the log, where what has a name has it from the first: so an entry shows the

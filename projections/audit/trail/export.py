@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from io import StringIO
 from typing import Any, Final, Literal
 
-from psycopg import AsyncConnection
 from psycopg.errors import UndefinedTable
 
 from projections.audit.entry_json import recorded
@@ -16,6 +15,7 @@ from projections.audit.proofs.queries import leaves_known
 from projections.audit.trail.entry import AuditEntry, audit_entries
 from projections.audit.trail.filters import Filters
 from projections.audit.trail.queries import entries_found
+from service.database import Db
 from service.event_log.mapper import EventMapper
 from service.event_log.stored_entries import StoredEntry
 from service.http.envelope import to_json
@@ -41,7 +41,7 @@ COLUMNS: Final = (
 FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # noqa: RUF001 # as full-width characters too
 
 Format = Literal["jsonl", "csv"]
-Borrow = Callable[[], AbstractAsyncContextManager[AsyncConnection[Any]]]
+Borrow = Callable[[], AbstractAsyncContextManager[Db]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +85,7 @@ def _at(entries: Iterable[StoredEntry]) -> list[int]:
     return [entry.position for entry in entries]
 
 
-async def _leaves(
-    db: AsyncConnection[Any], entries: Sequence[StoredEntry]
-) -> dict[int, bytes]:
+async def _leaves(db: Db, entries: Sequence[StoredEntry]) -> dict[int, bytes]:
     """Return the tree's leaves of some entries, as far as it has grown."""
     try:
         return await leaves_known(db, _at(entries))

@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated
 from uuid import UUID
 
-from psycopg import AsyncConnection
 from pydantic import Field
 
+from service.database import Db
 from service.event_log import reader
 from service.http.requests import POSITION_MAX, QueryModel, Timestamp
 
@@ -74,9 +74,7 @@ class Filters:
         return any(each is not None for each in wanted)
 
 
-async def filters_of(
-    db: AsyncConnection[Any], query: TrailQuery, *, last: int
-) -> Filters:
+async def filters_of(db: Db, query: TrailQuery, *, last: int) -> Filters:
     """Translate a query; ``last`` is the position up to which it is answered."""
     first = query.from_position or 1
     last = min(last, query.until_position or last)
@@ -94,7 +92,7 @@ async def filters_of(
     )
 
 
-async def _first_since(db: AsyncConnection[Any], moment: datetime) -> int:
+async def _first_since(db: Db, moment: datetime) -> int:
     """Return the first position recorded at or after a time."""
     try:
         before = moment - moment.resolution

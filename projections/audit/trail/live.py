@@ -2,14 +2,11 @@
 
 import asyncio
 from dataclasses import replace
-from typing import Any
-
-from psycopg import AsyncConnection
-from psycopg_pool import AsyncConnectionPool
 
 from projections.audit.trail.entry import AuditEntry, audit_entries
 from projections.audit.trail.filters import Filters
 from projections.audit.trail.queries import entries_found, trail_and_log_end
+from service.database import Pool
 from service.event_log.commit_notifier import wait_for_commit
 from service.event_log.log import EventLog
 from service.http.envelope import to_json
@@ -33,7 +30,7 @@ class Tail:
     def __init__(
         self,
         log: EventLog,
-        pool: AsyncConnectionPool[AsyncConnection[Any]],
+        pool: Pool,
         filters: Filters,
     ) -> None:
         self._log = log

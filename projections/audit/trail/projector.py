@@ -5,11 +5,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 from uuid import UUID
 
-from psycopg import AsyncConnection
-
 from projections.audit.trail.authorship import authorship
 from projections.audit.trail.table import EntryRow, MentionRow, insert_entries
 from projections.engine.projector import Projector
+from service.database import Db
 from service.event_log.mapper import EventMapper
 from service.event_log.stored_entries import StoredEntry, entries_between
 
@@ -29,7 +28,7 @@ class AuditTrailProjector(Projector):
 
     async def read(
         self,
-        db: AsyncConnection[Any],
+        db: Db,
         mapper: EventMapper,  # noqa: ARG002 # nothing is decoded
         *,
         after: int,
@@ -38,9 +37,7 @@ class AuditTrailProjector(Projector):
     ) -> Sequence[StoredEntry]:
         return await entries_between(db, after=after, upto=upto, limit=limit)
 
-    async def project(
-        self, db: AsyncConnection[Any], events: Sequence[StoredEntry]
-    ) -> None:
+    async def project(self, db: Db, events: Sequence[StoredEntry]) -> None:
         await insert_entries(
             db,
             [_row(entry) for entry in events],

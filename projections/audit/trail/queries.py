@@ -1,12 +1,12 @@
 """Queries of the trail."""
 
 from dataclasses import asdict
-from typing import Any, Literal
+from typing import Literal
 
-from psycopg import AsyncConnection
 from psycopg.sql import SQL, Composed
 
 from projections.audit.trail.filters import Filters
+from service.database import Db
 from service.event_log.stored_entries import StoredEntry, entries_at, entries_between
 
 Order = Literal["newest", "oldest"]
@@ -38,7 +38,7 @@ ENDS = """
 
 
 async def entries_found(
-    db: AsyncConnection[Any], filters: Filters, *, order: Order, limit: int
+    db: Db, filters: Filters, *, order: Order, limit: int
 ) -> list[StoredEntry]:
     """Return the first entries that pass, in an order of positions."""
     if filters.first > filters.last:
@@ -82,7 +82,7 @@ def _statement(filters: Filters, order: Order) -> Composed:
     )
 
 
-async def trail_and_log_end(db: AsyncConnection[Any]) -> tuple[int, int]:
+async def trail_and_log_end(db: Db) -> tuple[int, int]:
     """Return the last positions of what filters can find, and of the log."""
     row = await (await db.execute(ENDS)).fetchone()
     assert row is not None

@@ -2,12 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 from uuid import UUID
 
-from psycopg import AsyncConnection
-
 from projections.engine.arrays import columns
+from service.database import Db
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +37,7 @@ INSERT_MENTIONS = """
 
 
 async def insert_entries(
-    db: AsyncConnection[Any],
+    db: Db,
     entries: Sequence[EntryRow],
     mentions: Sequence[MentionRow],
 ) -> None:

@@ -4,12 +4,11 @@ import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
-from psycopg import AsyncConnection
 from psycopg.errors import UndefinedTable
-from psycopg_pool import AsyncConnectionPool
 
+from service.database import Pool
 from service.errors import InvalidRequestError
 from service.event_log.execute import Authenticate, execute
 from service.event_log.log import EventLog
@@ -68,7 +67,7 @@ class LogAndPool(Protocol):
     def log(self) -> EventLog: ...
 
     @property
-    def pool(self) -> AsyncConnectionPool[AsyncConnection[Any]]: ...
+    def pool(self) -> Pool: ...
 
 
 async def open_price_list(name: str, *, version: str | None = None) -> Import:
@@ -247,9 +246,7 @@ def _result(
     )
 
 
-async def _models_of_source(
-    pool: AsyncConnectionPool[AsyncConnection[Any]], source_name: str
-) -> list[str]:
+async def _models_of_source(pool: Pool, source_name: str) -> list[str]:
     """Return the models, as ``provider/model``, with an open price of a list."""
     async with pool.connection() as db:
         try:

@@ -21,6 +21,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans
 from prometheus_client import Counter as Metric
 
 from service.agents.aggregate import Agent
+from service.database import Pool
 from service.errors import (
     ForbiddenError,
     InvalidRequestError,
@@ -34,7 +35,6 @@ from service.sessions.otlp.attributes import attributes, first_text
 from service.sessions.otlp.conventions import SpanError, reported_span
 from service.sessions.otlp.pending import (
     TRACES_OF_AGENT_MAX,
-    Pool,
     TraceKey,
     has_room,
     merge_spans,

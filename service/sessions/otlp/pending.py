@@ -11,9 +11,8 @@ from uuid import UUID
 import orjson
 import psycopg
 from prometheus_client import Counter
-from psycopg import AsyncConnection
-from psycopg_pool import AsyncConnectionPool
 
+from service.database import Pool
 from service.sessions.otlp.span import KeptSpan
 from service.sessions.otlp.trace import turn_of
 
@@ -24,7 +23,6 @@ TRACES_OF_AGENT_MAX: Final = 500_000
 FORGET_EVERY_S: Final = 60.0
 FORGET_ROWS_MAX: Final = 500
 
-Pool = AsyncConnectionPool[AsyncConnection[Any]]
 
 # What is there stays: a span that comes twice is the same span. Rows are taken in
 # order, so that two requests with the same traces don't block each other for good.
