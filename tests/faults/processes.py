@@ -69,7 +69,7 @@ async def rolling_restart(stage: Stage, _random: Random) -> None:
         if status := await asyncio.to_thread(program.stop):
             stage.surprises.append(f"{program.name} ended with {status} at SIGTERM")
         program.start()
-        await program.ready(timeout_s=30)
+        await program.ready(timeout_s=30 * stage.slowness)
 
 
 async def no_file_descriptors(stage: Stage, random: Random) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import tempfile
+import time
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -24,6 +25,9 @@ from tests.kafka.fixtures import new_topic
 from tests.postgres_proxy import Proxy, running_proxy
 
 SUPERVISE_S = 0.5
+# How long all processes together take to start on a quiet machine of two cores.
+QUIET_START_S = 4.0
+START_TIMEOUT_S = 300.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +51,11 @@ class Cast:
 
 @dataclass(slots=True, kw_only=True)
 class Stage:
-    """``counts`` are the kills, pauses and restarts so far, by what they hit."""
+    """``counts`` are the kills, pauses and restarts so far, by what they hit.
+
+    ``slowness`` is how many times longer than on a quiet machine the first start of
+    all processes took, at least 1: by it time limits are multiplied.
+    """
 
     folder: Path
     data: Path
@@ -62,6 +70,7 @@ class Stage:
     relays: list[Program] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
     surprises: list[str] = field(default_factory=list)
+    slowness: float = 1.0
 
     @property
     def url(self) -> str:
@@ -152,7 +161,11 @@ async def set_up(cast: Cast, *, broker: Broker | None = None) -> AsyncIterator[S
                     stage.kafka = await new_topic(broker.bootstrap)
                 _engage(stage)
                 try:
-                    await stage.recover(timeout_s=60)
+                    started = time.monotonic()
+                    await stage.recover(timeout_s=START_TIMEOUT_S)
+                    stage.slowness = max(
+                        1.0, (time.monotonic() - started) / QUIET_START_S
+                    )
                     yield stage
                 finally:
                     for each in stage.programs:

@@ -18,7 +18,7 @@ from tests.relay.test_chaos import being_written
 
 MEGABYTES = 200
 FELT_TIMEOUT_S = 60
-pytestmark = [pytest.mark.kafka, pytest.mark.faults, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.kafka, pytest.mark.faults, pytest.mark.timeout(1200)]
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from tests.faults.run import Strike, check, running
 from tests.faults.stage import Cast, set_up
 from tests.kafka.broker import Broker
 
-pytestmark = [pytest.mark.faults, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.faults, pytest.mark.timeout(1200)]
 
 # A follower that lost its way never comes to the end.
 SETTLE_S = 5.0
@@ -75,7 +75,9 @@ async def test_a_known_bug_is_found(name: str) -> None:
             async with running(stage, seed=chance.seed, pause_s=chance.pause_s) as run:
                 for fault in HARM.get(name, ()):
                     await run.strike(fault)
-                await run.load.until_acknowledged(chance.writes, timeout_s=60)
+                await run.load.until_acknowledged(
+                    chance.writes, timeout_s=60 * stage.slowness
+                )
             return list(await check(run, with_audit=False, settle_s=SETTLE_S))
 
     await sooner_or_later(found, WORDS[name])
@@ -93,7 +95,9 @@ async def test_a_known_bug_of_the_relay_is_found(
         async with set_up(cast, broker=frail_broker) as stage:
             async with running(stage, seed=chance.seed, pause_s=chance.pause_s) as run:
                 await asyncio.sleep(6 if relays > 1 else 0)
-                await run.load.until_acknowledged(chance.writes, timeout_s=60)
+                await run.load.until_acknowledged(
+                    chance.writes, timeout_s=60 * stage.slowness
+                )
             # Rivals fence each other for ever; one of them ends the work.
             for rival in stage.relays[1:]:
                 rival.kill()

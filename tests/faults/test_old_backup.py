@@ -14,7 +14,7 @@ from tests.faults.run import running
 from tests.faults.stage import Cast, Stage, set_up
 from tests.harness.http_connection import HttpConnection
 
-pytestmark = [pytest.mark.faults, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.faults, pytest.mark.timeout(1200)]
 RECOGNISED_S = 30
 STOPPED = "SELECT follower FROM read.position WHERE reason IS NOT NULL"
 

@@ -15,7 +15,7 @@ from tests.faults.stage import Cast, Stage, set_up
 from tests.faults.tools import MissingToolError, go_without, libfaketime, require
 from tests.kafka.broker import Broker
 
-pytestmark = [pytest.mark.faults, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.faults, pytest.mark.timeout(1200)]
 
 PAUSE_S = 0.04
 COMMAND_TIMES = """

@@ -30,7 +30,7 @@ RIVALRY_MAX_S = 60.0
 pytestmark = [
     pytest.mark.kafka,
     pytest.mark.faults,
-    pytest.mark.timeout(60 + KILLS * 12),
+    pytest.mark.timeout(1200),
 ]
 
 

@@ -129,7 +129,7 @@ def folders(tmp_path: Path) -> tuple[Path, Path]:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(400)
+@pytest.mark.timeout(1200)
 async def test_values_are_nowhere_but_in_the_answers_that_reveal_them(
     folders: tuple[Path, Path],
 ) -> None:

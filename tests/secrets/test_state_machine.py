@@ -257,7 +257,7 @@ def is_acceptable(value: str) -> bool:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(400)
+@pytest.mark.timeout(1200)
 def test_secrets_are_what_the_model_says(service: Service) -> None:
     Secrets.service = service
     run_state_machine_as_test(
