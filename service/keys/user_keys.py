@@ -2,12 +2,12 @@
 
 import os
 import time
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from typing import LiteralString, NamedTuple
 from uuid import UUID, uuid4
 
+from cachetools import TTLCache
 from psycopg.errors import ForeignKeyViolation
 from psycopg.rows import tuple_row
 
@@ -66,10 +66,9 @@ class UserKeys:
     ) -> None:
         self.ring = ring
         self._pool = pool
-        self._cached_max = cached_max
-        self._cached_for_s = cached_for_s
-        self._clock = clock
-        self._cache: OrderedDict[UUID, tuple[UserKey, float]] = OrderedDict()
+        self._cache: TTLCache[UUID, UserKey] = TTLCache(
+            cached_max, cached_for_s, timer=clock
+        )
         self._times_forgotten = 0
 
     async def get(self, user_id: UUID) -> UserKey:
@@ -155,7 +154,7 @@ class UserKeys:
     async def _find(
         self, user_id: UUID, *, may_be_outdated: bool = True
     ) -> UserKey | None:
-        cached = self._cached(user_id)
+        cached = self._cache.get(user_id)
         if cached is not None:
             return cached
         times_forgotten = self._times_forgotten
@@ -180,22 +179,8 @@ class UserKeys:
         user_key = UserKey(rows[0].key_id, Key(material))
         # A key that was destroyed while it was read must not be cached.
         if times_forgotten == self._times_forgotten:
-            self._remember(user_id, user_key)
+            self._cache[user_id] = user_key
         return user_key
-
-    def _cached(self, user_id: UUID) -> UserKey | None:
-        user_key, expires_at = self._cache.get(user_id, (None, 0.0))
-        if user_key is None or expires_at <= self._clock():
-            self._cache.pop(user_id, None)
-            return None
-        self._cache.move_to_end(user_id)
-        return user_key
-
-    def _remember(self, user_id: UUID, user_key: UserKey) -> None:
-        self._cache[user_id] = user_key, self._clock() + self._cached_for_s
-        self._cache.move_to_end(user_id)
-        while len(self._cache) > self._cached_max:
-            self._cache.popitem(last=False)
 
     async def _create(self, user_id: UUID) -> None:
         key_id, material = uuid4(), os.urandom(KEY_BYTES)

@@ -1,9 +1,10 @@
 """Authenticate a bearer token against the log."""
 
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from uuid import UUID
+
+from cachetools import LRUCache
 
 from service.errors import UnauthenticatedError
 from service.event_log.log import EventLog
@@ -22,7 +23,7 @@ class TokenAuthenticator:
     def __init__(self, log: EventLog, token_hash: TokenHash) -> None:
         self._log = log
         self._token_hash = token_hash
-        self._proofs: OrderedDict[str, _Proof] = OrderedDict()
+        self._proofs: LRUCache[str, _Proof] = LRUCache(PROOFS_MAX)
 
     async def authenticate(self, header: str | None) -> Principal:
         """Return the principal of an ``Authorization`` header.
@@ -35,8 +36,6 @@ class TokenAuthenticator:
             return principal
         proof = await self._prove(header)
         self._proofs[header or ""] = proof
-        if len(self._proofs) > PROOFS_MAX:
-            self._proofs.popitem(last=False)
         return proof.principal
 
     def recall(self, header: str | None) -> Principal | None:

@@ -1,11 +1,11 @@
 """Answers about ended sessions, remembered for a little while."""
 
 import time
-from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Final
+
+from cachetools import TTLCache
 
 from projections.sessions.trace_store import Enrichment, SessionKey
 from service.http.envelope import to_json
@@ -18,24 +18,19 @@ REMEMBERED_FOR_S: Final = 60.0
 SETTLED_AFTER: Final = timedelta(minutes=5)
 
 
-@dataclass(slots=True)
 class Memory:
     """Bounded in sessions, in what is kept of each, and in time."""
 
-    clock: Callable[[], float] = time.monotonic
-    _kept: OrderedDict[SessionKey, tuple[float, Enrichment]] = field(
-        default_factory=OrderedDict
-    )
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._kept: TTLCache[SessionKey, Enrichment] = TTLCache(
+            SESSIONS_MAX, REMEMBERED_FOR_S, timer=clock
+        )
 
     def __len__(self) -> int:
         return len(self._kept)
 
     def recall(self, key: SessionKey) -> Enrichment | None:
-        until, enrichment = self._kept.get(key, (0.0, None))
-        if enrichment is None or until <= self.clock():
-            self._kept.pop(key, None)
-            return None
-        return enrichment
+        return self._kept.get(key)
 
     def remember(self, key: SessionKey, enrichment: Enrichment) -> None:
         """Keep an answer if the session is over, for long enough, and it is small."""
@@ -44,7 +39,4 @@ class Memory:
             return
         if len(to_json(enrichment)) > SESSION_BYTES_MAX:
             return
-        self._kept[key] = self.clock() + REMEMBERED_FOR_S, enrichment
-        self._kept.move_to_end(key)
-        while len(self._kept) > SESSIONS_MAX:
-            self._kept.popitem(last=False)
+        self._kept[key] = enrichment

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from uuid import UUID
 
 from projections.sessions.phoenix import memory
+from projections.sessions.phoenix.memory import Memory
 from projections.sessions.phoenix.store import PhoenixStore, open_phoenix
 from tests.sessions.phoenix.fake import AGENT, OTHER, FakePhoenix, key, node, serving
 
@@ -145,7 +146,7 @@ async def test_ended_sessions_are_remembered_for_a_while() -> None:
 
     async with store(fake) as phoenix:
         now = [100.0]
-        phoenix.memory.clock = lambda: now[0]
+        phoenix.memory = Memory(clock=lambda: now[0])
         first = await phoenix.fetch(keys, deadline_s=60)
         again = await phoenix.fetch(keys, deadline_s=60)
         assert len(phoenix.memory) == 1
