@@ -2,7 +2,6 @@
 
 import itertools
 import threading
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
@@ -12,6 +11,7 @@ from psycopg.conninfo import make_conninfo
 
 from service import migrate as module
 from service.migrate import Migration, MigrationError, migrate, migrations
+from tests.waiting import until_blocking
 
 _numbers = itertools.count(1)
 NAMES = [each.name for each in migrations()]
@@ -143,17 +143,12 @@ def test_a_killed_migration_is_applied_by_the_next_process(
 
 
 def _kill_the_sleeper(url: str) -> None:
-    deadline = time.monotonic() + 60
+    kill = (
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+        " WHERE datname = current_database() AND wait_event = 'PgSleep'"
+    )
     with psycopg.connect(url, autocommit=True) as connection:
-        while time.monotonic() < deadline:
-            killed = connection.execute(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-                " WHERE datname = current_database() AND wait_event = 'PgSleep'"
-            ).fetchall()
-            if killed:
-                return
-            time.sleep(0.02)
-    raise AssertionError("nobody sleeps")
+        until_blocking(lambda: connection.execute(kill).fetchall())
 
 
 def test_another_role_than_a_superuser_can_own_the_database(postgres: str) -> None:

@@ -1,6 +1,5 @@
 """The signer: its key, its files, and what it refuses to sign."""
 
-import asyncio
 import stat
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,6 +19,7 @@ from service.keys.root_key import KeyRingError
 from service.resources import Resources
 from tests.audit.tampering import as_owner, rewrite_tree, sign
 from tests.callers import Callers
+from tests.waiting import until
 
 CHANGE = (
     "UPDATE events.stored_event SET state = state || '\\x20' WHERE notification_id = 2"
@@ -124,18 +124,13 @@ async def test_a_restored_log_is_another_tree(
 
 
 async def _follow_into(resources: Resources, epoch: str) -> None:
-    async with asyncio.timeout(60):
-        while True:
-            async with resources.pool.connection() as db:
-                row = await (
-                    await db.execute(
-                        "SELECT epoch::text FROM read.position"
-                        " WHERE follower = 'merkle_tree'"
-                    )
-                ).fetchone()
-            if row and row[0] == epoch:
-                return
-            await asyncio.sleep(0.05)
+    query = "SELECT epoch::text FROM read.position WHERE follower = 'merkle_tree'"
+
+    async def is_followed() -> bool:
+        async with resources.pool.connection() as db:
+            return await (await db.execute(query)).fetchone() == (epoch,)
+
+    await until(is_followed)
 
 
 async def test_what_was_signed_but_not_published_is_published(

@@ -1,6 +1,5 @@
 """What the test projector's tables and places say."""
 
-import asyncio
 from typing import Any
 
 from psycopg import AsyncConnection
@@ -8,6 +7,7 @@ from psycopg_pool import AsyncConnectionPool
 
 from projections.engine.progress import wait_for_position
 from service.event_log.log import EventLog
+from tests.waiting import until
 
 
 async def caught_up(
@@ -35,9 +35,9 @@ async def place(
 
 async def reason(db: AsyncConnection[Any], name: str = "line_counts") -> str:
     """Wait until a follower has recorded why it stopped."""
-    async with asyncio.timeout(60):
-        while True:
-            found = await place(db, name)
-            if found is not None and found[1] is not None:
-                return found[1]
-            await asyncio.sleep(0.01)
+
+    async def recorded() -> str | None:
+        found = await place(db, name)
+        return found[1] if found else None
+
+    return str(await until(recorded))

@@ -10,6 +10,7 @@ from tests.engine.conftest import RunFollower
 from tests.engine.line_counts import LineCounts
 from tests.engine.tables import caught_up
 from tests.event_log.logs import open_ledger
+from tests.waiting import until
 
 
 async def test_without_listen_it_still_looks_now_and_then(
@@ -39,12 +40,10 @@ async def test_a_lost_listen_is_taken_up_again(
         " WHERE datname = current_database() AND query LIKE 'LISTEN%'"
     )
 
-    async with asyncio.timeout(60):
-        while True:
-            row = await (await owner.execute(listening)).fetchone()
-            if row == (2,):
-                break
-            await asyncio.sleep(0.05)
+    async def all_listen() -> bool:
+        return await (await owner.execute(listening)).fetchone() == (2,)
+
+    await until(all_listen)
 
     with log.notifier.subscribe() as committed:
         committed.clear()

@@ -14,8 +14,9 @@ from service.event_log.log import EventLog
 from tests.engine.conftest import RunFollower
 from tests.engine.line_counts import LineCounts, OtherLineCounts
 from tests.engine.tables import caught_up, lines, place, reason
-from tests.event_log.logs import enter, entering, open_ledger, run, until
+from tests.event_log.logs import enter, entering, open_ledger, run
 from tests.reading import read_events
+from tests.waiting import until
 
 
 async def test_it_applies_what_is_there_and_what_comes(

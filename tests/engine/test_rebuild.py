@@ -18,9 +18,10 @@ from tests.engine.conftest import RunFollower
 from tests.engine.line_counts import LineCounts, LineCountsWithFirst
 from tests.engine.tables import caught_up, lines, place, reason
 from tests.event_log.ledger import Ledger
-from tests.event_log.logs import enter, entering, open_ledger, run, until
+from tests.event_log.logs import enter, entering, open_ledger, run
 from tests.event_log.test_epoch import restore
 from tests.reading import read_events
+from tests.waiting import until
 
 REBUILDING = """
     SELECT count(*) FROM pg_stat_activity WHERE application_name = 'rebuilding'
@@ -150,11 +151,11 @@ async def test_what_cant_be_read_ahead_ends_the_rebuild_and_leaves_no_connection
         await rebuild(conninfo, log.mapper, LineCounts())
 
     assert await rows(owner) == live
-    async with asyncio.timeout(60):
-        while True:
-            if await (await owner.execute(REBUILDING)).fetchone() == (0,):
-                break
-            await asyncio.sleep(0.01)
+
+    async def is_over() -> bool:
+        return await (await owner.execute(REBUILDING)).fetchone() == (0,)
+
+    await until(is_over)
 
 
 async def test_a_changed_definition_is_rebuilt_at_the_next_start(

@@ -1,6 +1,5 @@
 """Event logs of the tests, and commands to run on them."""
 
-import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
@@ -104,15 +103,6 @@ async def entries(log: AnyLog, ledger_id: UUID) -> list[str]:
         for each in await read_events(log, after=0, upto=2**62, limit=1_000_000)
         if each.aggregate_id == ledger_id and isinstance(each.event, Ledger.Entered)
     ]
-
-
-async def until(
-    condition: Callable[[], Any], *, timeout_s: float = 60, step_s: float = 0.01
-) -> None:
-    """Wait for what another task or process will do; fail when it doesn't."""
-    async with asyncio.timeout(timeout_s):
-        while not condition():  # noqa: ASYNC110 # nobody rings for a test
-            await asyncio.sleep(step_s)
 
 
 async def expect_sound(db: AsyncConnection[Any]) -> int:

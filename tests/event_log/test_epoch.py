@@ -9,7 +9,8 @@ from service.event_log.log import EventLog
 from service.resources import Resources
 from tests.callers import Callers
 from tests.event_log.ledger import Ledger
-from tests.event_log.logs import enter, entries, open_ledger, until
+from tests.event_log.logs import enter, entries, open_ledger
+from tests.waiting import until
 
 RESTORE = """
     ALTER TABLE events.stored_event DISABLE TRIGGER append_only;

@@ -17,16 +17,10 @@ from service.event_log.append import OutcomeUnknownError
 from service.event_log.log import EventLog
 from service.migrate import migrate
 from tests.event_log.ledger import Ledger
-from tests.event_log.logs import (
-    enter,
-    entries,
-    expect_sound,
-    open_ledger,
-    open_log,
-    until,
-)
+from tests.event_log.logs import enter, entries, expect_sound, open_ledger, open_log
 from tests.harness.process_tree import kill
 from tests.postgres_proxy import running_proxy
+from tests.waiting import until
 
 CLIENTS = 16
 KILLS = 3

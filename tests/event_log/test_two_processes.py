@@ -30,8 +30,8 @@ from tests.event_log.logs import (
     open_ledger,
     open_log,
     run,
-    until,
 )
+from tests.waiting import until
 
 
 async def test_two_logs_make_one_dense_order(

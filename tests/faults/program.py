@@ -1,6 +1,5 @@
 """One process of the service, to be killed, paused and started again."""
 
-import asyncio
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -9,8 +8,7 @@ from pathlib import Path
 from tests.harness.http_connection import HttpConnection, LostError, NotSentError
 from tests.harness.process import Process, free_ports
 from tests.harness.service import AGENT_RUNTIME, own_environment
-
-READY_STEP_S = 0.05
+from tests.waiting import until
 
 
 class Program(Process):
@@ -47,9 +45,7 @@ class Program(Process):
         started = time.monotonic()
         connection = HttpConnection(self.port)
         try:
-            async with asyncio.timeout(timeout_s):
-                while not await _answers(connection):  # noqa: ASYNC110 # asks another process
-                    await asyncio.sleep(READY_STEP_S)
+            await until(lambda: _answers(connection), timeout_s=timeout_s)
         except TimeoutError:
             raise TimeoutError(f"{self.name} isn't ready: {self.log_tail()}") from None
         finally:

@@ -15,9 +15,9 @@ from tests.kafka.fixtures import new_topic
 from tests.kafka.jars import MissingError, broker_libs, go_without_broker
 from tests.relay.published import require_equal, until_published
 from tests.relay.test_chaos import being_written
+from tests.waiting import until
 
 MEGABYTES = 200
-FELT_TIMEOUT_S = 60
 pytestmark = [pytest.mark.kafka, pytest.mark.faults, pytest.mark.timeout(1200)]
 
 
@@ -56,9 +56,7 @@ async def test_a_full_disk_of_kafka_costs_time_and_nothing_else(
     ):
         await until_published(resources, kafka)
         with disk.kept_full(small):
-            async with asyncio.timeout(FELT_TIMEOUT_S):
-                while "No space left on device" not in said.read_text():  # noqa: ASYNC110
-                    await asyncio.sleep(0.1)
+            await until(lambda: "No space left on device" in said.read_text())
         # It has given up its only disk, and takes it back only when it starts.
         broker.kill()
         await broker.start_aside()

@@ -13,6 +13,7 @@ from tests.faults.checks.tables import check_tables, until_caught_up
 from tests.faults.run import running
 from tests.faults.stage import Cast, Stage, set_up
 from tests.harness.http_connection import HttpConnection
+from tests.waiting import until
 
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(1200)]
 RECOGNISED_S = 30
@@ -39,10 +40,8 @@ async def stopped_because(stage: Stage) -> set[str]:
 
 async def until_rebuilt(stage: Stage) -> None:
     """Wait until no follower says any more that it can't go on."""
-    async with asyncio.timeout(RECOGNISED_S):
-        with psycopg.connect(stage.url, autocommit=True) as db:
-            while db.execute(STOPPED).fetchall():  # noqa: ASYNC110 # asks others
-                await asyncio.sleep(0.1)
+    with psycopg.connect(stage.url, autocommit=True) as db:
+        await until(lambda: not db.execute(STOPPED).fetchall(), timeout_s=RECOGNISED_S)
 
 
 async def test_followers_refuse_a_log_that_is_older_than_their_tables() -> None:

@@ -14,6 +14,7 @@ from tests.faults.history import History, Outcome, Told
 from tests.faults.world import CANARY, World
 from tests.faults.writes import Write, draw
 from tests.harness.http_connection import HttpConnection, LostError, NotSentError, Reply
+from tests.waiting import until
 
 # Longer than the service takes to give up: queue, commit and the question after it.
 ATTEMPT_TIMEOUT_S = 30.0
@@ -78,9 +79,7 @@ class Workload:
         """Wait for so many further acknowledgements; return the seconds it took."""
         started = time.monotonic()
         goal = self.acknowledged + more
-        async with asyncio.timeout(timeout_s):
-            while self.acknowledged < goal:  # noqa: ASYNC110 # nobody rings for a test
-                await asyncio.sleep(0.02)
+        await until(lambda: self.acknowledged >= goal, timeout_s=timeout_s)
         return time.monotonic() - started
 
 

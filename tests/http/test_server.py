@@ -13,10 +13,10 @@ from aiohttp import web
 from service.http.overload import REFUSED, ConnectionLimit, connections_max
 from service.http.server import Runner
 from service.tasks import end_tasks
-from tests.event_log.logs import until
 from tests.http.raw import TIMEOUT_S
 from tests.http.test_failures import log_lines
 from tests.metrics import counted
+from tests.waiting import until
 
 HIDDEN = b"art_hidden"
 TOO_LONG = b"x" * 9000

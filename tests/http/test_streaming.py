@@ -10,6 +10,7 @@ from aiohttp.test_utils import TestClient, TestServer
 from service.http import streaming
 from service.http.streaming import Stream, Streams
 from service.http.telemetry import name_request
+from tests.waiting import until
 
 CHUNK = b"x" * 65536
 
@@ -49,9 +50,7 @@ async def client(streams: Streams) -> AsyncIterator[TestClient]:
 
 
 async def until_free(streams: Streams) -> None:
-    async with asyncio.timeout(60):
-        while not streams.free:  # noqa: ASYNC110 # nobody rings for a test
-            await asyncio.sleep(0.01)
+    await until(lambda: streams.free)
 
 
 async def test_a_stream_has_the_headers_of_every_answer(client: TestClient) -> None:

@@ -13,8 +13,7 @@ from service.event_log.mapper import RecordedEvent
 from service.resources import Resources
 from tests.kafka.reading import Record, published_position, read_all
 from tests.reading import read_events
-
-POLL_S = 0.05
+from tests.waiting import until
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -62,11 +61,11 @@ async def until_published(
 ) -> None:
     """Wait until Kafka says that all of the log is on the topic."""
     head = (await resources.log.head()).position
-    async with asyncio.timeout(timeout_s):
-        while True:
-            if await asyncio.to_thread(reached, kafka) >= head:
-                return
-            await asyncio.sleep(POLL_S)
+
+    async def is_published() -> bool:
+        return await asyncio.to_thread(reached, kafka) >= head
+
+    await until(is_published, timeout_s=timeout_s)
 
 
 def reached(kafka: KafkaSettings) -> int:

@@ -23,10 +23,10 @@ from tests.metrics import counted
 from tests.relay import relay_process
 from tests.relay.published import require_equal, until_published
 from tests.relay.writing import register, write_on
+from tests.waiting import until
 
 KILLS = int(os.environ.get("KAFKA_CHAOS_KILLS", "10"))
 FENCINGS = 3
-RIVALRY_MAX_S = 60.0
 pytestmark = [
     pytest.mark.kafka,
     pytest.mark.faults,
@@ -107,11 +107,9 @@ async def test_rival_relays_double_nothing_unless_they_read_before_they_fence(
         rivals(resources, kafka, make_publisher(order)),
     ):
         await asyncio.sleep(5)
-        async with asyncio.timeout(RIVALRY_MAX_S):
-            while counted(fenced) - before < FENCINGS or (  # noqa: ASYNC110
-                order is ReadsFirst and not await has_doubles(kafka)
-            ):
-                await asyncio.sleep(0.1)
+        await until(lambda: counted(fenced) - before >= FENCINGS)
+        if order is ReadsFirst:
+            await until(lambda: has_doubles(kafka))
     async with run_relay(resources.log, resources.conninfo, kafka):
         await until_published(resources, kafka)
     if order is FencesFirst:

@@ -20,11 +20,11 @@ from tests.audit.tampering import Signed, as_owner, sign
 from tests.callers import Callers
 from tests.harness.service import audit
 from tests.kafka.reading import Record, read_all
+from tests.waiting import until
 
 pytestmark = pytest.mark.kafka
 
 POLL_S = 0.05
-ARRIVES_IN_S = 60.0
 LOGGER = "projections.relay.checkpoint_relay"
 TAMPERING = (
     "UPDATE events.stored_event SET state = state || '\\x20' WHERE notification_id = 1"
@@ -53,14 +53,16 @@ async def publishing(
 
 async def on_topic(kafka: KafkaSettings, *, at_least: int = 0) -> list[Record]:
     """Return the topic's records, as soon as there are as many as should come."""
-    async with asyncio.timeout(ARRIVES_IN_S):
-        while True:
-            records = await asyncio.to_thread(
-                read_all, kafka.bootstrap, kafka.checkpoint_topic
-            )
-            if len(records) >= at_least:
-                return records
-            await asyncio.sleep(POLL_S)
+
+    async def enough() -> tuple[list[Record], bool] | None:
+        records = await asyncio.to_thread(
+            read_all, kafka.bootstrap, kafka.checkpoint_topic
+        )
+        return (records, True) if len(records) >= at_least else None
+
+    found = await until(enough)
+    assert found is not None
+    return found[0]
 
 
 def sizes(records: list[Record], signed: Signed) -> list[int]:
@@ -69,12 +71,14 @@ def sizes(records: list[Record], signed: Signed) -> list[int]:
 
 
 async def refused(caplog: pytest.LogCaptureFixture) -> str:
-    async with asyncio.timeout(ARRIVES_IN_S):
-        while True:
-            for record in caplog.records:
-                if (record.name, record.levelname) == (LOGGER, "ERROR"):
-                    return record.getMessage()
-            await asyncio.sleep(POLL_S)
+    errors = await until(
+        lambda: [
+            record.getMessage()
+            for record in caplog.records
+            if (record.name, record.levelname) == (LOGGER, "ERROR")
+        ]
+    )
+    return errors[0]
 
 
 async def test_every_signed_checkpoint_is_there_as_the_api_serves_it(

@@ -22,6 +22,7 @@ from tests.kafka.broker import Broker
 from tests.kafka.reading import positions
 from tests.relay.published import require_equal, until_published
 from tests.relay.writing import register, toggle
+from tests.waiting import until
 
 pytestmark = pytest.mark.kafka
 
@@ -39,12 +40,8 @@ async def relaying(resources: Resources, kafka: KafkaSettings) -> AsyncIterator[
         await asyncio.gather(task, return_exceptions=True)
 
 
-async def until(relay: Relay, state: str) -> None:
-    async with asyncio.timeout(60):
-        while True:
-            if relay.metrics.status.state == state:
-                return
-            await asyncio.sleep(0.02)
+async def until_state(relay: Relay, state: str) -> None:
+    await until(lambda: relay.metrics.status.state == state)
 
 
 async def readiness(client: TestClient) -> tuple[str, dict[str, Any]]:
@@ -67,7 +64,7 @@ async def test_a_topic_that_is_missing_stops_it_until_there_is_one(
     missing = replace(kafka, topic=f"{kafka.topic}.missing")
     await register(resources.log, 3)
     async with relaying(resources, missing) as relay:
-        await until(relay, "stopped")
+        await until_state(relay, "stopped")
         status, seen = await readiness(client)
         assert status == "degraded"
         assert (
@@ -77,7 +74,7 @@ async def test_a_topic_that_is_missing_stops_it_until_there_is_one(
         assert await metric(client, 'agent_runtime_follower_stopped{follower="relay"}')
         await create_topics(missing)
         await until_published(resources, missing)
-        await until(relay, "following")
+        await until_state(relay, "following")
         status, seen = await readiness(client)
         assert (status, seen["stopped"], seen["lag"]) == ("ready", None, 0)
     await require_equal(resources, missing)
@@ -96,7 +93,7 @@ async def test_a_topic_that_was_recreated_is_refused(
     await create_topics(kafka)
     await toggle(resources.log, connector_id)
     async with relaying(resources, kafka) as relay:
-        await until(relay, "stopped")
+        await until_state(relay, "stopped")
         _, seen = await readiness(client)
         assert "was published up to position 3, but is empty" in seen["stopped"]
         assert (seen["position"], seen["lag"]) == (3, 1)
@@ -110,13 +107,13 @@ async def test_a_restored_log_is_refused(
     await register(resources.log, 3)
     async with relaying(resources, kafka) as relay:
         await until_published(resources, kafka)
-        await until(relay, "following")
+        await until_state(relay, "following")
         with psycopg.connect(resources.database_url, autocommit=True) as owner:
             owner.execute("UPDATE events.head SET epoch = gen_random_uuid()")
-        await until(relay, "stopped")
+        await until_state(relay, "stopped")
         assert "LogEpochChangedError" in (await readiness(client))[1]["stopped"]
     async with relaying(resources, kafka) as relay:
-        await until(relay, "stopped")
+        await until_state(relay, "stopped")
         assert "was written in epoch" in (await readiness(client))[1]["stopped"]
 
 
@@ -137,7 +134,7 @@ async def test_a_log_that_ends_before_its_topic_is_refused(
             open_resources(url, folder) as older,
             relaying(older, kafka) as relay,
         ):
-            await until(relay, "stopped")
+            await until_state(relay, "stopped")
             assert relay.metrics.status.reason is not None
             assert "but the log ends at 0" in relay.metrics.status.reason
 
@@ -152,7 +149,7 @@ async def test_an_event_that_nobody_has_decided_on_stops_it_right_there(
     [connector_id, *_] = await register(resources.log, 5)
     await toggle(resources.log, connector_id)
     async with relaying(resources, kafka) as relay:
-        await until(relay, "stopped")
+        await until_state(relay, "stopped")
         status, seen = await readiness(client)
         assert status == "degraded"
         assert "'connector.made_public' at position 6" in seen["stopped"]
@@ -167,7 +164,7 @@ async def test_without_a_broker_it_tries_again_and_shows_how_far_behind_it_is(
     [port] = free_ports(1)
     nowhere = replace(kafka, bootstrap=f"127.0.0.1:{port}")
     async with relaying(resources, nowhere) as relay:
-        await until(relay, "interrupted")
+        await until_state(relay, "interrupted")
         status, seen = await readiness(client)
         assert status == "degraded"
         assert seen["stopped"] == "BrokerUnavailableError: KafkaConnectionError"
@@ -183,13 +180,13 @@ async def test_one_relay_publishes_and_the_next_takes_over(
 ) -> None:
     [connector_id, *_] = await register(resources.log, 3)
     async with relaying(resources, kafka) as second:
-        await until(second, "following")
+        await until_state(second, "following")
         async with relaying(resources, kafka) as third:
-            await until(third, "standby")
+            await until_state(third, "standby")
     async with relaying(resources, kafka) as fourth:
         await toggle(resources.log, connector_id)
         await until_published(resources, kafka)
-        await until(fourth, "following")
+        await until_state(fourth, "following")
     await require_equal(resources, kafka)
 
 
@@ -199,14 +196,14 @@ async def test_a_broken_database_connection_interrupts_it(
     [connector_id, *_] = await register(resources.log, 3)
     async with relaying(resources, kafka) as relay:
         await until_published(resources, kafka)
-        await until(relay, "following")
+        await until_state(relay, "following")
         with psycopg.connect(resources.database_url, autocommit=True) as owner:
             owner.execute(
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
                 " WHERE datname = current_database() AND pid <> pg_backend_pid()"
             )
-        await until(relay, "interrupted")
-        await until(relay, "following")
+        await until_state(relay, "interrupted")
+        await until_state(relay, "following")
         await toggle(resources.log, connector_id)
         await until_published(resources, kafka)
     await require_equal(resources, kafka)
@@ -217,10 +214,10 @@ async def test_a_stopped_broker_is_no_news_when_it_is_back(
 ) -> None:
     [connector_id, *_] = await register(resources.log, 3)
     async with relaying(resources, frail_kafka) as relay:
-        await until(relay, "following")
+        await until_state(relay, "following")
         frail_broker.stop()
         await toggle(resources.log, connector_id, 10)
-        await until(relay, "interrupted")
+        await until_state(relay, "interrupted")
         await frail_broker.start_aside()
         await until_published(resources, frail_kafka)
     await require_equal(resources, frail_kafka)

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +13,7 @@ import psycopg
 import pytest
 
 from service.embedded_postgres.server import EmbeddedPostgres
+from tests.waiting import until_blocking
 
 HARDEN = "forbid_dumps()"
 
@@ -119,7 +119,4 @@ def test_the_embedded_postgresql_still_starts_and_ends_with_its_parent(
             assert db.execute("SELECT 1").fetchone() == (1,)
         parent.kill()
         parent.wait()
-    deadline = time.monotonic() + 60
-    while Path(f"/proc/{postgres}").exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not Path(f"/proc/{postgres}").exists()
+    until_blocking(lambda: not Path(f"/proc/{postgres}").exists())
