@@ -149,3 +149,21 @@ def test_decisions_are_numbered_without_gaps_and_listed() -> None:
     assert listed == decisions
     for number, name in enumerate(decisions, start=1):
         assert text(f"docs/decisions/{name}").startswith(f"# {number}. ")
+
+
+def test_documented_kcat_lines_consume() -> None:
+    """Without ``-C`` and a terminal, kcat writes what it reads to the topic."""
+    lines = [
+        line
+        for page in (ROOT / "docs").rglob("*.md")
+        for line in page.read_text("utf-8").splitlines()
+        if line.startswith("kcat ")
+    ]
+    assert lines
+    assert [line for line in lines if " -C " not in line] == []
+
+
+def test_the_brokers_data_are_in_its_volume() -> None:
+    compose = text("deploy/compose.yaml")
+    (folder,) = re.findall(r"KAFKA_LOG_DIRS: (\S+)", compose)
+    assert f'volumes: ["kafka:{folder}"]' in compose
