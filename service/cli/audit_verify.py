@@ -87,7 +87,14 @@ def _key(given: str) -> VerifierKey:
     return VerifierKey.parse(path.read_text("utf-8") if path.is_file() else given)
 
 
-def _checkpoint_files(given: Iterable[str]) -> Iterator[Path]:
+def _checkpoint_files(given: Iterable[str]) -> list[Path]:
+    files = [*_files(given)]
+    if not files:
+        raise NoteError("there is no checkpoint to verify with")
+    return files
+
+
+def _files(given: Iterable[str]) -> Iterator[Path]:
     for each in map(Path, given):
         if each.is_dir():
             yield from sorted(

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from projections.engine.progress import wait_for_position
 from service.cli.audit import reading_database
 from service.database import READER_ROLE
@@ -67,6 +69,21 @@ async def test_export_and_verification_by_a_reader(
     assert status == 2
     assert "no known key has signed" in words
     assert (await verified(tmp_path / "no", key_file))[0] == 2
+
+
+@pytest.mark.processes
+async def test_a_folder_without_checkpoints_verifies_nothing(tmp_path: Path) -> None:
+    export, folder = tmp_path / "export", tmp_path / "checkpoints"
+    export.touch()
+    folder.mkdir()
+
+    done = await audit(
+        *("verify", str(export), "--public-key", C2SP_KEY),
+        *("--checkpoint", str(folder)),
+    )
+
+    assert done.returncode == 2
+    assert "there is no checkpoint to verify with" in done.stderr
 
 
 async def test_checkpoint_and_key_are_printed(
