@@ -116,7 +116,7 @@ async def record_turns(
         problems = faults(turn, now=work.at)
         if problems:
             raise InvalidRequestError("this turn can't be", problems=problems)
-        if not session.can_learn_from(turn):
+        if not session.accepts(turn):
             known.append(False)
             continue
         if session.is_full and not session.has_turn(turn.turn_id):
