@@ -13,8 +13,8 @@ from projections.connectors.routes import routes as connector_reads
 from projections.engine.snapshot import READ_POOL
 from projections.health.routes import HEALTH, Health
 from projections.health.routes import routes as probes
+from projections.price_catalog.cache import CATALOG_CACHE, CatalogCache
 from projections.price_catalog.history_routes import routes as price_history
-from projections.price_catalog.rendered import RENDERED_CATALOG, RenderedCatalog
 from projections.price_catalog.routes import routes as price_reads
 from projections.relay.routes import routes as event_documents
 from projections.secrets.routes import routes as secret_reads
@@ -109,7 +109,7 @@ def create_app(
     app[IMPORT_RESOURCES] = resources
     app[DRAINING] = Draining()
     app[HEALTH] = Health(resources.pool)
-    app[RENDERED_CATALOG] = RenderedCatalog(resources.pool)
+    app[CATALOG_CACHE] = CatalogCache(resources.pool)
     app[EVENT_LOG] = resources.log
     app[KEY_RING] = resources.key_ring
     app[VAULT] = resources.vault

@@ -1,4 +1,4 @@
-"""Everything that was ever said about one model's prices."""
+"""All prices of a model that the log has ever recorded."""
 
 from datetime import datetime
 from decimal import Decimal
@@ -81,7 +81,7 @@ async def price_history(
     after: tuple[int, datetime] | None,
     limit: int,
 ) -> list[KnownPrice]:
-    """Return what was said, in the order of saying it; ``known``: at a position."""
+    """Return prices in the order of recording; ``known``: as known at that position."""
     async with db.cursor(row_factory=dict_row) as cursor:
         await cursor.execute(
             HISTORY,

@@ -10,13 +10,13 @@ from pydantic import AfterValidator, Field
 from projections.engine.paging import page_of
 from projections.engine.snapshot import reading
 from projections.engine.time_travel import as_of
+from projections.price_catalog.cache import FOLLOWER
 from projections.price_catalog.history import (
     KnownPrice,
     PricedModel,
     price_history,
     priced_model,
 )
-from projections.price_catalog.rendered import FOLLOWER
 from service.errors import NotFoundError
 from service.http.app_keys import EVENT_LOG
 from service.http.as_of import At

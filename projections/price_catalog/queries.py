@@ -1,4 +1,4 @@
-"""Questions about prices: what holds at a moment, as known at a position."""
+"""Queries for the prices at a time, as known at a position of the log."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,8 +12,8 @@ STATE = """
       FROM read.position p CROSS JOIN read.catalog_change c
      WHERE p.follower = 'provider_catalog'
 """
-# One statement, so that prices and span are of one snapshot. The order is that of
-# the code points, whatever the database's own collation.
+# One statement, so that prices and span are from one snapshot. Sorted by code point,
+# independently of the database's collation.
 EFFECTIVE = """
     WITH known AS (
          SELECT *
@@ -21,11 +21,11 @@ EFFECTIVE = """
           WHERE p.known_from <= %(known)s
             AND (p.known_until IS NULL OR %(known)s < p.known_until)),
     span AS (
-         SELECT max(b.moment) FILTER (WHERE b.moment <= %(as_of)s) AS since,
-                min(b.moment) FILTER (WHERE b.moment > %(as_of)s) AS until
+         SELECT max(b.boundary) FILTER (WHERE b.boundary <= %(as_of)s) AS since,
+                min(b.boundary) FILTER (WHERE b.boundary > %(as_of)s) AS until
            FROM known p
           CROSS JOIN LATERAL (VALUES (p.effective_from), (p.effective_until))
-                AS b (moment))
+                AS b (boundary))
     SELECT span.since, span.until,
            v.key, v.display_name, v.id, m.name,
            p.input_price_per_1m, p.output_price_per_1m, p.cache_creation_price_per_1m,
@@ -44,7 +44,7 @@ EFFECTIVE = """
 
 @dataclass(frozen=True, slots=True)
 class CatalogState:
-    """How far the projection has come, and where it last changed anything."""
+    """The position of the projection, and that of its last change."""
 
     epoch: UUID
     position: int
@@ -69,19 +69,19 @@ class EffectivePrice:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """The time around a moment in which no price starts or ends; None is endless."""
+    """A time span in which no price starts or ends; None is unbounded."""
 
     since: datetime | None
     until: datetime | None
 
-    def __contains__(self, moment: datetime) -> bool:
-        return (self.since is None or self.since <= moment) and (
-            self.until is None or moment < self.until
+    def __contains__(self, at: datetime) -> bool:
+        return (self.since is None or self.since <= at) and (
+            self.until is None or at < self.until
         )
 
 
 async def catalog_state(db: Db) -> CatalogState | None:
-    """Ask, by two single rows, whether anything has moved; None: never built."""
+    """Return the projection's state, from two single rows; None: never built."""
     row = await (await db.execute(STATE, prepare=True)).fetchone()
     return None if row is None else CatalogState(*row)
 
@@ -89,9 +89,9 @@ async def catalog_state(db: Db) -> CatalogState | None:
 async def effective_prices(
     db: Db, *, as_of: datetime, known: int
 ) -> tuple[list[EffectivePrice], Span]:
-    """Return every price that holds at a moment, in the order of the answer.
+    """Return the prices at a time, in the order of the answer.
 
-    With it comes the longest time around the moment in which they are the same.
+    With them comes the longest time span in which they stay the same.
     """
     cursor = await db.execute(EFFECTIVE, {"as_of": as_of, "known": known})
     rows = await cursor.fetchall()

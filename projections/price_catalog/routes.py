@@ -7,9 +7,9 @@ from aiohttp import web
 
 from projections.engine.snapshot import READ_POOL
 from projections.engine.time_travel import as_of
-from projections.price_catalog.answer import ProviderEntry
-from projections.price_catalog.conditional import max_age_s, respond_conditionally
-from projections.price_catalog.rendered import RENDERED_CATALOG
+from projections.price_catalog.cache import CATALOG_CACHE
+from projections.price_catalog.http_caching import max_age_s, respond_conditionally
+from projections.price_catalog.rendering import ProviderEntry
 from service.http.app_keys import EVENT_LOG
 from service.http.as_of import At
 from service.http.operation import Routes
@@ -50,17 +50,12 @@ async def get_providers(
     now = request.app.get(CLOCK, _utc_now)()
     as_of = query.as_of or now
     wanted = min_position(request)
-    catalog = request.app[RENDERED_CATALOG]
-    at_hand = catalog.at_hand(as_of, wanted) if query.at is None else None
-    if at_hand is None:
-        known = None
-        if query.at is not None:
-            known = await _position_of(request, query.at)
-            wanted = max(known, wanted or 0)
-        state = await catalog.state(min_position=wanted)
-        rendered = await catalog.answer(as_of=as_of, known=known, state=state)
-    else:
-        rendered, state = at_hand
+    cache = request.app[CATALOG_CACHE]
+    known = None
+    if query.at is not None:
+        known = await _position_of(request, query.at)
+        wanted = max(known, wanted or 0)
+    rendered, state = await cache.get(as_of=as_of, known=known, min_position=wanted)
     boundary = rendered.span.until if query.as_of is None else None
     return respond_conditionally(
         request,

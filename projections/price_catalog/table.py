@@ -131,7 +131,7 @@ async def upsert_models(db: Db, rows: Iterable[ModelRow]) -> None:
 
 
 async def select_known_prices(db: Db, model_ids: Sequence[UUID]) -> list[PriceRow]:
-    """Return what is known now of some models, in the order of each one's time."""
+    """Return the current prices of some models, in chronological order for each."""
     async with db.cursor(row_factory=class_row(PriceRow)) as cursor:
         await cursor.execute(SELECT_PRICES, [model_ids])
         return await cursor.fetchall()
@@ -148,5 +148,5 @@ async def insert_prices(db: Db, rows: Sequence[PriceRow]) -> None:
 
 
 async def move_change(db: Db, position: int) -> None:
-    """Say up to which position the tables have last been changed."""
+    """Record the position of the tables' last change."""
     await db.execute(MOVE, [position])

@@ -1,28 +1,31 @@
 """The SQL of a page of the session list.
 
-The list is walked in its order along an index, from the newest session down, and
-stops after a page. Sessions that started in the window come first. Those that
-started before it and were still active in it are all older; they are looked for
-only when the first kind doesn't fill the page, by the index over times of activity.
+An index scan in the list's order, newest session first, stops after a page. Sessions
+that started in the window come first. Sessions that started before it and were still
+active in it are all older; only when the first kind doesn't fill the page, the index
+over times of activity finds them.
 
-The page that is asked for most, of sessions by nothing but time, has a statement of
-its own that looks for the first kind alone: the same plan is best for everybody, so
-PostgreSQL keeps one. Making a plan takes five times as long as such a page.
+The most frequent page, filtered by nothing but time, has a separate statement that
+finds the first kind alone. The same plan is best for all its parameters, so PostgreSQL
+caches it: planning takes five times as long as executing it.
 """
 
 from functools import lru_cache
 from typing import LiteralString
 
-from psycopg.sql import SQL, Composable, Composed
+from psycopg.sql import SQL, Composable, Composed, Literal
 
-# More than there are sets of conditions, of either scope, and pages of usual sizes.
+# Enough for all sets of conditions in both scopes, and for common page sizes.
 STATEMENTS_MAX = 256
+# The followers whose tables the statements read; POSITION is their lowest position.
+FOLLOWERS = ("sessions", "agents")
 
 POSITION = SQL("""
     (SELECT coalesce(min(CASE WHEN p.epoch = h.epoch THEN p.position ELSE 0 END), 0)
        FROM read.position p, events.head h
-      WHERE p.follower IN ('sessions', 'agents'))
-""")
+      WHERE p.follower IN ({followers}))
+""").format(followers=SQL(", ").join(map(Literal, FOLLOWERS)))
+# Names of columns are those of the fields of SessionRow.
 COLUMNS = SQL("""
     s.id, s.session_id, s.agent_id, s.user_id, s.started_at,
     s.ended_at IS NOT NULL AS has_ended, s.last_active_at, s.rendered,
@@ -74,7 +77,7 @@ SHOWN = SQL("""
 NEWEST = SQL("ORDER BY s.started_at DESC, s.id DESC LIMIT {reach}")
 REACH = SQL("%(reach)s")
 IN_WINDOW = SQL("s.started_at >= %(window_start)s")
-# The first kind has filled the page: then there is nothing to look for.
+# Finds nothing when the first kind has filled the page.
 BEFORE_WINDOW = SQL("""
     s.started_at < %(window_start)s
     AND tstzrange(s.started_at, s.last_active_at, '[]') @> %(window_start)s
@@ -84,8 +87,8 @@ ALL = SQL("""
     SELECT s.id, s.started_at FROM read.session s
      WHERE {conditions} {newest}
 """)
-# Of each agent that the caller manages, and of the caller, no more than a page can
-# be on the page. The same session may be found twice.
+# For each agent that the caller manages, and for the caller, at most a page is needed.
+# UNION removes sessions that are found twice.
 VISIBLE = SQL("""
     SELECT s.id, s.started_at FROM (
            SELECT s.id, s.started_at
@@ -100,7 +103,7 @@ VISIBLE = SQL("""
             {newest})
     ) AS s {newest}
 """)
-# Found by time first, whatever the planner thinks of the other conditions.
+# OFFSET 0 makes the planner search by time first.
 EARLIER = SQL("""
     SELECT s.id, s.started_at FROM (
            SELECT s.* FROM read.session s WHERE {before} OFFSET 0
@@ -120,15 +123,15 @@ CONDITIONS: dict[str, LiteralString] = {
     "without_error": "NOT s.has_error",
     "session_id_prefix": "s.session_id LIKE %(session_id_prefix)s",
 }
-# Those that leave the best plan what it is.
+# Conditions under which the same plan stays best.
 TIMES = frozenset({"after", "end_time"})
 
 
 @lru_cache(maxsize=STATEMENTS_MAX)
 def full_page(names: tuple[str, ...], *, everything: bool, limit: int) -> bytes:
-    """Return what finds a page, if as many sessions started in the window."""
-    # The limit stands in the text: PostgreSQL thinks a plan dear whose limit it
-    # doesn't know, and would make one for each question after all.
+    """Return the statement for a page that sessions started in the window fill."""
+    # The limit is part of the text: without knowing it, PostgreSQL overestimates the
+    # cost of a generic plan, and would plan each execution.
     statement = FULL_PAGE.format(
         managed=MANAGED,
         recent=_recent(names, everything=everything, reach=SQL("{}").format(limit)),
@@ -139,7 +142,7 @@ def full_page(names: tuple[str, ...], *, everything: bool, limit: int) -> bytes:
 
 @lru_cache(maxsize=STATEMENTS_MAX)
 def page(names: tuple[str, ...], *, everything: bool) -> bytes:
-    """Return what finds any page; ``names`` are keys of :data:`CONDITIONS`."""
+    """Return the statement for any page; ``names`` are keys of :data:`CONDITIONS`."""
     found = [SQL(CONDITIONS[name]) for name in names]
     earlier = found if everything else [*found, IS_VISIBLE]
     statement = PAGE.format(
@@ -166,5 +169,5 @@ def _recent(names: tuple[str, ...], *, everything: bool, reach: Composable) -> C
 
 
 def _shortened(statement: Composed) -> bytes:
-    # Without the indentation it is short enough for psycopg to remember its parse.
+    # Without indentation it is short enough for psycopg's cache of parsed queries.
     return b" ".join(statement.as_bytes(None).split())

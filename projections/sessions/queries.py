@@ -1,10 +1,10 @@
-"""Questions about sessions, each one statement that also tells its position."""
+"""Queries for a page of sessions; one statement also returns its position."""
 
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from psycopg.rows import args_row
+from psycopg.rows import class_row
 
 from projections.sessions import page_statements
 from projections.sessions.cursor import Cursor
@@ -12,13 +12,10 @@ from projections.sessions.page_statements import TIMES
 from projections.sessions.trace_store import SessionKey
 from service.database import Db
 
-# Whose tables these questions read; POSITION is the least of theirs.
-FOLLOWERS = ("sessions", "agents")
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """Which part of which list; ``everything`` isn't limited to the caller's own."""
+    """A page of a list; ``everything``: not only of what the caller can see."""
 
     caller: UUID
     everything: bool
@@ -34,8 +31,8 @@ class Asked:
 
     @property
     def conditions(self) -> tuple[str, ...]:
-        """Name what narrows the list, besides the start of the window."""
-        asked = {
+        """Return the names of the conditions, besides the start of the window."""
+        is_set = {
             "after": self.after is not None,
             "end_time": self.end_time is not None,
             "agent_id": self.agent_id is not None,
@@ -44,7 +41,7 @@ class Asked:
             "without_error": self.has_error is False,
             "session_id_prefix": self.session_id_prefix is not None,
         }
-        return tuple(name for name, is_asked in asked.items() if is_asked)
+        return tuple(name for name, applies in is_set.items() if applies)
 
     @property
     def is_by_time_alone(self) -> bool:
@@ -53,11 +50,9 @@ class Asked:
 
 @dataclass(slots=True)
 class SessionRow:
-    """A session as the list shows it; texts are sealed.
+    """A session of the list; its texts are encrypted.
 
-    The fields are in the order of the statements' columns.
-
-    ``is_erased``: the key of its user is destroyed, whatever a cache still holds.
+    ``is_erased``: the key of its user is destroyed, even if a cache still holds it.
     """
 
     id: UUID
@@ -78,7 +73,7 @@ class SessionRow:
 
     @property
     def key(self) -> SessionKey:
-        """Name the session to a trace store."""
+        """Return the session's key for a trace store."""
         return SessionKey(
             session_id=self.session_id,
             agent_id=self.agent_id,
@@ -89,7 +84,7 @@ class SessionRow:
 
 @dataclass(slots=True)
 class PageRow(SessionRow):
-    """A session of a page; without any there is one empty row, for the position."""
+    """A session of a page; an empty page has one row, with the position alone."""
 
     position: int
     is_empty: bool
@@ -101,8 +96,8 @@ async def session_page(db: Db, asked: Asked) -> tuple[list[PageRow], int]:
         found, position = await _page(db, full_page_statement(asked), asked)
         if len(found) == asked.limit:
             return found, position
-    # A plan made for these very values: a rare prefix and a common one, or an agent
-    # with three sessions and one with a million, are different questions.
+    # Planned for the given values: a rare and a common prefix, or agents with three
+    # and with a million sessions, need different plans.
     return await _page(db, page_statement(asked), asked, prepare=False)
 
 
@@ -113,14 +108,14 @@ async def _page(
     *,
     prepare: bool | None = None,
 ) -> tuple[list[PageRow], int]:
-    async with db.cursor(row_factory=args_row(PageRow)) as cursor:
+    async with db.cursor(row_factory=class_row(PageRow)) as cursor:
         await cursor.execute(statement, page_parameters(asked), prepare=prepare)
         rows = await cursor.fetchall()
     return [row for row in rows if not row.is_empty], rows[0].position
 
 
 def full_page_statement(asked: Asked) -> bytes:
-    """Return what finds a page, if as many sessions started in the window."""
+    """Return the statement for a page that sessions started in the window fill."""
     return page_statements.full_page(
         asked.conditions, everything=asked.everything, limit=asked.limit
     )

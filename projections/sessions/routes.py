@@ -10,8 +10,9 @@ from typing_extensions import TypedDict
 
 from projections.engine.snapshot import read_once
 from projections.sessions.cursor import Cursor
+from projections.sessions.page_statements import FOLLOWERS
 from projections.sessions.parameters import SessionListQuery
-from projections.sessions.queries import FOLLOWERS, Asked, SessionRow, session_page
+from projections.sessions.queries import Asked, SessionRow, session_page
 from projections.sessions.rendering import agents, rendered
 from projections.sessions.resource import Session
 from projections.sessions.texts import first_and_last

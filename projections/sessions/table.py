@@ -1,12 +1,12 @@
 """Writes to the sessions' read tables."""
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from decimal import Decimal
 from uuid import UUID
 
-from psycopg.sql import SQL
+from psycopg.sql import SQL, Identifier
 
 from projections.engine.arrays import columns
 from projections.sessions.resource import StoredSession
@@ -26,6 +26,8 @@ class OpenedRow:
 
 @dataclass(slots=True, kw_only=True)
 class TurnRow:
+    """A turn; its texts are encrypted."""
+
     session: UUID
     version: int
     turn_id: str
@@ -50,6 +52,7 @@ class TurnRow:
     sealed_output: str | None
 
 
+TURN_COLUMNS = SQL(", ").join(Identifier(field.name) for field in fields(TurnRow))
 INSERT_OPENED = """
     INSERT INTO session (
            id, session_id, agent_id, user_id, opened_at, opened_position,
@@ -88,8 +91,7 @@ DELETE_TURNS = """
            AS given (session, turn_id)
      WHERE t.session = given.session AND t.turn_id = given.turn_id
 """
-# What a row says follows from the set of its turns alone, so their order of
-# arrival can't matter.
+# A row depends on the set of its turns alone, not on their order of arrival.
 SUMMARIZE = (
     SQL("""
     WITH touched AS (
@@ -163,7 +165,7 @@ async def insert_turns(db: Db, rows: Iterable[TurnRow]) -> None:
 
 
 async def delete_turns(db: Db, turns: Collection[tuple[UUID, str]]) -> None:
-    """Make room for what is now known of some turns, by session and turn id."""
+    """Delete turns, by session and turn id, before their newer rows are inserted."""
     sessions, turn_ids = zip(*turns, strict=True)
     await db.execute(
         DELETE_TURNS, {"sessions": list(sessions), "turn_ids": list(turn_ids)}
@@ -171,7 +173,7 @@ async def delete_turns(db: Db, turns: Collection[tuple[UUID, str]]) -> None:
 
 
 async def summarize(db: Db, ended: Mapping[UUID, datetime | None]) -> None:
-    """Bring the rows of some sessions up to their turns and, where given, ends."""
+    """Recompute the rows of sessions from their turns and, where given, ends."""
     await db.execute(
         SUMMARIZE,
         {"id": list(ended), "ended_at": list(ended.values())},

@@ -8,12 +8,13 @@ from aiohttp import web
 from pydantic import Field
 
 from projections.engine.snapshot import reading
-from projections.sessions.queries import FOLLOWERS
+from projections.sessions.page_statements import FOLLOWERS
 from projections.sessions.rendering import rendered
 from projections.sessions.resource import SessionWithTurns, ShownTurn, Turns
+from projections.sessions.table import TurnRow
 from projections.sessions.texts import TextOpener, first_and_last
 from projections.sessions.trace_store import TRACES
-from projections.sessions.turn_queries import TurnRow, session_turns, visible_session
+from projections.sessions.turn_queries import session_turns, visible_session
 from service.errors import NotFoundError
 from service.http.app_keys import VAULT
 from service.http.authentication import PRINCIPAL

@@ -1,4 +1,4 @@
-"""Operation 5's answer as bytes."""
+"""Render operation 5's answer to bytes."""
 
 import gzip
 import hashlib
@@ -55,18 +55,19 @@ class Representation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rendered:
-    """The answer for any moment of a span, as known at a place of the log."""
+    """The answer for any time in a span, as known at a position of the log."""
 
-    place: tuple[UUID, int]
+    epoch: UUID
+    position: int
     span: Span
     plain: Representation
     gzipped: Representation
 
 
 def render_catalog(
-    prices: Sequence[EffectivePrice], *, place: tuple[UUID, int], span: Span
+    prices: Sequence[EffectivePrice], *, epoch: UUID, position: int, span: Span
 ) -> Rendered:
-    """Render, compress and hash; the prices come in the order of the answer."""
+    """Render, compress and hash prices, which are in the order of the answer."""
     providers = [
         _provider_entry(list(group))
         for _, group in groupby(prices, key=attrgetter("provider_id"))
@@ -74,11 +75,12 @@ def render_catalog(
     body = render(Answer(message=MESSAGE, data=providers))
     digest = hashlib.sha256(body).hexdigest()[:32]
     return Rendered(
-        place=place,
+        epoch=epoch,
+        position=position,
         span=span,
         plain=Representation(body=body, etag=f'"{digest}"', encoding=None),
         gzipped=Representation(
-            # Without a time inside, every process compresses to the same bytes.
+            # Without a timestamp, every process compresses to the same bytes.
             body=gzip.compress(body, GZIP_LEVEL, mtime=0),
             etag=f'"{digest}-gzip"',
             encoding="gzip",
@@ -92,7 +94,7 @@ def _provider_entry(prices: Sequence[EffectivePrice]) -> ProviderEntry:
         "provider": first.provider,
         "display_name": first.display_name,
         "provider_id": first.provider_id,
-        "models": [_model_entry(each) for each in prices],
+        "models": [_model_entry(price) for price in prices],
     }
 
 

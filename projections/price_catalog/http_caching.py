@@ -1,15 +1,15 @@
-"""HTTP caching: which representation, whether the caller has it, and for how long."""
+"""HTTP caching: content encoding, ETag, If-None-Match and max-age."""
 
 from datetime import datetime
 from functools import lru_cache
 
 from aiohttp import web
 
-from projections.price_catalog.answer import Rendered
+from projections.price_catalog.rendering import Rendered
 from service.http.log_epoch import POSITION_HEADER
 
 MAX_AGE_S = 60
-# A cached answer must not be given to someone who waits for a later position.
+# X-Min-Position, so that no cached answer is older than the position asked for.
 VARY = "Accept-Encoding, X-Min-Position"
 ACCEPT_ENCODINGS_MAX = 64
 
@@ -17,19 +17,17 @@ ACCEPT_ENCODINGS_MAX = 64
 def respond_conditionally(
     request: web.Request, rendered: Rendered, *, max_age_s: int, position: int
 ) -> web.Response:
-    """Answer with the bytes, gzipped where accepted, or with 304."""
-    given = request.headers
-    chosen = rendered.plain
-    if accepts_gzip(given.get("Accept-Encoding", "")):
-        chosen = rendered.gzipped
+    """Answer with the body, gzipped if accepted, or with 304."""
+    is_gzipped = accepts_gzip(request.headers.get("Accept-Encoding", ""))
+    chosen = rendered.gzipped if is_gzipped else rendered.plain
     headers = {
         "ETag": chosen.etag,
         "Cache-Control": f"private, max-age={max_age_s}",
         "Vary": VARY,
         POSITION_HEADER: str(position),
     }
-    known = given.get("If-None-Match")
-    if known and names_one(known, (rendered.plain.etag, rendered.gzipped.etag)):
+    known = request.headers.get("If-None-Match")
+    if known and matches_any(known, (rendered.plain.etag, rendered.gzipped.etag)):
         return web.Response(status=304, headers=headers)
     headers["Content-Type"] = "application/json"
     if chosen.encoding is not None:
@@ -38,7 +36,7 @@ def respond_conditionally(
 
 
 def max_age_s(now: datetime, boundary: datetime | None) -> int:
-    """Return how long an answer may be kept: never past a price's start or end."""
+    """Return how long an answer may be cached: never past a price's start or end."""
     if boundary is None:
         return MAX_AGE_S
     return max(0, min(MAX_AGE_S, int((boundary - now).total_seconds())))
@@ -54,10 +52,10 @@ def accepts_gzip(header: str) -> bool:
     return False
 
 
-def names_one(header: str, etags: tuple[str, ...]) -> bool:
-    """Say whether If-None-Match names one of some ETags, by weak comparison."""
-    given = [each.strip().removeprefix("W/") for each in header.split(",")]
-    return given == ["*"] or any(etag in given for etag in etags)
+def matches_any(header: str, etags: tuple[str, ...]) -> bool:
+    """Return whether If-None-Match contains one of some ETags, by weak comparison."""
+    listed = [etag.strip().removeprefix("W/") for etag in header.split(",")]
+    return listed == ["*"] or any(etag in listed for etag in etags)
 
 
 def _is_zero(parameter: str) -> bool:

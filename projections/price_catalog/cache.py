@@ -1,0 +1,111 @@
+"""Cache of rendered catalogs, one for each change and each price boundary."""
+
+import asyncio
+from collections import deque
+from datetime import datetime
+from uuid import UUID
+
+from aiohttp import web
+from psycopg.errors import UndefinedTable
+
+from projections.engine.progress import wait_for_position
+from projections.price_catalog.queries import (
+    CatalogState,
+    catalog_state,
+    effective_prices,
+)
+from projections.price_catalog.rendering import Rendered, render_catalog
+from service.database import Pool
+from service.errors import UnavailableError
+
+FOLLOWER = "provider_catalog"
+# How long the state is used without reading it again. Each process reads it for
+# itself, so all of them agree within this time.
+STATE_TTL_S = 0.1
+# The present, and some times in the past; about a megabyte each.
+RENDERED_MAX = 8
+
+
+class CatalogCache:
+    """Renders the catalog again only after a change, or past a price's start or end."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+        self._state: CatalogState | None = None
+        self._state_read_at = float("-inf")
+        self._rendered: deque[Rendered] = deque(maxlen=RENDERED_MAX)
+        # Concurrent callers wait for one query and one rendering.
+        self._lock = asyncio.Lock()
+
+    async def get(
+        self, *, as_of: datetime, known: int | None, min_position: int | None
+    ) -> tuple[Rendered, CatalogState]:
+        """Return the catalog at a time, and a state at most ``STATE_TTL_S`` old.
+
+        ``known``: as known at that position of the log; None is now.
+
+        :raises PreconditionFailedError: the log hasn't reached ``min_position``
+        :raises UnavailableError: the projection doesn't reach it in time, or was
+            never built
+        """
+        state = await self._current_state(min_position)
+        position = state.changed_at if known is None else min(known, state.changed_at)
+        rendered = self._find(as_of, state.epoch, position)
+        if rendered is None:
+            async with self._lock:
+                rendered = self._find(as_of, state.epoch, position)
+                if rendered is None:
+                    rendered = await self._render(as_of, state, position)
+                    self._rendered.appendleft(rendered)
+        return rendered, state
+
+    async def _current_state(self, min_position: int | None) -> CatalogState:
+        is_reached = self._state and (min_position or 0) <= self._state.position
+        if min_position is not None and not is_reached:
+            await wait_for_position(self._pool, [FOLLOWER], min_position)
+            self._state_read_at = float("-inf")
+        state = self._fresh_state()
+        if state is None:
+            async with self._lock:
+                state = self._fresh_state() or await self._read_state()
+        return state
+
+    def _fresh_state(self) -> CatalogState | None:
+        age_s = asyncio.get_running_loop().time() - self._state_read_at
+        return self._state if age_s < STATE_TTL_S else None
+
+    async def _read_state(self) -> CatalogState:
+        read_at = asyncio.get_running_loop().time()
+        try:
+            async with self._pool.connection() as db:
+                state = await catalog_state(db)
+        except UndefinedTable:
+            state = None
+        if state is None:
+            raise UnavailableError(
+                "the price catalog has not been built yet",
+                code="not_built_yet",
+                headers={"Retry-After": "1"},
+            )
+        self._state, self._state_read_at = state, read_at
+        return state
+
+    def _find(self, as_of: datetime, epoch: UUID, position: int) -> Rendered | None:
+        for rendered in self._rendered:
+            is_same_log = (rendered.epoch, rendered.position) == (epoch, position)
+            if is_same_log and as_of in rendered.span:
+                return rendered
+        return None
+
+    async def _render(
+        self, as_of: datetime, state: CatalogState, position: int
+    ) -> Rendered:
+        # Knowledge as of a position never changes, even if the tables have moved on.
+        async with self._pool.connection() as db:
+            prices, span = await effective_prices(db, as_of=as_of, known=position)
+        return await asyncio.to_thread(
+            render_catalog, prices, epoch=state.epoch, position=position, span=span
+        )
+
+
+CATALOG_CACHE = web.AppKey("catalog_cache", CatalogCache)
