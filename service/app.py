@@ -115,7 +115,7 @@ def create_app(
     app[VAULT] = resources.vault
     app[TRACES] = Traces(phoenix)
     if phoenix is not None:
-        app[HEALTH].trace_store_is_available = lambda: phoenix.is_well
+        app[HEALTH].trace_store_is_available = lambda: phoenix.is_available
     app[INGEST] = Ingest(resources.log, resources.pool, resources.vault)
     if not probes_only:
         app.cleanup_ctx.append(forgetting_traces)

@@ -1,4 +1,4 @@
-"""The place of a page's last session in the list, as clients carry it."""
+"""The cursor of the session list: the position of a page's last session."""
 
 import base64
 import binascii
@@ -17,10 +17,9 @@ _LAYOUT = struct.Struct(">Bq16sqq")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cursor:
-    """Where the next page starts, and what its list was like at the first page.
+    """The start of the next page, and the position and window of the first page.
 
-    The list behind a cursor holds no session that the log did not name at
-    ``position``, and keeps its window.
+    Sessions that started in the log after ``position`` are not in the list.
     """
 
     started_at: datetime
@@ -42,7 +41,7 @@ class Cursor:
 def cursor_from_text(text: str) -> Cursor:
     """Read a cursor.
 
-    :raises ValueError: when this service hasn't made it
+    :raises ValueError: it wasn't made by this service
     """
     try:
         packed = base64.b64decode(
@@ -62,5 +61,5 @@ def cursor_from_text(text: str) -> Cursor:
     return cursor
 
 
-def _microseconds(moment: datetime) -> int:
-    return (moment - _EPOCH) // timedelta(microseconds=1)
+def _microseconds(time: datetime) -> int:
+    return (time - _EPOCH) // timedelta(microseconds=1)

@@ -1,4 +1,4 @@
-"""Session events to the sessions' read tables."""
+"""Project session events to the sessions' read tables."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -30,7 +30,7 @@ class SessionsProjector(Projector):
 
     async def project(self, db: Db, events: Sequence[RecordedEvent]) -> None:
         opened: list[OpenedRow] = []
-        # The last word on a turn is the one that counts.
+        # The last event of a turn replaces the earlier ones.
         turns: dict[tuple[UUID, str], TurnRow] = {}
         amended: set[tuple[UUID, str]] = set()
         ended: dict[UUID, datetime | None] = {}

@@ -1,4 +1,4 @@
-"""A session of the list as JSON: our own row, its opened texts, an enrichment."""
+"""Render a session of the list: its row, decrypted texts and enrichment."""
 
 import json
 from collections.abc import Collection
@@ -19,7 +19,7 @@ def rendered(
     last_output: ShownText,
     enrichments: Enrichments | None,
 ) -> bytes:
-    """Return a session as JSON: as its row holds it, and what is known only now."""
+    """Return a session as JSON: the stored JSON and the fields computed on read."""
     enrichment = enrichments.get(row.session_id) if enrichments else None
     stored = row.rendered.encode()
     if enrichment is not None:
@@ -33,16 +33,16 @@ def rendered(
         "session_annotation_summaries": (
             enrichment.annotation_summaries if enrichment else []
         ),
-        "trace_store": said(enrichments, row.session_id),
+        "trace_store": trace_store_state(enrichments, row.session_id),
     }
     return joined(stored, to_json(now))
 
 
 def merged(stored: StoredSession, enrichment: Enrichment) -> StoredSession:
-    """Show a trace store's figures where it has them, and our own where it has none.
+    """Replace our figures by the trace store's, where it has them.
 
-    What belongs together comes from one side: tokens with their kinds, a cost with
-    its currency, and trace count and latencies, which are of the same traces.
+    Related figures come from one source: tokens with their kinds, a cost with its
+    currency, the number of traces with their latencies.
     """
     if enrichment.cost is not None:
         cost: Any = enrichment.cost
@@ -66,7 +66,9 @@ def merged(stored: StoredSession, enrichment: Enrichment) -> StoredSession:
     return stored
 
 
-def said(enrichments: Enrichments | None, session_id: str) -> TraceStoreSays:
+def trace_store_state(
+    enrichments: Enrichments | None, session_id: str
+) -> TraceStoreSays:
     if enrichments is None:
         return "not_configured"
     if session_id not in enrichments:
@@ -74,12 +76,12 @@ def said(enrichments: Enrichments | None, session_id: str) -> TraceStoreSays:
     return "unknown_session" if enrichments[session_id] is None else "found"
 
 
-def agents(
+def count_agents(
     rows: Collection[SessionRow], enrichments: Enrichments | None
 ) -> tuple[int, int]:
     """Count the distinct agents of a page: those without a failed lookup, and all.
 
-    A session that the store doesn't know was looked up all the same.
+    A session that is unknown to the store counts as looked up.
     """
     every = {row.agent_id for row in rows}
     failed: set[UUID] = set()

@@ -13,7 +13,7 @@ from projections.sessions.cursor import Cursor
 from projections.sessions.page_statements import FOLLOWERS
 from projections.sessions.parameters import SessionListQuery
 from projections.sessions.queries import Asked, SessionRow, session_page
-from projections.sessions.rendering import agents, rendered
+from projections.sessions.rendering import count_agents, rendered
 from projections.sessions.resource import Session
 from projections.sessions.texts import first_and_last
 from projections.sessions.trace_store import TRACES
@@ -67,7 +67,7 @@ async def get_session_list(
     rows = found[: query.limit]
     enriched = await request.app[TRACES].of(row.key for row in rows)
     vault = request.app[VAULT]
-    successful, total = agents(rows, enriched)
+    successful, total = count_agents(rows, enriched)
     return Answer(
         message="sessions in the window",
         data={

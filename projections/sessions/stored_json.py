@@ -1,7 +1,7 @@
-"""JSON that PostgreSQL renders by the types of the API's resources.
+"""JSON that PostgreSQL renders from the types of the API's resources.
 
-A field says by which SQL it is computed; a field without that is an object of its own
-type, whose fields say so.
+A field is annotated with the SQL that computes it, or is a nested object with such
+fields.
 """
 
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class Computed:
 def rendered_by_sql(shape: type[Any]) -> Composable:
     """Return the expression that renders an object of a TypedDict.
 
-    Rows to JSON, and not ``json_build_object``: that puts blanks everywhere.
+    ``row_to_json``, because ``json_build_object`` adds spaces.
 
     :raises TypeError: a field is neither computed nor an object of such fields
     """

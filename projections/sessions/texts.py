@@ -1,4 +1,4 @@
-"""Open the texts of sessions for somebody who may read them."""
+"""Decrypt the texts of sessions for authorized readers."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ LIST_TEXT_CHARACTERS_MAX = 4096
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownText:
-    """A text, or None where there is none, or none any more."""
+    """A text; None if there is none, or it was erased."""
 
     text: str | None = None
     truncated: bool = False
@@ -23,7 +23,7 @@ NO_TEXT = ShownText()
 
 
 def shown_in_list(text: str | None, *, truncated: bool) -> ShownText:
-    """Cut a text for the list; the session alone shows it in full."""
+    """Truncate a text for the list; the single session shows it in full."""
     if text is None:
         return NO_TEXT
     return ShownText(
@@ -34,7 +34,7 @@ def shown_in_list(text: str | None, *, truncated: bool) -> ShownText:
 
 @dataclass(frozen=True, slots=True)
 class TextOpener:
-    """Opens the texts of one session."""
+    """Decrypts the texts of one session."""
 
     vault: Vault
     session: SessionRow
@@ -42,7 +42,7 @@ class TextOpener:
     async def open(
         self, sealed: str | None, *, version: int | None, field: str
     ) -> str | None:
-        """Return a text; None for none, a damaged one, or a key that is destroyed."""
+        """Return a text; None if there is none, it is damaged, or its key destroyed."""
         if sealed is None or version is None or self.session.is_erased:
             return None
         binding = text_binding(
@@ -58,7 +58,7 @@ class TextOpener:
 
 
 async def first_and_last(vault: Vault, row: SessionRow) -> tuple[ShownText, ShownText]:
-    """Open a session's first input and last output, as the list shows them."""
+    """Decrypt a session's first input and last output, truncated for the list."""
     if row.sealed_input is None and row.sealed_output is None:
         return NO_TEXT, NO_TEXT
     opener = TextOpener(vault, row)

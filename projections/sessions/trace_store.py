@@ -1,7 +1,7 @@
-"""What a trace store adds to sessions, and asking it without depending on it.
+"""Enrich sessions from a trace store, without depending on it.
 
-A store is asked once for a page. It may be slow, broken or away: then the page is
-served from our own tables, on time.
+The store is queried once for each page. If it is slow, broken or unreachable, the page
+is served in time from our own tables.
 """
 
 import asyncio
@@ -24,10 +24,10 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionKey:
-    """A session to be looked up.
+    """A session to look up.
 
-    ``last_active_at`` and ``has_ended`` say whether an answer from before can
-    still be true.
+    ``last_active_at`` and ``has_ended`` decide whether an earlier answer is still
+    valid.
     """
 
     session_id: str
@@ -38,7 +38,7 @@ class SessionKey:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Enrichment:
-    """What a trace store knows of one session; None is unknown, also to it.
+    """A trace store's data about one session; None is unknown.
 
     ``cost`` is in ``currency``.
     """
@@ -57,31 +57,30 @@ class Enrichment:
 
 
 Enrichments = Mapping[str, Enrichment | None]
-"""By session id. None: the store has answered, and has no such session. A session
-that is left out could not be looked up."""
+"""By session id. None: the store has no such session. A missing session could not be
+looked up."""
 
 
 class TraceStore(Protocol):
     async def fetch(
         self, sessions: Sequence[SessionKey], *, deadline_s: float
     ) -> Enrichments:
-        """Look sessions up, at most once each, and return what came in time.
+        """Look up sessions, at most once each, and return the answers in time.
 
-        The caller waits ``deadline_s`` and no longer; a store that returns before
-        keeps what it has found so far. Whatever it raises means that nothing was
-        found.
+        The caller waits no longer than ``deadline_s``; a store should return earlier,
+        with the answers so far. Any exception means that nothing was found.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class Traces:
-    """The trace store of this service, if it has one, and how long a page waits."""
+    """The service's trace store, if any, and how long a page waits for it."""
 
     store: TraceStore | None = None
     deadline_s: float = DEADLINE_S
 
     async def of(self, sessions: Iterable[SessionKey]) -> Enrichments | None:
-        """Ask about the sessions of a page, in time; None when there is no store."""
+        """Look up the sessions of a page; None without a store."""
         if self.store is None:
             return None
         keys = list(sessions)
@@ -93,7 +92,7 @@ class Traces:
         except TimeoutError:
             logger.warning("the trace store was too slow for a page")
         except Exception:
-            # Whatever is wrong with it must not be wrong with the page.
+            # No failure of the store may fail the page.
             logger.exception("the trace store failed")
         return {}
 

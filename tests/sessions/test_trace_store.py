@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from aiohttp.test_utils import TestClient, TestServer
 
-from projections.sessions.rendering import merged, said
+from projections.sessions.rendering import merged, trace_store_state
 from projections.sessions.trace_store import (
     TRACES,
     Enrichment,
@@ -228,4 +228,4 @@ def test_a_store_that_knows_nothing_changes_nothing() -> None:
     ],
 )
 def test_what_the_store_says(enrichments: Enrichments | None, expected: str) -> None:
-    assert said(enrichments, "chat") == expected
+    assert trace_store_state(enrichments, "chat") == expected

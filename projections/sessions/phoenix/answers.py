@@ -1,7 +1,7 @@
-"""What Phoenix answers about a session, read with care.
+"""Parse and validate what Phoenix answers about a session.
 
-Counts of tokens come as floats, costs as binary floats in US dollars. A cost of 0.0
-for some tokens means that Phoenix has no price for them.
+Token counts are floats, costs binary floats in US dollars. A cost of 0.0 for some
+tokens means that Phoenix has no price for them.
 """
 
 import math
@@ -25,12 +25,12 @@ LABELS_MAX: Final = 100
 TEXT_CHARACTERS_MAX: Final = 4096
 METADATA_BYTES_MAX: Final = 4096
 COUNT_MAX: Final = 2**53
-# A double has no more; what follows is noise of the binary form.
+# The decimal digits that a double preserves.
 COST_DIGITS: Final = 15
 
 
 class BadRowError(Exception):
-    """What is said of a session is not what Phoenix says of sessions."""
+    """An answer about a session that isn't in Phoenix's format."""
 
 
 def session_id_of(node: Any) -> str:
@@ -38,9 +38,9 @@ def session_id_of(node: Any) -> str:
 
 
 def enrichment_of(node: Any, session_id: str, project: str) -> Enrichment | None:
-    """Read a session; None when it is one of another project.
+    """Parse a session; None if it belongs to another project.
 
-    :raises BadRowError: it can't be read, or is another session
+    :raises BadRowError: it is malformed, or another session
     """
     session = _object(node)
     if session_id_of(session) != session_id:
@@ -49,18 +49,18 @@ def enrichment_of(node: Any, session_id: str, project: str) -> Enrichment | None
         return None
     tokens = _object(session.get("tokenUsage"))
     total_cost = _object(_object(session.get("costSummary")).get("total"))
-    # Sums over no calls at all are 0 and not null; but then nothing was told.
-    told = bool(_count(tokens, "total"))
+    # Without any model call the sums are 0, not null: then they are unknown.
+    has_tokens = bool(_count(tokens, "total"))
     traces = _count(session, "numTraces")
     annotations = _list(session, "sessionAnnotations")
     summaries = _list(session, "sessionAnnotationSummaries")
     cost = _cost(total_cost)
     return Enrichment(
-        annotations=[_annotation(each) for each in annotations[:ANNOTATIONS_MAX]],
-        annotation_summaries=[_summary(each) for each in summaries[:ANNOTATIONS_MAX]],
-        tokens=_count(tokens, "total") if told else None,
-        prompt_tokens=_count(tokens, "prompt") if told else None,
-        completion_tokens=_count(tokens, "completion") if told else None,
+        annotations=list(map(_annotation, annotations[:ANNOTATIONS_MAX])),
+        annotation_summaries=list(map(_summary, summaries[:ANNOTATIONS_MAX])),
+        tokens=_count(tokens, "total") if has_tokens else None,
+        prompt_tokens=_count(tokens, "prompt") if has_tokens else None,
+        completion_tokens=_count(tokens, "completion") if has_tokens else None,
         cost=cost,
         currency=CURRENCY if cost is not None else None,
         traces=traces or None,
@@ -91,8 +91,8 @@ def _annotation(node: Any) -> SessionAnnotation:
         "metadata": _metadata(given.get("metadata")),
         "identifier": _text(given, "identifier"),
         "source": _text(given, "source"),
-        "created_at": _moment(given, "createdAt"),
-        "updated_at": _moment(given, "updatedAt"),
+        "created_at": _time(given, "createdAt"),
+        "updated_at": _time(given, "updatedAt"),
         "user": _text(_object(user), "username") if user is not None else None,
     }
 
@@ -109,9 +109,9 @@ def _summary(node: Any) -> AnnotationSummary:
         "mean_score": _number(given, "meanScore"),
         "score_count": _count(given, "scoreCount") or 0,
         "label_count": _count(given, "labelCount") or 0,
-        "label_fractions": [
-            _fraction(each) for each in _list(given, "labelFractions")[:LABELS_MAX]
-        ],
+        "label_fractions": list(
+            map(_fraction, _list(given, "labelFractions")[:LABELS_MAX])
+        ),
     }
 
 
@@ -121,7 +121,7 @@ def _fraction(node: Any) -> LabelFraction:
 
 
 def _metadata(value: Any) -> dict[str, Any] | None:
-    """Return metadata, unless there is too much of it."""
+    """Return metadata, or None if it is too large."""
     if not isinstance(value, dict) or len(orjson.dumps(value)) > METADATA_BYTES_MAX:
         return None
     return value
@@ -171,12 +171,12 @@ def _count(given: Mapping[str, Any], name: str) -> int | None:
     return int(value)
 
 
-def _moment(given: Mapping[str, Any], name: str) -> datetime:
+def _time(given: Mapping[str, Any], name: str) -> datetime:
     try:
-        moment = datetime.fromisoformat(_text(given, name))
-        in_utc = moment.astimezone(UTC)
+        time = datetime.fromisoformat(_text(given, name))
+        in_utc = time.astimezone(UTC)
     except (ValueError, OverflowError):
         raise BadRowError from None
-    if moment.tzinfo is None:
+    if time.tzinfo is None:
         raise BadRowError
     return in_utc

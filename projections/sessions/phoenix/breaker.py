@@ -1,4 +1,4 @@
-"""Leave a service alone that doesn't answer, and try it again now and then."""
+"""Circuit breaker: suspend requests to a failing service, then probe it."""
 
 import time
 from collections.abc import Callable
@@ -14,9 +14,9 @@ State = Literal["closed", "open", "half-open"]
 
 @dataclass(slots=True)
 class CircuitBreaker:
-    """Open after some failures in a row; then one trial at a time may pass.
+    """Opens after consecutive failures; half-open, it allows one trial at a time.
 
-    A trial that fails doubles the rest before the next one.
+    A trial that fails doubles the time until the next one.
     """
 
     clock: Callable[[], float] = time.monotonic
@@ -32,12 +32,12 @@ class CircuitBreaker:
         is_rested = self.clock() >= self._opened_at + self._rest_s
         return "half-open" if is_rested else "open"
 
-    def lets_pass(self) -> bool:
-        """Say whether to ask; of a half-open circuit's callers only one may."""
+    def allows_request(self) -> bool:
+        """Return whether to send a request; half-open, one caller alone may."""
         state = self.state
         if state == "half-open":
             now = self.clock()
-            # A trial that never reports back doesn't block the next for ever.
+            # A trial without a reported outcome doesn't block the next one forever.
             if self._tried_at is not None and now < self._tried_at + REST_MAX_S:
                 return False
             self._tried_at = now

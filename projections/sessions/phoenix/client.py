@@ -1,4 +1,4 @@
-"""GraphQL over HTTP, with a bound on everything."""
+"""GraphQL over HTTP, with bounded time, size and concurrency."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -12,21 +12,21 @@ from projections.sessions.phoenix.documents import Document
 
 REQUESTS_AT_ONCE: Final = 4
 ANSWER_BYTES_MAX: Final = 4 * 1024 * 1024
-# Beyond any page's deadline: only a page that waits longer than that needs it.
+# Above the deadline of pages; a bound for longer ones.
 REQUEST_TIMEOUT_S: Final = 30.0
 
 
 class StoreError(Exception):
-    """The store as a whole is away, ill, or doesn't know us."""
+    """The store is unreachable, failing, or rejects our token."""
 
 
 class DocumentError(Exception):
-    """The store is well, but had no answer to this document that is of use."""
+    """The store works, but has no usable answer to this document."""
 
 
 @dataclass(frozen=True, slots=True)
 class GraphQLAnswer:
-    """``data`` by alias; ``failed`` are the aliases of which some part failed."""
+    """``data`` by alias; ``failed`` are the aliases with an error in some part."""
 
     data: dict[str, Any]
     failed: frozenset[str]
@@ -34,7 +34,7 @@ class GraphQLAnswer:
 
 @dataclass(slots=True)
 class GraphQLClient:
-    """Asks ``{base_url}/graphql``; redirects aren't followed: they'd take the token."""
+    """Client of ``{base_url}/graphql``; redirects, which would leak the token, fail."""
 
     base_url: str
     http: aiohttp.ClientSession
@@ -43,10 +43,10 @@ class GraphQLClient:
     )
 
     async def ask(self, document: Document) -> GraphQLAnswer:
-        """Ask, when it is our turn.
+        """Send a document, at most ``REQUESTS_AT_ONCE`` at a time.
 
-        :raises StoreError: no answer, or one that is no GraphQL
-        :raises DocumentError: an answer without data, or one that is too long
+        :raises StoreError: no answer, or not a GraphQL answer
+        :raises DocumentError: the answer has no data, or is too long
         """
         body = orjson.dumps({"query": document.query, "variables": document.variables})
         async with self.at_once:
@@ -75,7 +75,7 @@ def http_session(token: str | None) -> aiohttp.ClientSession:
         headers["Authorization"] = f"Bearer {token}"
     return aiohttp.ClientSession(
         headers=headers,
-        # What is compressed in spite of that stays so, and is no JSON.
+        # An answer that is compressed nevertheless is rejected as not JSON.
         auto_decompress=False,
         cookie_jar=aiohttp.DummyCookieJar(),
         connector=aiohttp.TCPConnector(limit=REQUESTS_AT_ONCE),
@@ -87,12 +87,12 @@ def _parsed(received: bytes) -> GraphQLAnswer:
     try:
         answer = orjson.loads(received)
     except orjson.JSONDecodeError:
-        raise StoreError("answered no JSON") from None
+        raise StoreError("the answer is not JSON") from None
     if not isinstance(answer, dict) or not answer.keys() & {"data", "errors"}:
-        raise StoreError("answered no GraphQL")
+        raise StoreError("the answer is not GraphQL")
     data, errors = answer.get("data"), answer.get("errors") or []
     if not isinstance(errors, list):
-        raise StoreError("answered no GraphQL")
+        raise StoreError("the answer is not GraphQL")
     if not isinstance(data, dict):
         raise DocumentError("no data")
     failed: set[str] = set()

@@ -1,8 +1,7 @@
-"""GraphQL documents that ask Phoenix about sessions.
+"""GraphQL documents that query Phoenix for sessions.
 
-Phoenix refuses a document with more than 50 aliases. The fields of a session need
-two, once in a document; and a project in a filter, or a session, takes one more
-together with those: 16 of either fit.
+Phoenix rejects documents with more than 50 aliases. Each project or session in a
+document takes three, of which two are for the fields: 16 fit.
 """
 
 from collections.abc import Mapping, Sequence
@@ -35,14 +34,14 @@ fragment Fields on ProjectSession {
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A query with its variables; whatever callers chose is in the variables."""
+    """A query and its variables; values chosen by callers are in the variables."""
 
     query: str
     variables: Mapping[str, Any]
 
 
 def sessions_of_projects(wanted: Mapping[str, Sequence[str]]) -> Document:
-    """Ask for sessions by project; ``p0`` answers for the first project, and so on."""
+    """Query sessions by project; alias ``p0`` is the first project, and so on."""
     assert len(wanted) <= PER_DOCUMENT_MAX
     names: list[str] = []
     parts: list[str] = []
@@ -60,7 +59,7 @@ def sessions_of_projects(wanted: Mapping[str, Sequence[str]]) -> Document:
 
 
 def sessions_by_id(session_ids: Sequence[str]) -> Document:
-    """Ask for sessions one by one; ``s0`` answers for the first, and so on."""
+    """Query sessions by id; alias ``s0`` is the first session, and so on."""
     assert len(session_ids) <= PER_DOCUMENT_MAX
     numbers = range(len(session_ids))
     return Document(
@@ -77,15 +76,15 @@ def sessions_by_id(session_ids: Sequence[str]) -> Document:
 
 
 def is_one_of(session_ids: Sequence[str]) -> str:
-    """Return the filter for some sessions, in Phoenix's language of expressions."""
+    """Return the filter for some sessions, in Phoenix's expression language."""
     return f"session_id in [{', '.join(map(quoted, session_ids))}]"
 
 
 def quoted(text: str) -> str:
-    """Write a text as a Python literal of harmless characters alone.
+    """Return a text as a Python string literal without special characters.
 
-    Phoenix reads filters as Python expressions. Nothing in the literal can end it:
-    all but ASCII letters, digits, ``-`` and ``_`` is escaped.
+    Phoenix parses filters as Python expressions. Nothing can end the literal early:
+    everything but ASCII letters, digits, ``-`` and ``_`` is escaped.
     """
     return "'" + "".join(map(_escaped, text)) + "'"
 

@@ -1,4 +1,4 @@
-"""One page's sessions on their way through Phoenix."""
+"""Lookup of one page's sessions in Phoenix."""
 
 import asyncio
 import logging
@@ -38,9 +38,9 @@ Ask = Callable[[Document], Awaitable[GraphQLAnswer | None]]
 
 @dataclass(slots=True)
 class Lookup:
-    """The sessions of one page: those still ``open``, and what was ``found``.
+    """The sessions of one page: those still ``open``, and the ``found`` answers.
 
-    A session that can't be read is in neither: asking again gives the same.
+    A session whose answer is malformed is in neither: a retry would give the same.
     """
 
     project: str | None
@@ -53,7 +53,7 @@ class Lookup:
         return self.project or str(key.agent_id)
 
     async def by_filters(self, ask: Ask) -> None:
-        """Ask for all sessions of a project at once, and for some projects at once."""
+        """Query all sessions of a project together, and several projects together."""
         of_project: defaultdict[str, list[str]] = defaultdict(list)
         for session_id, key in self.open.items():
             of_project[self.project_of(key)].append(session_id)
@@ -85,16 +85,16 @@ class Lookup:
     def _settle_project(
         self, project: str, session_ids: Sequence[str], nodes: Sequence[Any]
     ) -> None:
-        told: dict[str, Any] = {}
+        by_id: dict[str, Any] = {}
         for node in nodes:
             try:
-                told[session_id_of(node)] = node
+                by_id[session_id_of(node)] = node
             except BadRowError:
-                # Whose it is can't be told: those that are missing stay open.
+                # It may be any of the sessions: they all stay open.
                 return
         for session_id in session_ids:
-            if session_id in told:
-                self._settle(session_id, told[session_id], project)
+            if session_id in by_id:
+                self._settle(session_id, by_id[session_id], project)
             else:
                 self._found(session_id, None)
 
@@ -117,7 +117,7 @@ class Lookup:
         try:
             self._found(session_id, enrichment_of(node, session_id, project))
         except BadRowError:
-            logger.warning("the trace store's answer about a session is damaged")
+            logger.warning("the trace store's answer about a session is malformed")
             self.open.pop(session_id)
             self.has_settled_some = True
 
@@ -128,7 +128,7 @@ class Lookup:
 
 
 def _nodes(project: Any) -> Sequence[Any] | None:
-    """Return the sessions of a project; none for a project that doesn't exist."""
+    """Return the sessions of a project; an empty list if it doesn't exist."""
     if project is None:
         return []
     try:
@@ -142,7 +142,7 @@ def _chunks(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
 
 
 async def _all(work: Iterable[Coroutine[Any, Any, None]]) -> None:
-    """Wait for all of it; the first failure ends the rest."""
+    """Run coroutines concurrently; the first failure cancels the others."""
     tasks = [asyncio.create_task(each) for each in work]
     try:
         await asyncio.gather(*tasks)

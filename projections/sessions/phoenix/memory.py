@@ -1,4 +1,4 @@
-"""Answers about ended sessions, remembered for a little while."""
+"""Short-lived cache of answers about ended sessions."""
 
 import time
 from collections.abc import Callable
@@ -12,14 +12,14 @@ from service.http.envelope import to_json
 
 SESSIONS_MAX: Final = 1_000
 SESSION_BYTES_MAX: Final = 16 * 1024
-# Annotations are made later, so an answer doesn't hold for long.
+# Short, because annotations may be added at any time.
 REMEMBERED_FOR_S: Final = 60.0
-# A trace store takes spans a while after they were sent.
+# A trace store receives spans with a delay.
 SETTLED_AFTER: Final = timedelta(minutes=5)
 
 
 class Memory:
-    """Bounded in sessions, in what is kept of each, and in time."""
+    """An LRU cache with a bound on sessions, on their size, and on their age."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._kept: TTLCache[SessionKey, Enrichment] = TTLCache(
@@ -33,7 +33,7 @@ class Memory:
         return self._kept.get(key)
 
     def remember(self, key: SessionKey, enrichment: Enrichment) -> None:
-        """Keep an answer if the session is over, for long enough, and it is small."""
+        """Cache an answer if it is small and the session ended long enough ago."""
         is_settled = key.last_active_at <= datetime.now(UTC) - SETTLED_AFTER
         if not key.has_ended or not is_settled:
             return

@@ -1,8 +1,7 @@
-"""Look the sessions of a page up in Phoenix, in as few requests as it takes.
+"""Look up the sessions of a page in Phoenix, in as few requests as possible.
 
-First by filters, up to 16 projects in a request; what these leave open, by ids, 16
-in a request; what those leave open, one by one. A later way is only taken for
-sessions that an earlier one had no answer to.
+First by filters, up to 16 projects in a request. Sessions without an answer are looked
+up by id, 16 in a request, and then one by one.
 """
 
 import asyncio
@@ -28,25 +27,25 @@ from projections.sessions.phoenix.lookup import Lookup
 from projections.sessions.phoenix.memory import Memory
 from projections.sessions.trace_store import Enrichments, SessionKey
 
-# Before the page stops waiting, so that what was found in time is shown.
+# Time before the page's deadline, so that answers found in time are shown.
 MARGIN_S: Final = 0.1
 MARGIN_SHARE: Final = 0.1
-# How long a Phoenix that refuses filters isn't asked with them.
+# How long filters aren't used with a Phoenix that rejects them.
 WITHOUT_FILTERS_S: Final = 600.0
 
 LOOKUPS = Counter(
     "agent_runtime_trace_store_lookups_total",
-    "Sessions looked up in the trace store, by what became of it.",
+    "Sessions looked up in the trace store, by result.",
     ["result"],
 )
 REQUESTS = Histogram(
     "agent_runtime_trace_store_request_duration_seconds",
-    "Time that requests to the trace store took, also in vain.",
+    "Duration of requests to the trace store, including failed ones.",
     buckets=(0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5),
 )
 BREAKER = Gauge(
     "agent_runtime_trace_store_breaker_open",
-    "1 while the trace store is left alone because it failed again and again.",
+    "1 while requests to the trace store are suspended after repeated failures.",
 )
 
 logger = logging.getLogger(__name__)
@@ -56,16 +55,16 @@ logger = logging.getLogger(__name__)
 async def open_phoenix(
     base_url: str, *, token: str | None = None, project: str | None = None
 ) -> AsyncIterator["PhoenixStore"]:
-    """Give a store that keeps its connections until the block ends."""
+    """Yield a store, whose connections are closed when the block ends."""
     async with http_session(token) as http:
         yield PhoenixStore(GraphQLClient(base_url.rstrip("/"), http), project)
 
 
 @dataclass(slots=True)
 class PhoenixStore:
-    """A TraceStore; ``project`` None means that each agent has one of its own.
+    """A TraceStore; ``project`` None means one project for each agent.
 
-    An agent's own project has the agent's id for its name.
+    An agent's project is named by the agent's id.
     """
 
     client: GraphQLClient
@@ -75,7 +74,7 @@ class PhoenixStore:
     _filters_again_at: float = 0.0
 
     @property
-    def is_well(self) -> bool:
+    def is_available(self) -> bool:
         return self.breaker.state == "closed"
 
     async def fetch(
@@ -96,15 +95,15 @@ class PhoenixStore:
         return lookup.found
 
     async def _look_up_in_time(self, lookup: Lookup, time_s: float) -> None:
-        asked = dict(lookup.open)
-        if not self.breaker.lets_pass():
-            LOOKUPS.labels("not asked").inc(len(asked))
+        wanted = dict(lookup.open)
+        if not self.breaker.allows_request():
+            LOOKUPS.labels("not asked").inc(len(wanted))
             return
         try:
             async with asyncio.timeout(max(time_s, 0)):
                 await self._look_up(lookup)
                 if not lookup.was_answered:
-                    raise StoreError("it has refused every document")  # noqa: TRY301
+                    raise StoreError("it rejected every document")  # noqa: TRY301
         except StoreError as error:
             logger.warning("the trace store failed: %s", error)
             self.breaker.failed()
@@ -113,8 +112,8 @@ class PhoenixStore:
             self.breaker.failed()
         else:
             self.breaker.succeeded()
-        BREAKER.set(not self.is_well)
-        for session_id, key in asked.items():
+        BREAKER.set(not self.is_available)
+        for session_id, key in wanted.items():
             enrichment = lookup.found.get(session_id)
             if enrichment is not None:
                 self.memory.remember(key, enrichment)
@@ -132,15 +131,15 @@ class PhoenixStore:
             if lookup.open:
                 await lookup.by_ids(self._ask, at_once)
         if nothing_by_filters and lookup.has_settled_some:
-            # It answers, but not to these: an older Phoenix.
-            logger.warning("the trace store takes no filters")
+            # An older Phoenix, which answers to ids alone.
+            logger.warning("the trace store doesn't support filters")
             self._filters_again_at = time.monotonic() + WITHOUT_FILTERS_S
 
     async def _ask(self, document: Document) -> GraphQLAnswer | None:
-        """Return an answer; None when there is none of use to this document."""
+        """Return an answer, or None if the store rejected the document."""
         with REQUESTS.time():
             try:
                 return await self.client.ask(document)
             except DocumentError as error:
-                logger.warning("the trace store refused a document: %s", error)
+                logger.warning("the trace store rejected a document: %s", error)
                 return None

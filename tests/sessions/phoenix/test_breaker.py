@@ -21,7 +21,7 @@ class Clock:
 def opened(clock: Clock) -> CircuitBreaker:
     breaker = CircuitBreaker(clock)
     for _ in range(FAILURES_MAX):
-        assert breaker.lets_pass()
+        assert breaker.allows_request()
         breaker.failed()
     return breaker
 
@@ -30,7 +30,7 @@ def test_it_opens_after_failures_in_a_row() -> None:
     breaker = opened(Clock())
 
     assert breaker.state == "open"
-    assert not breaker.lets_pass()
+    assert not breaker.allows_request()
 
 
 def test_a_success_in_between_counts() -> None:
@@ -48,7 +48,7 @@ def test_after_a_rest_one_may_try() -> None:
     clock.now += REST_S
 
     assert breaker.state == "half-open"
-    assert [breaker.lets_pass() for _ in range(3)] == [True, False, False]
+    assert [breaker.allows_request() for _ in range(3)] == [True, False, False]
     breaker.succeeded()
     assert breaker.state == "closed"
 
@@ -60,11 +60,11 @@ def test_a_trial_in_vain_doubles_the_rest_up_to_a_bound() -> None:
     rest = REST_S
     for _ in range(6):
         clock.now += rest
-        assert breaker.lets_pass()
+        assert breaker.allows_request()
         breaker.failed()
         rest = min(2 * rest, REST_MAX_S)
         clock.now += rest - 0.1
-        assert not breaker.lets_pass()
+        assert not breaker.allows_request()
         clock.now += 0.1 - rest
         rests.append(rest)
 
@@ -78,14 +78,14 @@ def test_failures_from_before_it_opened_change_nothing() -> None:
     breaker.failed()
     clock.now += REST_S / 2
 
-    assert breaker.lets_pass()
+    assert breaker.allows_request()
 
 
 def test_a_trial_that_never_reports_back_doesn_t_block_for_ever() -> None:
     clock = Clock()
     breaker = opened(clock)
     clock.now += REST_S
-    assert breaker.lets_pass()
+    assert breaker.allows_request()
     clock.now += REST_MAX_S
 
-    assert breaker.lets_pass()
+    assert breaker.allows_request()
