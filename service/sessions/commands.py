@@ -1,4 +1,4 @@
-"""What can be done with a session, and whether it may be."""
+"""Commands on sessions, with their authorization."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from service.sessions.aggregate import TURNS_MAX, ChatSession
 from service.sessions.cost import cost_of, costs_of_shares
 from service.sessions.policy import may_record, may_see, records_for_anyone
 from service.sessions.sealing import sealed_texts
-from service.sessions.turn import CLOCK_AHEAD_MAX, PricedShare, Turn, faults
+from service.sessions.turn import CLOCK_AHEAD_MAX, PricedShare, Turn, problems_of
 from service.users.aggregate import User
 
 
@@ -75,7 +75,7 @@ async def start_session(
     await _authorize_start(work, command, user_id)
     started_at = command.started_at or work.at
     if started_at > work.at + CLOCK_AHEAD_MAX:
-        raise _invalid("started_at", "lies in the future")
+        raise _invalid("started_at", "is in the future")
     session_id = ChatSession.create_id(command.session_id)
     session = await work.find(ChatSession, session_id)
     if session is not None:
@@ -98,26 +98,25 @@ async def start_session(
 async def record_turns(
     command: RecordTurns, work: UnitOfWork, vault: Vault
 ) -> tuple[ChatSession, list[bool]]:
-    """Record turns, all or none, and say of each whether it was new.
+    """Record turns, all or none, and return for each whether anything changed.
 
-    A turn that is known changes nothing, whatever else is reported of it; only one
-    made from spans is amended when it rests on more of them. Turns are taken in any
-    order and also after the end, for reports come late. When the user's key was
-    destroyed, a turn is recorded without its texts.
+    A known turn stays as first reported, unless it was made from spans and now has
+    more of them. Turns may arrive in any order, also after the end. If the user's key
+    was destroyed, turns are recorded without their texts.
 
     :raises NotFoundError: no such session, or none that the caller can see
     :raises ForbiddenError: the caller may not record in this session
-    :raises InvalidRequestError: a turn that can't be, such as one from the future
-    :raises ConflictError: the session has all the turns that it can have
+    :raises InvalidRequestError: an invalid turn, such as one in the future
+    :raises ConflictError: the session has the maximum number of turns
     """
     session = await _recordable(work, command.session_id)
-    known = []
+    changes = []
     for turn in command.turns:
-        problems = faults(turn, now=work.at)
+        problems = problems_of(turn, now=work.at)
         if problems:
-            raise InvalidRequestError("this turn can't be", problems=problems)
+            raise InvalidRequestError("the turn is not valid", problems=problems)
         if not session.accepts(turn):
-            known.append(False)
+            changes.append(False)
             continue
         if session.is_full and not session.has_turn(turn.turn_id):
             raise ConflictError(
@@ -129,17 +128,17 @@ async def record_turns(
             cost = await cost_of(turn, work)
         else:
             cost, shares = await costs_of_shares(turn, work)
-        known.append(session.record_turn(turn, texts, cost, shares))
+        changes.append(session.record_turn(turn, texts, cost, shares))
     work.save(session)
-    return session, known
+    return session, changes
 
 
 async def report_turns(
     command: ReportTurns, work: UnitOfWork, vault: Vault
 ) -> tuple[ChatSession, list[bool]]:
-    """Record turns, and start their session with the earliest when there is none.
+    """Record turns, and start their session with the earliest if it doesn't exist.
 
-    Raises what :func:`start_session` and :func:`record_turns` do.
+    Raises the same errors as :func:`start_session` and :func:`record_turns`.
     """
     session = await work.find(ChatSession, ChatSession.create_id(command.session_id))
     user_id = command.user_id
@@ -155,12 +154,7 @@ async def report_turns(
         work,
     )
     return await record_turns(
-        RecordTurns(
-            session_id=command.session_id,
-            turns=command.turns,
-        ),
-        work,
-        vault,
+        RecordTurns(session_id=command.session_id, turns=command.turns), work, vault
     )
 
 
@@ -178,9 +172,9 @@ async def end_session(
         work.at, datetime.fromisoformat(session.started_at)
     )
     if ended_at < datetime.fromisoformat(session.started_at):
-        raise _invalid("ended_at", "lies before the session's start")
+        raise _invalid("ended_at", "is before the session's start")
     if ended_at > work.at + CLOCK_AHEAD_MAX:
-        raise _invalid("ended_at", "lies in the future")
+        raise _invalid("ended_at", "is in the future")
     changed = session.end(at=ended_at)
     work.save(session)
     return session, changed
@@ -193,12 +187,12 @@ async def _authorize_start(
     if records_for_anyone(work.principal):
         if agent is None:
             raise _invalid("agent_id", "no such agent")
-        named_another = user_id != work.principal.user_id
-        if named_another and await work.find(User, user_id) is None:
+        is_another = user_id != work.principal.user_id
+        if is_another and await work.find(User, user_id) is None:
             raise _invalid("user_id", "no such user")
     elif agent is None or not may_record(work.principal, agent, user_id):
         raise ForbiddenError(
-            "only a manager of the agent records sessions, and only their own"
+            "only a manager of the agent may record sessions, and only their own"
         )
 
 
@@ -214,7 +208,7 @@ async def _recordable(work: UnitOfWork, session_id: str) -> ChatSession:
         raise NotFoundError("no such session")
     if not may_record(work.principal, agent, UUID(session.user_id)):
         raise ForbiddenError(
-            "only a manager of the agent records sessions, and only their own"
+            "only a manager of the agent may record sessions, and only their own"
         )
     return session
 

@@ -1,4 +1,4 @@
-"""What a turn costs: exact decimals, and unknown rather than 0."""
+"""The cost of a turn: an exact decimal, or None if it is unknown."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -10,14 +10,14 @@ from service.price_catalog.price import Price, price_at
 from service.sessions.turn import Cost, ModelShare, PricedShare, TokenCounts, Turn
 
 PRICED_TOKENS = Decimal(1_000_000)
-# Wide enough for any price times any count; nothing is ever rounded.
+# Precise enough for any price times any count, so nothing is rounded.
 EXACT = Context(prec=60)
 
 
 async def cost_of(turn: Turn, work: UnitOfWork) -> Cost | None:
-    """Price a turn as of its own start; None when that isn't known.
+    """Return a turn's cost at the price of its start, or None if unknown.
 
-    What was recorded stays when a past price is corrected later.
+    A recorded cost stays when a past price is corrected later.
     """
     return await _cost(turn.provider, (turn.model,), turn.tokens, turn.started_at, work)
 
@@ -25,9 +25,10 @@ async def cost_of(turn: Turn, work: UnitOfWork) -> Cost | None:
 async def costs_of_shares(
     turn: Turn, work: UnitOfWork
 ) -> tuple[Cost | None, list[PricedShare]]:
-    """Price what each model took of a turn, and sum it up.
+    """Return the cost of a turn and of each model's part.
 
-    The sum is None when a part's cost isn't known, or in several currencies.
+    The sum is None if the cost of a part is unknown, or they are in several
+    currencies.
     """
     priced = [
         PricedShare(
@@ -42,8 +43,10 @@ async def costs_of_shares(
         )
         for share in turn.shares
     ]
-    known = [each.cost for each in priced if each.cost is not None]
-    if not known or any(each.cost is None and _took(each.share) for each in priced):
+    known = [part.cost for part in priced if part.cost is not None]
+    if not known or any(
+        part.cost is None and _has_tokens(part.share) for part in priced
+    ):
         return None, priced
     if len({cost.currency for cost in known}) > 1:
         return None, priced
@@ -66,7 +69,7 @@ async def _cost(
     at: datetime,
     work: UnitOfWork,
 ) -> Cost | None:
-    """Price tokens by the first of a model's names that has a price."""
+    """Return the cost of tokens by the first of a model's names that has a price."""
     if provider is None:
         return None
     for model in dict.fromkeys(models):
@@ -83,15 +86,14 @@ async def _cost(
     return None
 
 
-def _took(share: ModelShare) -> bool:
+def _has_tokens(share: ModelShare) -> bool:
     return bool(share.tokens.prompt or share.tokens.completion)
 
 
 def amount_of(tokens: TokenCounts, price: Price) -> Decimal | None:
-    """Return the exact price of some tokens, or None when it isn't known.
+    """Return the exact cost of tokens, or None if it is unknown.
 
-    It isn't known without both counts, or when there are tokens of a kind without
-    a price.
+    It is unknown without both counts, or with tokens of a kind without a price.
     """
     if tokens.prompt is None or tokens.completion is None:
         return None

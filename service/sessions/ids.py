@@ -1,15 +1,15 @@
-"""Ids that clients give to sessions and turns."""
+"""Ids of sessions and turns, which clients choose."""
 
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
 ID_CHARACTERS_MAX = 128
-# No control characters, no blanks at the ends: trace stores strip those.
+# No control characters; no spaces at the ends, because trace stores strip them.
 ID_PATTERN = (
     r"^[^\x00-\x20\x7f-\xa0]([^\x00-\x1f\x7f-\x9f]{0,126}[^\x00-\x20\x7f-\xa0])?$"
 )
-# Each would be another path.
+# Each would match another path.
 RESERVED = frozenset({"list", ".", ".."})
 
 ClientId = Annotated[

@@ -1,4 +1,4 @@
-"""Who may record sessions, and whose."""
+"""Authorization to record and to see sessions."""
 
 from uuid import UUID
 

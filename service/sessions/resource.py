@@ -32,8 +32,8 @@ def session_resource(session: ChatSession) -> SessionResource:
         "session_id": session.session_id,
         "agent_id": UUID(session.agent_id),
         "user_id": UUID(session.user_id),
-        "started_at": _moment(session.started_at),
-        "ended_at": _moment(session.ended_at) if session.ended_at else None,
+        "started_at": _utc(session.started_at),
+        "ended_at": _utc(session.ended_at) if session.ended_at else None,
         "turns": session.turns,
         "version": session.version,
     }
@@ -48,5 +48,5 @@ def turn_receipt(session: ChatSession, turn_id: str) -> TurnReceipt:
     }
 
 
-def _moment(text: str) -> datetime:
+def _utc(text: str) -> datetime:
     return datetime.fromisoformat(text).astimezone(UTC)

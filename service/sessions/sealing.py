@@ -1,4 +1,4 @@
-"""Texts of turns under the key of their session's user."""
+"""Encrypt the texts of turns with the key of their session's user."""
 
 from uuid import UUID
 
@@ -18,14 +18,14 @@ from service.sessions.turn import (
 def text_binding(
     *, user_id: UUID, session: UUID, version: int, field: str
 ) -> TextBinding:
-    """Bind a text to its field of one event of a session's aggregate."""
+    """Return the binding of a text to its field in one event of a session."""
     return TextBinding(owner_id=user_id, session_id=session, turn=version, field=field)
 
 
 async def sealed_texts(texts: Texts, session: ChatSession, vault: Vault) -> SealedTexts:
-    """Seal a turn's texts for the session's next event.
+    """Encrypt a turn's texts for the session's next event.
 
-    Nothing is kept of them when the user's key was destroyed.
+    If the user's key was destroyed, there are none.
     """
 
     async def seal(text: str | None, field: str) -> str | None:

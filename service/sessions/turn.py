@@ -1,4 +1,4 @@
-"""A turn of a session, as it is reported and as it is recorded."""
+"""A turn of a session, as reported and as recorded."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -12,16 +12,16 @@ from service.events import DecimalText
 TEXT_BYTES_MAX = 64 * 1024
 ERROR_BYTES_MAX = 4 * 1024
 TOKENS_MAX = 10**12
-# Clocks differ; a turn from further ahead would head every list until then.
+# Tolerance for clock skew; a turn in the future would be first in every list.
 CLOCK_AHEAD_MAX = timedelta(minutes=5)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenCounts:
-    """Tokens of one turn; None where they weren't reported.
+    """Tokens of one turn; None if not reported.
 
-    What was read from and written to a cache is part of ``prompt``, as the
-    OpenTelemetry conventions count it.
+    ``prompt`` includes the tokens read from and written to a cache, as in the
+    OpenTelemetry conventions.
     """
 
     prompt: int | None = None
@@ -32,9 +32,9 @@ class TokenCounts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelShare:
-    """What one model took of a turn.
+    """The part of a turn that one model processed.
 
-    ``asked_model`` is the model that was asked for, where another name answered.
+    ``asked_model`` is the requested model, if the answer names another one.
     """
 
     provider: str | None
@@ -45,15 +45,14 @@ class ModelShare:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """One exchange: what went in, what came out, when, and what it took.
+    """One exchange: input, output, times, tokens and outcome.
 
-    ``turn_id`` is unique in its session; a turn is one trace. The texts are
-    people's words: they are never shown by a repr.
+    ``turn_id`` is unique in its session; a turn is one trace. The texts are personal
+    data: no repr shows them.
 
-    ``spans`` is None for a turn that was reported as such. For one that was made
-    from spans it says how many of them it rests on: more spans make a better turn.
-    ``shares`` then say which model took what, and ``model`` is the one that took
-    most.
+    ``spans`` is None for a turn that was reported as such, else the number of spans
+    that it was made from; a turn from more spans is more complete. ``shares`` then
+    holds each model's part, and ``model`` is the one with the most tokens.
     """
 
     turn_id: str
@@ -76,7 +75,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Texts:
-    """The words of a turn; None where there were none."""
+    """The texts of a turn; None if there were none."""
 
     input: str | None = None
     output: str | None = None
@@ -85,7 +84,7 @@ class Texts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SealedTexts:
-    """Texts under the key of the session's user, in base64url."""
+    """Texts encrypted with the key of the session's user, in base64url."""
 
     input: str | None = None
     output: str | None = None
@@ -96,9 +95,9 @@ class SealedTexts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost:
-    """What a turn cost, at which price: the model's entry and the row's start.
+    """The cost of a turn; ``price_id`` identifies the price event used.
 
-    ``price_id`` is None for the sum of several prices.
+    ``price_id`` is None for a sum over several prices.
     """
 
     amount: Decimal
@@ -108,7 +107,7 @@ class Cost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PricedShare:
-    """What one model took of a turn, and what that cost; None is unknown."""
+    """One model's part of a turn and its cost; None is unknown."""
 
     share: ModelShare
     cost: Cost | None
@@ -128,25 +127,25 @@ class RecordedShare(TypedDict):
     price_id: str | None
 
 
-def faults(turn: Turn, *, now: datetime) -> list[Problem]:
-    """Say what is impossible about a turn; the paths are the names of its fields."""
+def problems_of(turn: Turn, *, now: datetime) -> list[Problem]:
+    """Return what is invalid about a turn; paths are the names of its fields."""
     found = []
     if turn.started_at > now + CLOCK_AHEAD_MAX:
-        found.append(Problem("started_at", "lies in the future"))
+        found.append(Problem("started_at", "is in the future"))
     if turn.ended_at < turn.started_at:
-        found.append(Problem("ended_at", "lies before started_at"))
+        found.append(Problem("ended_at", "is before started_at"))
     elif turn.ended_at > now + CLOCK_AHEAD_MAX:
-        found.append(Problem("ended_at", "lies in the future"))
+        found.append(Problem("ended_at", "is in the future"))
     cached = (turn.tokens.cache_read or 0) + (turn.tokens.cache_creation or 0)
     if turn.tokens.prompt is not None and cached > turn.tokens.prompt:
-        found.append(Problem("prompt_tokens", "less than its cached tokens"))
+        found.append(Problem("prompt_tokens", "is less than its cached tokens"))
     return found
 
 
 def truncated(text: str, bytes_max: int) -> tuple[str, bool]:
-    """Cut a text between two characters, so that its UTF-8 fits."""
+    """Truncate a text between two characters to a number of bytes in UTF-8."""
     encoded = text.encode("utf-8", "surrogatepass")
     if len(encoded) <= bytes_max:
         return text, False
-    # A lone surrogate at the very cut is dropped with the character it belongs to.
+    # A lone surrogate at the cut is dropped with its character.
     return encoded[:bytes_max].decode("utf-8", "ignore"), True

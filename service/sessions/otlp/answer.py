@@ -13,7 +13,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 from service.sessions.otlp.body import JSON, PROTOBUF
 
 REASONS_MAX: Final = 5
-# Codes of google.rpc by HTTP status.
+# google.rpc codes by HTTP status.
 INTERNAL: Final = 13
 CODES: Final = {
     400: 3,
@@ -31,37 +31,37 @@ CODES: Final = {
 def partial_success(
     request: web.Request, *, rejected: int, reasons: Sequence[str]
 ) -> web.Response:
-    """Answer with how many spans were refused, and why; nothing when none was."""
-    words = said(reasons)
+    """Return the number of rejected spans and the reasons; empty if there are none."""
+    message = joined_reasons(reasons)
     if request.content_type == PROTOBUF:
         response = ExportTraceServiceResponse()
         if rejected:
             response.partial_success.rejected_spans = rejected
-            response.partial_success.error_message = words
+            response.partial_success.error_message = message
         return web.Response(body=response.SerializeToString(), content_type=PROTOBUF)
-    told = {"rejectedSpans": str(rejected), "errorMessage": words}
+    partial = {"rejectedSpans": str(rejected), "errorMessage": message}
     return web.Response(
-        body=orjson.dumps({"partialSuccess": told} if rejected else {}),
+        body=orjson.dumps({"partialSuccess": partial} if rejected else {}),
         content_type=JSON,
     )
 
 
-def said(reasons: Sequence[str]) -> str:
-    """Join different reasons, the first few of them."""
-    different = list(dict.fromkeys(reasons))
-    more = "; ..." if len(different) > REASONS_MAX else ""
-    return "; ".join(different[:REASONS_MAX]) + more
+def joined_reasons(reasons: Sequence[str]) -> str:
+    """Join the first few distinct reasons."""
+    distinct = list(dict.fromkeys(reasons))
+    more = "; ..." if len(distinct) > REASONS_MAX else ""
+    return "; ".join(distinct[:REASONS_MAX]) + more
 
 
 def refusal(request: web.Request, envelope: web.Response, message: str) -> web.Response:
-    """Turn a refusal into a google.rpc.Status for those who sent protobuf.
+    """Convert an error to a google.rpc.Status for a protobuf request.
 
-    In JSON our envelope is one already: it has ``message``, and OTLP tells clients
-    to pass over fields that they don't know.
+    Our JSON envelope already is one: it has ``message``, and OTLP clients must ignore
+    unknown fields.
     """
     if request.content_type != PROTOBUF:
         return envelope
-    # On the wire this is a Status: a number 1 and a text 2.
+    # Encoded like a Status: field 1 is a number, field 2 a string.
     status = ExportTracePartialSuccess(
         rejected_spans=CODES.get(envelope.status, INTERNAL), error_message=message
     )

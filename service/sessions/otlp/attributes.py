@@ -1,4 +1,4 @@
-"""Attributes of spans and resources, read as the kinds of values that we look for."""
+"""Read attributes of spans and resources as text or as token counts."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -14,14 +14,14 @@ Attributes = Mapping[str, AnyValue]
 
 
 def attributes(pairs: Iterable[KeyValue]) -> Attributes:
-    """Return attributes by key; of a key that stands twice the last one counts."""
+    """Return attributes by key; of duplicate keys the last one counts."""
     return {pair.key: pair.value for pair in pairs}
 
 
 def first_text(found: Attributes, *keys: str) -> str | None:
-    """Return the first of some attributes that has a value, as text.
+    """Return the first of some attributes with a value, as text.
 
-    Whatever isn't text is written as JSON.
+    Values that aren't text are rendered as JSON.
     """
     for key in keys:
         if key in found:
@@ -32,7 +32,7 @@ def first_text(found: Attributes, *keys: str) -> str | None:
 
 
 def first_count(found: Attributes, *keys: str) -> int | None:
-    """Return the first of some attributes that is a number of tokens."""
+    """Return the first of some attributes that is a valid token count."""
     for key in keys:
         if key in found:
             count = _count(found[key])
@@ -42,10 +42,10 @@ def first_count(found: Attributes, *keys: str) -> int | None:
 
 
 def plain(value: AnyValue, depth: int = 0) -> Any:
-    """Return a value as JSON has it; what is nested too deep, or bytes, is None."""
+    """Return a value as JSON types; bytes and values nested too deep are None."""
     kind = value.WhichOneof("value")
     if kind == "array_value" and depth < DEPTH_MAX:
-        return [plain(each, depth + 1) for each in value.array_value.values]
+        return [plain(item, depth + 1) for item in value.array_value.values]
     if kind == "kvlist_value" and depth < DEPTH_MAX:
         pairs = value.kvlist_value.values
         return {pair.key: plain(pair.value, depth + 1) for pair in pairs}

@@ -1,4 +1,4 @@
-"""A request of OTLP/HTTP: protobuf or JSON, perhaps in gzip."""
+"""Parse the body of an OTLP/HTTP request: protobuf or JSON, optionally gzipped."""
 
 import asyncio
 import base64
@@ -18,20 +18,20 @@ from service.http.body import read_upload
 
 PROTOBUF: Final = "application/x-protobuf"
 JSON: Final = "application/json"
-# Decompressed. An SDK sends up to 512 spans at a time.
+# Decompressed. SDKs send up to 512 spans at a time.
 BODY_BYTES_MAX: Final = 16 * 1024 * 1024
-# A larger body is decoded beside the event loop.
+# Larger bodies are decoded in a thread.
 INLINE_BYTES_MAX: Final = 256 * 1024
 ID_FIELDS: Final = ("traceId", "spanId", "parentSpanId")
 
 
 async def read_export(request: web.Request) -> ExportTraceServiceRequest:
-    """Read what an exporter sends.
+    """Read an exporter's request.
 
     :raises UnsupportedMediaTypeError: neither protobuf nor JSON, or compressed by
         anything but gzip
     :raises TooLargeError: more than ``BODY_BYTES_MAX``, decompressed
-    :raises MalformedRequestError: not what the content type says
+    :raises MalformedRequestError: the body doesn't match its content type
     """
     content_type = request.content_type
     if content_type not in (PROTOBUF, JSON):
@@ -48,7 +48,7 @@ def _from_protobuf(body: bytes) -> ExportTraceServiceRequest:
         return ExportTraceServiceRequest.FromString(body)
     except DecodeError:
         raise MalformedRequestError(
-            "the body is no ExportTraceServiceRequest", code="not_otlp"
+            "the body is not an ExportTraceServiceRequest", code="not_otlp"
         ) from None
 
 
@@ -60,7 +60,7 @@ def _from_json(body: bytes) -> ExportTraceServiceRequest:
             f"the body is not JSON: {error.msg}", code="not_json"
         ) from None
     try:
-        # OTLP writes ids in hexadecimal, where protobuf's JSON has base64.
+        # OTLP's JSON has ids in hexadecimal, protobuf's JSON in base64.
         for span in _spans(parsed):
             for name in ID_FIELDS:
                 if name in span:
@@ -71,7 +71,8 @@ def _from_json(body: bytes) -> ExportTraceServiceRequest:
         )
     except (ParseError, TypeError, ValueError, AttributeError, RecursionError):
         raise MalformedRequestError(
-            "the body is no ExportTraceServiceRequest in OTLP's JSON", code="not_otlp"
+            "the body is not an ExportTraceServiceRequest in OTLP's JSON encoding",
+            code="not_otlp",
         ) from None
 
 

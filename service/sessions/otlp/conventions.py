@@ -1,7 +1,7 @@
-"""Spans as OpenInference and the OpenTelemetry GenAI conventions write them.
+"""Read spans in the OpenInference and OpenTelemetry GenAI conventions.
 
-Both may stand on one span; what OpenInference says comes first, for its words are
-about what we look for, while names of the GenAI conventions have changed.
+A span may follow both; OpenInference has precedence, because its attributes are more
+specific and the names of the GenAI conventions have changed.
 """
 
 import re
@@ -19,13 +19,13 @@ from service.sessions.otlp.attributes import (
     first_count,
     first_text,
 )
-from service.sessions.otlp.messages import said_by_all, said_last
+from service.sessions.otlp.messages import all_texts, last_text
 from service.sessions.otlp.span import Entry, ModelCall, ReportedSpan
 from service.sessions.turn import Texts
 
 TRACE_ID_BYTES: Final = 16
 SPAN_ID_BYTES: Final = 8
-# Whether the parent is remote: known, and so.
+# Flags: whether the parent is remote is known, and it is remote.
 PARENT_IS_REMOTE: Final = 0x100 | 0x200
 
 SESSION: Final = ("session.id", "gen_ai.conversation.id")
@@ -63,7 +63,7 @@ CACHE_CREATION: Final = (
     "gen_ai.usage.cache_creation.input_tokens",
     "gen_ai.usage.cache_creation_input_tokens",
 )
-# Kinds of spans that are a call of a model themselves.
+# Kinds of spans that are themselves a model call.
 CALL_KINDS: Final = frozenset({"LLM", "EMBEDDING", "RERANKER"})
 CALL_OPERATIONS: Final = frozenset(
     {"chat", "text_completion", "generate_content", "embeddings"}
@@ -75,23 +75,22 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class SpanError(Exception):
-    """A span that can't be; the message says why, without what is in it."""
+    """An invalid span; the message gives the reason, without the span's content."""
 
 
 def reported_span(span: Span) -> ReportedSpan:
-    """Reduce a span to what it tells about a turn.
+    """Extract from a span what concerns a turn.
 
-    :raises SpanError: an id or a time that no span can have, or a session id that
-        no session can have
+    :raises SpanError: an invalid trace id, span id, time or session id
     """
     if len(span.trace_id) != TRACE_ID_BYTES or not any(span.trace_id):
-        raise SpanError("a trace id has 16 bytes that aren't all 0")
+        raise SpanError("a trace id must have 16 bytes, not all 0")
     if len(span.span_id) != SPAN_ID_BYTES or not any(span.span_id):
-        raise SpanError("a span id has 8 bytes that aren't all 0")
+        raise SpanError("a span id must have 8 bytes, not all 0")
     if len(span.parent_span_id) not in (0, SPAN_ID_BYTES):
-        raise SpanError("a parent span id has 8 bytes")
+        raise SpanError("a parent span id must have 8 bytes")
     if not 0 < span.start_time_unix_nano <= span.end_time_unix_nano:
-        raise SpanError("a span has a start, and an end that isn't before it")
+        raise SpanError("a span must have a start, and an end not before it")
     found = attributes(span.attributes)
     is_root = not any(span.parent_span_id)
     is_called = span.flags & PARENT_IS_REMOTE == PARENT_IS_REMOTE
@@ -99,14 +98,14 @@ def reported_span(span: Span) -> ReportedSpan:
         trace_id=span.trace_id.hex(),
         span_id=span.span_id.hex(),
         parent_id="" if is_root else span.parent_span_id.hex(),
-        started_at=_moment(span.start_time_unix_nano),
+        started_at=_time(span.start_time_unix_nano),
         session_id=_session_id(found),
         entry=_entry(span, found, is_root=is_root) if is_root or is_called else None,
         call=_call(found),
     )
 
 
-def _moment(nanoseconds: int) -> datetime:
+def _time(nanoseconds: int) -> datetime:
     return _EPOCH + timedelta(microseconds=nanoseconds // 1000)
 
 
@@ -117,11 +116,11 @@ def _session_id(found: Attributes) -> str | None:
     try:
         return _SESSION_ID.validate_python(text)
     except ValidationError:
-        raise SpanError("no session can have this session id") from None
+        raise SpanError("the session id is not valid") from None
 
 
 def _client_id(text: str | None) -> str | None:
-    """Return a name that can be recorded; what can't be is as good as none."""
+    """Return a name, or None if it can't be recorded."""
     text = (text or "").strip()
     return text if _CLIENT_ID.fullmatch(text) else None
 
@@ -130,7 +129,7 @@ def _entry(span: Span, found: Attributes, *, is_root: bool) -> Entry:
     is_error = span.status.code == Status.STATUS_CODE_ERROR
     return Entry(
         is_root=is_root,
-        ended_at=_moment(span.end_time_unix_nano),
+        ended_at=_time(span.end_time_unix_nano),
         user=_client_id(first_text(found, *USER)),
         is_error=is_error,
         texts=Texts(
@@ -144,14 +143,14 @@ def _entry(span: Span, found: Attributes, *, is_root: bool) -> Entry:
 def _input(found: Attributes) -> str | None:
     messages = first_text(found, "gen_ai.input.messages")
     if messages is not None:
-        return said_last(messages, role="user")
+        return last_text(messages, role="user")
     return first_text(found, "gen_ai.prompt")
 
 
 def _output(found: Attributes) -> str | None:
     messages = first_text(found, "gen_ai.output.messages")
     if messages is not None:
-        return said_by_all(messages)
+        return all_texts(messages)
     return first_text(found, "gen_ai.completion")
 
 
@@ -161,11 +160,11 @@ def _error(span: Span) -> str | None:
     for event in span.events:
         if event.name == "exception":
             found = attributes(event.attributes)
-            words = (
+            parts = (
                 first_text(found, "exception.type"),
                 first_text(found, "exception.message"),
             )
-            return ": ".join(filter(None, words)) or None
+            return ": ".join(filter(None, parts)) or None
     return None
 
 
@@ -180,7 +179,7 @@ def _call(found: Attributes) -> ModelCall | None:
     if prompt is None:
         cache_read = cache_creation = None
     elif cached > prompt:
-        # Some providers count what a cache gave or took beside the input.
+        # Some providers don't include cached tokens in the input.
         prompt += cached
     return ModelCall(
         provider=_client_id(first_text(found, *PROVIDER)),

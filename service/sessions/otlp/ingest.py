@@ -1,9 +1,8 @@
-"""From spans to recorded turns.
+"""Ingest spans and record them as turns.
 
-Spans are merged into what is kept of their traces, in one statement, and only then is
-each trace looked at as a whole. So whatever is reported in whatever order, the last
-request of a trace sees all of it; and what a crash leaves undone is done when the
-exporter, which got no answer, sends its spans again.
+Spans are first merged into the stored spans of their traces, in one statement; then
+each trace is read as a whole. Whatever the order of requests, the last one of a trace
+sees all of it. After a crash the exporter, which got no answer, sends its spans again.
 """
 
 import asyncio
@@ -47,48 +46,48 @@ from service.sessions.policy import records_for_anyone
 from service.users.aggregate import User
 
 AGENT: Final = ("agent_runtime.agent_id", "gen_ai.agent.id")
-# Bodies in memory at once, of this process.
+# Request bodies in memory at once, in this process.
 REQUESTS_MAX: Final = 8
-ROOM_CHECKED_FOR_S: Final = 30.0
+TRACE_COUNT_TTL_S: Final = 30.0
 AGENTS_MAX: Final = 10_000
 
 SPANS = Metric(
     "agent_runtime_reported_spans_total",
-    "Spans of OTLP requests: taken, refused, or of no use for a turn.",
+    "Spans of OTLP requests: accepted, rejected, or ignored as irrelevant to turns.",
     ["outcome"],
 )
 
 
 @dataclass(slots=True)
 class Outcome:
-    """What became of a request's spans; ``reasons`` are those of refusals."""
+    """Counts of a request's spans, and the reasons for rejected ones."""
 
     spans: int = 0
-    of_no_use: int = 0
-    refused: int = 0
+    ignored: int = 0
+    rejected: int = 0
     reasons: list[str] = field(default_factory=list)
-    # Whether every refusal was about who is calling.
-    only_forbidden: bool = True
+    # Whether every rejection was for lack of permission.
+    all_forbidden: bool = True
 
     @property
-    def nothing_was_taken(self) -> bool:
-        return 0 < self.spans == self.refused
+    def all_rejected(self) -> bool:
+        return 0 < self.spans == self.rejected
 
-    def refuse(self, spans: int, reason: str, *, forbidden: bool = False) -> None:
-        self.refused += spans
+    def reject(self, spans: int, reason: str, *, forbidden: bool = False) -> None:
+        self.rejected += spans
         self.reasons.append(reason)
-        self.only_forbidden = self.only_forbidden and forbidden
+        self.all_forbidden = self.all_forbidden and forbidden
 
     def count(self) -> None:
-        taken = self.spans - self.of_no_use - self.refused
-        SPANS.labels("taken").inc(taken)
-        SPANS.labels("of no use").inc(self.of_no_use)
-        SPANS.labels("refused").inc(self.refused)
+        accepted = self.spans - self.ignored - self.rejected
+        SPANS.labels("accepted").inc(accepted)
+        SPANS.labels("ignored").inc(self.ignored)
+        SPANS.labels("rejected").inc(self.rejected)
 
 
 @dataclass(slots=True)
 class Ingest:
-    """Takes requests of exporters; holds what all of them share."""
+    """Handles requests of exporters; holds their shared resources."""
 
     log: EventLog
     pool: Pool
@@ -101,25 +100,25 @@ class Ingest:
     async def take(
         self, export: ExportTraceServiceRequest, recording: Recording
     ) -> Outcome:
-        """Take what can be taken of an exporter's spans.
+        """Ingest the valid spans of an exporter's request.
 
-        :raises TooManyRequestsError: an agent has begun too many traces that may
-            still grow; nothing was taken
-        :raises UnavailableError: try again; repeating is harmless
+        :raises TooManyRequestsError: an agent has too many open traces; no span was
+            accepted
+        :raises UnavailableError: retry; repeating the request is harmless
         """
         outcome = Outcome()
         reported: defaultdict[TraceKey, dict[str, ReportedSpan]] = defaultdict(dict)
         for resource_spans in export.resource_spans:
             await self._reduce(resource_spans, recording.principal, reported, outcome)
         for agent_id in {key.agent_id for key in reported}:
-            await self._expect_room(agent_id)
+            await self._check_room(agent_id)
         kept = {
             key: [await self._keep(key, span, recording) for span in spans.values()]
             for key, spans in reported.items()
         }
         merged = await merge_spans(self.pool, kept)
         for key in kept.keys() - merged.keys():
-            outcome.refuse(len(kept[key]), "a trace has too many spans")
+            outcome.reject(len(kept[key]), "a trace has too many spans")
         await self._record(merged, kept, recording, outcome)
         outcome.count()
         return outcome
@@ -131,26 +130,26 @@ class Ingest:
         reported: defaultdict[TraceKey, dict[str, ReportedSpan]],
         outcome: Outcome,
     ) -> None:
-        """Add what a resource's spans tell to what others of the request told."""
-        spans = [span for each in resource_spans.scope_spans for span in each.spans]
+        """Add a resource's spans to ``reported``."""
+        spans = [span for scope in resource_spans.scope_spans for span in scope.spans]
         outcome.spans += len(spans)
         try:
             agent_id = await self._agent(resource_spans, principal)
         except (ForbiddenError, InvalidRequestError) as error:
             forbidden = isinstance(error, ForbiddenError)
-            outcome.refuse(len(spans), error.message, forbidden=forbidden)
+            outcome.reject(len(spans), error.message, forbidden=forbidden)
             return
         for span in spans:
             try:
-                told = reported_span(span)
+                found = reported_span(span)
             except SpanError as error:
-                outcome.refuse(1, str(error))
+                outcome.reject(1, str(error))
                 continue
-            if told.tells_something:
-                of_trace = reported[TraceKey(agent_id, told.trace_id)]
-                of_trace.setdefault(told.span_id, told)
+            if found.is_relevant:
+                of_trace = reported[TraceKey(agent_id, found.trace_id)]
+                of_trace.setdefault(found.span_id, found)
             else:
-                outcome.of_no_use += 1
+                outcome.ignored += 1
 
     async def _agent(self, resource_spans: ResourceSpans, principal: Principal) -> UUID:
         text = first_text(attributes(resource_spans.resource.attributes), *AGENT)
@@ -158,7 +157,7 @@ class Ingest:
             agent_id = UUID(text or "")
         except ValueError:
             raise InvalidRequestError(
-                f"the resource attribute {AGENT[0]} names no agent"
+                f"the resource attribute {AGENT[0]} must be an agent id"
             ) from None
         agent = await self.log.load(agent_id)
         is_agent = isinstance(agent, Agent)
@@ -166,22 +165,22 @@ class Ingest:
             if not is_agent:
                 raise InvalidRequestError("no such agent")
         elif not (isinstance(agent, Agent) and agent.is_managed_by(principal.user_id)):
-            raise ForbiddenError("only a manager of the agent records its sessions")
+            raise ForbiddenError("only a manager of the agent may record its sessions")
         return agent_id
 
-    async def _expect_room(self, agent_id: UUID) -> None:
+    async def _check_room(self, agent_id: UUID) -> None:
         now = time.monotonic()
         if self._has_room_until.get(agent_id, 0.0) > now:
             return
         if not await has_room(self.pool, agent_id):
             raise TooManyRequestsError(
-                f"the agent has {TRACES_OF_AGENT_MAX} traces that may still grow",
+                f"the agent has {TRACES_OF_AGENT_MAX} open traces, the maximum",
                 code="too_many_traces",
-                headers={"Retry-After": str(int(ROOM_CHECKED_FOR_S))},
+                headers={"Retry-After": str(int(TRACE_COUNT_TTL_S))},
             )
         if len(self._has_room_until) >= AGENTS_MAX:
             self._has_room_until.clear()
-        self._has_room_until[agent_id] = now + ROOM_CHECKED_FOR_S
+        self._has_room_until[agent_id] = now + TRACE_COUNT_TTL_S
 
     async def _keep(
         self, key: TraceKey, span: ReportedSpan, recording: Recording
@@ -207,19 +206,19 @@ class Ingest:
             call=span.call,
         )
 
-    async def _user(self, named: str | None, principal: Principal) -> UUID | None:
-        """Return the user of ours whom a span names, to callers who may name one."""
-        if named is None or not records_for_anyone(principal):
+    async def _user(self, name: str | None, principal: Principal) -> UUID | None:
+        """Return the user that a span names, if the caller may name one."""
+        if name is None or not records_for_anyone(principal):
             return None
         try:
-            user_id = UUID(named)
+            user_id = UUID(name)
         except ValueError:
-            user_id = User.create_id(named)
+            user_id = User.create_id(name)
         user = await self.log.load(user_id)
         return user_id if isinstance(user, User) else None
 
     async def _owner(self, span: ReportedSpan, principal: Principal) -> UUID:
-        """Return whose key to use for the texts of a span that names no user."""
+        """Return the user whose key encrypts the texts of a span without a user."""
         if span.session_id is not None:
             session = await self.log.load(ChatSession.create_id(span.session_id))
             if isinstance(session, ChatSession):
@@ -238,9 +237,9 @@ class Ingest:
             for key, spans in merged.items()
             if (turn := turn_of(key.trace_id, spans)) is not None
         }
-        refused = await record_trace_turns(turns, recording)
-        for key, error in refused.items():
-            outcome.refuse(
+        rejected = await record_trace_turns(turns, recording)
+        for key, error in rejected.items():
+            outcome.reject(
                 len(kept[key]),
                 error.message,
                 forbidden=isinstance(error, ForbiddenError),

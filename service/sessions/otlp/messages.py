@@ -1,7 +1,7 @@
-"""The words in messages of the GenAI conventions.
+"""Texts of messages in the GenAI conventions.
 
 Messages are JSON: ``[{"role": "user", "parts": [{"type": "text", "content": ...}]}]``.
-What has another form is shown as it came.
+Other formats are returned unchanged.
 """
 
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 
-def said_last(messages: str, *, role: str) -> str:
+def last_text(messages: str, *, role: str) -> str:
     """Return the text of a role's last message that has one."""
     found = [
         text
@@ -20,8 +20,8 @@ def said_last(messages: str, *, role: str) -> str:
     return found[-1] if found else messages
 
 
-def said_by_all(messages: str) -> str:
-    """Return the texts of all messages, a line break between them."""
+def all_texts(messages: str) -> str:
+    """Return the texts of all messages, joined by line breaks."""
     found = [text for message in _messages(messages) if (text := _text(message))]
     return "\n".join(found) or messages
 

@@ -1,4 +1,4 @@
-"""Traces that may still grow: ``events.reported_trace``."""
+"""Open traces, which accept more spans: table ``events.reported_trace``."""
 
 import asyncio
 import logging
@@ -16,7 +16,7 @@ from service.database import Pool
 from service.sessions.otlp.span import KeptSpan
 from service.sessions.otlp.trace import turn_of
 
-# How long after its last span a trace can still grow.
+# A trace accepts spans until this long after its last one.
 KEPT_FOR: Final = timedelta(hours=2)
 SPANS_OF_TRACE_MAX: Final = 5_000
 TRACES_OF_AGENT_MAX: Final = 500_000
@@ -24,8 +24,8 @@ FORGET_EVERY_S: Final = 60.0
 FORGET_ROWS_MAX: Final = 500
 
 
-# What is there stays: a span that comes twice is the same span. Rows are taken in
-# order, so that two requests with the same traces don't block each other for good.
+# Existing spans stay: a span that arrives twice is the same span. Rows are locked in
+# order, so that two requests with the same traces don't deadlock.
 MERGE = """
     INSERT INTO events.reported_trace AS known (agent_id, trace_id, spans)
     SELECT agent_id, trace_id, spans
@@ -53,8 +53,8 @@ FORGET = """
 """
 FORGOTTEN = Counter(
     "agent_runtime_reported_traces_forgotten_total",
-    "Traces that grew no more: recorded ones, and those that never became a turn "
-    "because no root or no session was reported.",
+    "Deleted traces that accepted no more spans: recorded turns, and incomplete ones "
+    "without a root span or a session.",
     ["was"],
 )
 
@@ -63,7 +63,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class TraceKey:
-    """A trace as one agent reports it; another agent's spans are not part of it."""
+    """A trace of one agent; spans of other agents are not part of it."""
 
     agent_id: UUID
     trace_id: str
@@ -72,9 +72,9 @@ class TraceKey:
 async def merge_spans(
     pool: Pool, spans: Mapping[TraceKey, Sequence[KeptSpan]]
 ) -> dict[TraceKey, list[KeptSpan]]:
-    """Add spans to their traces, and return all that is known of these traces.
+    """Add spans to their traces, and return all spans of these traces.
 
-    A trace with ``SPANS_OF_TRACE_MAX`` takes no more, and is left out.
+    A trace that has ``SPANS_OF_TRACE_MAX`` accepts no more and is not returned.
     """
     if not spans:
         return {}
@@ -86,7 +86,7 @@ async def merge_spans(
                 "traces": [key.trace_id for key in spans],
                 "spans": [
                     orjson.dumps(
-                        {each.span_id: each.to_json() for each in some}
+                        {span.span_id: span.to_json() for span in some}
                     ).decode()
                     for some in spans.values()
                 ],
@@ -101,7 +101,7 @@ async def merge_spans(
 
 
 async def has_room(pool: Pool, agent_id: UUID) -> bool:
-    """Say whether an agent may begin more traces."""
+    """Return whether an agent may start more traces."""
     async with pool.connection() as db:
         cursor = await db.execute(
             COUNT, {"agent": agent_id, "limit": TRACES_OF_AGENT_MAX}
@@ -111,22 +111,22 @@ async def has_room(pool: Pool, agent_id: UUID) -> bool:
     return int(row[0]) < TRACES_OF_AGENT_MAX
 
 
-async def keep_forgetting(pool: Pool) -> None:
-    """Forget once a minute, until cancelled; any number of processes may do so."""
+async def keep_deleting_old_traces(pool: Pool) -> None:
+    """Delete old traces every minute until cancelled; safe in many processes."""
     while True:
         try:
-            await forget_old_traces(pool)
+            await delete_old_traces(pool)
         except (psycopg.Error, OSError) as error:
-            logger.warning("can't forget old traces: %s", error)
+            logger.warning("can't delete old traces: %s", error)
         await asyncio.sleep(FORGET_EVERY_S)
 
 
-async def forget_old_traces(pool: Pool, *, kept_for: timedelta = KEPT_FOR) -> int:
-    """Delete traces that grow no more, some at a time, and return how many.
+async def delete_old_traces(pool: Pool, *, kept_for: timedelta = KEPT_FOR) -> int:
+    """Delete traces that accept no more spans, in batches, and return how many.
 
-    Those that never became a turn are counted and logged: their spans are lost.
+    Traces that never became a turn are counted and logged: their spans are lost.
     """
-    forgotten = 0
+    deleted = 0
     while True:
         async with pool.connection() as db:
             cursor = await db.execute(
@@ -145,10 +145,10 @@ async def forget_old_traces(pool: Pool, *, kept_for: timedelta = KEPT_FOR) -> in
                         "spans": len(spans),
                     },
                 )
-        forgotten += len(rows)
+        deleted += len(rows)
         if len(rows) < FORGET_ROWS_MAX:
-            return forgotten
+            return deleted
 
 
 def _spans(known: Mapping[str, Any]) -> list[KeptSpan]:
-    return [KeptSpan.from_json(span_id, each) for span_id, each in known.items()]
+    return [KeptSpan.from_json(span_id, span) for span_id, span in known.items()]

@@ -1,4 +1,4 @@
-"""Turns that traces came to, recorded in their sessions."""
+"""Record the turns of traces in their sessions."""
 
 import asyncio
 from collections import defaultdict
@@ -25,10 +25,10 @@ from service.sessions.commands import ReportTurns, report_turns
 from service.sessions.otlp.pending import TraceKey
 from service.sessions.otlp.sealing import opened_texts
 from service.sessions.otlp.trace import TraceTurn
-from service.sessions.turn import Texts, Turn, faults
+from service.sessions.turn import Texts, Turn, problems_of
 
 NO_TEXTS: Final = Texts()
-# Of one command; more go into the next.
+# In one command; further turns go into the next one.
 TURNS_MAX: Final = 50
 COMMANDS_AT_ONCE: Final = 8
 REFUSALS: Final = (ConflictError, ForbiddenError, InvalidRequestError, NotFoundError)
@@ -36,9 +36,9 @@ REFUSALS: Final = (ConflictError, ForbiddenError, InvalidRequestError, NotFoundE
 
 @dataclass(slots=True, kw_only=True)
 class Recording:
-    """Who records, and where; ``position`` is the log's after what was recorded.
+    """The caller and the log; ``position`` is that of the last recorded event.
 
-    ``authenticate`` reads the caller afresh, for each decision.
+    ``authenticate`` reads the caller again for each decision.
     """
 
     log: EventLog
@@ -54,7 +54,7 @@ class Recording:
 
 @dataclass(frozen=True, slots=True)
 class _Session:
-    """What the turns of one command have in common."""
+    """The session of one command's turns."""
 
     agent_id: UUID
     session_id: str
@@ -64,18 +64,18 @@ class _Session:
 async def record_trace_turns(
     turns: Mapping[TraceKey, TraceTurn], recording: Recording
 ) -> dict[TraceKey, ServiceError]:
-    """Record turns, and say which were refused, and why.
+    """Record turns, and return the errors of rejected ones.
 
-    :raises UnavailableError: the log can't be written now
+    :raises UnavailableError: the log can't be written
     """
-    refused: dict[TraceKey, ServiceError] = {}
+    rejected: dict[TraceKey, ServiceError] = {}
     of_session: defaultdict[_Session, list[TraceKey]] = defaultdict(list)
     now = datetime.now(UTC)
     for key, turn in turns.items():
-        problems = faults(_turn(turn), now=now)
+        problems = problems_of(_turn(turn), now=now)
         if problems:
-            words = "; ".join(f"{each.path} {each.message}" for each in problems)
-            refused[key] = InvalidRequestError(f"this turn can't be: {words}")
+            text = "; ".join(f"{found.path} {found.message}" for found in problems)
+            rejected[key] = InvalidRequestError(f"the turn is not valid: {text}")
             continue
         session = _Session(key.agent_id, turn.session_id, turn.entry.user_id)
         of_session[session].append(key)
@@ -85,7 +85,7 @@ async def record_trace_turns(
             try:
                 await _record(session, {key: turns[key] for key in keys}, recording)
             except REFUSALS as error:
-                refused.update(dict.fromkeys(keys, error))
+                rejected.update(dict.fromkeys(keys, error))
 
     ended = await asyncio.gather(
         *(
@@ -95,11 +95,11 @@ async def record_trace_turns(
         ),
         return_exceptions=True,
     )
-    # Only when all have ended: nothing goes on behind an answer.
+    # Raised only when all commands have ended: none continues after the answer.
     for error in ended:
         if error is not None:
             raise error
-    return refused
+    return rejected
 
 
 async def _record(

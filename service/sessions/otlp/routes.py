@@ -16,10 +16,10 @@ from service.http.authentication import PRINCIPAL, authenticate_again
 from service.http.dispatch import request_metadata
 from service.http.log_epoch import POSITION_HEADER
 from service.http.operation import Routes
-from service.sessions.otlp.answer import partial_success, refusal, said
+from service.sessions.otlp.answer import joined_reasons, partial_success, refusal
 from service.sessions.otlp.body import JSON, PROTOBUF, read_export
 from service.sessions.otlp.ingest import Ingest
-from service.sessions.otlp.pending import keep_forgetting
+from service.sessions.otlp.pending import keep_deleting_old_traces
 from service.sessions.otlp.recording import Recording
 from service.tasks import end_tasks
 
@@ -77,13 +77,13 @@ async def post_traces(request: web.Request) -> web.Response:
             metadata=request_metadata(request),
         )
         outcome = await ingest.take(export, recording)
-    if outcome.nothing_was_taken:
-        words = said(outcome.reasons)
-        if outcome.only_forbidden:
-            raise ForbiddenError(words)
-        raise MalformedRequestError(words, code="spans_refused")
+    if outcome.all_rejected:
+        message = joined_reasons(outcome.reasons)
+        if outcome.all_forbidden:
+            raise ForbiddenError(message)
+        raise MalformedRequestError(message, code="spans_refused")
     response = partial_success(
-        request, rejected=outcome.refused, reasons=outcome.reasons
+        request, rejected=outcome.rejected, reasons=outcome.reasons
     )
     if recording.position is not None:
         response.headers[POSITION_HEADER] = str(recording.position)
@@ -104,6 +104,8 @@ async def _read_in_time(request: web.Request) -> ExportTraceServiceRequest:
 
 async def forgetting_traces(app: web.Application) -> AsyncIterator[None]:
     """Forget traces that grow no more, for as long as the application runs."""
-    task = asyncio.create_task(keep_forgetting(app[INGEST].pool), name="old traces")
+    task = asyncio.create_task(
+        keep_deleting_old_traces(app[INGEST].pool), name="old traces"
+    )
     yield
     await end_tasks(task)

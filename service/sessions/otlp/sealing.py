@@ -1,4 +1,4 @@
-"""Texts of spans, sealed while their trace may still grow."""
+"""Encrypt the texts of spans while their trace is open."""
 
 from dataclasses import replace
 from uuid import UUID
@@ -16,7 +16,7 @@ from service.sessions.turn import (
     truncated,
 )
 
-# A little more than is recorded: whether a text was cut is found out again then.
+# More than is recorded, so that recording detects again that a text is too long.
 MARGIN_BYTES = 4
 
 
@@ -29,9 +29,9 @@ async def kept_entry(
     owner: UUID,
     vault: Vault,
 ) -> KeptEntry:
-    """Seal the texts of a span under the key of ``owner``.
+    """Encrypt the texts of a span with the key of ``owner``.
 
-    Nothing is kept of them when that key was destroyed.
+    If that key was destroyed, there are none.
     """
 
     async def seal(text: str | None, field: str, bytes_max: int) -> str | None:
@@ -64,7 +64,7 @@ async def kept_entry(
 async def opened_texts(
     entry: KeptEntry, trace: TraceKey, span_id: str, vault: Vault
 ) -> Texts:
-    """Open the texts of a span; there are none after their key was destroyed."""
+    """Decrypt the texts of a span; there are none if their key was destroyed."""
 
     async def open_(sealed: str | None, field: str) -> str | None:
         if sealed is None:

@@ -1,4 +1,4 @@
-"""A span, reduced to what it can tell about a turn."""
+"""The parts of a span that concern a turn."""
 
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -9,10 +9,10 @@ from service.sessions.turn import Texts
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelCall:
-    """What a span says of tokens.
+    """The tokens of a span.
 
-    ``is_total``: the span stands for others, such as an agent's run, so its tokens
-    may be told by those again.
+    ``is_total``: the span sums up others, such as an agent's run, so its tokens may
+    be counted in those, too.
     """
 
     provider: str | None
@@ -27,10 +27,10 @@ class ModelCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """What a span says that a turn can begin with: its times, texts and outcome.
+    """Times, texts and outcome of a span with which a turn can begin.
 
-    ``is_root`` is False when its parent belongs to somebody else, who called.
-    ``user`` names the session's user: an id or a name.
+    ``is_root`` is False if its parent is in the calling service. ``user`` is the id or
+    the name of the session's user.
     """
 
     is_root: bool
@@ -53,20 +53,20 @@ class ReportedSpan:
     call: ModelCall | None
 
     @property
-    def place(self) -> tuple[datetime, str]:
-        """Order the spans of a trace, whatever order they came in."""
+    def sort_key(self) -> tuple[datetime, str]:
+        """Order the spans of a trace independently of their arrival."""
         return self.started_at, self.span_id
 
     @property
-    def tells_something(self) -> bool:
+    def is_relevant(self) -> bool:
         return bool(self.session_id or self.entry or self.call)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptEntry:
-    """An :class:`Entry` as it is kept until the trace can't grow any more.
+    """An :class:`Entry` as stored while its trace is open.
 
-    Texts are sealed under the key of ``owner``, bound to the trace and the span.
+    Texts are encrypted with the key of ``owner``, bound to the trace and the span.
     """
 
     is_root: bool
@@ -81,7 +81,7 @@ class KeptEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptSpan:
-    """A :class:`ReportedSpan` as it is kept; times are ISO 8601 in UTC."""
+    """A :class:`ReportedSpan` as stored; times are ISO 8601 in UTC."""
 
     span_id: str
     parent_id: str
@@ -91,7 +91,7 @@ class KeptSpan:
     call: ModelCall | None
 
     @property
-    def place(self) -> tuple[datetime, str]:
+    def sort_key(self) -> tuple[datetime, str]:
         return datetime.fromisoformat(self.started_at), self.span_id
 
     def to_json(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The spans of a trace to a turn: a function of the set of spans alone."""
+"""Compute the turn of a trace: a pure function of its set of spans."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -11,10 +11,10 @@ from service.sessions.turn import ModelShare, TokenCounts
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TraceTurn:
-    """What the spans of a trace come to, but for the texts of its ``entry``.
+    """The turn of a trace, with the texts of its ``entry`` still encrypted.
 
-    ``spans`` is how many of them matter. It grows with the set, so that of two of
-    these about one trace the one with more is the newer.
+    ``spans`` is the number of relevant spans. It grows with the set: of two turns of
+    one trace, the one with more spans is newer.
     """
 
     trace_id: str
@@ -32,7 +32,7 @@ class TraceTurn:
 
     @property
     def main_share(self) -> ModelShare | None:
-        """Return the share of the model that took most."""
+        """Return the share of the model with the most tokens."""
         return max(
             self.shares,
             key=lambda share: (
@@ -45,18 +45,20 @@ class TraceTurn:
 
 
 def turn_of(trace_id: str, spans: Sequence[KeptSpan]) -> TraceTurn | None:
-    """Return the turn that a trace is, or None as long as something is missing.
+    """Return the turn of a trace, or None while its start or session is missing.
 
-    A turn begins with the root; in a trace that somebody else began, with the
-    earliest span that was called from outside. It needs a session, which any span
-    may name; the one where the turn begins comes first, then the earliest.
+    A turn begins with the root span; in a trace that another service began, with the
+    earliest span that was called from outside. Any span may name the session; the
+    span where the turn begins has precedence, then the earliest one.
     """
-    ordered = sorted(spans, key=lambda span: span.place)
+    ordered = sorted(spans, key=lambda span: span.sort_key)
     entries = [(span, span.entry) for span in ordered if span.entry is not None]
     if not entries:
         return None
-    # The first of the roots, which sort before those that were called.
-    begin, entry = min(entries, key=lambda each: (not each[1].is_root, each[0].place))
+    # Roots sort before spans that were called from outside.
+    begin, entry = min(
+        entries, key=lambda found: (not found[1].is_root, found[0].sort_key)
+    )
     named = [span.session_id for span in (begin, *ordered) if span.session_id]
     if not named:
         return None
@@ -73,7 +75,7 @@ def turn_of(trace_id: str, spans: Sequence[KeptSpan]) -> TraceTurn | None:
 
 
 def _shares(ordered: Sequence[KeptSpan]) -> tuple[ModelShare, ...]:
-    """Add up what each model took, from the first to be called on."""
+    """Sum up the tokens of each model, in the order of their first call."""
     of_model: defaultdict[tuple[str | None, str | None], list[ModelCall]]
     of_model = defaultdict(list)
     for call in _counted(ordered):
@@ -90,13 +92,13 @@ def _shares(ordered: Sequence[KeptSpan]) -> tuple[ModelShare, ...]:
 
 
 def _counted(ordered: Sequence[KeptSpan]) -> list[ModelCall]:
-    """Choose the calls, so that no token is counted twice.
+    """Select the calls, so that no token is counted twice.
 
-    Spans that stand for others count only where there is no call at all. Of a call
-    and the call inside it, as of two instrumented layers, the inner one counts.
+    Totals count only if there is no single call. Of nested calls, as of two
+    instrumented layers, the inner one counts.
     """
-    told = [(span, span.call) for span in ordered if span.call is not None]
-    calls = [each for each in told if not each[1].is_total] or told
+    reported = [(span, span.call) for span in ordered if span.call is not None]
+    calls = [item for item in reported if not item[1].is_total] or reported
     outer = {span.parent_id for span, _ in calls}
     return [call for span, call in calls if span.span_id not in outer]
 
@@ -112,7 +114,7 @@ def _tokens(call: ModelCall) -> TokenCounts:
 
 def _added(counts: Sequence[TokenCounts]) -> TokenCounts:
     def total(name: str) -> int | None:
-        known = [n for each in counts if (n := getattr(each, name)) is not None]
+        known = [n for count in counts if (n := getattr(count, name)) is not None]
         return sum(known) if known else None
 
     return TokenCounts(

@@ -218,7 +218,7 @@ def test_a_span_below_another_one_has_nothing_of_a_turn() -> None:
     found = reported_span(span(2, 1, input__value="not shown", error="not either"))
 
     assert found.entry is None
-    assert not found.tells_something
+    assert not found.is_relevant
 
 
 @pytest.mark.parametrize(

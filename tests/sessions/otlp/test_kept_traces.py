@@ -8,7 +8,7 @@ from prometheus_client import REGISTRY
 
 from service.resources import Resources
 from service.sessions.otlp import pending
-from service.sessions.otlp.pending import forget_old_traces
+from service.sessions.otlp.pending import delete_old_traces
 from tests.callers import Caller
 from tests.sessions.otlp.spans import NOON, export, llm, send, session, span
 from tests.sessions.recording import Recorder
@@ -68,8 +68,8 @@ async def test_a_trace_is_forgotten_after_its_last_span(
     )
     before = forgotten("a turn"), forgotten("incomplete")
 
-    assert await forget_old_traces(resources.pool) == 0
-    assert await forget_old_traces(resources.pool, kept_for=timedelta(0)) == 2
+    assert await delete_old_traces(resources.pool) == 0
+    assert await delete_old_traces(resources.pool, kept_for=timedelta(0)) == 2
 
     assert await kept(resources) == []
     assert (forgotten("a turn"), forgotten("incomplete")) == (
@@ -83,7 +83,7 @@ async def test_a_root_that_comes_again_after_that_changes_nothing(
 ) -> None:
     root, call = span(1, session__id="chat"), llm(2, 1, 5, 1)
     first = await send(recorder.caller, export(recorder.agent_id, root, call))
-    await forget_old_traces(resources.pool, kept_for=timedelta(0))
+    await delete_old_traces(resources.pool, kept_for=timedelta(0))
 
     again = await send(recorder.caller, export(recorder.agent_id, root))
 

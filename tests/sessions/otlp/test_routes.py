@@ -25,7 +25,7 @@ from tests.sessions.recording import Recorder, register_agent, turn
 
 JSON = "application/json"
 ROOT = span(1, session__id="chat", input__value="q", output__value="a", took=2)
-AGENTLESS = "the resource attribute agent_runtime.agent_id names no agent"
+AGENTLESS = "the resource attribute agent_runtime.agent_id must be an agent id"
 
 
 def as_json(agent_id: str | None, *spans: Any) -> Any:
@@ -264,7 +264,7 @@ async def test_some_refused_spans_don_t_harm_the_others(
     taken = await send(recorder.caller, request)
 
     assert taken.rejected == 3
-    assert taken.reason == f"a trace id has 16 bytes that aren't all 0; {AGENTLESS}"
+    assert taken.reason == f"a trace id must have 16 bytes, not all 0; {AGENTLESS}"
     assert (await session(ada, "chat", [taken]))["num_traces"] == 1
 
 
@@ -276,7 +276,7 @@ async def test_partial_success_in_json(recorder: Recorder) -> None:
     assert json.loads(taken.body) == {
         "partialSuccess": {
             "rejectedSpans": "1",
-            "errorMessage": "a trace id has 16 bytes that aren't all 0",
+            "errorMessage": "a trace id must have 16 bytes, not all 0",
         }
     }
 
@@ -304,7 +304,7 @@ async def test_a_turn_from_the_future_is_refused(recorder: Recorder) -> None:
     refused = await send(recorder.caller, export(recorder.agent_id, late))
 
     assert refused.status == 400
-    assert "started_at lies in the future" in status_of(refused).message
+    assert "started_at is in the future" in status_of(refused).message
 
 
 async def test_a_turn_that_was_reported_as_such_stays(
