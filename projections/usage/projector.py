@@ -1,4 +1,4 @@
-"""Turns to what was used on which day."""
+"""Project turns to the usage of each day."""
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, date, datetime
@@ -21,7 +21,7 @@ from service.database import Db
 from service.event_log.mapper import RecordedEvent
 from service.sessions.aggregate import ChatSession
 
-# Sums of costs are exact: far more digits than any of them have.
+# Precise enough for any sum of costs, so nothing is rounded.
 EXACT = Context(prec=100)
 COUNTS = (
     "prompt_tokens",
@@ -51,8 +51,8 @@ class UsageProjector(Projector):
             key = (recorded.aggregate_id, turn.turn_id)
             parts = _parts(turn)
             if isinstance(turn, ChatSession.TurnAmended):
-                _fold(rows, kept.get(key) or orjson.loads(before[key]), sign=-1)
-            _fold(rows, parts, sign=1)
+                _add(rows, kept.get(key) or orjson.loads(before[key]), sign=-1)
+            _add(rows, parts, sign=1)
             if turn.spans is not None:
                 kept[key] = parts
         await add_usage(db, rows.values())
@@ -68,9 +68,9 @@ def _amendable(kept: dict[TurnKey, list[Part]]) -> Iterable[AmendableRow]:
 
 
 def _parts(turn: ChatSession.TurnRecorded) -> list[Part]:
-    """Say what a turn adds to which rows: one part for each model.
+    """Return what a turn adds to the rows: one part for each model.
 
-    The turn itself counts where the model is that took most.
+    The turn itself is counted once, for the model with the most tokens.
     """
     shares: Sequence[Any] = turn.shares or [
         {
@@ -113,13 +113,13 @@ def _lacks_price(shares: Sequence[Any]) -> bool:
     )
 
 
-def _fold(rows: dict[Key, UsageRow], parts: Sequence[Part], *, sign: int) -> None:
+def _add(rows: dict[Key, UsageRow], parts: Sequence[Part], *, sign: int) -> None:
     for part in parts:
         day = part["day"]
         if isinstance(day, str):
             day = date.fromisoformat(day)
-        words = part["agent_id"], part["user_id"]
-        key = (day, *words, part["provider"], part["model"], part["currency"])
+        ids = part["agent_id"], part["user_id"]
+        key = (day, *ids, part["provider"], part["model"], part["currency"])
         row = rows.get(key)
         if row is None:
             row = rows[key] = UsageRow(

@@ -1,4 +1,4 @@
-"""Questions about usage."""
+"""Queries for usage."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,12 +8,12 @@ from typing import Final, Literal, LiteralString
 from uuid import UUID
 
 from psycopg.rows import class_row
-from psycopg.sql import SQL, Composed
+from psycopg.sql import SQL, Composed, Identifier
 from typing_extensions import TypedDict
 
 from service.database import Db
 
-# Whose tables these questions read.
+# The followers whose tables the query reads.
 FOLLOWERS = ("usage", "agents")
 
 Group = Literal["day", "agent", "user", "provider", "model"]
@@ -24,13 +24,25 @@ COLUMNS: Final[dict[Group, LiteralString]] = {
     "provider": "provider",
     "model": "model",
 }
-# Costs in one currency add up; a group in several has no single cost.
+SUMS = SQL(", ").join(
+    SQL("sum({name})::bigint AS {name}").format(name=Identifier(name))
+    for name in (
+        "turns",
+        "turns_with_error",
+        "turns_without_price",
+        "prompt_tokens",
+        "completion_tokens",
+        "cache_read_tokens",
+        "cache_creation_tokens",
+    )
+)
+# Costs are summed by currency; a group with several currencies has no single cost.
 USAGE = SQL("""
     WITH visible AS (
          SELECT u.*
            FROM read.usage_of_day u
           WHERE u.day BETWEEN %(from_day)s AND %(until_day)s
-            -- What a turn had added and was taken back leaves zeros.
+            -- Amending a turn may leave rows with zeros.
             AND (u.turns, coalesce(u.prompt_tokens, 0),
                  coalesce(u.completion_tokens, 0)) <> (0, 0, 0)
             AND (%(agent_id)s::uuid IS NULL OR u.agent_id = %(agent_id)s)
@@ -41,25 +53,13 @@ USAGE = SQL("""
                  SELECT agent_id FROM read.agent_manager WHERE user_id = %(caller)s))
     ), of_currency AS (
          SELECT {columns}, currency,
-                sum(turns)::bigint AS turns,
-                sum(turns_with_error)::bigint AS turns_with_error,
-                sum(turns_without_price)::bigint AS turns_without_price,
-                sum(prompt_tokens)::bigint AS prompt_tokens,
-                sum(completion_tokens)::bigint AS completion_tokens,
-                sum(cache_read_tokens)::bigint AS cache_read_tokens,
-                sum(cache_creation_tokens)::bigint AS cache_creation_tokens,
+                {sums},
                 trim_scale(sum(cost)) AS cost
            FROM visible
           GROUP BY {columns}, currency
     )
     SELECT {named},
-           sum(turns)::bigint AS turns,
-           sum(turns_with_error)::bigint AS turns_with_error,
-           sum(turns_without_price)::bigint AS turns_without_price,
-           sum(prompt_tokens)::bigint AS prompt_tokens,
-           sum(completion_tokens)::bigint AS completion_tokens,
-           sum(cache_read_tokens)::bigint AS cache_read_tokens,
-           sum(cache_creation_tokens)::bigint AS cache_creation_tokens,
+           {sums},
            coalesce(array_agg(currency ORDER BY currency)
                FILTER (WHERE currency IS NOT NULL), '{{}}') AS currencies,
            coalesce(array_agg(cost ORDER BY currency)
@@ -88,7 +88,7 @@ class Wanted(TypedDict):
 
 @dataclass(slots=True, kw_only=True)
 class UsageOfGroup:
-    """Sums of a group; what it isn't grouped by is None."""
+    """Sums of a group; columns that it isn't grouped by are None."""
 
     day: date | None
     agent_id: UUID | None
@@ -109,7 +109,7 @@ class UsageOfGroup:
 async def usage_by(
     db: Db, groups: Sequence[Group], wanted: Wanted
 ) -> list[UsageOfGroup]:
-    """Sum up usage by some columns, ordered by them."""
+    """Return sums of usage, grouped and ordered by some columns."""
     async with db.cursor(row_factory=class_row(UsageOfGroup)) as cursor:
         await cursor.execute(_statement(groups), wanted)
         return await cursor.fetchall()
@@ -121,4 +121,6 @@ def _statement(groups: Sequence[Group]) -> Composed:
         SQL(column) if group in groups else SQL("NULL AS ") + SQL(column)
         for group, column in COLUMNS.items()
     ]
-    return USAGE.format(columns=SQL(", ").join(grouped), named=SQL(", ").join(named))
+    return USAGE.format(
+        columns=SQL(", ").join(grouped), named=SQL(", ").join(named), sums=SUMS
+    )

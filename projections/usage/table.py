@@ -12,7 +12,7 @@ from service.database import Db
 
 @dataclass(slots=True, kw_only=True)
 class UsageRow:
-    """What was used in a day; counts and costs are None where none were told."""
+    """The usage of a day; token counts and costs are None if none were reported."""
 
     day: date
     agent_id: UUID
@@ -32,7 +32,7 @@ class UsageRow:
 
 @dataclass(slots=True, kw_only=True)
 class AmendableRow:
-    """What a turn made from spans has added; more spans take it back."""
+    """The parts added for a turn made from spans; more spans replace them."""
 
     session: UUID
     turn_id: str
@@ -91,7 +91,7 @@ KEEP_AMENDABLE = """
 
 
 async def amendable_turns(db: Db, turns: Collection[TurnKey]) -> dict[TurnKey, str]:
-    """Return what was added for some turns, as :func:`keep_amendable` was told."""
+    """Return the parts of some turns, as passed to :func:`keep_amendable`."""
     sessions, turn_ids = zip(*turns, strict=True)
     cursor = await db.execute(
         AMENDABLE, {"sessions": list(sessions), "turn_ids": list(turn_ids)}
