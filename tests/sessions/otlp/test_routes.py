@@ -118,7 +118,7 @@ async def test_a_bomb_is_not_opened(recorder: Recorder) -> None:
 @pytest.mark.parametrize(
     ("body", "headers", "status", "words"),
     [
-        (b"\xff\xff", {}, 400, "no ExportTraceServiceRequest"),
+        (b"\xff\xff", {}, 400, "not an ExportTraceServiceRequest"),
         (b"not gzip", {"Content-Encoding": "gzip"}, 400, "can't be decompressed"),
         (
             gzip.compress(b"half of it", mtime=0)[:-9],
@@ -130,7 +130,7 @@ async def test_a_bomb_is_not_opened(recorder: Recorder) -> None:
             gzip.compress(b"\xff", mtime=0) * 2,
             {"Content-Encoding": "gzip"},
             400,
-            "no ExportTraceServiceRequest",
+            "not an ExportTraceServiceRequest",
         ),
         (b"", {"Content-Encoding": "br"}, 415, "by anything but gzip"),
         (b"", {"Content-Encoding": "zstd"}, 415, "by anything but gzip"),
