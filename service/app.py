@@ -45,7 +45,7 @@ from service.price_catalog.routes import routes as price_commands
 from service.resources import Resources
 from service.secrets.routes import routes as secret_commands
 from service.sessions.otlp.ingest import Ingest
-from service.sessions.otlp.routes import INGEST, forgetting_traces
+from service.sessions.otlp.routes import INGEST, deleting_old_traces
 from service.sessions.otlp.routes import routes as trace_ingest
 from service.sessions.routes import routes as session_commands
 from service.tool_rules.restore_routes import routes as tool_rule_restores
@@ -118,7 +118,7 @@ def create_app(
         app[HEALTH].trace_store_is_available = lambda: phoenix.is_available
     app[INGEST] = Ingest(resources.log, resources.pool, resources.vault)
     if not probes_only:
-        app.cleanup_ctx.append(forgetting_traces)
+        app.cleanup_ctx.append(deleting_old_traces)
     app[AUTHENTICATOR] = resources.authenticator
     app[THROTTLE] = Throttle()
     app[STREAMS] = Streams()

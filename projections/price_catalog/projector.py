@@ -1,4 +1,4 @@
-"""Provider and price events to the price catalog's read tables."""
+"""Project provider and price events to the price catalog's read tables."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -60,7 +60,7 @@ class ProviderCatalogProjector(Projector):
 async def _load(
     db: Db, events: Sequence[RecordedEvent]
 ) -> tuple[dict[UUID, ModelRow], dict[UUID, Timeline]]:
-    ids = list(dict.fromkeys(each.aggregate_id for each in events))
+    ids = list(dict.fromkeys(event.aggregate_id for event in events))
     models = await select_models(db, ids)
     timelines = {model.id: Timeline(model.number) for model in models.values()}
     for row in await select_known_prices(db, ids):

@@ -1,4 +1,4 @@
-"""What the session list is asked for."""
+"""Query parameters of the session list."""
 
 import re
 from datetime import datetime, timedelta
@@ -48,7 +48,7 @@ class SessionListQuery(QueryModel):
     """Which sessions, and which page of them.
 
     `start_time` opens the window: a session is in it when its last activity is at
-    or after that moment, by default 7 days before now. `end_time` closes it:
+    or after that time, by default 7 days before now. `end_time` closes it:
     sessions that started before. `after` is the `end_cursor` of the page before;
     the other parameters are repeated with it.
     """

@@ -46,5 +46,5 @@ def milliseconds(interval: LiteralString) -> LiteralString:
 def _expression(kind: Any) -> Composable:
     if get_origin(kind) is not Annotated:
         return rendered_by_sql(kind)
-    computed = [each for each in get_args(kind) if isinstance(each, Computed)]
+    computed = [extra for extra in get_args(kind) if isinstance(extra, Computed)]
     return SQL(computed[0].sql)

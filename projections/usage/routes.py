@@ -155,7 +155,7 @@ async def get_usage(request: web.Request, query: UsageQuery) -> Answer[UsagePage
     return Answer(
         message="usage",
         data={
-            "usage": [_shown(each) for each in found[: query.limit]],
+            "usage": list(map(_shown, found[: query.limit])),
             "from_day": from_day,
             "until_day": until_day,
             "has_next_page": len(found) > query.limit,

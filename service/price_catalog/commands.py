@@ -1,4 +1,4 @@
-"""What can be done with the price catalog by hand, and whether it may be."""
+"""Commands that change the price catalog manually, with their authorization."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,6 +11,7 @@ from service.price_catalog.periods import (
     MANUAL,
     Period,
     PriceValues,
+    parts_of,
     period_at,
     time_text,
 )
@@ -46,7 +47,7 @@ class EndPrice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorrectPrice:
-    """Bounds that are None are those of the period that the price holds in."""
+    """Bounds that are None are those of the price's period."""
 
     model_id: UUID
     price_version: int
@@ -57,9 +58,9 @@ class CorrectPrice:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A model, the period that a command was about, and whether it changed it.
+    """A model, the period of the command's price, and whether it changed.
 
-    There is no period once the price holds at no time.
+    ``period`` is None if the price is never valid.
     """
 
     pricing: ModelPricing
@@ -88,11 +89,11 @@ async def add_provider(command: AddProvider, work: UnitOfWork) -> tuple[Provider
 
 
 async def set_price(command: SetPrice, work: UnitOfWork) -> Outcome:
-    """Set a model's price; a model that has none yet is listed with its first one.
+    """Set a model's price; a model without any is created with its first one.
 
     :raises ForbiddenError: the caller is no superuser
     :raises NotFoundError: there is no such provider
-    :raises PriceOverlapError: the time is taken by another price
+    :raises PriceOverlapError: the period overlaps another price
     """
     refuse_unless_may_price(work.principal)
     provider = await work.find(Provider, Provider.create_id(command.provider))
@@ -119,7 +120,7 @@ async def set_price(command: SetPrice, work: UnitOfWork) -> Outcome:
 
 
 async def end_price(command: EndPrice, work: UnitOfWork) -> Outcome:
-    """End a price earlier than was said; at its start, it never applies.
+    """End a price earlier; ending it at its start withdraws it.
 
     :raises ForbiddenError: the caller is no superuser
     :raises NotFoundError: there is no such model, or it has no such price
@@ -131,16 +132,12 @@ async def end_price(command: EndPrice, work: UnitOfWork) -> Outcome:
         command.price_version, effective_until=command.effective_until or work.at
     )
     work.save(pricing)
-    parts = [
-        each
-        for each in pricing.periods
-        if each["price_version"] == command.price_version
-    ]
+    parts = parts_of(pricing.periods, command.price_version)
     return Outcome(pricing, parts[-1] if parts else None, changed)
 
 
 async def correct_price(command: CorrectPrice, work: UnitOfWork) -> Outcome:
-    """State what a price really was; what was believed before stays in the log.
+    """Correct a price; the earlier one stays in the log.
 
     :raises ForbiddenError: the caller is no superuser
     :raises NotFoundError: there is no such model, or it has no such price
@@ -157,8 +154,7 @@ async def correct_price(command: CorrectPrice, work: UnitOfWork) -> Outcome:
     )
     work.save(pricing)
     version = pricing.version if changed else command.price_version
-    stated = next(each for each in pricing.periods if each["price_version"] == version)
-    return Outcome(pricing, stated, changed)
+    return Outcome(pricing, parts_of(pricing.periods, version)[0], changed)
 
 
 async def _known_pricing(work: UnitOfWork, model_id: UUID) -> ModelPricing:

@@ -235,4 +235,4 @@ def _cleared(periods: Sequence[Period], start: str, end: str | None) -> list[Per
 
 
 def _inserted(periods: Sequence[Period], period: Period) -> list[Period]:
-    return sorted([*periods, period], key=lambda each: each["effective_from"])
+    return sorted([*periods, period], key=lambda item: item["effective_from"])

@@ -143,7 +143,7 @@ def _chunks(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
 
 async def _all(work: Iterable[Coroutine[Any, Any, None]]) -> None:
     """Run coroutines concurrently; the first failure cancels the others."""
-    tasks = [asyncio.create_task(each) for each in work]
+    tasks = [asyncio.create_task(coroutine) for coroutine in work]
     try:
         await asyncio.gather(*tasks)
     finally:

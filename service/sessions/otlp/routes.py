@@ -102,8 +102,8 @@ async def _read_in_time(request: web.Request) -> ExportTraceServiceRequest:
         ) from None
 
 
-async def forgetting_traces(app: web.Application) -> AsyncIterator[None]:
-    """Forget traces that grow no more, for as long as the application runs."""
+async def deleting_old_traces(app: web.Application) -> AsyncIterator[None]:
+    """Delete old traces while the application runs."""
     task = asyncio.create_task(
         keep_deleting_old_traces(app[INGEST].pool), name="old traces"
     )
