@@ -134,8 +134,9 @@ async def _start_http(
 async def _load_demo(base_url: str, data_dir: Path) -> None:
     try:
         await load_demo(base_url, data_dir)
-    except (DemoError, OSError) as error:
-        logger.exception("the demo data is incomplete", extra={"reason": str(error)})
+    except* (DemoError, OSError) as errors:
+        reasons = "; ".join(map(str, errors.exceptions))
+        logger.exception("the demo data is incomplete", extra={"reason": reasons})
 
 
 def _announce(config: Config, base_url: str, token_file: Path | None) -> None:

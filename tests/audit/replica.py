@@ -42,7 +42,7 @@ def _let_replicate(primary: EmbeddedPostgres, data_dir: Path) -> None:
     if os.geteuid() == 0:
         server = pwd.getpwuid((data_dir / "postgres" / "cluster").stat().st_uid)
         with (data_dir / "postgres" / "pg_ident.conf").open("a") as file:
-            file.write(f'starter "{server.pw_name}" all\n')
+            file.write(f'service "{server.pw_name}" all\n')
         with psycopg.connect(primary.url) as db:
             db.execute("SELECT pg_reload_conf()")
 
