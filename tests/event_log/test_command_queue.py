@@ -19,6 +19,7 @@ from tests.event_log.logs import (
     open_ledger,
     open_log,
 )
+from tests.waiting import until
 
 
 async def test_a_command_outlives_the_cancellation_of_its_caller(
@@ -47,6 +48,12 @@ async def test_stopping_commits_what_waits(
     assert await expect_sound(owner) == 400
 
 
+async def somebody_waits(owner: AsyncConnection) -> bool:
+    cursor = await owner.execute("SELECT count(*) > 0 FROM pg_locks WHERE NOT granted")
+    row = await cursor.fetchone()
+    return bool(row and row[0])
+
+
 async def test_a_full_queue_refuses_and_appends_nothing(
     log: EventLog, owner: AsyncConnection
 ) -> None:
@@ -56,7 +63,7 @@ async def test_a_full_queue_refuses_and_appends_nothing(
         # The writer waits for this lock, at most for its lock_timeout.
         await owner.execute("SELECT FROM events.head FOR UPDATE")
         committing = asyncio.create_task(log.append(first))
-        await asyncio.sleep(0.05)
+        await until(lambda: somebody_waits(owner))
         waiting = [asyncio.create_task(log.append(each)) for each in commands]
         await asyncio.sleep(0)
 
@@ -77,7 +84,7 @@ async def test_a_queue_of_large_commands_is_full_sooner(
     async with owner.transaction():
         await owner.execute("SELECT FROM events.head FOR UPDATE")
         tasks = [asyncio.create_task(log.append(large)) for _ in range(12)]
-        await asyncio.sleep(0.05)
+        await until(lambda: any(task.done() for task in tasks))
         refused = [task for task in tasks if task.done() and task.exception()]
         for task in tasks:
             task.cancel()
