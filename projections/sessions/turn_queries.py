@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from psycopg.rows import class_row
+from psycopg.rows import args_row, class_row
 from psycopg.sql import SQL
 
 from projections.sessions.page_statements import COLUMNS, TEXTS
@@ -32,7 +32,7 @@ async def visible_session(
     db: Db, session: UUID, *, caller: UUID, everything: bool
 ) -> SessionRow | None:
     """Return a session, or None if there is none that the caller can see."""
-    async with db.cursor(row_factory=class_row(SessionRow)) as cursor:
+    async with db.cursor(row_factory=args_row(SessionRow)) as cursor:
         await cursor.execute(
             SESSION, {"id": session, "caller": caller, "everything": everything}
         )

@@ -1,6 +1,7 @@
 """How PostgreSQL finds a page: along an index, touching little more than the page."""
 
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import fields
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -11,11 +12,14 @@ from psycopg import AsyncConnection
 from projections.sessions.cursor import Cursor
 from projections.sessions.queries import (
     Asked,
+    PageRow,
+    SessionRow,
     full_page_statement,
     page_parameters,
     page_statement,
     session_page,
 )
+from projections.sessions.turn_queries import SESSION
 from tests.sessions.projected import read_tables
 
 # Enough that reading all of them would be the dearer plan.
@@ -197,3 +201,20 @@ async def test_a_full_page_needs_no_new_plan(
     )
     ((generic,),) = await cursor.fetchall()
     assert generic >= 10
+
+
+async def test_a_page_has_the_columns_of_its_rows(db: AsyncConnection[Any]) -> None:
+    asked = Asked(caller=MANAGER, everything=True, window_start=NOON, limit=1)
+    for statement in (full_page_statement(asked), page_statement(asked)):
+        cursor = await db.execute(statement, page_parameters(asked))
+        assert [each.name for each in cursor.description or ()] == [
+            each.name for each in fields(PageRow)
+        ]
+
+
+async def test_a_session_has_the_columns_of_its_row(db: AsyncConnection[Any]) -> None:
+    asked = {"id": MANAGER, "caller": MANAGER, "everything": True}
+    cursor = await db.execute(SESSION, asked)
+    assert [each.name for each in cursor.description or ()] == [
+        each.name for each in fields(SessionRow)
+    ]
