@@ -26,6 +26,7 @@ from service.demo.load import load_demo
 from service.embedded_postgres.server import EmbeddedPostgres
 from service.errors import UnavailableError
 from service.http.listener import DRAIN_TIMEOUT_S, listen
+from service.http.loop_delay import measuring_loop_delay
 from service.http.server import DRAINING
 from service.keys.root_key_source import outside_root_keys
 from service.resources import Resources, open_resources
@@ -70,6 +71,7 @@ async def serve(
         if kafka is not None:
             await _start_relay(stack, kafka, resources)
         app, base_url = await _start_http(stack, config, resources)
+        await stack.enter_async_context(measuring_loop_delay())
         if config.demo:
             await _load_demo(base_url, config.data_dir)
         _tune_garbage_collection()

@@ -3,6 +3,7 @@
 import logging
 import os
 import re
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -23,6 +24,8 @@ REQUESTS = Histogram(
 )
 APPENDED = Counter("agent_runtime_commands_total", "Commands by outcome.", ["outcome"])
 
+# Routes of the last answered requests: one of them may have held the event loop.
+ANSWERED_ROUTES: deque[str] = deque(maxlen=32)
 # The line of a request in text format.
 LINE = "{method} {route} {status} {duration_ms:.1f} ms"
 
@@ -57,6 +60,7 @@ def record(request: web.Request, status: int, duration_s: float) -> None:
     resource = request.match_info.route.resource
     # The route's template: a label with paths would be unbounded.
     route = resource.canonical if resource else "none"
+    ANSWERED_ROUTES.append(route)
     _durations(request.method, route, status).observe(duration_s)
     if logger.isEnabledFor(logging.INFO):
         fields = {
