@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from service.aggregates import AGGREGATES
-from service.database import Pool, connection_pool, service_conninfo
+from service.database import SERVER_START_S, Pool, connection_pool, service_conninfo
 from service.event_log.log import EventLog
 from service.keys.canary import verify_canary
 from service.keys.eviction import evicting
@@ -43,6 +43,8 @@ async def open_resources(
     key_ring = KeyRing.load_or_create(data_dir / KEY_RING_FILE, root=root)
     conninfo = service_conninfo(database_url)
     async with connection_pool(conninfo) as pool:
+        # The first connections may take longer than a request would wait for one.
+        await pool.wait(SERVER_START_S)
         await verify_canary(pool, key_ring)
         user_keys = UserKeys(pool, key_ring)
         log = EventLog(conninfo, AGGREGATES, pool)

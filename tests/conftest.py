@@ -103,6 +103,7 @@ async def make_read_tables(url: str) -> None:
     """Let every follower begin once, rather than once a test."""
     conninfo = service_conninfo(url)
     async with connection_pool(conninfo) as pool:
+        await pool.wait(60)
         log = EventLog(conninfo, AGGREGATES, pool)
         await log.start()
         async with run_followers(log, url) as followers:

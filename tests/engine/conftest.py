@@ -40,6 +40,7 @@ async def owner(database_url: str) -> AsyncIterator[AsyncConnection]:
 @pytest.fixture
 async def pool(database_url: str) -> AsyncIterator[AsyncConnectionPool]:
     async with connection_pool(service_conninfo(database_url)) as pool:
+        await pool.wait(60)
         yield pool
 
 

@@ -26,11 +26,19 @@ METADATA = {"actor": "test"}
 
 @asynccontextmanager
 async def open_log(
-    database_url: str, *, timeouts: Timeouts | None = None, cache_size_max: int = 1000
+    database_url: str,
+    *,
+    timeouts: Timeouts | None = None,
+    cache_size_max: int = 1000,
+    **settings: str,
 ) -> AsyncIterator[EventLog]:
-    """Open an event log as a process of its own would."""
-    conninfo = service_conninfo(database_url)
+    """Open an event log as a process of its own would.
+
+    ``settings`` override those that the server has for the service.
+    """
+    conninfo = service_conninfo(database_url, **settings)
     async with connection_pool(conninfo) as pool:
+        await pool.wait(60)
         log = EventLog(
             conninfo,
             [*AGGREGATES, Ledger],

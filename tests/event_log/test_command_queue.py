@@ -1,6 +1,7 @@
 """Commands that wait for their commit, and those that can't."""
 
 import asyncio
+from collections.abc import AsyncIterator
 
 import pytest
 from psycopg import AsyncConnection
@@ -10,6 +11,7 @@ from service.event_log.append import (
     OverloadedError,
 )
 from service.event_log.log import EventLog
+from service.event_log.writer import Timeouts
 from tests.event_log.ledger import Ledger
 from tests.event_log.logs import (
     decided,
@@ -20,6 +22,8 @@ from tests.event_log.logs import (
     open_log,
 )
 from tests.waiting import until
+
+GENEROUS = Timeouts(queue_s=120, commit_s=120, settle_s=60)
 
 
 async def test_a_command_outlives_the_cancellation_of_its_caller(
@@ -54,13 +58,22 @@ async def somebody_waits(owner: AsyncConnection) -> bool:
     return bool(row and row[0])
 
 
+@pytest.fixture
+async def log(database_url: str) -> AsyncIterator[EventLog]:
+    """A log whose commands wait for as long as a busy machine makes them."""
+    async with open_log(
+        database_url, timeouts=GENEROUS, lock_timeout="60s", statement_timeout="60s"
+    ) as opened:
+        yield opened
+
+
 async def test_a_full_queue_refuses_and_appends_nothing(
     log: EventLog, owner: AsyncConnection
 ) -> None:
     commands = [new_ledger(log) for _ in range(command_queue.QUEUE_COMMANDS_MAX)]
     first, last = new_ledger(log), new_ledger(log)
     async with owner.transaction():
-        # The writer waits for this lock, at most for its lock_timeout.
+        # The writer waits for this lock.
         await owner.execute("SELECT FROM events.head FOR UPDATE")
         committing = asyncio.create_task(log.append(first))
         await until(lambda: somebody_waits(owner))

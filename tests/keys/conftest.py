@@ -12,6 +12,7 @@ from service.keys.key_ring import KeyRing
 @pytest.fixture
 async def pool(database_url: str) -> AsyncIterator[Pool]:
     async with connection_pool(service_conninfo(database_url)) as opened:
+        await opened.wait(60)
         yield opened
 
 

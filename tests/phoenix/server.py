@@ -17,7 +17,7 @@ from aiohttp.test_utils import unused_port
 from tests.harness.process import Process, ProcessError
 
 LAUNCHER = Path(__file__).with_name("on_loopback.py")
-START_TIMEOUT_S = 110.0
+START_TIMEOUT_S = 600.0
 STOP_TIMEOUT_S = 10.0
 POLL_S = 0.1
 LOOPBACK = {"127.0.0.1", "::1", "::ffff:127.0.0.1"}
@@ -49,7 +49,7 @@ class Phoenix:
             orjson.dumps(body),
             {"Content-Type": "application/json", **self.headers},
         )
-        with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310
+        with urllib.request.urlopen(request, timeout=120) as answer:  # noqa: S310
             return orjson.loads(answer.read() or b"null")
 
 
@@ -108,7 +108,7 @@ def _wait(process: Process, url: str) -> None:
     deadline = time.monotonic() + START_TIMEOUT_S
     while process.is_running and time.monotonic() < deadline:
         try:
-            with urllib.request.urlopen(url, timeout=1):  # noqa: S310  # loopback
+            with urllib.request.urlopen(url, timeout=10):  # noqa: S310  # loopback
                 return
         except (urllib.error.URLError, OSError):
             time.sleep(POLL_S)
