@@ -71,9 +71,9 @@ async def serve(
         if kafka is not None:
             await _start_relay(stack, kafka, resources)
         app, base_url = await _start_http(stack, config, resources)
-        await stack.enter_async_context(measuring_loop_delay())
         if config.demo:
             await _load_demo(base_url, config.data_dir)
+        await stack.enter_async_context(measuring_loop_delay())
         _tune_garbage_collection()
         _announce(config, base_url, token_file)
         status = await _wait_for_stop(stop, postgres)

@@ -201,6 +201,7 @@ def _refuse_many_values(body: bytes) -> None:
         values = sum(map(outside.count, (b",", b"[", b"{")))
         if values <= JSON_VALUES_MAX:
             return
+        _refuse_deep(outside[:JSON_VALUES_MAX])
     raise MalformedRequestError(
         f"the body has more than {JSON_VALUES_MAX} values, or {JSON_QUOTES_MAX} quotes",
         code="json_too_large",
@@ -209,11 +210,7 @@ def _refuse_many_values(body: bytes) -> None:
 
 def _refuse_malformed(body: bytes) -> None:
     """Reject bodies that aren't JSON, or nested too deep."""
-    if _depth(body) > JSON_DEPTH_MAX:
-        raise MalformedRequestError(
-            f"the body is nested deeper than {JSON_DEPTH_MAX} levels",
-            code="json_too_deep",
-        )
+    _refuse_deep(_STRINGS.sub(b"", body))
     try:
         orjson.loads(body)
     except orjson.JSONDecodeError as error:
@@ -261,12 +258,16 @@ def _holds_nul(value: Any) -> bool:
     return False
 
 
-def _depth(body: bytes) -> int:
-    deepest = depth = 0
-    for bracket in _BRACKETS.findall(_STRINGS.sub(b"", body)):
+def _refuse_deep(outside: bytes) -> None:
+    """Reject too deep nesting; ``outside`` is a body without its strings."""
+    depth = 0
+    for bracket in _BRACKETS.findall(outside):
         depth += 1 if bracket in b"[{" else -1
-        deepest = max(deepest, depth)
-    return deepest
+        if depth > JSON_DEPTH_MAX:
+            raise MalformedRequestError(
+                f"the body is nested deeper than {JSON_DEPTH_MAX} levels",
+                code="json_too_deep",
+            )
 
 
 # Numbers stay text: Python refuses to convert very long ones.

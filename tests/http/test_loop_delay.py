@@ -10,7 +10,7 @@ from service.http.loop_delay import DELAY, measuring_loop_delay
 from service.http.telemetry import ANSWERED_ROUTES
 from tests.waiting import until
 
-HELD_S = 0.3
+HELD_S = 0.6
 
 
 async def test_a_held_loop_is_measured_and_told(
@@ -26,7 +26,7 @@ async def test_a_held_loop_is_measured_and_told(
             (told,) = await until(lambda: caplog.records)
 
     assert told.message == "the event loop was held"
-    assert vars(told)["delay_ms"] >= 150
+    assert vars(told)["delay_ms"] >= 450
     assert vars(told)["answered"] == ["/api/slow"]
     (sample,) = [
         each
@@ -34,4 +34,4 @@ async def test_a_held_loop_is_measured_and_told(
         for each in metric.samples
         if each.name.endswith("_sum")
     ]
-    assert sample.value >= 0.15
+    assert sample.value >= 0.45

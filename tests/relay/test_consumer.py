@@ -222,9 +222,12 @@ async def test_the_example_keeps_its_table_right_wherever_it_is_stopped(
             connector_id: (await loaded(resources, connector_id)).is_public
             for connector_id in connectors
         }
-        async with asyncio.timeout(60):
+        # On a busy machine a consumer needs longer before it has read anything.
+        seconds = 0.3
+        async with asyncio.timeout(600):
             while await table(db) != expected:
-                await run_for(0.3, kafka, db)
+                await run_for(seconds, kafka, db)
+                seconds *= 1.5
 
 
 async def loaded(resources: Resources, connector_id: UUID) -> Connector:
