@@ -132,6 +132,12 @@ async def test_a_bomb_is_not_opened(recorder: Recorder) -> None:
             400,
             "not an ExportTraceServiceRequest",
         ),
+        (
+            gzip.compress(b"", mtime=0) * 17,
+            {"Content-Encoding": "gzip"},
+            400,
+            "can't be decompressed",
+        ),
         (b"", {"Content-Encoding": "br"}, 415, "by anything but gzip"),
         (b"", {"Content-Encoding": "zstd"}, 415, "by anything but gzip"),
         (b"", {"Content-Type": "text/plain"}, 415, "must be application/x-protobuf"),
