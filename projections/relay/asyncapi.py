@@ -37,7 +37,11 @@ def _text(description: str | None = None, **keywords: str) -> Schema:
 
 HEADERS: Final[dict[str, Schema]] = {
     "ce_specversion": _text(const="1.0"),
-    "ce_id": _text("The event's permanent id, the same on every topic.", format="uuid"),
+    "ce_id": _text(
+        "The event's permanent id, the same on every topic; the id of an event that "
+        "was lost in a restore is not used again.",
+        format="uuid",
+    ),
     "ce_source": _text("The log: /agent-runtime/ and its id.", format="uri-reference"),
     "ce_type": _text(),
     "ce_subject": _text(

@@ -73,11 +73,14 @@ class MessageBuilder:
             raise NotPublicError(recorded)
         shared, fields = entry
         version = str(recorded.version)
+        # After a restore another event may have the same aggregate and version, but
+        # not the same command.
+        name = f"{version} {recorded.command_id}"
         subject, key = subject_of(recorded.topic, recorded.aggregate_id)
         value: bytes | None = _data(recorded.event, fields)
         headers: list[Header] = [
             *shared,
-            ("ce_id", str(uuid5(subject, version)).encode()),
+            ("ce_id", str(uuid5(subject, name)).encode()),
             ("ce_time", rfc3339(recorded.recorded_at)),
             ("ce_subject", key),
             ("ce_partitionkey", key),

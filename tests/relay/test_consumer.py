@@ -21,7 +21,11 @@ from projections.relay.consumer.places import (
     read_places,
 )
 from projections.relay.consumer.versions import MissingEventError, Versions
-from projections.relay.kafka.errors import ForeignTopicError, TopicCutError
+from projections.relay.kafka.errors import (
+    ForeignTopicError,
+    LogEpochChangedError,
+    TopicCutError,
+)
 from projections.relay.kafka.publisher import Message, TransactionalPublisher
 from projections.relay.kafka.settings import KafkaSettings, LogIdentity
 from projections.relay.relay import run_relay
@@ -116,6 +120,22 @@ async def test_a_place_of_another_topic_is_refused(
                 pass
 
 
+@pytest.mark.parametrize("with_offsets", [True, False])
+async def test_another_event_at_the_last_position_is_refused(
+    resources: Resources, kafka: KafkaSettings, *, with_offsets: bool
+) -> None:
+    head = await publish_some(resources, kafka)
+    async with consume(kafka) as events:
+        *_, last = await first(events, head)
+    # As the topic of a log that was restored and went on.
+    seen = replace(last.place, event_id=str(UUID(int=1)))
+    if not with_offsets:
+        seen = replace(seen, offset=None)
+    with pytest.raises(LogEpochChangedError, match="another event at position"):
+        async with consume(kafka, [seen]) as events:
+            await first(events, head)
+
+
 async def test_a_position_can_be_waited_for(
     resources: Resources, kafka: KafkaSettings
 ) -> None:
@@ -193,7 +213,7 @@ def event(aggregate_id: str, version: int) -> Event:
 async def test_a_place_can_be_taken_once(database_url: str) -> None:
     async with await AsyncConnection.connect(database_url, autocommit=True) as db:
         await create_table(db)
-        place = Place(partition=2, position=10, offset=12)
+        place = Place(partition=2, position=10, offset=12, event_id="e")
         await keep_place(db, "mine", place)
         await keep_place(db, "yours", place)
         with pytest.raises(TakenPlaceError):

@@ -1,6 +1,7 @@
 """What is published of an event, and what never is."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID, uuid4, uuid5
@@ -20,6 +21,7 @@ from service.events import fields_of
 
 LOG_ID, EPOCH = uuid4(), uuid4()
 AGGREGATE_ID = UUID("00000000-0000-4000-8000-00000000000a")
+COMMAND_ID = UUID("00000000-0000-4000-8000-00000000000c")
 NEVER = {"sealed", "fingerprint", "token", "hash", "address", "password"}
 
 
@@ -33,7 +35,7 @@ def recorded(topic: str, data: dict[str, Any], **metadata: str) -> RecordedEvent
         topic=topic,
         event=event,
         metadata={"actor": "system", **metadata},
-        command_id=uuid4(),
+        command_id=COMMAND_ID,
     )
 
 
@@ -89,7 +91,7 @@ def test_an_event_becomes_a_cloud_event() -> None:
         "ce_type": "internal.agent-runtime.connector.made_public.v1",
         "ce_source": f"/agent-runtime/{LOG_ID}",
         "ce_logepoch": str(EPOCH),
-        "ce_id": str(uuid5(AGGREGATE_ID, "3")),
+        "ce_id": str(uuid5(AGGREGATE_ID, f"3 {COMMAND_ID}")),
         "ce_time": "2026-01-02T03:04:05.060000Z",
         "ce_subject": str(AGGREGATE_ID),
         "ce_partitionkey": str(AGGREGATE_ID),
@@ -98,6 +100,14 @@ def test_an_event_becomes_a_cloud_event() -> None:
         "ce_traceparent": traceparent,
         "content-type": "application/json",
     }
+
+
+def test_events_recorded_in_each_others_place_have_different_ids() -> None:
+    lost = recorded("connector.made_public", {"by": "u", "since": "s"})
+    after_restore = replace(lost, command_id=UUID(int=8))
+    again = replace(lost, position=99)
+    assert headers_of(lost)["ce_id"] != headers_of(after_restore)["ce_id"]
+    assert headers_of(lost)["ce_id"] == headers_of(again)["ce_id"]
 
 
 def test_withheld_fields_stay_here() -> None:
@@ -114,7 +124,7 @@ def test_a_token_is_told_apart_without_being_named() -> None:
     texts = str(MessageBuilder(LOG_ID, EPOCH).build(issued))
     assert str(AGGREGATE_ID) not in texts
     assert headers_of(issued)["ce_subject"] == headers_of(revoked)["ce_subject"]
-    assert headers_of(issued)["ce_id"] != str(uuid5(AGGREGATE_ID, "3"))
+    assert headers_of(issued)["ce_id"] != str(uuid5(AGGREGATE_ID, f"3 {COMMAND_ID}"))
 
 
 def test_an_event_that_nobody_has_decided_on_is_refused() -> None:

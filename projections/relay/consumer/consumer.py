@@ -13,7 +13,11 @@ from aiokafka.errors import OffsetOutOfRangeError
 
 from projections.relay.consumer.event import Event, Place, event_of
 from projections.relay.consumer.versions import Versions
-from projections.relay.kafka.errors import TopicCutError, translate_errors
+from projections.relay.kafka.errors import (
+    LogEpochChangedError,
+    TopicCutError,
+    translate_errors,
+)
 from projections.relay.kafka.settings import KafkaSettings
 from projections.relay.kafka.topic_reader import (
     last_records,
@@ -69,6 +73,8 @@ class EventConsumer:
         self._seen: dict[int, int] = {}
         self._done: dict[int, int] = {}
         self._published: PositionRecord | None = None
+        # By partition: the id of the last event seen, until it is met again.
+        self._last_ids: dict[int, str] = {}
         self._versions = Versions(whole=False)
         self._waiters: set[_Waiter] = set()
 
@@ -76,6 +82,7 @@ class EventConsumer:
         """Hand out events for ever; asking for the next says that one is dealt with.
 
         :raises ForeignTopicError: something other than a relay writes to the topic
+        :raises LogEpochChangedError: another event is where the last one was seen
         :raises MissingEventError: an aggregate's versions have a gap
         :raises TopicCutError: the next event isn't there any more
         """
@@ -120,6 +127,8 @@ class EventConsumer:
             self._kafka.seek(each, starts[each] if known is None else known)
             if place is not None:
                 self._seen[each.partition] = self._done[each.partition] = place.position
+                if place.event_id is not None:
+                    self._last_ids[each.partition] = place.event_id
         self._kafka.seek(self._position_partition, ends[self._position_partition])
         self._versions = Versions(
             whole=not places and not any(starts[each] for each in self._partitions)
@@ -155,6 +164,7 @@ class EventConsumer:
                     f"partition {each.partition} has position {position_of(record)}"
                     f" where {seen} was seen: was the topic cut or recreated?"
                 )
+            _require_same_event(record, places[each.partition].event_id)
 
     async def _fetch(self) -> Mapping[TopicPartition, list[Record]]:
         with translate_errors("read the topic"):
@@ -169,7 +179,10 @@ class EventConsumer:
 
     def _take(self, record: Record) -> Event | None:
         position = position_of(record)
-        if position <= self._seen.get(record.partition, 0):
+        seen = self._seen.get(record.partition, 0)
+        if position == seen:
+            _require_same_event(record, self._last_ids.get(record.partition))
+        if position <= seen:
             return None
         event = event_of(record)
         self._versions.follow(event)
@@ -194,3 +207,13 @@ class EventConsumer:
                 for partition, tail in waiter.tails.items()
             ):
                 waiter.reached.set()
+
+
+def _require_same_event(record: Record, event_id: str | None) -> None:
+    """Refuse a record at the last position seen that isn't the event seen there."""
+    if event_id not in (None, event_of(record).id):
+        raise LogEpochChangedError(
+            f"partition {record.partition} has another event at position"
+            f" {position_of(record)} than the one that was processed: the log was"
+            " restored; delete your positions and tables, and start from the beginning"
+        )

@@ -22,13 +22,15 @@ FIELDS: Final = {
 class Place:
     """What has been consumed of a partition: up to and including a position.
 
-    The position alone says what was seen, on any topic that is partitioned alike.
+    The position says what was seen, on any topic that is partitioned alike; the id of
+    its event tells another event at this position, after the log was restored.
     The offset of the next record saves the search for it; None searches.
     """
 
     partition: int
     position: int
     offset: int | None = None
+    event_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +81,10 @@ def event_of(record: ConsumerRecord[bytes, bytes]) -> Event:
             data=_data(name, record.value),
             dataref=headers.get("ce_dataref"),
             place=Place(
-                partition=record.partition, position=position, offset=record.offset + 1
+                partition=record.partition,
+                position=position,
+                offset=record.offset + 1,
+                event_id=headers["ce_id"],
             ),
         )
     except (KeyError, ValueError, TypeError) as error:

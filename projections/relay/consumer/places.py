@@ -12,17 +12,23 @@ TABLE: Final = """
         partition    int    NOT NULL,
         position     bigint NOT NULL,
         kafka_offset bigint,
+        event_id     text,
         PRIMARY KEY (consumer, partition)
     )
 """
 READ: Final = """
-    SELECT partition, position, kafka_offset FROM event_place WHERE consumer = %s
+    SELECT partition, position, kafka_offset, event_id
+      FROM event_place
+     WHERE consumer = %s
 """
 KEEP: Final = """
-    INSERT INTO event_place AS kept (consumer, partition, position, kafka_offset)
-    VALUES (%s, %s, %s, %s)
+    INSERT INTO event_place AS kept (
+           consumer, partition, position, kafka_offset, event_id)
+    VALUES (%s, %s, %s, %s, %s)
     ON CONFLICT (consumer, partition) DO UPDATE
-       SET position = excluded.position, kafka_offset = excluded.kafka_offset
+       SET position = excluded.position,
+           kafka_offset = excluded.kafka_offset,
+           event_id = excluded.event_id
      WHERE kept.position < excluded.position
 """
 
@@ -39,8 +45,8 @@ async def read_places(db: AsyncConnection[Any], consumer: str) -> list[Place]:
     """Return the places of a consumer; none for one that is new."""
     cursor = await db.execute(READ, [consumer])
     return [
-        Place(partition=partition, position=position, offset=offset)
-        for partition, position, offset in await cursor.fetchall()
+        Place(partition=partition, position=position, offset=offset, event_id=event_id)
+        for partition, position, offset, event_id in await cursor.fetchall()
     ]
 
 
@@ -50,7 +56,8 @@ async def keep_place(db: AsyncConnection[Any], consumer: str, place: Place) -> N
     :raises TakenPlaceError: the place was moved beyond the event meanwhile
     """
     cursor = await db.execute(
-        KEEP, [consumer, place.partition, place.position, place.offset]
+        KEEP,
+        [consumer, place.partition, place.position, place.offset, place.event_id],
     )
     if not cursor.rowcount:
         raise TakenPlaceError(f"position {place.position} was dealt with before")
