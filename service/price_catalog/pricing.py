@@ -1,0 +1,126 @@
+"""The cost of a model call: find its entry in the catalog, then charge its usage.
+
+This is the interface for every caller that has a model call and wants its cost::
+
+    charge = await price_call(
+        Usage(input_tokens=1200, output_tokens=80, cache_read_tokens=1000),
+        provider="openai",
+        models=("gpt-4o-mini-2024-07-18", "gpt-4o-mini"),
+        at=call_started_at,
+        catalog=work,
+    )
+    charge.amount or charge.unpriced
+
+The catalog is a unit of work: the entries that a cost rests on are aggregates, which it
+caches, and their versions are checked when the turn is appended. So a turn is priced
+when it is recorded, its event says the cost, the price, the entry and the rule, and no
+projector has to match anything. Matching takes the same few look-ups for each call: the
+rules of the price lists are compiled once for each version of their aggregate, and the
+result is kept for each provider, model and version.
+
+Costs of several calls add up exactly (``EXACT.add``), if they have one currency; a sum
+is unknown while the cost of a call is.
+"""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from decimal import Decimal
+from typing import Protocol, TypeVar
+from uuid import UUID
+
+from service.aggregate import LoggedAggregate
+from service.price_catalog.aggregate import ModelPricing
+from service.price_catalog.charge import EXACT, Charge, Unpriced
+from service.price_catalog.price import Price, price_at
+from service.price_catalog.usage import UNITS, Usage
+
+A = TypeVar("A", bound=LoggedAggregate)
+
+
+class Catalog(Protocol):
+    """Finds the aggregates of the price catalog; a unit of work is one."""
+
+    async def find(self, kind: type[A], aggregate_id: UUID) -> A | None: ...
+
+
+async def price_call(
+    usage: Usage,
+    *,
+    provider: str | None,
+    models: Sequence[str | None],
+    at: datetime,
+    catalog: Catalog,
+) -> Charge:
+    """Return the cost of a model call at the prices of its start.
+
+    ``models`` are the names that the call has, the one of the answer first: the first
+    one with a price counts. ``provider`` is the name that the telemetry uses.
+    """
+    unpriced = Charge(unpriced=Unpriced.NO_SUCH_MODEL)
+    for model in dict.fromkeys(models):
+        if provider is None or model is None:
+            continue
+        pricing = await catalog.find(
+            ModelPricing, ModelPricing.create_id(provider, model)
+        )
+        if pricing is None:
+            continue
+        charge = charge_of(pricing, usage, at, rule="name")
+        if charge.unpriced is not Unpriced.NO_PRICE_THEN:
+            return charge
+        unpriced = charge
+    return unpriced
+
+
+def charge_of(entry: ModelPricing, usage: Usage, at: datetime, *, rule: str) -> Charge:
+    """Return the cost of a call by an entry of the catalog, at a time."""
+    priced_as = f"{entry.provider_key}/{entry.model}"
+    price = price_at(entry, at)
+    if price is None:
+        return Charge(priced_as=priced_as, rule=rule, unpriced=Unpriced.NO_PRICE_THEN)
+    amount = _amount(price, usage)
+    if isinstance(amount, Unpriced):
+        return Charge(priced_as=priced_as, rule=rule, unpriced=amount)
+    return Charge(
+        amount=amount,
+        currency=price.currency,
+        price_id=price.id,
+        priced_as=priced_as,
+        rule=rule,
+    )
+
+
+def _amount(price: Price, usage: Usage) -> Decimal | Unpriced:
+    rates = dict(_rates(price))
+    for unit in ("input_tokens", "output_tokens"):
+        if usage.count(unit) is None and rates.get(unit):
+            return Unpriced.COUNT_MISSING
+        if usage.count(unit) and unit not in rates:
+            return Unpriced.NO_PRICE_THEN
+    total = Decimal(0)
+    counted: dict[str, int | Decimal] = {}
+    # The most specific units first: what they count is not charged again.
+    for name in sorted(rates, key=lambda name: -len(UNITS[name].labels)):
+        parts = [
+            count
+            for part, count in counted.items()
+            if UNITS[name].labels < UNITS[part].labels
+        ]
+        count = counted[name] = (usage.count(name) or 0) - sum(parts)
+        if count < 0:
+            return Unpriced.COUNTS_CONTRADICT
+        charged = EXACT.multiply(Decimal(count), rates[name])
+        total = EXACT.add(total, EXACT.divide(charged, Decimal(UNITS[name].per)))
+    return total.normalize(EXACT)
+
+
+def _rates(price: Price) -> Iterator[tuple[str, Decimal]]:
+    """Yield the price of each unit; tokens of one without a price are their whole's."""
+    for unit, rate in (
+        ("input_tokens", price.input_price_per_1m),
+        ("output_tokens", price.output_price_per_1m),
+        ("cache_read_tokens", price.cache_read_price_per_1m),
+        ("cache_write_tokens", price.cache_creation_price_per_1m),
+    ):
+        if rate is not None:
+            yield unit, rate

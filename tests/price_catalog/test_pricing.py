@@ -1,0 +1,155 @@
+"""The cost of a model call, by its entry in the catalog."""
+
+from datetime import UTC, datetime
+from decimal import Decimal
+from uuid import UUID
+
+import pytest
+
+from service.aggregate import LoggedAggregate
+from service.price_catalog.aggregate import ModelPricing
+from service.price_catalog.charge import Unpriced
+from service.price_catalog.periods import MANUAL, PriceValues
+from service.price_catalog.pricing import A, price_call
+from service.price_catalog.usage import Usage
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+class InMemory:
+    """A catalog of some aggregates."""
+
+    def __init__(self, *aggregates: LoggedAggregate) -> None:
+        self._of = {aggregate.id: aggregate for aggregate in aggregates}
+
+    async def find(self, kind: type[A], aggregate_id: UUID) -> A | None:
+        found = self._of.get(aggregate_id)
+        return found if isinstance(found, kind) else None
+
+
+def flat(
+    input_price: str | None,
+    output_price: str | None = None,
+    *,
+    cache_read: str | None = None,
+    cache_write: str | None = None,
+) -> ModelPricing:
+    pricing = ModelPricing(
+        provider_id=str(UUID(int=1)), provider_key="acme", model="swift-1"
+    )
+    price: PriceValues = {
+        "input_price_per_1m": input_price,
+        "output_price_per_1m": output_price,
+        "cache_creation_price_per_1m": cache_write,
+        "cache_read_price_per_1m": cache_read,
+        "currency": "USD",
+        "notes": None,
+    }
+    pricing.set_price(price, effective_from=NOON, effective_until=None, source=MANUAL)
+    return pricing
+
+
+async def amount_of(pricing: ModelPricing, usage: Usage) -> Decimal | Unpriced | None:
+    charge = await price_call(
+        usage,
+        provider="acme",
+        models=("swift-1",),
+        at=NOON,
+        catalog=InMemory(pricing),
+    )
+    return charge.unpriced or charge.amount
+
+
+async def test_a_charge_names_price_entry_and_rule() -> None:
+    pricing = flat("2", "8")
+
+    charge = await price_call(
+        Usage(input_tokens=1_000_000, output_tokens=500_000),
+        provider="acme",
+        models=("swift-1-of-today", "swift-1"),
+        at=NOON,
+        catalog=InMemory(pricing),
+    )
+
+    assert (charge.amount, charge.currency) == (Decimal(6), "USD")
+    assert charge.price_id == f"{pricing.id}:2"
+    assert (charge.priced_as, charge.rule) == ("acme/swift-1", "name")
+    assert charge.unpriced is None
+
+
+@pytest.mark.parametrize(
+    ("prices", "cost"),
+    [
+        (("2", "8", None, None), "2.8"),
+        (("2", "8", "0.2", None), "1.9"),
+        (("2", "8", "0.2", "2.5"), "2.05"),
+    ],
+    ids=["as input", "reads cheaper", "writes dearer"],
+)
+async def test_cached_tokens_without_a_price_are_charged_as_input(
+    prices: tuple[str, str, str | None, str | None], cost: str
+) -> None:
+    base_input, base_output, read, write = prices
+    pricing = flat(base_input, base_output, cache_read=read, cache_write=write)
+
+    found = await amount_of(
+        pricing,
+        Usage(
+            input_tokens=1_000_000,
+            output_tokens=100_000,
+            cache_read_tokens=500_000,
+            cache_write_tokens=300_000,
+        ),
+    )
+
+    assert found == Decimal(cost)
+
+
+async def test_an_embedding_needs_no_count_of_output() -> None:
+    assert await amount_of(flat("0.02"), Usage(input_tokens=500_000)) == Decimal("0.01")
+
+
+async def test_a_free_output_needs_no_count() -> None:
+    assert await amount_of(flat("2", "0"), Usage(input_tokens=500_000)) == 1
+
+
+@pytest.mark.parametrize(
+    ("usage", "reason"),
+    [
+        (Usage(), Unpriced.COUNT_MISSING),
+        (Usage(input_tokens=1), Unpriced.COUNT_MISSING),
+        (Usage(output_tokens=1), Unpriced.COUNT_MISSING),
+        (
+            Usage(input_tokens=1, output_tokens=1, cache_read_tokens=2),
+            Unpriced.COUNTS_CONTRADICT,
+        ),
+    ],
+)
+async def test_counts_that_do_not_suffice_have_a_reason(
+    usage: Usage, reason: Unpriced
+) -> None:
+    assert await amount_of(flat("2", "8", cache_read="1"), usage) is reason
+
+
+async def test_output_without_a_price_is_unknown_not_free() -> None:
+    found = await amount_of(flat("2"), Usage(input_tokens=1, output_tokens=1))
+
+    assert found is Unpriced.NO_PRICE_THEN
+
+
+async def test_a_model_without_an_entry_or_without_a_price_then_has_a_reason() -> None:
+    catalog = InMemory(flat("2", "8"))
+    usage = Usage(input_tokens=1, output_tokens=1)
+    early = NOON.replace(hour=11)
+
+    unknown = await price_call(
+        usage, provider="acme", models=("other", None), at=NOON, catalog=catalog
+    )
+    before = await price_call(
+        usage, provider="acme", models=("swift-1",), at=early, catalog=catalog
+    )
+
+    assert unknown.unpriced is Unpriced.NO_SUCH_MODEL
+    assert unknown.priced_as is None
+    assert before.unpriced is Unpriced.NO_PRICE_THEN
+    assert before.priced_as == "acme/swift-1"
