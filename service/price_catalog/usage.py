@@ -6,13 +6,12 @@ part of each unit whose labels are among its own.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from types import MappingProxyType
 from typing import Any, Final
 
 MILLION: Final = 1_000_000
-_NONE: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +61,10 @@ UNITS: Final[Mapping[str, Unit]] = {
 }
 
 
+def _none() -> Mapping[str, Any]:
+    return MappingProxyType({})
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
     """What one model call used; None is not reported, which isn't 0.
@@ -90,8 +93,8 @@ class Usage:
     output_reasoning_tokens: int | None = None
     output_images: int | None = None
     requests: int = 1
-    others: Mapping[str, int | Decimal] = _NONE
-    conditions: Mapping[str, str] = _NONE
+    others: Mapping[str, int | Decimal] = field(default_factory=_none)
+    conditions: Mapping[str, str] = field(default_factory=_none)
 
     def count(self, unit: str) -> int | Decimal | None:
         """Return the number of a unit in ``UNITS``, or None if it wasn't reported."""
