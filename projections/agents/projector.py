@@ -7,6 +7,7 @@ from uuid import UUID
 from projections.agents.table import (
     AgentRow,
     replace_managers,
+    replace_readers,
     select_agents,
     upsert_agents,
 )
@@ -18,16 +19,25 @@ from service.event_log.mapper import RecordedEvent
 
 class AgentsProjector(Projector):
     name = "agents"
-    events = (Agent.Created, Agent.ManagerAppointed, Agent.ManagerDismissed)
+    events = (
+        Agent.Created,
+        Agent.ManagerAppointed,
+        Agent.ManagerDismissed,
+        Agent.ReaderAppointed,
+        Agent.ReaderDismissed,
+    )
 
     async def project(self, db: Db, events: Sequence[RecordedEvent]) -> None:
         rows = await select_agents(db, {each.aggregate_id for each in events})
         managing: dict[tuple[UUID, UUID], bool] = {}
+        reading: dict[tuple[UUID, UUID], bool] = {}
         for recorded in events:
             _fold_agent(rows, recorded)
             _fold_managers(managing, recorded.event)
+            _fold_readers(reading, recorded.event)
         await upsert_agents(db, rows.values())
         await replace_managers(db, managing)
+        await replace_readers(db, reading)
 
 
 def _fold_agent(rows: dict[UUID, AgentRow], recorded: RecordedEvent) -> None:
@@ -55,3 +65,11 @@ def _fold_managers(managing: dict[tuple[UUID, UUID], bool], event: Any) -> None:
             managing[event.originator_id, UUID(event.user_id)] = True
         case Agent.ManagerDismissed():
             managing[event.originator_id, UUID(event.user_id)] = False
+
+
+def _fold_readers(reading: dict[tuple[UUID, UUID], bool], event: Any) -> None:
+    match event:
+        case Agent.ReaderAppointed():
+            reading[event.originator_id, UUID(event.user_id)] = True
+        case Agent.ReaderDismissed():
+            reading[event.originator_id, UUID(event.user_id)] = False

@@ -12,13 +12,17 @@ VISIBLE = """
     SELECT a.id, a.name, a.description,
            ARRAY(SELECT m.user_id FROM read.agent_manager m
                   WHERE m.agent_id = a.id ORDER BY m.user_id) AS manager_ids,
+           ARRAY(SELECT r.user_id FROM read.agent_reader r
+                  WHERE r.agent_id = a.id ORDER BY r.user_id) AS reader_ids,
            a.version, a.created_at, a.updated_at
       FROM read.agent a
      WHERE (%(id)s::uuid IS NULL OR a.id = %(id)s)
        AND (%(after)s::uuid IS NULL OR a.id > %(after)s)
        AND (%(everything)s
             OR EXISTS (SELECT FROM read.agent_manager m
-                        WHERE m.agent_id = a.id AND m.user_id = %(user_id)s))
+                        WHERE m.agent_id = a.id AND m.user_id = %(user_id)s)
+            OR EXISTS (SELECT FROM read.agent_reader r
+                        WHERE r.agent_id = a.id AND r.user_id = %(user_id)s))
      ORDER BY a.id
      LIMIT %(limit)s
 """
@@ -36,7 +40,7 @@ async def visible_agents(
     after: UUID | None = None,
     limit: int = 1,
 ) -> list[AgentResource]:
-    """Return the agents that a user manages, or all, by id; or one of them."""
+    """Return the agents that a user manages or reads, or all, by id; or one."""
     async with db.cursor(row_factory=dict_row) as cursor:
         await cursor.execute(
             VISIBLE,

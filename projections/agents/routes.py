@@ -35,7 +35,7 @@ class AgentList(TypedDict):
 
 @routes.get("/api/catalog/agents", answers={200: "agents"}, min_position=True)
 async def get_agents(request: web.Request, query: AgentListQuery) -> Answer[AgentList]:
-    """List the agents that the caller manages, by id.
+    """List the agents that the caller manages or is a reader of, by id.
 
     Superusers and auditors see all agents.
     """
@@ -65,7 +65,7 @@ async def get_agents(request: web.Request, query: AgentListQuery) -> Answer[Agen
     min_position=True,
 )
 async def get_agent(request: web.Request, agent_id: UUID) -> Answer[AgentResource]:
-    """Get an agent that the caller manages."""
+    """Get an agent that the caller manages or is a reader of."""
     principal = request[PRINCIPAL]
     async with reading(request, "agents") as snapshot:
         found = await visible_agents(

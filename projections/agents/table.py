@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import LiteralString
 from uuid import UUID
 
 from psycopg.rows import class_row
@@ -22,7 +23,7 @@ class AgentRow:
 
 
 @dataclass(slots=True, kw_only=True)
-class ManagerRow:
+class UserOfAgentRow:
     agent_id: UUID
     user_id: UUID
 
@@ -54,6 +55,20 @@ INSERT_MANAGERS = """
     SELECT * FROM unnest(%(agent_id)b::uuid[], %(user_id)b::uuid[])
     ON CONFLICT DO NOTHING
 """
+DELETE_READERS = """
+    DELETE FROM agent_reader r
+     USING unnest(%(agent_id)b::uuid[], %(user_id)b::uuid[])
+           AS gone (agent_id, user_id)
+     WHERE r.agent_id = gone.agent_id AND r.user_id = gone.user_id
+"""
+INSERT_READERS = """
+    INSERT INTO agent_reader (agent_id, user_id)
+    SELECT * FROM unnest(%(agent_id)b::uuid[], %(user_id)b::uuid[])
+    ON CONFLICT DO NOTHING
+"""
+
+UsersOfAgents = Mapping[tuple[UUID, UUID], bool]
+"""By (agent, user): whether the user is a manager, or a reader, of the agent."""
 
 
 async def select_agents(db: Db, ids: Iterable[UUID]) -> dict[UUID, AgentRow]:
@@ -66,17 +81,22 @@ async def upsert_agents(db: Db, rows: Iterable[AgentRow]) -> None:
     await db.execute(UPSERT, columns(rows))
 
 
-async def replace_managers(db: Db, managing: Mapping[tuple[UUID, UUID], bool]) -> None:
-    """Set for each (agent, user) whether the user manages the agent."""
-    rows = {
-        wanted: [
-            ManagerRow(agent_id=agent_id, user_id=user_id)
-            for (agent_id, user_id), manages in managing.items()
-            if manages is wanted
+async def replace_managers(db: Db, managing: UsersOfAgents) -> None:
+    await _replace(db, managing, delete=DELETE_MANAGERS, insert=INSERT_MANAGERS)
+
+
+async def replace_readers(db: Db, reading: UsersOfAgents) -> None:
+    await _replace(db, reading, delete=DELETE_READERS, insert=INSERT_READERS)
+
+
+async def _replace(
+    db: Db, users: UsersOfAgents, *, delete: LiteralString, insert: LiteralString
+) -> None:
+    for statement, wanted in ((delete, False), (insert, True)):
+        rows = [
+            UserOfAgentRow(agent_id=agent_id, user_id=user_id)
+            for (agent_id, user_id), belongs in users.items()
+            if belongs is wanted
         ]
-        for wanted in (False, True)
-    }
-    if rows[False]:
-        await db.execute(DELETE_MANAGERS, columns(rows[False]))
-    if rows[True]:
-        await db.execute(INSERT_MANAGERS, columns(rows[True]))
+        if rows:
+            await db.execute(statement, columns(rows))

@@ -14,3 +14,10 @@ CREATE TABLE agent_manager (
     PRIMARY KEY (agent_id, user_id)
 );
 CREATE INDEX ON agent_manager (user_id, agent_id);
+
+CREATE TABLE agent_reader (
+    agent_id uuid NOT NULL,
+    user_id  uuid NOT NULL,
+    PRIMARY KEY (agent_id, user_id)
+);
+CREATE INDEX ON agent_reader (user_id, agent_id);

@@ -6,7 +6,7 @@ from uuid import UUID
 from projections.engine.time_travel import AsOf
 from projections.tool_rules.queries import connectors_owned_and_held
 from service.agents.aggregate import Agent
-from service.agents.policy import fully_manages
+from service.agents.policy import may_see_agent
 from service.database import Db
 from service.errors import NotFoundError
 from service.principal import Principal
@@ -33,14 +33,15 @@ class Scope:
 async def scope_of(principal: Principal, agent_id: UUID, *, now: AsOf, db: Db) -> Scope:
     """Return the scope, by the caller's present rights also for the past.
 
-    All rules for superusers, auditors and managers of the agent. Otherwise those of
-    the caller's own connectors that the agent holds: the caller may replace them.
+    All rules for superusers, auditors, managers and readers of the agent. Otherwise
+    those of the caller's own connectors that the agent holds: the caller may replace
+    them.
 
     :raises NotFoundError: there is no such agent, or nothing of it to be seen
     """
     agent = await now.find(Agent, agent_id)
     if agent is not None:
-        if principal.sees_everything or fully_manages(principal, agent):
+        if may_see_agent(principal, agent):
             return Scope(None)
         held = await connectors_owned_and_held(
             db, agent_id=agent_id, owner_id=principal.user_id

@@ -85,7 +85,7 @@ async def get_agent_tools(
 ) -> Answer[AgentRules]:
     """List an agent's tool rules, now or as of an earlier position or time.
 
-    All rules for callers with full agent management, superusers and auditors; for
+    All rules for managers and readers of the agent, superusers and auditors; for
     others those of connectors that they own and that the agent holds.
     """
     mapper = request.app[EVENT_LOG].mapper

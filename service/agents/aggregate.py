@@ -1,4 +1,4 @@
-"""An agent and those who manage it."""
+"""An agent, its managers and its readers."""
 
 from uuid import UUID
 
@@ -10,6 +10,7 @@ from service.events import Id, Named, Published
 from service.identifiers import id_text
 
 MANAGERS_MAX = 100
+READERS_MAX = 100
 
 
 class Agent(LoggedAggregate):
@@ -56,16 +57,45 @@ class Agent(LoggedAggregate):
         def sentence(self, named: Named) -> str:
             return f"took full management of the agent from {named(self.user_id)}"
 
+    class ReaderAppointed(LoggedAggregate.Event):
+        """The user may now read the agent's rules and explain its decisions.
+
+        Emitted by ``PUT /api/catalog/agents/{agent_id}/readers/{user_id}``.
+        """
+
+        TOPIC = "agent.reader_appointed"
+        user_id: Published[Id]
+
+        def sentence(self, named: Named) -> str:
+            return f"let {named(self.user_id)} read the agent's rules and decisions"
+
+    class ReaderDismissed(LoggedAggregate.Event):
+        """The user may no longer read the agent's rules as its reader.
+
+        Emitted by ``DELETE /api/catalog/agents/{agent_id}/readers/{user_id}``.
+        """
+
+        TOPIC = "agent.reader_dismissed"
+        user_id: Published[Id]
+
+        def sentence(self, named: Named) -> str:
+            return f"stopped {named(self.user_id)} from reading the agent's rules"
+
     TOPIC = "agent"
+    class_version = 2  # with readers
 
     @event(Created)
     def __init__(self, name: str, description: str, manager_id: str) -> None:
         self.name = name
         self.description = description
         self.manager_ids = [manager_id]
+        self.reader_ids: list[str] = []
 
     def is_managed_by(self, user_id: UUID) -> bool:
         return id_text(user_id) in self.manager_ids
+
+    def is_read_by(self, user_id: UUID) -> bool:
+        return id_text(user_id) in self.reader_ids
 
     def appoint_manager(self, user_id: UUID) -> bool:
         """Add a manager and return whether that changed anything.
@@ -95,3 +125,32 @@ class Agent(LoggedAggregate):
     @event(ManagerDismissed)
     def _manager_dismissed(self, user_id: str) -> None:
         self.manager_ids = [each for each in self.manager_ids if each != user_id]
+
+    def appoint_reader(self, user_id: UUID) -> bool:
+        """Add a reader and return whether that changed anything.
+
+        :raises ConflictError: the agent has ``READERS_MAX`` of them
+        """
+        if self.is_read_by(user_id):
+            return False
+        if len(self.reader_ids) >= READERS_MAX:
+            raise ConflictError(
+                f"an agent has at most {READERS_MAX} readers", code="limit_reached"
+            )
+        self._reader_appointed(user_id=str(user_id))
+        return True
+
+    @event(ReaderAppointed)
+    def _reader_appointed(self, user_id: str) -> None:
+        self.reader_ids = sorted([*self.reader_ids, user_id])
+
+    def dismiss_reader(self, user_id: UUID) -> bool:
+        """Remove a reader and return whether that changed anything."""
+        if not self.is_read_by(user_id):
+            return False
+        self._reader_dismissed(user_id=str(user_id))
+        return True
+
+    @event(ReaderDismissed)
+    def _reader_dismissed(self, user_id: str) -> None:
+        self.reader_ids = [each for each in self.reader_ids if each != user_id]

@@ -49,7 +49,7 @@ async def appoint_manager(
     :raises ForbiddenError: the caller doesn't manage the agent
     :raises ConflictError: the agent has as many managers as it can have
     """
-    agent = await _managed_agent(work, command.agent_id)
+    agent = await managed_agent(work, command.agent_id)
     if await work.find(User, command.user_id) is None:
         raise NotFoundError("no such user")
     work.match(agent)
@@ -67,7 +67,7 @@ async def dismiss_manager(
     :raises ForbiddenError: the caller doesn't manage the agent, or the last manager
         would go and the caller is not a superuser
     """
-    agent = await _managed_agent(work, command.agent_id)
+    agent = await managed_agent(work, command.agent_id)
     if not may_dismiss(work.principal, agent, command.user_id):
         raise ForbiddenError("only a superuser dismisses the last manager")
     work.match(agent)
@@ -76,7 +76,12 @@ async def dismiss_manager(
     return agent, changed
 
 
-async def _managed_agent(work: UnitOfWork, agent_id: UUID) -> Agent:
+async def managed_agent(work: UnitOfWork, agent_id: UUID) -> Agent:
+    """Load an agent that the caller manages.
+
+    :raises NotFoundError: there is no such agent, or none that the caller can see
+    :raises ForbiddenError: the caller can only see it
+    """
     agent = await work.find(Agent, agent_id)
     if agent is None or not may_see_agent(work.principal, agent):
         raise NotFoundError("no such agent")

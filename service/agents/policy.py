@@ -12,8 +12,12 @@ def fully_manages(principal: Principal, agent: Agent) -> bool:
 
 
 def may_see_agent(principal: Principal, agent: Agent) -> bool:
-    """Whether an agent exists for the caller."""
-    return principal.sees_everything or agent.is_managed_by(principal.user_id)
+    """Whether an agent exists for the caller, with its rules and decisions."""
+    return (
+        principal.sees_everything
+        or agent.is_managed_by(principal.user_id)
+        or agent.is_read_by(principal.user_id)
+    )
 
 
 def may_dismiss(principal: Principal, agent: Agent, user_id: UUID) -> bool:

@@ -13,6 +13,7 @@ class AgentResource(TypedDict):
     name: str
     description: str
     manager_ids: list[UUID]
+    reader_ids: list[UUID]
     version: int
     created_at: datetime
     updated_at: datetime
@@ -24,6 +25,7 @@ def agent_resource(agent: Agent) -> AgentResource:
         "name": agent.name,
         "description": agent.description,
         "manager_ids": [UUID(manager) for manager in agent.manager_ids],
+        "reader_ids": [UUID(reader) for reader in agent.reader_ids],
         "version": agent.version,
         "created_at": agent.created_on,
         "updated_at": agent.modified_on,

@@ -15,6 +15,12 @@ from service.agents.commands import (
     dismiss_manager,
     register_agent,
 )
+from service.agents.reader_commands import (
+    AppointReader,
+    DismissReader,
+    appoint_reader,
+    dismiss_reader,
+)
 from service.agents.resource import AgentResource, agent_resource
 from service.http.dispatch import dispatch
 from service.http.envelope import Answer
@@ -108,6 +114,61 @@ async def delete_agent_manager(
         DismissManager(agent_id=agent_id, user_id=user_id),
         lambda result: _agent_answer(
             result, changed="manager dismissed", unchanged="user was not a manager"
+        ),
+    )
+
+
+@routes.put(
+    "/api/catalog/agents/{agent_id}/readers/{user_id}",
+    answers={
+        200: "reader appointed, or user was already a reader",
+        403: "the caller doesn't manage this agent",
+        404: "no such agent, or none that the caller can see; or no such user",
+        409: "the agent has the maximum number of readers",
+    },
+    if_match=True,
+)
+async def put_agent_reader(
+    request: web.Request, agent_id: UUID, user_id: UUID
+) -> Answer[AgentResource]:
+    """Add a reader to an agent.
+
+    Requires full management of the agent. A reader sees the agent, reads all of its
+    tool rules and explains its decisions, and changes nothing: made for the program
+    that runs the agent.
+    """
+    return await dispatch(
+        request,
+        appoint_reader,
+        AppointReader(agent_id=agent_id, user_id=user_id),
+        lambda result: _agent_answer(
+            result, changed="reader appointed", unchanged="user was already a reader"
+        ),
+    )
+
+
+@routes.delete(
+    "/api/catalog/agents/{agent_id}/readers/{user_id}",
+    answers={
+        200: "reader dismissed, or user was not a reader",
+        403: "the caller doesn't manage this agent",
+        404: "no such agent, or none that the caller can see",
+    },
+    if_match=True,
+)
+async def delete_agent_reader(
+    request: web.Request, agent_id: UUID, user_id: UUID
+) -> Answer[AgentResource]:
+    """Remove a reader from an agent.
+
+    Requires full management of the agent.
+    """
+    return await dispatch(
+        request,
+        dismiss_reader,
+        DismissReader(agent_id=agent_id, user_id=user_id),
+        lambda result: _agent_answer(
+            result, changed="reader dismissed", unchanged="user was not a reader"
         ),
     )
 

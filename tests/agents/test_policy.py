@@ -13,6 +13,7 @@ ADA, BOB, EVE = principal("ada"), principal("bob"), principal("eve")
 ROOT = principal("root", Role.SUPERUSER)
 AUDITOR = principal("auditor", Role.AUDITOR)
 RUNTIME = principal("runtime", Role.RUNTIME)
+READER = principal("reader")
 
 
 def agent_of(*managers: Principal) -> Agent:
@@ -31,10 +32,12 @@ def agent_of(*managers: Principal) -> Agent:
         (ROOT, True, True),
         (AUDITOR, False, True),
         (RUNTIME, False, False),
+        (READER, False, True),
     ],
 )
 def test_managing_and_seeing(caller: Principal, *, manages: bool, sees: bool) -> None:
     agent = agent_of(ADA, BOB)
+    agent.appoint_reader(READER.user_id)
     assert fully_manages(caller, agent) is manages
     assert may_see_agent(caller, agent) is sees
 

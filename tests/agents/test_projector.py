@@ -35,6 +35,21 @@ async def test_managers_follow_their_events_within_a_batch_and_across(
     assert rows["agent_manager"] == [f"({agent.id},{FIRST})"]
 
 
+async def test_readers_follow_their_events(
+    client: TestClient, resources: Resources, scenario: Scenario
+) -> None:
+    agent = Agent(name="Triage", description="", manager_id=str(FIRST))
+    agent.appoint_reader(FIRST)
+    agent.appoint_reader(SECOND)
+    await scenario.given(agent)
+    agent.dismiss_reader(FIRST)
+    await scenario.given(agent)
+
+    rows = await tables(resources, "agents")
+
+    assert rows["agent_reader"] == [f"({agent.id},{SECOND})"]
+
+
 async def test_rebuilt_agents_equal_live_ones(
     client: TestClient, resources: Resources, scenario: Scenario
 ) -> None:
@@ -44,6 +59,7 @@ async def test_rebuilt_agents_equal_live_ones(
         agent.appoint_manager(uuid4())
         if number % 3:
             agent.dismiss_manager(FIRST)
+            agent.appoint_reader(SECOND)
         await scenario.given(agent)
 
     await expect_rebuild_equals_live(resources, "agents")

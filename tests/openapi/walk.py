@@ -108,6 +108,7 @@ async def make_things(walk: Walk) -> Made:
     described = {"name": "Triage", "description": "Sorts incoming issues"}
     agent_id = (await walk.call("post_agent", described)).data["id"]
     await walk.call("put_agent_manager", agent_id=agent_id, user_id=user_id)
+    await walk.call("put_agent_reader", agent_id=agent_id, user_id=user_id)
     await walk.call("get_agents")
     await walk.call("get_agent", agent_id=agent_id)
 
@@ -239,6 +240,7 @@ async def end_things(walk: Walk, made: Made) -> None:
     await walk.call("delete_agent_grant", **of_connector, **of_agent)
     await walk.call("delete_connector", **of_connector)
     await walk.call("delete_agent_manager", **of_agent, **of_user)
+    await walk.call("delete_agent_reader", **of_agent, **of_user)
     await walk.call("delete_user_role", **of_user, role=made.ids["role"])
     await walk.call("delete_user_token", **of_user, token_id=made.ids["token_id"])
     await walk.call("delete_secret_by_name", name=made.ids["name"])

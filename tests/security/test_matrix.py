@@ -70,10 +70,13 @@ async def world(
         "auditor": await callers.user("olga", "auditor"),
         "runtime": await callers.user("robot", "runtime"),
         "manager": await callers.user("bob"),
+        "reader": await callers.user("rob"),
     }
     bob = kinds["manager"].user_id
     agent = made.ids["agent_id"]
     await ada.put(f"/api/catalog/agents/{agent}/managers/{bob}")
+    rob = kinds["reader"].user_id
+    await ada.put(f"/api/catalog/agents/{agent}/readers/{rob}")
     head = (await resources.log.head()).position
     await wait_for_position(
         resources.pool, ["agents", "sessions", "users"], head, timeout_s=60

@@ -29,6 +29,20 @@ class AgentManagerDismissedV1:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AgentReaderAppointedV1:
+    """The user may now read the agent's rules and explain its decisions."""
+
+    user_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentReaderDismissedV1:
+    """The user may no longer read the agent's rules as its reader."""
+
+    user_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AuditReadV1:
     """A user reads history, by one request, export or stream."""
 
@@ -326,6 +340,8 @@ EVENT_TYPES: Final[Mapping[str, type[Any]]] = {
     "agent.registered.v1": AgentRegisteredV1,
     "agent.manager_appointed.v1": AgentManagerAppointedV1,
     "agent.manager_dismissed.v1": AgentManagerDismissedV1,
+    "agent.reader_appointed.v1": AgentReaderAppointedV1,
+    "agent.reader_dismissed.v1": AgentReaderDismissedV1,
     "audit.read.v1": AuditReadV1,
     "session.started.v1": SessionStartedV1,
     "session.turn_recorded.v1": SessionTurnRecordedV1,
