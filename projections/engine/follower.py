@@ -43,6 +43,13 @@ class LogTooShortError(Exception):
     """
 
 
+class LogRewrittenError(Exception):
+    """The log has another event at the follower's position, in the same epoch.
+
+    It was cut and has grown again, so some of the applied events are no longer in it.
+    """
+
+
 class Follower:
     """Keeps one projector's tables up to date with the log.
 
@@ -149,11 +156,15 @@ class Follower:
     async def _step(self, db: Db, saved: FollowerPosition) -> bool:
         """Apply one batch and return whether there is more."""
         position = self.status.position
-        head, epoch, upto, is_skipped = await saved.skip(db, position)
+        head, epoch, upto, is_skipped, is_rewritten = await saved.skip(db, position)
         if epoch != saved.epoch:
             raise ReplacedError("the log has a new epoch")
         if head < position:
             raise LogTooShortError(f"the log ends at {head}")
+        if is_rewritten:
+            raise LogRewrittenError(
+                f"the log has another event at {position} than the one applied"
+            )
         self.status.head = head
         if upto > position and not is_skipped:
             try:
@@ -233,7 +244,7 @@ def _reason(error: Exception) -> str:
     """Describe the failure and its position, without any value from the event."""
     if isinstance(error, UnappliedEventError):
         return f"can't apply {error}: {type(error.__cause__).__name__}"
-    if isinstance(error, UnreadableEventError | LogTooShortError):
+    if isinstance(error, UnreadableEventError | LogTooShortError | LogRewrittenError):
         return f"{error}: {type(error.__cause__ or error).__name__}"
     return type(error).__name__
 

@@ -20,11 +20,20 @@ SKIP = """
     WITH log AS (
         SELECT position AS head, epoch, least(position, %(upto_max)s) AS upto
           FROM events.head),
+    rewritten AS (
+        SELECT FROM read.position saved
+         WHERE saved.follower = %(follower)s AND saved.command_id IS NOT NULL
+           AND NOT EXISTS (
+               SELECT FROM events.stored_event
+                WHERE notification_id = saved.position
+                  AND command_id = saved.command_id)),
     skipped AS (
         UPDATE read.position saved
-           SET position = log.upto, reason = NULL, moved_at = now()
+           SET position = log.upto, reason = NULL, moved_at = now(),
+               command_id = (SELECT command_id FROM events.stored_event
+                              WHERE notification_id = log.upto)
           FROM log
-         WHERE saved.follower = %(follower)s
+         WHERE saved.follower = %(follower)s AND NOT EXISTS (SELECT FROM rewritten)
            AND saved.position = %(position)s AND log.upto > %(position)s
            AND saved.epoch = %(epoch)s AND log.epoch = %(epoch)s
            AND saved.definition = %(definition)s
@@ -33,11 +42,17 @@ SKIP = """
                 WHERE notification_id > %(position)s AND notification_id <= log.upto
                   AND (%(topics)s::text[] IS NULL OR topic = ANY (%(topics)s)))
         RETURNING saved.position)
-    SELECT head, epoch, upto, EXISTS (SELECT FROM skipped) FROM log
+    SELECT head, epoch, upto, EXISTS (SELECT FROM skipped),
+           EXISTS (SELECT FROM rewritten)
+      FROM log
 """
 ADVANCE = """
-    UPDATE read.position SET position = %s, reason = NULL, moved_at = now()
-     WHERE follower = %s AND position = %s AND epoch = %s AND definition = %s
+    UPDATE read.position
+       SET position = %(upto)s, reason = NULL, moved_at = now(),
+           command_id = (SELECT command_id FROM events.stored_event
+                          WHERE notification_id = %(upto)s)
+     WHERE follower = %(follower)s AND position = %(position)s
+       AND epoch = %(epoch)s AND definition = %(definition)s
 """
 STOP = """
     UPDATE read.position SET reason = %s WHERE follower = %s AND position = %s
@@ -49,12 +64,17 @@ class ReplacedError(Exception):
 
 
 class Scan(NamedTuple):
-    """The log's head and epoch, where this scan ends, and whether all was skipped."""
+    """The log's head and epoch, where this scan ends, and whether all was skipped.
+
+    ``is_rewritten``: at the saved position the log has another event than the one that
+    was applied, or none.
+    """
 
     head: int
     epoch: UUID
     upto: int
     is_skipped: bool
+    is_rewritten: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +129,13 @@ class FollowerPosition:
 
         :raises ReplacedError: the saved position is no longer ``position``
         """
-        advance = [upto, self.follower, position, self.epoch, self.definition]
+        advance = {
+            "upto": upto,
+            "follower": self.follower,
+            "position": position,
+            "epoch": self.epoch,
+            "definition": self.definition,
+        }
         if (await db.execute(ADVANCE, advance, prepare=True)).rowcount != 1:
             raise ReplacedError("another instance has advanced the position")
 

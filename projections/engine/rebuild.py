@@ -48,11 +48,14 @@ SWITCH_ALONE = """
 SWITCH_RETRY_S = 0.2
 SWITCH_ATTEMPTS_MAX = 100
 SAVE_POSITION = """
-    INSERT INTO read.position (follower, position, epoch, definition)
-    SELECT %s, %s, epoch, %s FROM events.head
+    INSERT INTO read.position (follower, position, epoch, definition, command_id)
+    SELECT %(follower)s, %(position)s, h.epoch, %(definition)s, e.command_id
+      FROM events.head h
+      LEFT JOIN events.stored_event e ON e.notification_id = %(position)s
     ON CONFLICT (follower) DO UPDATE
        SET position = excluded.position, epoch = excluded.epoch,
-           definition = excluded.definition, reason = NULL, moved_at = now()
+           definition = excluded.definition, command_id = excluded.command_id,
+           reason = NULL, moved_at = now()
 """
 
 logger = logging.getLogger(__name__)
@@ -203,7 +206,12 @@ async def _switch(
         )
     # Fails, and with it the switch, if there is anything but tables in it.
     await db.execute(SQL("DROP SCHEMA {}").format(Identifier(schema)))
-    await db.execute(SAVE_POSITION, [projector.name, position, projector.definition])
+    saved = {
+        "follower": projector.name,
+        "position": position,
+        "definition": projector.definition,
+    }
+    await db.execute(SAVE_POSITION, saved)
     return position
 
 

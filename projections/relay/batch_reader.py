@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from projections.relay.kafka.publisher import Message
+from projections.relay.kafka.topic_state import ID_HEADER
 from projections.relay.messages import (
     MessageBuilder,
     NotPublicError,
@@ -31,6 +32,11 @@ class MessageBatch:
     @property
     def position(self) -> int:
         return self.messages[-1].position
+
+    @property
+    def event_id(self) -> str:
+        """Return the id of the last message."""
+        return dict(self.messages[-1].headers)[ID_HEADER].decode()
 
 
 class BatchReader:

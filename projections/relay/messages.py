@@ -13,6 +13,7 @@ from uuid import UUID, uuid5
 import orjson
 
 from projections.relay.kafka.publisher import Message
+from projections.relay.kafka.topic_state import ID_HEADER
 from projections.relay.public_event import PUBLIC_EVENTS, PublicEvent
 from service.event_log.mapper import RecordedEvent
 from service.users.aggregate import Token
@@ -73,14 +74,14 @@ class MessageBuilder:
             raise NotPublicError(recorded)
         shared, fields = entry
         version = str(recorded.version)
-        # After a restore another event may have the same aggregate and version, but
-        # not the same command.
-        name = f"{version} {recorded.command_id}"
-        subject, key = subject_of(recorded.topic, recorded.aggregate_id)
+        _, key = subject_of(recorded.topic, recorded.aggregate_id)
+        event_id = event_id_of(
+            recorded.topic, recorded.aggregate_id, version, recorded.command_id
+        )
         value: bytes | None = _data(recorded.event, fields)
         headers: list[Header] = [
             *shared,
-            ("ce_id", str(uuid5(subject, name)).encode()),
+            (ID_HEADER, event_id.encode()),
             ("ce_time", rfc3339(recorded.recorded_at)),
             ("ce_subject", key),
             ("ce_partitionkey", key),
@@ -98,6 +99,18 @@ class MessageBuilder:
         return Message(
             key=key, value=value, headers=headers, position=recorded.position
         )
+
+
+def event_id_of(
+    topic: str, aggregate_id: UUID, version: int | str, command_id: UUID
+) -> str:
+    """Return the id of an event's message.
+
+    After a restore another event may have the same aggregate and version, but not the
+    same command.
+    """
+    subject, _ = subject_of(topic, aggregate_id)
+    return str(uuid5(subject, f"{version} {command_id}"))
 
 
 def source_of(log_id: UUID) -> str:

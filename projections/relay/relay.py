@@ -20,6 +20,7 @@ from projections.relay import relay_position
 from projections.relay.batch_reader import BatchReader
 from projections.relay.kafka.errors import (
     FencedError,
+    LogBehindTopicError,
     LogEpochChangedError,
     PublishError,
     RecordTooLargeError,
@@ -27,6 +28,7 @@ from projections.relay.kafka.errors import (
 )
 from projections.relay.kafka.publisher import TransactionalPublisher
 from projections.relay.kafka.settings import KafkaSettings, LogIdentity
+from projections.relay.kafka.topic_state import require_same_event
 from projections.relay.messages import MessageBuilder, NotPublicError
 from projections.relay.metrics import PUBLISHED, TRANSACTIONS, RelayMetrics
 from projections.relay.relay_position import RelayPosition
@@ -137,13 +139,13 @@ class Relay:
         batches = BatchReader(db, self._log.mapper, MessageBuilder(log_id, epoch))
         try:
             published = await publisher.start(remembered=remembered)
-            position = published.position
+            position, event_id = published.position, published.event_id
             # Read after fencing: until then another relay may publish beyond it.
             published.require_log_head((await relay_position.log_head(db))[2])
             await stored.advance(position)
             with self._log.notifier.subscribe() as committed:
                 while True:
-                    head = await self._head(db, epoch, position)
+                    head = await self._head(db, epoch, position, event_id)
                     with deadline(db, STEP_TIMEOUT_S):
                         batch = await batches.next(after=position, upto=head)
                     if batch is None:
@@ -155,20 +157,28 @@ class Relay:
                     )
                     TRANSACTIONS.inc()
                     self._failures = 0
-                    position = batch.position
+                    position, event_id = batch.position, batch.event_id
                     self.metrics.following(position, head)
                     with deadline(db, STEP_TIMEOUT_S):
                         await stored.advance(position)
         finally:
             await publisher.close()
 
-    async def _head(self, db: Db, epoch: UUID, position: int) -> int:
+    async def _head(
+        self, db: Db, epoch: UUID, position: int, event_id: str | None
+    ) -> int:
+        """Return the log's end, after checking that it continues what is published."""
         with deadline(db, STEP_TIMEOUT_S):
-            _, current, head = await relay_position.log_head(db)
+            current, head, found = await relay_position.head_and_event_id(db, position)
         if current != epoch:
             raise LogEpochChangedError(
                 f"the log was restored: its epoch was {epoch} and is now {current}"
             )
+        if head < position:
+            raise LogBehindTopicError(
+                f"the topic holds position {position}, but the log ends at {head}"
+            )
+        require_same_event(position, event_id, found)
         self.metrics.following(position, head)
         return head
 

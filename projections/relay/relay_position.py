@@ -7,10 +7,17 @@ can tell an event topic that was recreated from one that was never used.
 from typing import Final
 from uuid import UUID
 
+from projections.relay.messages import event_id_of
 from service.database import TRY_ADVISORY_LOCK, Db
 
 FOLLOWER: Final = "relay"
 HEAD = "SELECT log_id, epoch, position FROM events.head"
+HEAD_AND_EVENT = """
+    SELECT h.epoch, h.position, e.topic, e.originator_id, e.originator_version,
+           e.command_id
+      FROM events.head h
+      LEFT JOIN events.stored_event e ON e.notification_id = %s
+"""
 READ = """
     SELECT position FROM read.position
      WHERE follower = %(follower)s AND epoch = %(epoch)s
@@ -82,6 +89,14 @@ async def log_head(db: Db) -> tuple[UUID, UUID, int]:
     row = await (await db.execute(HEAD)).fetchone()
     assert row is not None
     return row[0], row[1], row[2]
+
+
+async def head_and_event_id(db: Db, position: int) -> tuple[UUID, int, str | None]:
+    """Return (epoch, position of the last event, message id of a position's event)."""
+    row = await (await db.execute(HEAD_AND_EVENT, [position])).fetchone()
+    assert row is not None
+    epoch, head, *event = row
+    return epoch, head, event_id_of(*event) if event[0] is not None else None
 
 
 async def recorded_at(db: Db, position: int) -> float | None:

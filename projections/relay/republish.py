@@ -13,6 +13,7 @@ from projections.relay.batch_reader import BatchReader
 from projections.relay.kafka.publisher import TransactionalPublisher
 from projections.relay.kafka.settings import KafkaSettings, LogIdentity
 from projections.relay.kafka.topic_admin import create_topics
+from projections.relay.kafka.topic_state import require_same_event
 from projections.relay.messages import MessageBuilder
 from service.event_log.mapper import EventMapper
 
@@ -46,8 +47,9 @@ async def republish(
         try:
             published = await publisher.start()
             position = published.position
-            head = (await relay_position.log_head(db))[2]
+            _, head, found = await relay_position.head_and_event_id(db, position)
             published.require_log_head(head)
+            require_same_event(position, published.event_id, found)
             while batch := await batches.next(after=position, upto=head):
                 await publisher.publish(batch.messages, position=batch.position)
                 position = batch.position

@@ -68,14 +68,17 @@ class EventLog:
             timeouts,
         )
         self._seen = 0
+        # Of the event at that position; None as long as it isn't known.
+        self._seen_command: UUID | None = None
         self._tasks: list[asyncio.Task[None]] = []
         self._snapshots: set[asyncio.Task[None]] = set()
         self._locks = AggregateLocks()
 
     async def start(self) -> None:
-        head = await self.head()
-        self._seen = head.position
-        await self._writer.start(head.epoch)
+        async with self._pool.connection() as connection:
+            tail = await reader.tail(connection, 0)
+        self._seen, self._seen_command = tail.position, tail.command_id
+        await self._writer.start(tail.epoch)
         await self.notifier.start()
         self._tasks = [
             asyncio.create_task(self._follow_others(), name="cache tail"),
@@ -180,6 +183,7 @@ class EventLog:
         # tail reads those events.
         if result.base_position == self._seen:
             self._seen = result.last_position
+            self._seen_command = _last_command(batch, result) or self._seen_command
         else:
             self.notifier.others_committed.set()
         if result.last_position > result.base_position:
@@ -199,7 +203,7 @@ class EventLog:
         self._writer.epoch = epoch
         self.cache.clear()
         # The tail finds out where the log ends now.
-        self._seen = 0
+        self._seen, self._seen_command = 0, None
 
     async def _follow_others(self) -> None:
         """Apply what other processes append to cached aggregates."""
@@ -213,22 +217,31 @@ class EventLog:
 
     async def _catch_up(self) -> None:
         async with self._pool.connection() as connection:
-            position, epoch = await reader.head(connection)
-            if epoch != self.epoch:
-                self._restored(epoch)
-            seen = self._seen
+            seen, seen_command = self._seen, self._seen_command
+            tail = await reader.tail(connection, seen)
+            position = tail.position
+            if tail.epoch != self.epoch:
+                self._restored(tail.epoch)
+                seen = 0
+            elif seen_command not in (None, tail.seen_command_id):
+                logger.error(
+                    "the log was cut, in the same epoch", extra={"position": seen}
+                )
+                self.cache.clear()
+                self._seen, self._seen_command = position, tail.command_id
+                return
             if position <= seen:
                 return
             if position - seen > CATCH_UP_POSITIONS_MAX:
                 self.cache.clear()
-                self._seen = position
-                return
+                seen = position
             while seen < position:
                 upto = min(position, seen + CATCH_UP_STEP)
                 for stored in await reader.stored_between(connection, seen, upto):
                     self._apply(stored)
                 seen = upto
-        self._seen = max(self._seen, position)
+        if self._seen < position:
+            self._seen, self._seen_command = position, tail.command_id
 
     def _apply(self, stored: StoredEvent) -> None:
         """Apply another process's event to its cached aggregate."""
@@ -262,6 +275,14 @@ class EventLog:
                 await reader.store_snapshot(connection, stored, aggregate)
         except (psycopg.Error, OSError):
             logger.warning("can't store a snapshot")
+
+
+def _last_command(batch: Sequence[Append], result: BatchResult) -> UUID | None:
+    """Return the command of the last event of a batch; None for a batch without."""
+    for append, outcome in zip(reversed(batch), reversed(result.outcomes), strict=True):
+        if isinstance(outcome, Appended) and outcome.position is not None:
+            return append.command_id
+    return None
 
 
 def _completes_interval(

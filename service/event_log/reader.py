@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import orjson
@@ -21,11 +21,18 @@ from service.event_log.mapper import (
 )
 
 HEAD = "SELECT position, epoch FROM events.head"
+TAIL = """
+    SELECT h.position, h.epoch, last.command_id, seen.command_id
+      FROM events.head h
+      LEFT JOIN events.stored_event last ON last.notification_id = h.position
+      LEFT JOIN events.stored_event seen ON seen.notification_id = %s
+"""
 RECEIPT = "SELECT key, request, answer, position FROM events.receipt WHERE key = %b"
 SNAPSHOT = """
-    SELECT originator_id, originator_version, topic, state, class_version
-      FROM events.snapshot
-     WHERE originator_id = %b
+    SELECT s.originator_id, s.originator_version, s.topic, s.state, s.class_version
+      FROM events.snapshot s
+      JOIN events.stored_event e USING (originator_id, originator_version, command_id)
+     WHERE s.originator_id = %b
 """
 AGGREGATE_EVENTS = """
     SELECT originator_id, originator_version, topic, state
@@ -71,17 +78,39 @@ VERSION_AT = """
 POSITION_AT = "SELECT events.position_at(%s)"
 STORE_SNAPSHOT = """
     INSERT INTO events.snapshot AS kept (
-           originator_id, originator_version, class_version, topic, state)
-    VALUES (%s, %s, %s, %s, %s)
+           originator_id, originator_version, class_version, topic, state, command_id)
+    SELECT given.*, e.command_id
+      FROM (VALUES (%s::uuid, %s::bigint, %s::int, %s, %s::bytea))
+           AS given (originator_id, originator_version, class_version, topic, state)
+      JOIN events.stored_event e USING (originator_id, originator_version)
     ON CONFLICT (originator_id) DO UPDATE
        SET originator_version = excluded.originator_version,
            class_version = excluded.class_version,
            topic = excluded.topic,
-           state = excluded.state
+           state = excluded.state,
+           command_id = excluded.command_id
      WHERE kept.originator_version < excluded.originator_version
         OR kept.class_version <> excluded.class_version
+        OR NOT EXISTS (
+           SELECT FROM events.stored_event
+            WHERE originator_id = kept.originator_id
+              AND originator_version = kept.originator_version
+              AND command_id = kept.command_id)
 """
 VERSION_MAX = 2**62
+
+
+class Tail(NamedTuple):
+    """The end of the log, and the commands of its last event and of one seen before.
+
+    A command is None where there is no such event.
+    """
+
+    position: int
+    epoch: UUID
+    command_id: UUID | None
+    seen_command_id: UUID | None
+
 
 logger = logging.getLogger(__name__)
 
@@ -91,6 +120,13 @@ async def head(connection: Db) -> tuple[int, UUID]:
     row = await (await connection.execute(HEAD)).fetchone()
     assert row is not None
     return row[0], row[1]
+
+
+async def tail(connection: Db, seen: int) -> Tail:
+    cursor = await connection.execute(TAIL, [seen])
+    row = await cursor.fetchone()
+    assert row is not None
+    return Tail(*row)
 
 
 async def receipt(connection: Db, key: bytes) -> Receipt | None:

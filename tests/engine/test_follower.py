@@ -14,6 +14,7 @@ from service.event_log.log import EventLog
 from tests.engine.conftest import RunFollower
 from tests.engine.line_counts import LineCounts, OtherLineCounts
 from tests.engine.tables import caught_up, lines, place, reason
+from tests.event_log.cutting import cut
 from tests.event_log.logs import enter, entering, open_ledger, run
 from tests.reading import read_events
 from tests.waiting import until
@@ -124,6 +125,31 @@ async def test_one_of_two_is_active_and_the_other_takes_over(
         await until(lambda: second.status.state == "following")
 
     assert await lines(owner) == {ledger_id: 3}
+
+
+async def test_a_log_that_was_cut_and_has_grown_again_stops_it(
+    log: EventLog, owner: AsyncConnection, run_follower: RunFollower
+) -> None:
+    """In the same epoch, so that only the events tell both logs apart."""
+    ledger_id = await open_ledger(log, "cut")
+    await run(log, entering(ledger_id, "a", "b", "c"))
+    async with run_follower(LineCounts()) as follower:
+        await until(lambda: follower.status.position == 4)
+        await cut(owner, 1)
+        await run(log, entering(ledger_id, "d", "e", "f", "g", "h"))
+
+        stopped = await reason(owner)
+
+        assert stopped == (
+            "the log has another event at 4 than the one applied: LogRewrittenError"
+        )
+        assert await lines(owner) == {ledger_id: 3}
+    async with run_follower(LineCounts()) as follower:
+        # It notices after a restart, too, and starts over in a new epoch.
+        await until(lambda: follower.status.state == "stopped")
+        await owner.execute("UPDATE events.head SET epoch = gen_random_uuid()")
+        await until(lambda: follower.status.state == "following")
+        assert await lines(owner) == {ledger_id: 5}
 
 
 @pytest.mark.parametrize(

@@ -5,29 +5,20 @@ from uuid import UUID, uuid4
 
 from psycopg import AsyncConnection
 
-from service.event_log.log import EventLog
+from service.event_log.log import SNAPSHOT_INTERVAL, EventLog
 from service.resources import Resources
 from tests.callers import Callers
+from tests.event_log.cutting import cut
 from tests.event_log.ledger import Ledger
-from tests.event_log.logs import enter, entries, open_ledger
+from tests.event_log.logs import enter, entering, entries, open_ledger, run
 from tests.waiting import until
-
-RESTORE = """
-    ALTER TABLE events.stored_event DISABLE TRIGGER append_only;
-    DELETE FROM events.stored_event WHERE notification_id > %(position)s;
-    ALTER TABLE events.stored_event ENABLE TRIGGER append_only;
-    DELETE FROM events.receipt WHERE position > %(position)s;
-    DELETE FROM events.snapshot;
-    UPDATE events.head SET position = %(position)s, epoch = gen_random_uuid();
-"""
 
 
 async def restore(owner: AsyncConnection, position: int) -> None:
     """Put the log back to a position, as a backup of that time would."""
     async with owner.transaction():
-        for statement in RESTORE.split(";"):
-            if statement.strip():
-                await owner.execute(statement, {"position": position})
+        await cut(owner, position)
+        await owner.execute("UPDATE events.head SET epoch = gen_random_uuid()")
 
 
 async def test_a_command_decided_before_the_restore_is_decided_again(
@@ -74,6 +65,53 @@ async def test_a_process_that_only_reads_notices_too(
     loaded = await log.load(ledger_id)
     assert isinstance(loaded, Ledger)
     assert loaded.entries == []
+
+
+async def test_a_cache_notices_a_log_that_was_cut_in_the_same_epoch(
+    log: EventLog, owner: AsyncConnection
+) -> None:
+    ledger_id = await open_ledger(log, "cut")
+    await enter(log, ledger_id, "lost")
+    await cut(owner, 1)
+
+    async def is_forgotten() -> bool:
+        loaded = await log.load(ledger_id)
+        return isinstance(loaded, Ledger) and loaded.entries == []
+
+    await until(is_forgotten)
+
+
+async def test_a_cache_notices_a_log_that_was_cut_and_has_grown_again(
+    log: EventLog, other_log: EventLog, owner: AsyncConnection
+) -> None:
+    """The cache has version 2 of a ledger whose version 2 is another event now."""
+    ledger_id = await open_ledger(log, "cut")
+    await enter(log, ledger_id, "lost")
+    await cut(owner, 1)
+    await enter(other_log, ledger_id, "other")
+
+    async def is_read_again() -> bool:
+        loaded = await log.load(ledger_id)
+        return isinstance(loaded, Ledger) and loaded.entries == ["other"]
+
+    await until(is_read_again)
+
+
+async def test_a_snapshot_of_events_that_were_cut_is_not_read(
+    log: EventLog, other_log: EventLog, owner: AsyncConnection
+) -> None:
+    ledger_id = await open_ledger(log, "cut")
+    await run(log, entering(ledger_id, *(["lost"] * SNAPSHOT_INTERVAL)))
+    async with asyncio.timeout(60):
+        await asyncio.gather(*log._snapshots)  # noqa: SLF001 # writes in the background
+    await cut(owner, 1)
+    await run(other_log, entering(ledger_id, *(["other"] * SNAPSHOT_INTERVAL)))
+    other_log.cache.clear()
+
+    loaded = await other_log.load(ledger_id)
+
+    assert isinstance(loaded, Ledger)
+    assert loaded.entries == ["other"] * SNAPSHOT_INTERVAL
 
 
 async def test_a_batch_across_the_restore_is_decided_again_as_a_whole(

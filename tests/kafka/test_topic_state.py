@@ -27,6 +27,7 @@ RECORD = PositionRecord(
     relay_id="another relay",
     position=10,
     tails={0: 9, 1: 10},
+    event_id="id of 10",
     at=datetime(2026, 1, 1, tzinfo=UTC),
 )
 EVENTS = [
@@ -40,7 +41,7 @@ CONTENTS = TopicContents(record=RECORD, partitions=EVENTS)
 
 def test_a_topic_as_the_last_relay_left_it() -> None:
     published = verify_topic(CONTENTS, LOG, remembered=10)
-    assert published == Published(position=10, tails={0: 9, 1: 10})
+    assert published == Published(position=10, tails={0: 9, 1: 10}, event_id="id of 10")
 
 
 def test_a_new_topic_starts_at_the_beginning() -> None:
@@ -57,7 +58,9 @@ def test_a_topic_whose_first_transactions_were_aborted_is_still_new() -> None:
 def test_events_beyond_the_position_are_kept_for_the_tail_guard() -> None:
     ahead = replace(CONTENTS, partitions=[replace(EVENTS[0], tail=12), *EVENTS[1:]])
     published = verify_topic(ahead, LOG, remembered=10)
-    assert published == Published(position=10, tails={0: 12, 1: 10})
+    assert published == Published(
+        position=10, tails={0: 12, 1: 10}, event_id="id of 10"
+    )
 
 
 def test_a_partition_emptied_by_retention_keeps_its_recorded_tail() -> None:

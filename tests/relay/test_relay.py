@@ -17,6 +17,7 @@ from projections.relay.public_event import PUBLIC_EVENTS
 from projections.relay.relay import Relay
 from service.resources import Resources, open_resources
 from tests.conftest import fresh_database
+from tests.event_log.cutting import cut
 from tests.harness.process import free_ports
 from tests.kafka.broker import Broker
 from tests.kafka.reading import positions
@@ -27,6 +28,16 @@ from tests.waiting import until
 pytestmark = pytest.mark.kafka
 
 RETRY_S = 0.2
+GROW = """
+    WITH grown AS (
+        INSERT INTO events.stored_event
+        SELECT e.originator_id, e.originator_version + more.n, e.topic, e.state,
+               %(position)s + more.n, e.recorded_at, gen_random_uuid(), e.metadata
+          FROM events.stored_event e, generate_series(1, 3) AS more (n)
+         WHERE e.notification_id = %(position)s
+        RETURNING notification_id)
+    UPDATE events.head SET position = (SELECT max(notification_id) FROM grown)
+"""
 
 
 @asynccontextmanager
@@ -137,6 +148,37 @@ async def test_a_log_that_ends_before_its_topic_is_refused(
             await until_state(relay, "stopped")
             assert relay.metrics.status.reason is not None
             assert "but the log ends at 0" in relay.metrics.status.reason
+
+
+@pytest.mark.parametrize("is_running", [True, False])
+async def test_a_log_that_was_cut_and_has_grown_again_is_refused(
+    resources: Resources, kafka: KafkaSettings, *, is_running: bool
+) -> None:
+    """In the same epoch, so that only the events tell both logs apart."""
+    [connector_id] = await register(resources.log, 1)
+    last = await toggle(resources.log, connector_id, 3)
+    async with relaying(resources, kafka) as relay:
+        await until_published(resources, kafka)
+        if is_running:
+            await cut_and_grow(resources, last - 1)
+            await until_state(relay, "stopped")
+    if not is_running:
+        await cut_and_grow(resources, last - 1)
+        async with relaying(resources, kafka) as relay:
+            await until_state(relay, "stopped")
+    assert relay.metrics.status.reason == (
+        f"LogRewrittenError: the log has another event at {last} than the one published"
+    )
+    found = await asyncio.to_thread(positions, kafka.bootstrap, kafka.topic)
+    assert found == list(range(1, last + 1))
+
+
+async def cut_and_grow(resources: Resources, position: int) -> None:
+    # In one transaction, so that the relay can't find the log cut but not yet grown.
+    async with await psycopg.AsyncConnection.connect(resources.database_url) as owner:
+        await owner.execute("LOCK TABLE events.head")
+        await cut(owner, position)
+        await owner.execute(GROW, {"position": position})
 
 
 async def test_an_event_that_nobody_has_decided_on_stops_it_right_there(

@@ -67,6 +67,7 @@ def _position() -> bytes:
         relay_id=str(ID),
         position=3,
         tails={0: 3},
+        event_id=str(ID),
         at=NOON,
     )
     return record.key + b"\n" + record.value

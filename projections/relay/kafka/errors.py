@@ -52,6 +52,10 @@ class LogEpochChangedError(TopicRefusedError):
     """The log was restored, so its positions may mean other events than before."""
 
 
+class LogRewrittenError(TopicRefusedError):
+    """At the last published position the log has another event, in the same epoch."""
+
+
 class CheckpointContradictedError(TopicRefusedError):
     """The log isn't the one that a checkpoint on the topic was signed for."""
 

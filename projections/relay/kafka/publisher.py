@@ -23,6 +23,7 @@ from projections.relay.kafka.topic_reader import (
     topic_consumer,
 )
 from projections.relay.kafka.topic_state import (
+    ID_HEADER,
     POSITION_HEADER,
     PositionRecord,
     Published,
@@ -152,7 +153,8 @@ class TransactionalPublisher:
             header = (POSITION_HEADER, encode_position(message.position))
             headers = [*message.headers, header]
             await sends.add(partitions[number], message.key, message.value, headers)
-        record = PositionRecord.now(self._log, position, tails)
+        event_id = _id_at(position, messages)
+        record = PositionRecord.now(self._log, position, tails, event_id)
         await sends.add(at, record.key, record.value)
         written = await sends.acknowledged()
         await producer.commit_transaction()
@@ -196,6 +198,14 @@ class _Sends:
 def partition_of(key: bytes, partitions: int) -> int:
     """Return the partition of a key, as Kafka's default partitioner does."""
     return int(murmur2(key) & 0x7FFFFFFF) % partitions
+
+
+def _id_at(position: int, messages: Sequence[Message]) -> str | None:
+    """Return the id of the last message if it is at a position."""
+    if not messages or messages[-1].position != position:
+        return None
+    event_id = dict(messages[-1].headers).get(ID_HEADER)
+    return event_id.decode() if event_id else None
 
 
 def _require_order(messages: Sequence[Message], published: int, position: int) -> None:

@@ -11,12 +11,14 @@ from projections.relay.kafka.errors import (
     ForeignTopicError,
     LogBehindTopicError,
     LogEpochChangedError,
+    LogRewrittenError,
     TopicCutError,
 )
 from projections.relay.kafka.settings import LogIdentity
 
 # CloudEvents compares the extension "sequence" as text, hence the padding.
 POSITION_HEADER: Final = "ce_sequence"
+ID_HEADER: Final = "ce_id"
 POSITION_DIGITS: Final = 20
 
 
@@ -25,7 +27,9 @@ class PositionRecord:
     """Up to where the log is published; written in the transaction of the events.
 
     The tails are the last position on each partition. They tell a recreated or
-    truncated event topic from one on which nothing was published.
+    truncated event topic from one on which nothing was published. ``event_id`` is that
+    of the message at the position; None where no message is at it, or where the record
+    was written before ids were kept.
     """
 
     log_id: str
@@ -33,16 +37,24 @@ class PositionRecord:
     relay_id: str
     position: int
     tails: Mapping[int, int]
+    event_id: str | None
     at: datetime
 
     @classmethod
-    def now(cls, log: LogIdentity, position: int, tails: Mapping[int, int]) -> Self:
+    def now(
+        cls,
+        log: LogIdentity,
+        position: int,
+        tails: Mapping[int, int],
+        event_id: str | None = None,
+    ) -> Self:
         return cls(
             log_id=log.log_id,
             log_epoch=log.log_epoch,
             relay_id=log.relay_id,
             position=position,
             tails=tails,
+            event_id=event_id,
             at=datetime.now(UTC),
         )
 
@@ -58,6 +70,7 @@ class PositionRecord:
             "relay_id": self.relay_id,
             "at": self.at,
             "tails": self.tails,
+            "event_id": self.event_id,
         }
         return orjson.dumps(fields, option=orjson.OPT_NON_STR_KEYS)
 
@@ -71,6 +84,7 @@ class PositionRecord:
                 relay_id=fields["relay_id"],
                 position=fields["position"],
                 tails={int(p): tail for p, tail in fields["tails"].items()},
+                event_id=fields.get("event_id"),
                 at=datetime.fromisoformat(fields["at"]),
             )
         except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -97,10 +111,14 @@ class TopicContents:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Published:
-    """Everything up to `position` is on the topic; `tails` may reach beyond it."""
+    """Everything up to `position` is on the topic; `tails` may reach beyond it.
+
+    `event_id` is that of the message at the position, where it is known.
+    """
 
     position: int
     tails: Mapping[int, int]
+    event_id: str | None = None
 
     def require_log_head(self, head: int) -> None:
         """Refuse a log that ends before its topic does.
@@ -116,6 +134,19 @@ class Published:
                 f"the topic holds position {reached}, but the log ends at {head}:"
                 " was it restored from an older backup?"
             )
+
+
+def require_same_event(
+    position: int, published: str | None, in_log: str | None
+) -> None:
+    """Refuse a log with another event at the last published position.
+
+    :raises LogRewrittenError: their ids differ
+    """
+    if published not in (None, in_log):
+        raise LogRewrittenError(
+            f"the log has another event at {position} than the one published"
+        )
 
 
 def verify_topic(
@@ -141,7 +172,11 @@ def verify_topic(
         for ends in contents.partitions
         if (tail := _verify_tail(ends, contents.record)) is not None
     }
-    return Published(position=contents.record.position, tails=tails)
+    return Published(
+        position=contents.record.position,
+        tails=tails,
+        event_id=contents.record.event_id,
+    )
 
 
 def encode_position(position: int) -> bytes:
