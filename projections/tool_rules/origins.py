@@ -30,16 +30,17 @@ class RulesThen:
         self, connector: str, stances: Mapping[str, str], origin: Origin
     ) -> None:
         # What is stated again unchanged stands since it was first stated.
-        before = self.rules.get(connector, {})
-        self.rules[connector] = {
-            pattern: (
-                before[pattern]
-                if before.get(pattern, (None,))[0] == stance
-                else (stance, origin)
-            )
-            for pattern, stance in stances.items()
-        }
+        before = self.rules.pop(connector, {})
         self.last_changed[connector] = origin
+        if stances:
+            self.rules[connector] = {
+                pattern: (
+                    before[pattern]
+                    if before.get(pattern, (None,))[0] == stance
+                    else (stance, origin)
+                )
+                for pattern, stance in stances.items()
+            }
 
     def stances(self, connector: str) -> dict[str, str]:
         listed = self.rules.get(connector, {})

@@ -14,6 +14,7 @@ from eventsourcing.persistence import StoredEvent
 
 from service.aggregate import LoggedAggregate
 from service.database import Pool
+from service.errors import InvalidRequestError, Problem
 from service.event_log import reader
 from service.event_log.aggregate_locks import AggregateLocks
 from service.event_log.append import Append, Appended, Receipt
@@ -133,14 +134,21 @@ class EventLog:
     ) -> tuple[LoggedAggregate | None, int]:
         """Return an aggregate as of a position or time, and that position.
 
-        A position beyond the end means the end.
+        A time in the future means the end.
+
+        :raises InvalidRequestError: the log has not reached that position
         """
         async with self._pool.connection() as connection:
-            position, _ = await reader.head(connection)
+            head, _ = await reader.head(connection)
             if isinstance(at, datetime):
                 position = await reader.position_at(connection, at)
+            elif at <= head:
+                position = at
             else:
-                position = min(position, at)
+                raise InvalidRequestError(
+                    f"the log ends at position {head}",
+                    problems=[Problem("at", "beyond the end of the log")],
+                )
             version = await reader.version_at(connection, aggregate_id, position)
             if version is None:
                 return None, position

@@ -37,10 +37,11 @@ class ToolRules(LoggedAggregate):
         """These connectors, by id, have exactly these rules from now on.
 
         ``rules`` is connector id to tool pattern to stance, and holds only connectors
-        whose rules differ from before.
+        whose rules differ from before; one without stances has no rules any more.
 
-        Emitted by ``PUT /api/mcp/agents/{agent_id}/tools`` and ``POST
-        /api/mcp/agents/{agent_id}/tools/restore``.
+        Emitted by ``PUT /api/mcp/agents/{agent_id}/tools``, ``POST
+        /api/mcp/agents/{agent_id}/tools/restore`` and ``DELETE
+        /api/mcp/agents/{agent_id}/tools/connectors/{connector_id}``.
         """
 
         TOPIC = "tool_rules.replaced"
@@ -48,14 +49,15 @@ class ToolRules(LoggedAggregate):
         rules: Published[dict[str, dict[str, str]]]
 
         def sentence(self, named: Named) -> str:
+            agent = named(self.agent_id)
+            if not any(self.rules.values()):
+                connectors = listed([*map(named, self.rules)])
+                return f"removed the tool rules of agent {agent} for {connectors}"
             rules = [
                 f"{named(connector)}: {_stances(stances)}"
                 for connector, stances in self.rules.items()
             ]
-            return (
-                f"replaced tool rules of agent {named(self.agent_id)}: "
-                f"{listed(rules, '; ')}"
-            )
+            return f"replaced tool rules of agent {agent}: {listed(rules, '; ')}"
 
     class Cleared(LoggedAggregate.Event):
         """All tool rules of the agent were removed.
@@ -70,6 +72,8 @@ class ToolRules(LoggedAggregate):
             return f"removed all tool rules of agent {named(self.agent_id)}"
 
     TOPIC = "tool_rules"
+    # 2: holds no connector without rules.
+    class_version = 2
 
     @staticmethod
     def create_id(agent_id: str) -> UUID:
@@ -94,7 +98,8 @@ class ToolRules(LoggedAggregate):
 
     @event(Replaced)
     def _replaced(self, agent_id: str, rules: dict[str, dict[str, str]]) -> None:
-        self.rules = {**self.rules, **rules}
+        replaced = {**self.rules, **rules}
+        self.rules = {each: stances for each, stances in replaced.items() if stances}
 
     def clear(self) -> bool:
         """Drop all rules and return whether there were any."""

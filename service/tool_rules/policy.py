@@ -1,4 +1,4 @@
-"""Who may replace an agent's tool rules."""
+"""Who may replace and remove an agent's tool rules."""
 
 from service.agents.aggregate import Agent
 from service.agents.policy import fully_manages
@@ -23,6 +23,23 @@ def may_replace_rules(
         connector is not None
         and owns(principal, connector)
         and connector.is_granted_to(agent.id)
+    )
+
+
+def may_remove_rules(
+    principal: Principal,
+    agent: Agent | None,
+    connector: Connector | None,
+    *,
+    has_rules: bool,
+) -> bool:
+    """Say whether a caller may remove an agent's rules for one connector.
+
+    As for a replacement, and the connector's owner as well once it is no longer
+    granted or is retired: its owner sees the rules that are left (``has_rules``).
+    """
+    return may_replace_rules(principal, agent, connector) or (
+        has_rules and connector is not None and owns(principal, connector)
     )
 
 

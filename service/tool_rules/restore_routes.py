@@ -52,9 +52,10 @@ class RestoredRules(TypedDict):
 @routes.post(
     "/api/mcp/agents/{agent_id}/tools/restore",
     answers={
-        200: "tool rules restored",
+        200: "tool rules restored, or agent already had these tool rules",
         403: "the caller has no full management of the agent",
         404: "no such agent; other callers than superusers get 403",
+        422: "a position beyond the end of the log",
     },
     if_match=True,
     body_example={"at": 42},
@@ -84,7 +85,16 @@ async def post_tool_rules_restore(
             "left_out": sorted(restored.left_out),
             "warnings": warnings_about(restored.after, restored.not_granted),
         }
-        return Answer(message="tool rules restored", data=data, etag=restored.version)
+        changed = data["added"] or data["removed"]
+        return Answer(
+            message=(
+                "tool rules restored"
+                if changed
+                else "agent already had these tool rules"
+            ),
+            data=data,
+            etag=restored.version,
+        )
 
     return await dispatch(
         request,

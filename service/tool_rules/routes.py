@@ -45,7 +45,7 @@ class ReplacedRules(TypedDict):
 @routes.put(
     "/api/mcp/agents/{agent_id}/tools",
     answers={
-        200: "tool rules replaced",
+        200: "tool rules replaced, or agent already had these tool rules",
         403: "the caller can't manage a referenced connector on this agent",
         404: "no such agent; other callers than superusers get 403",
         422: "a rule isn't valid or contradicts another, or names no connector",
@@ -91,7 +91,16 @@ async def bulk_update_tools(
             "unchanged": sum(map(len, replaced.after.values())) - len(added),
             "warnings": warnings_about(replaced.after, replaced.not_granted),
         }
-        return Answer(message="tool rules replaced", data=data, etag=replaced.version)
+        changed = data["added"] or data["removed"]
+        return Answer(
+            message=(
+                "tool rules replaced"
+                if changed
+                else "agent already had these tool rules"
+            ),
+            data=data,
+            etag=replaced.version,
+        )
 
     rules = [
         ToolRule(rule.connector_id, rule.tool_pattern, rule.stance)

@@ -239,6 +239,8 @@ async def end_things(walk: Walk, made: Made) -> None:
     await walk.call("delete_public_grant", **of_connector)
     await walk.call("delete_agent_grant", **of_connector, **of_agent)
     await walk.call("delete_connector", **of_connector)
+    rules = {**of_agent, "connector_id": made.ids["id"]}
+    await walk.call("delete_connector_rules", **rules)
     await walk.call("delete_agent_manager", **of_agent, **of_user)
     await walk.call("delete_agent_reader", **of_agent, **of_user)
     await walk.call("delete_user_role", **of_user, role=made.ids["role"])

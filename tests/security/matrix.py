@@ -85,6 +85,7 @@ _ROWS: Final = """
     delete_agent_manager            404      403      404      200     403
     delete_agent_reader             404      403      404      200     403
     delete_public_grant             403      403      403      403     403
+    delete_connector_rules          403      403      403      200     403
     delete_connector                403      403      403      403     403
     delete_agent_grant              403      403      403      200     403
     delete_secret_by_name           200      200      200      200     200

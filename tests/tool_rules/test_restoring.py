@@ -76,8 +76,49 @@ async def test_nothing_to_restore_appends_nothing(
     reply = await restore(ada, agent, written.position)
 
     for each in (never, reply):
-        assert each.status == 200
+        assert (each.status, each.message) == (
+            200,
+            "agent already had these tool rules",
+        )
         assert "X-Event-Position" not in each.headers
+
+
+async def test_an_empty_restore_leaves_nothing_to_clear_or_to_warn_of(
+    callers: Callers, setting: Setting
+) -> None:
+    ada = await callers.user("ada")
+    agent = await setting.agent(ada)
+    # Not granted: rules on it would be warned of.
+    tracker = await setting.connector(ada)
+    await put(ada, agent, rule(tracker, "a", "allow"))
+    restored = await restore(ada, agent, 0)
+
+    cleared = await put(ada, agent)
+
+    assert (cleared.status, cleared.message) == (
+        200,
+        "agent already had these tool rules",
+    )
+    assert "X-Event-Position" not in cleared.headers
+    read = await ada.get(path(agent), X_Min_Position=str(restored.position))
+    assert (read.data["rules"], read.data["warnings"]) == ([], [])
+
+
+async def test_a_position_beyond_the_log_is_refused(
+    callers: Callers, setting: Setting
+) -> None:
+    ada = await callers.user("ada")
+    agent = await setting.agent(ada)
+    head = (await setting.resources.log.head()).position
+
+    beyond = await restore(ada, agent, head + 1)
+
+    assert (beyond.status, beyond.message) == (422, f"the log ends at position {head}")
+    assert beyond.data["errors"] == [
+        {"path": "at", "message": "beyond the end of the log"}
+    ]
+    assert (await restore(ada, agent, head)).status == 200
+    assert (await restore(ada, agent, "2999-01-01")).status == 200
 
 
 async def test_at_a_time(callers: Callers, setting: Setting) -> None:

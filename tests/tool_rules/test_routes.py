@@ -97,7 +97,7 @@ async def test_same_rules_again_append_nothing_and_say_so(
         rule(tracker, "a", "deny"),
     )
 
-    assert (reply.status, reply.message) == (200, "tool rules replaced")
+    assert (reply.status, reply.message) == (200, "agent already had these tool rules")
     assert reply.data["added"] == reply.data["removed"] == []
     assert (reply.data["version"], reply.data["unchanged"]) == (2, 2)
     assert "X-Event-Position" not in reply.headers

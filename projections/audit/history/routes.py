@@ -1,7 +1,7 @@
 """Replaying single things over HTTP: as they were, and what differs."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -26,7 +26,12 @@ from projections.audit.history.state import (
 )
 from projections.engine.snapshot import READ_POOL
 from projections.engine.time_travel import AsOf, as_of
-from projections.tool_rules.origins import holding_then, rules_then
+from projections.tool_rules.origins import (
+    HoldingThen,
+    RulesThen,
+    holding_then,
+    rules_then,
+)
 from service.agents.aggregate import Agent
 from service.aggregate import LoggedAggregate
 from service.audit.record import record_reading
@@ -262,8 +267,13 @@ async def get_decisions_difference(
         since, until = await history.between(query)
         if await until.find(Agent, agent_id) is None:
             raise NotFoundError("no such agent at that place of the log")
-        before = await _rules_and_grants(since, agent_id)
-        after = await _rules_and_grants(until, agent_id)
+        rules = [await _rules(then, agent_id) for then in (since, until)]
+        # A connector can be held before its first rule, and after its last.
+        connectors = {each for then in rules for each in then.rules}
+        before, after = [
+            RulesAndGrants(then_rules, await _held(then, agent_id, connectors))
+            for then, then_rules in zip((since, until), rules, strict=True)
+        ]
     tools = [name for name in query.tools.split(",") if name]
     data: DecisionsDifference = {
         "agent_id": agent_id,
@@ -274,10 +284,14 @@ async def get_decisions_difference(
     return Answer(message="decisions compared", data=data)
 
 
-async def _rules_and_grants(then: AsOf, agent_id: UUID) -> RulesAndGrants:
-    rules = await rules_then(then.events(ToolRules.create_id(str(agent_id))))
-    held = {
+async def _rules(then: AsOf, agent_id: UUID) -> RulesThen:
+    return await rules_then(then.events(ToolRules.create_id(str(agent_id))))
+
+
+async def _held(
+    then: AsOf, agent_id: UUID, connectors: Iterable[str]
+) -> dict[str, HoldingThen]:
+    return {
         connector: await holding_then(then.events(UUID(connector)), agent_id)
-        for connector in rules.rules
+        for connector in connectors
     }
-    return RulesAndGrants(rules, held)
