@@ -14,6 +14,7 @@ from service.keys.root_key import KeyRingError, read_private
 from service.principal import Role
 from service.resources import Resources
 from service.users.aggregate import Token, User, token_id
+from service.users.commands import IssueToken, issue_to
 from service.users.tokens import is_well_formed, new_token
 
 ADMIN: Final = "admin"
@@ -44,10 +45,10 @@ async def create_first_admin(resources: Resources, data_dir: Path) -> Path | Non
             return await work.find(Token, identifier) is not None
         admin = User(name=ADMIN)
         admin.grant_role(Role.SUPERUSER)
-        work.save(admin)
-        work.save(
-            Token(id=identifier, user_id=str(admin_id), label="made at first start")
+        command = IssueToken(
+            user_id=admin_id, token_id=identifier, label="made at first start"
         )
+        await issue_to(admin, command, work)
         return True
 
     is_valid, _ = await execute(
@@ -59,24 +60,30 @@ async def create_first_admin(resources: Resources, data_dir: Path) -> Path | Non
     return None
 
 
-async def issue_token_for(resources: Resources, name: str) -> str:
+async def issue_token_for(
+    resources: Resources, name: str, *, expires_at: datetime | None = None
+) -> str:
     """Issue a token for a user, as the operator of the service.
 
     :raises NotFoundError: there is no user of that name
+    :raises InvalidRequestError: the token would have expired already
+    :raises ConflictError: the user is disabled, or has as many valid tokens as they
+        can have
     """
     token = new_token()
     user_id = User.create_id(name)
+    command = IssueToken(
+        user_id=user_id,
+        token_id=token_id(resources.key_ring.token_hash(token)),
+        label="issued on the command line",
+        expires_at=expires_at,
+    )
 
     async def issue(work: UnitOfWork) -> None:
-        if await work.find(User, user_id) is None:
+        user = await work.find(User, user_id)
+        if user is None:
             raise NotFoundError(f"no user is named {name!r}")
-        work.save(
-            Token(
-                id=token_id(resources.key_ring.token_hash(token)),
-                user_id=str(user_id),
-                label="issued on the command line",
-            )
-        )
+        await issue_to(user, command, work)
 
     await execute(resources.log, issue, metadata=SYSTEM, at=datetime.now(UTC))
     return token
@@ -89,7 +96,13 @@ async def _holds_valid_token(resources: Resources, file: Path) -> bool:
         return False
     identifier = token_id(resources.key_ring.token_hash(token.strip()))
     issued = await resources.log.load(identifier)
-    return isinstance(issued, Token) and not issued.is_revoked
+    admin = await resources.log.load(User.create_id(ADMIN))
+    return (
+        isinstance(issued, Token)
+        and issued.is_valid(datetime.now(UTC))
+        and isinstance(admin, User)
+        and not admin.is_disabled
+    )
 
 
 def _token_in(file: Path) -> str:

@@ -25,6 +25,9 @@ class UsersProjector(Projector):
         User.RoleGranted,
         User.RoleRevoked,
         User.KeyDestroyed,
+        User.Disabled,
+        User.Enabled,
+        User.TokenAdded,
         Token.Created,
         Token.Revoked,
     )
@@ -54,6 +57,7 @@ def _fold_user(users: dict[UUID, UserRow], recorded: RecordedEvent) -> None:
             id=recorded.aggregate_id,
             name=event.name,
             roles=[],
+            is_disabled=False,
             version=recorded.version,
             created_at=event.timestamp,
             updated_at=event.timestamp,
@@ -67,6 +71,10 @@ def _fold_user(users: dict[UUID, UserRow], recorded: RecordedEvent) -> None:
             user.roles = sorted([*user.roles, event.role])
         case User.RoleRevoked():
             user.roles = [role for role in user.roles if role != event.role]
+        case User.Disabled():
+            user.is_disabled = True
+        case User.Enabled():
+            user.is_disabled = False
 
 
 def _token(recorded: RecordedEvent) -> TokenRow:
@@ -77,6 +85,11 @@ def _token(recorded: RecordedEvent) -> TokenRow:
         label=event.label,
         issued=recorded.position,
         created_at=event.timestamp,
+        expires_at=(
+            None
+            if event.expires_at is None
+            else datetime.fromisoformat(event.expires_at)
+        ),
     )
 
 
@@ -85,4 +98,7 @@ _USER_EVENTS = (
     User.RoleGranted,
     User.RoleRevoked,
     User.KeyDestroyed,
+    User.Disabled,
+    User.Enabled,
+    User.TokenAdded,
 )

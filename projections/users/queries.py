@@ -8,19 +8,19 @@ from service.database import Db
 from service.users.resource import TokenResource, UserResource
 
 USERS = """
-    SELECT id, name, roles, version, created_at, updated_at
+    SELECT id, name, roles, is_disabled, version, created_at, updated_at
       FROM read.user_account
      WHERE %(after)s::text IS NULL OR name > %(after)s
      ORDER BY name
      LIMIT %(limit)s
 """
 USER = """
-    SELECT id, name, roles, version, created_at, updated_at
+    SELECT id, name, roles, is_disabled, version, created_at, updated_at
       FROM read.user_account
      WHERE id = %s
 """
 TOKENS = """
-    SELECT id, user_id, label, created_at, revoked_at
+    SELECT id, user_id, label, created_at, expires_at, revoked_at
       FROM read.user_token
      WHERE user_id = %(user_id)s
        AND (%(after)s::uuid IS NULL
@@ -28,6 +28,7 @@ TOKENS = """
      ORDER BY issued DESC
      LIMIT %(limit)s
 """
+MANAGES = "SELECT EXISTS (SELECT FROM read.agent_manager WHERE user_id = %s)"
 
 
 async def users_by_name(db: Db, *, after: str | None, limit: int) -> list[UserResource]:
@@ -51,3 +52,8 @@ async def tokens_of_user(
             TOKENS, {"user_id": user_id, "after": after, "limit": limit}
         )
         return await cursor.fetchall()  # type: ignore[return-value]
+
+
+async def manages_an_agent(db: Db, user_id: UUID) -> bool:
+    row = await (await db.execute(MANAGES, [user_id])).fetchone()
+    return row is not None and row[0]

@@ -9,21 +9,30 @@ from typing_extensions import TypedDict
 
 from projections.engine.paging import page_of
 from projections.engine.snapshot import reading
-from projections.users.queries import tokens_of_user, user_by_id, users_by_name
+from projections.users.queries import (
+    manages_an_agent,
+    tokens_of_user,
+    user_by_id,
+    users_by_name,
+)
 from service.errors import ForbiddenError, NotFoundError
 from service.http.app_keys import EVENT_LOG
 from service.http.authentication import PRINCIPAL
 from service.http.envelope import Answer
 from service.http.operation import Routes
+from service.http.rate_limit import RateLimit
 from service.http.requests import QueryModel
-from service.principal import Principal
 from service.users.aggregate import User
+from service.users.names import NAME_PATTERN
+from service.users.policy import may_look_up_users, may_see_user
 from service.users.resource import TokenResource, UserResource, user_resource
 
 routes = Routes("users")
 
 PAGE_SIZE_MAX = 100
 PAGE_SIZE = 25
+LOOK_UPS = RateLimit(burst=60, interval_s=1.0)
+UserName = Annotated[str, Field(pattern=NAME_PATTERN)]
 
 
 class UserListQuery(QueryModel):
@@ -40,6 +49,11 @@ class Me(UserResource):
     """The calling user, and the id of the token of this request."""
 
     token_id: UUID | None
+
+
+class FoundUser(TypedDict):
+    id: UUID
+    name: str
 
 
 class UserList(TypedDict):
@@ -96,6 +110,42 @@ async def get_users(request: web.Request, query: UserListQuery) -> Answer[UserLi
 
 
 @routes.get(
+    "/api/users/by-name/{user_name}",
+    answers={
+        200: "user found",
+        403: "the caller is neither superuser nor auditor, and manages no agent",
+        404: "no user of that name",
+    },
+    rate_limit=LOOK_UPS,
+    min_position=True,
+)
+async def get_user_by_name(
+    request: web.Request, user_name: UserName
+) -> Answer[FoundUser]:
+    """Look up a user's id by their name.
+
+    For superusers, auditors and everybody who manages an agent, so that they can
+    appoint other managers and readers. Limited to 60 calls at once, then one per
+    second. The user is read from the event log.
+    """
+    principal = request[PRINCIPAL]
+    async with reading(request, "agents") as snapshot:
+        manages = await manages_an_agent(snapshot.db, principal.user_id)
+    if not may_look_up_users(principal, manages_an_agent=manages):
+        raise ForbiddenError(
+            "only superusers, auditors and managers of an agent look up users"
+        )
+    user = await request.app[EVENT_LOG].load(User.create_id(user_name))
+    if not isinstance(user, User):
+        raise NotFoundError("no user of that name")
+    return Answer(
+        message="user found",
+        data=FoundUser(id=user.id, name=user_name),
+        headers=snapshot.headers,
+    )
+
+
+@routes.get(
     "/api/users/{user_id}",
     answers={200: "user", 404: "no such user, or none that the caller can see"},
     min_position=True,
@@ -107,7 +157,7 @@ async def get_user(request: web.Request, user_id: UUID) -> Answer[UserResource]:
     """
     async with reading(request, "users") as snapshot:
         user = await user_by_id(snapshot.db, user_id)
-    if user is None or not _may_see(request[PRINCIPAL], user_id):
+    if user is None or not may_see_user(request[PRINCIPAL], user_id):
         raise NotFoundError("no such user")
     return Answer(
         message="user", data=user, etag=user["version"], headers=snapshot.headers
@@ -129,7 +179,7 @@ async def get_user_tokens(
     """
     async with reading(request, "users") as snapshot:
         user = await user_by_id(snapshot.db, user_id)
-        if user is None or not _may_see(request[PRINCIPAL], user_id):
+        if user is None or not may_see_user(request[PRINCIPAL], user_id):
             raise NotFoundError("no such user")
         tokens = await tokens_of_user(
             snapshot.db, user_id, after=query.after, limit=query.limit + 1
@@ -143,7 +193,3 @@ async def get_user_tokens(
         ),
         headers=snapshot.headers,
     )
-
-
-def _may_see(principal: Principal, user_id: UUID) -> bool:
-    return principal.sees_everything or principal.user_id == user_id

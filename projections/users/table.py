@@ -17,6 +17,7 @@ class UserRow:
     id: UUID
     name: str
     roles: list[str]
+    is_disabled: bool
     version: int
     created_at: datetime
     updated_at: datetime
@@ -29,35 +30,39 @@ class TokenRow:
     label: str
     issued: int
     created_at: datetime
+    expires_at: datetime | None
 
 
 SELECT_USERS = """
-    SELECT id, name, roles, version, created_at, updated_at
+    SELECT id, name, roles, is_disabled, version, created_at, updated_at
       FROM user_account
      WHERE id = ANY (%s)
 """
 # A list of lists is no array of arrays of different lengths; JSON carries it.
 UPSERT_USERS = """
-    INSERT INTO user_account (id, name, roles, version, created_at, updated_at)
+    INSERT INTO user_account (
+           id, name, roles, is_disabled, version, created_at, updated_at)
     SELECT given.id, given.name,
            ARRAY(SELECT jsonb_array_elements_text(given.roles)),
-           given.version, given.created_at, given.updated_at
+           given.is_disabled, given.version, given.created_at, given.updated_at
       FROM unnest(
            %(id)b::uuid[], %(name)b::text[], %(roles)b::jsonb[],
-           %(version)b::bigint[], %(created_at)b::timestamptz[],
-           %(updated_at)b::timestamptz[])
-           AS given (id, name, roles, version, created_at, updated_at)
+           %(is_disabled)b::boolean[], %(version)b::bigint[],
+           %(created_at)b::timestamptz[], %(updated_at)b::timestamptz[])
+           AS given (id, name, roles, is_disabled, version, created_at, updated_at)
     ON CONFLICT (id) DO UPDATE
        SET roles = excluded.roles,
+           is_disabled = excluded.is_disabled,
            version = excluded.version,
            updated_at = excluded.updated_at
 """
 INSERT_TOKENS = """
-    INSERT INTO user_token (id, user_id, label, issued, created_at)
+    INSERT INTO user_token (id, user_id, label, issued, created_at, expires_at)
     SELECT *
       FROM unnest(
            %(id)b::uuid[], %(user_id)b::uuid[], %(label)b::text[],
-           %(issued)b::bigint[], %(created_at)b::timestamptz[])
+           %(issued)b::bigint[], %(created_at)b::timestamptz[],
+           %(expires_at)b::timestamptz[])
 """
 REVOKE_TOKENS = """
     UPDATE user_token t

@@ -3,6 +3,9 @@
 from aiohttp import web
 
 from service.audit.commands import ReadHistory, read_history
+from service.audit.policy import may_read_history
+from service.errors import ServiceError
+from service.http.authentication import AUTHENTICATOR
 from service.http.dispatch import execute_for
 from service.http.operation import OPERATION
 
@@ -22,3 +25,18 @@ async def record_reading(request: web.Request) -> int:
     assert appended is not None, "a reading always appends"
     assert appended.position is not None, "a reading always has an event"
     return appended.position
+
+
+async def may_still_read(request: web.Request) -> bool:
+    """Whether the caller of a stream or export under way could begin it again.
+
+    Not after the token was revoked or has expired, or the user was disabled or has
+    lost the role.
+    """
+    try:
+        principal = await request.config_dict[AUTHENTICATOR].authenticate(
+            request.headers.get("Authorization")
+        )
+    except ServiceError:
+        return False
+    return may_read_history(principal)

@@ -1,6 +1,7 @@
 """``agent-runtime token issue``."""
 
 import argparse
+from datetime import datetime
 
 from service.bootstrap import issue_token_for
 from service.cli.databases import database_in_use
@@ -19,17 +20,33 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         "so it can't be shown again.",
     )
     issue.add_argument("user", help="the user's name")
+    issue.add_argument(
+        "--expires-at",
+        type=_time,
+        metavar="TIME",
+        help="the time at which the token expires, in ISO 8601 with a time zone, such "
+        "as 2030-01-01T00:00:00Z; without it, the token is valid until it is revoked",
+    )
     add_settings(issue)
     issue.set_defaults(run=issue_command)
 
 
 def issue_command(config: Config, options: argparse.Namespace) -> int:
     with database_in_use(config) as url:
-        return run_async(_issue(config, url, options.user))
+        return run_async(_issue(config, url, options.user, options.expires_at))
 
 
-async def _issue(config: Config, database_url: str, user: str) -> int:
+async def _issue(
+    config: Config, database_url: str, user: str, expires_at: datetime | None
+) -> int:
     root = await outside_root_keys(config)
     async with open_resources(database_url, config.data_dir, root=root) as resources:
-        print(await issue_token_for(resources, user))
+        print(await issue_token_for(resources, user, expires_at=expires_at))
     return 0
+
+
+def _time(text: str) -> datetime:
+    time = datetime.fromisoformat(text)
+    if time.tzinfo is None:
+        raise ValueError("a time without a zone")
+    return time

@@ -5,6 +5,7 @@ import logging
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
+from typing import NoReturn
 
 from aiohttp import web
 
@@ -19,6 +20,10 @@ logger = logging.getLogger(__name__)
 
 class SlowReaderError(ConnectionError):
     """The client has not read for ``WRITE_TIMEOUT_S``; the connection is closed."""
+
+
+class StreamAbortedError(ConnectionError):
+    """The service closed the connection before the end of the response."""
 
 
 class Streams:
@@ -94,6 +99,14 @@ class Stream:
     def idle_s(self) -> float:
         """Seconds since the last write."""
         return time.monotonic() - self._wrote_at
+
+    def abort(self) -> NoReturn:
+        """Close the connection, so that the client sees an incomplete response.
+
+        :raises StreamAbortedError: always
+        """
+        _abort(self._request)
+        raise StreamAbortedError("the stream was aborted")
 
     async def write(self, data: bytes) -> None:
         """Send bytes, with back-pressure from the client.

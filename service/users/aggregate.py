@@ -1,12 +1,18 @@
 """A user and the tokens that prove who is calling."""
 
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from eventsourcing.domain import event
 
 from service.aggregate import LoggedAggregate
-from service.events import Id, Named, Published
+from service.errors import ConflictError
+from service.events import Id, Named, Published, Time
 from service.identifiers import named_id
+
+TOKENS_MAX = 100
 
 
 class User(LoggedAggregate):
@@ -65,7 +71,46 @@ class User(LoggedAggregate):
                 "nothing sealed for them can be opened any more"
             )
 
+    class Disabled(LoggedAggregate.Event):
+        """The user was disabled: none of their tokens is accepted.
+
+        Emitted by ``PUT /api/users/{user_id}/disabled``.
+        """
+
+        TOPIC = "user.disabled"
+
+        def sentence(self, named: Named) -> str:
+            return "disabled the user: none of their tokens is accepted"
+
+    class Enabled(LoggedAggregate.Event):
+        """The disabled user was enabled: their valid tokens are accepted again.
+
+        Emitted by ``DELETE /api/users/{user_id}/disabled``.
+        """
+
+        TOPIC = "user.enabled"
+
+        def sentence(self, named: Named) -> str:
+            return "enabled the user: their valid tokens are accepted again"
+
+    class TokenAdded(LoggedAggregate.Event):
+        """A token was added to the user's tokens, whose number is limited.
+
+        ``dropped`` are tokens that no longer count, because they were revoked or have
+        expired.
+
+        Emitted with every ``token.issued``.
+        """
+
+        TOPIC = "user.token_added"
+        token_id: str
+        dropped: list[str]
+
+        def sentence(self, named: Named) -> str:
+            return "added a token to the user's tokens"
+
     TOPIC = "user"
+    class_version = 2  # with tokens, and whether the user is disabled
 
     @staticmethod
     def create_id(name: str) -> UUID:
@@ -76,6 +121,9 @@ class User(LoggedAggregate):
         self.name = name
         self.roles: list[str] = []
         self.key_is_destroyed = False
+        self.is_disabled = False
+        # Tokens that count towards the limit; those issued before it don't.
+        self.tokens: list[str] = []
 
     def grant_role(self, role: str) -> bool:
         """Give a role and return whether that changed anything."""
@@ -110,6 +158,49 @@ class User(LoggedAggregate):
     def _key_destroyed(self) -> None:
         self.key_is_destroyed = True
 
+    def disable(self) -> bool:
+        """Refuse the user's tokens and return whether they were accepted."""
+        if self.is_disabled:
+            return False
+        self._disabled()
+        return True
+
+    @event(Disabled)
+    def _disabled(self) -> None:
+        self.is_disabled = True
+
+    def enable(self) -> bool:
+        """Accept the user's tokens again and return whether they were refused."""
+        if not self.is_disabled:
+            return False
+        self._enabled()
+        return True
+
+    @event(Enabled)
+    def _enabled(self) -> None:
+        self.is_disabled = False
+
+    @property
+    def has_all_tokens(self) -> bool:
+        return len(self.tokens) >= TOKENS_MAX
+
+    def add_token(self, token_id: UUID, *, dropped: Sequence[str] = ()) -> None:
+        """Count a new token, and no longer count others.
+
+        :raises ConflictError: the user has ``TOKENS_MAX`` of them
+        """
+        if len(self.tokens) - len(dropped) >= TOKENS_MAX:
+            raise ConflictError(
+                f"a user has at most {TOKENS_MAX} valid tokens; revoke one first",
+                code="limit_reached",
+            )
+        self._token_added(token_id=str(token_id), dropped=[*dropped])
+
+    @event(TokenAdded)
+    def _token_added(self, token_id: str, dropped: list[str]) -> None:
+        kept = [each for each in self.tokens if each not in dropped]
+        self.tokens = [*kept, token_id]
+
 
 class Token(LoggedAggregate):
     """A bearer token, known only by its id, which is a keyed hash of it."""
@@ -117,18 +208,26 @@ class Token(LoggedAggregate):
     class Created(LoggedAggregate.Created):
         """A token proves this user; the subject only stands for the token.
 
-        The aggregate's id is a keyed hash of the token.
+        The aggregate's id is a keyed hash of the token. A token without ``expires_at``
+        is valid until it is revoked.
 
         Emitted by ``POST /api/users/{user_id}/tokens``, ``agent-runtime token issue``,
         and the first start.
         """
 
         TOPIC = "token.issued"
+        class_version = 2
         user_id: Published[Id]
         label: Published[str]
+        expires_at: Published[Time | None]
+
+        @staticmethod
+        def upcast_v1_v2(state: dict[str, Any]) -> None:
+            state["expires_at"] = None
 
         def sentence(self, named: Named) -> str:
-            return f"issued a token to {named(self.user_id)}, {self.label!r}"
+            until = f", valid until {self.expires_at}" if self.expires_at else ""
+            return f"issued a token to {named(self.user_id)}, {self.label!r}{until}"
 
     class Revoked(LoggedAggregate.Event):
         """The token was revoked.
@@ -142,12 +241,25 @@ class Token(LoggedAggregate):
             return "revoked the token"
 
     TOPIC = "token"
+    class_version = 2  # with a time at which it expires
 
     @event(Created)
-    def __init__(self, id: UUID, user_id: str, label: str) -> None:  # noqa: A002
+    def __init__(
+        self,
+        id: UUID,  # noqa: A002
+        user_id: str,
+        label: str,
+        expires_at: str | None = None,
+    ) -> None:
         self.user_id = user_id
         self.label = label
+        self.expires_at = expires_at
         self.is_revoked = False
+
+    def is_valid(self, at: datetime) -> bool:
+        return not self.is_revoked and (
+            self.expires_at is None or at < datetime.fromisoformat(self.expires_at)
+        )
 
     def revoke(self) -> bool:
         """Revoke the token and return whether it was valid before."""

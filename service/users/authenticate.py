@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from uuid import UUID
 
 from cachetools import LRUCache
@@ -13,23 +14,36 @@ from service.users.aggregate import Token, User, token_id
 from service.users.tokens import is_well_formed
 
 TokenHash = Callable[[str], bytes]
+Clock = Callable[[], datetime]
 SCHEME = "bearer"
 PROOFS_MAX = 10_000
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
 
 
 class TokenAuthenticator:
     """Reads tokens and users from the log, never from a read table."""
 
-    def __init__(self, log: EventLog, token_hash: TokenHash) -> None:
+    def __init__(
+        self,
+        log: EventLog,
+        token_hash: TokenHash,
+        *,
+        clock: Clock = _now,
+    ) -> None:
         self._log = log
         self._token_hash = token_hash
+        self._clock = clock
         self._proofs: LRUCache[str, _Proof] = LRUCache(PROOFS_MAX)
 
     async def authenticate(self, header: str | None) -> Principal:
         """Return the principal of an ``Authorization`` header.
 
-        :raises UnauthenticatedError: the same for a missing, malformed, unknown and
-            revoked token, so that guessing reveals nothing
+        :raises UnauthenticatedError: the same for a missing, malformed, unknown,
+            revoked and expired token, and for one of a disabled user, so that guessing
+            reveals nothing
         """
         principal = self.recall(header)
         if principal is not None:
@@ -39,9 +53,12 @@ class TokenAuthenticator:
         return proof.principal
 
     def recall(self, header: str | None) -> Principal | None:
-        """Return the cached principal of a header, unless token or user changed."""
+        """Return the cached principal of a header, unless token or user changed.
+
+        Nor after the token has expired.
+        """
         proof = self._proofs.get(header or "")
-        if proof is not None and proof.is_current(self._log):
+        if proof is not None and proof.is_current(self._log, self._clock):
             return proof.principal
         return None
 
@@ -51,10 +68,10 @@ class TokenAuthenticator:
         if scheme.lower() != SCHEME or not is_well_formed(token):
             raise _refusal(header)
         issued = await self._log.load(token_id(self._token_hash(token)))
-        if not isinstance(issued, Token) or issued.is_revoked:
+        if not isinstance(issued, Token) or not issued.is_valid(self._clock()):
             raise _refusal(header)
         user = await self._log.load(UUID(issued.user_id))
-        if not isinstance(user, User):
+        if not isinstance(user, User) or user.is_disabled:
             raise _refusal(header)
         return _Proof(
             token=issued,
@@ -77,9 +94,10 @@ class _Proof:
     user: User
     principal: Principal
 
-    def is_current(self, log: EventLog) -> bool:
+    def is_current(self, log: EventLog, clock: Clock) -> bool:
         return (
-            log.cache.get(self.token.id) is self.token
+            self.token.is_valid(clock())
+            and log.cache.get(self.token.id) is self.token
             and log.cache.get(self.user.id) is self.user
         )
 

@@ -1,15 +1,24 @@
 """Create users, change roles, issue and revoke tokens: commands and handlers."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from service.errors import ConflictError, ForbiddenError, NotFoundError
+from service.errors import (
+    ConflictError,
+    ForbiddenError,
+    InvalidRequestError,
+    NotFoundError,
+    Problem,
+)
 from service.event_log.unit_of_work import UnitOfWork
 from service.principal import Role
 from service.users.aggregate import Token, User
 from service.users.policy import (
     gives_up_power,
+    is_own_account,
     may_act_for,
     may_administer_users,
     may_see_user,
@@ -39,11 +48,15 @@ class RevokeRole:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IssueToken:
-    """``token_id`` stands for the token, which no command ever holds."""
+    """``token_id`` stands for the token, which no command ever holds.
+
+    Without ``expires_at`` the token is valid until it is revoked.
+    """
 
     user_id: UUID
     token_id: UUID = field(repr=False)
     label: str
+    expires_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,13 +65,23 @@ class RevokeToken:
     token_id: UUID
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DisableUser:
+    user_id: UUID
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnableUser:
+    user_id: UUID
+
+
 async def create_user(command: CreateUser, work: UnitOfWork) -> User:
     """Create a user whose name nobody has, or ever had.
 
     :raises ForbiddenError: the caller is not a superuser
     :raises ConflictError: the name is taken
     """
-    _refuse_unless_administrator(work)
+    refuse_unless_administrator(work)
     known = await work.find(User, User.create_id(command.name))
     if known is not None or command.name in RESERVED_NAMES:
         raise ConflictError(f"the name {command.name} is taken", code="user_name_taken")
@@ -76,7 +99,7 @@ async def grant_role(command: GrantRole, work: UnitOfWork) -> tuple[User, bool]:
     :raises ForbiddenError: the caller is not a superuser
     """
     user = await visible_user(work, command.user_id)
-    _refuse_unless_administrator(work)
+    refuse_unless_administrator(work)
     work.match(user)
     changed = user.grant_role(command.role)
     work.save(user)
@@ -91,7 +114,7 @@ async def revoke_role(command: RevokeRole, work: UnitOfWork) -> tuple[User, bool
     :raises ConflictError: a superuser would demote themself
     """
     user = await visible_user(work, command.user_id)
-    _refuse_unless_administrator(work)
+    refuse_unless_administrator(work)
     if gives_up_power(work.principal, command.user_id, command.role):
         raise ConflictError(
             "only another superuser can take this role from you, so that there is "
@@ -109,14 +132,52 @@ async def issue_token(command: IssueToken, work: UnitOfWork) -> Token:
 
     :raises NotFoundError: there is no such user, or none that the caller can see
     :raises ForbiddenError: the caller is neither that user nor a superuser
+    :raises InvalidRequestError: the token would have expired already
+    :raises ConflictError: the user is disabled, or has as many valid tokens as they
+        can have
     """
-    await visible_user(work, command.user_id)
+    user = await visible_user(work, command.user_id)
     _refuse_unless_acting_for(work, command.user_id)
+    return await issue_to(user, command, work)
+
+
+async def issue_to(user: User, command: IssueToken, work: UnitOfWork) -> Token:
+    """Make a token valid for a user; the caller is authorized to do so.
+
+    :raises InvalidRequestError: as :func:`issue_token`
+    :raises ConflictError: as :func:`issue_token`
+    """
+    if command.expires_at is not None and command.expires_at <= work.at:
+        raise InvalidRequestError(
+            "the body is not valid",
+            problems=[Problem("expires_at", "must be in the future")],
+        )
+    if user.is_disabled:
+        raise ConflictError("this user is disabled", code="user_disabled")
+    user.add_token(command.token_id, dropped=await _no_longer_valid(user, work))
     token = Token(
-        id=command.token_id, user_id=str(command.user_id), label=command.label
+        id=command.token_id,
+        user_id=str(user.id),
+        label=command.label,
+        expires_at=(
+            None if command.expires_at is None else command.expires_at.isoformat()
+        ),
     )
+    work.save(user)
     work.save(token)
     return token
+
+
+async def _no_longer_valid(user: User, work: UnitOfWork) -> Sequence[str]:
+    """Return the user's tokens that needn't count, looked up only at the limit."""
+    if not user.has_all_tokens:
+        return ()
+    tokens = {each: await work.find(Token, UUID(each)) for each in user.tokens}
+    return [
+        each
+        for each, token in tokens.items()
+        if token is None or not token.is_valid(work.at)
+    ]
 
 
 async def revoke_token(command: RevokeToken, work: UnitOfWork) -> tuple[Token, bool]:
@@ -136,6 +197,40 @@ async def revoke_token(command: RevokeToken, work: UnitOfWork) -> tuple[Token, b
     return token, changed
 
 
+async def disable_user(command: DisableUser, work: UnitOfWork) -> tuple[User, bool]:
+    """Refuse all tokens of a user; return the user, and whether that is new.
+
+    :raises NotFoundError: there is no such user, or none that the caller can see
+    :raises ForbiddenError: the caller is not a superuser
+    :raises ConflictError: superusers would disable themselves
+    """
+    user = await visible_user(work, command.user_id)
+    refuse_unless_administrator(work)
+    if is_own_account(work.principal, command.user_id):
+        raise ConflictError(
+            "only another superuser can disable you, so that there is always one",
+            code="own_account",
+        )
+    work.match(user)
+    changed = user.disable()
+    work.save(user)
+    return user, changed
+
+
+async def enable_user(command: EnableUser, work: UnitOfWork) -> tuple[User, bool]:
+    """Accept a user's tokens again; return the user, and whether that is new.
+
+    :raises NotFoundError: there is no such user, or none that the caller can see
+    :raises ForbiddenError: the caller is not a superuser
+    """
+    user = await visible_user(work, command.user_id)
+    refuse_unless_administrator(work)
+    work.match(user)
+    changed = user.enable()
+    work.save(user)
+    return user, changed
+
+
 async def visible_user(work: UnitOfWork, user_id: UUID) -> User:
     """Load a user who exists for the caller.
 
@@ -147,7 +242,7 @@ async def visible_user(work: UnitOfWork, user_id: UUID) -> User:
     return user
 
 
-def _refuse_unless_administrator(work: UnitOfWork) -> None:
+def refuse_unless_administrator(work: UnitOfWork) -> None:
     if not may_administer_users(work.principal):
         raise ForbiddenError("only a superuser manages users")
 

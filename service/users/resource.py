@@ -13,6 +13,7 @@ class UserResource(TypedDict):
     id: UUID
     name: str
     roles: list[Role]
+    is_disabled: bool
     version: int
     created_at: datetime
     updated_at: datetime
@@ -25,6 +26,7 @@ class TokenResource(TypedDict):
     user_id: UUID
     label: str
     created_at: datetime
+    expires_at: datetime | None
     revoked_at: datetime | None
 
 
@@ -39,6 +41,7 @@ def user_resource(user: User) -> UserResource:
         "id": user.id,
         "name": user.name,
         "roles": [Role(role) for role in user.roles],
+        "is_disabled": user.is_disabled,
         "version": user.version,
         "created_at": user.created_on,
         "updated_at": user.modified_on,
@@ -51,5 +54,10 @@ def token_resource(token: Token) -> TokenResource:
         "user_id": UUID(token.user_id),
         "label": token.label,
         "created_at": token.created_on,
+        "expires_at": (
+            None
+            if token.expires_at is None
+            else datetime.fromisoformat(token.expires_at)
+        ),
         "revoked_at": token.modified_on if token.is_revoked else None,
     }

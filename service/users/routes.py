@@ -10,21 +10,26 @@ from service.http.app_keys import KEY_RING
 from service.http.dispatch import dispatch
 from service.http.envelope import Answer
 from service.http.operation import Routes
-from service.http.requests import Name, RequestModel
+from service.http.requests import Name, RequestModel, Timestamp
 from service.principal import Role
 from service.users.aggregate import Token, User, token_id
 from service.users.commands import (
     CreateUser,
+    DisableUser,
+    EnableUser,
     GrantRole,
     IssueToken,
     RevokeRole,
     RevokeToken,
     create_user,
+    disable_user,
+    enable_user,
     grant_role,
     issue_token,
     revoke_role,
     revoke_token,
 )
+from service.users.names import NAME_PATTERN
 from service.users.resource import (
     IssuedToken,
     TokenResource,
@@ -36,7 +41,6 @@ from service.users.tokens import new_token
 
 routes = Routes("users")
 
-NAME_PATTERN = r"^[a-z0-9][a-z0-9._-]{0,63}$"
 NO_SUCH_USER = "no such user, or none that the caller can see"
 NOT_SUPERUSER = "the caller is not a superuser"
 NOT_THEIRS = "the caller is neither that user nor a superuser"
@@ -49,6 +53,10 @@ class NewUser(RequestModel):
 
 class NewToken(RequestModel):
     label: Name
+    expires_at: Annotated[
+        Timestamp | None,
+        Field(description="Without it, the token is valid until it is revoked."),
+    ] = None
 
 
 @routes.post(
@@ -133,10 +141,71 @@ async def delete_user_role(
     )
 
 
+@routes.put(
+    "/api/users/{user_id}/disabled",
+    answers={
+        200: "user disabled, or user was already disabled",
+        403: NOT_SUPERUSER,
+        404: NO_SUCH_USER,
+        409: "superusers can't disable themselves",
+    },
+    if_match=True,
+)
+async def put_user_disabled(
+    request: web.Request, user_id: UUID
+) -> Answer[UserResource]:
+    """Disable a user.
+
+    For superusers. None of the user's tokens is accepted from then on; requests that
+    haven't been committed yet fail, and their streams and exports end. What the user
+    owns and manages stays.
+    """
+    return await dispatch(
+        request,
+        disable_user,
+        DisableUser(user_id=user_id),
+        lambda result: _user_answer(
+            result, changed="user disabled", unchanged="user was already disabled"
+        ),
+    )
+
+
+@routes.delete(
+    "/api/users/{user_id}/disabled",
+    answers={
+        200: "user enabled, or user was not disabled",
+        403: NOT_SUPERUSER,
+        404: NO_SUCH_USER,
+    },
+    if_match=True,
+)
+async def delete_user_disabled(
+    request: web.Request, user_id: UUID
+) -> Answer[UserResource]:
+    """Enable a disabled user.
+
+    For superusers. Those of the user's tokens that are still valid are accepted again.
+    """
+    return await dispatch(
+        request,
+        enable_user,
+        EnableUser(user_id=user_id),
+        lambda result: _user_answer(
+            result, changed="user enabled", unchanged="user was not disabled"
+        ),
+    )
+
+
 @routes.post(
     "/api/users/{user_id}/tokens",
-    answers={201: "token issued", 403: NOT_THEIRS, 404: NO_SUCH_USER},
-    body_example={"label": "laptop"},
+    answers={
+        201: "token issued",
+        403: NOT_THEIRS,
+        404: NO_SUCH_USER,
+        409: "the user is disabled, or has the maximum number of valid tokens",
+        422: "the token would have expired already",
+    },
+    body_example={"label": "laptop", "expires_at": "2030-01-01T00:00:00Z"},
     idempotent_key=False,
 )
 async def post_user_token(
@@ -146,7 +215,7 @@ async def post_user_token(
 
     For the caller, or for any user if the caller is a superuser. The answer contains
     the token. The service stores only a hash of it, so the token can't be shown again,
-    and this operation takes no Idempotency-Key.
+    and this operation takes no Idempotency-Key. A user has at most 100 valid tokens.
     """
     token = new_token()
     identifier = token_id(request.app[KEY_RING].token_hash(token))
@@ -165,7 +234,12 @@ async def post_user_token(
     return await dispatch(
         request,
         issue_token,
-        IssueToken(user_id=user_id, token_id=identifier, label=body.label),
+        IssueToken(
+            user_id=user_id,
+            token_id=identifier,
+            label=body.label,
+            expires_at=body.expires_at,
+        ),
         present,
     )
 

@@ -99,10 +99,17 @@ async def make_things(walk: Walk) -> Made:
     user_id = user["id"]
     await walk.call("put_user_role", user_id=user_id, role="auditor")
     token = (
-        await walk.call("post_user_token", {"label": "laptop"}, user_id=user_id)
+        await walk.call(
+            "post_user_token",
+            {"label": "laptop", "expires_at": "2999-01-01T00:00:00Z"},
+            user_id=user_id,
+        )
     ).data
     await walk.call("get_users")
     await walk.call("get_user", user_id=user_id)
+    await walk.call("get_user_by_name", user_name="grace")
+    await walk.call("put_user_disabled", user_id=user_id)
+    await walk.call("delete_user_disabled", user_id=user_id)
     await walk.call("get_user_tokens", user_id=user_id)
 
     described = {"name": "Triage", "description": "Sorts incoming issues"}
@@ -122,6 +129,7 @@ async def make_things(walk: Walk) -> Made:
             "user_id": user_id,
             "token_id": token["id"],
             "role": "auditor",
+            "user_name": "grace",
             "agent_id": agent_id,
             "id": connector_id,
             "connector_id": connector_id,

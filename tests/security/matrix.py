@@ -29,6 +29,7 @@ _ROWS: Final = """
     get_me                          200      200      200      200     200
     get_users                       403      200      403      403     403
     get_user                        404      200      404      404     404
+    get_user_by_name                403      200      403      200     403
     get_user_tokens                 404      200      404      404     404
     get_agents                      200      200      200      200     200
     get_agent                       404      200      404      200     200
@@ -74,12 +75,14 @@ _ROWS: Final = """
     post_price_correction           403      403      403      403     403
     post_genai_prices_import        403      403      403      403     403
     post_litellm_import             403      403      403      403     403
+    put_user_disabled               404      403      404      404     404
     put_user_role                   404      403      404      404     404
     put_agent_manager               404      403      404      200     403
     put_agent_reader                404      403      404      200     403
     put_agent_grant                 403      403      403      200     403
     bulk_update_tools               403      403      403      200     403
     put_secret                      200      200      200      200     200
+    delete_user_disabled            404      403      404      404     404
     delete_user_role                404      403      404      404     404
     delete_user_token               404      403      404      404     404
     delete_agent_manager            404      403      404      200     403

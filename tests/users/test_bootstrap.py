@@ -20,7 +20,12 @@ from service.users.tokens import is_well_formed, new_token
 from tests.reading import read_events
 from tests.scenario import Scenario
 
-ADMIN_EVENTS = ["user.created", "user.role_granted", "token.issued"]
+ADMIN_EVENTS = [
+    "user.created",
+    "user.role_granted",
+    "user.token_added",
+    "token.issued",
+]
 
 
 async def everything(resources: Resources) -> list[RecordedEvent]:
@@ -58,7 +63,7 @@ async def test_later_starts_change_nothing_and_say_where_the_token_is(
 
     assert await create_first_admin(resources, tmp_path) == first
     assert (tmp_path / TOKEN_FILE).read_text() == token
-    assert len(await everything(resources)) == 3
+    assert len(await everything(resources)) == len(ADMIN_EVENTS)
 
 
 async def test_a_file_whose_token_is_of_no_use_is_not_named(
@@ -72,7 +77,7 @@ async def test_a_file_whose_token_is_of_no_use_is_not_named(
 
     file.unlink()
     assert await create_first_admin(resources, tmp_path) is None
-    assert len(await everything(resources)) == 3
+    assert len(await everything(resources)) == len(ADMIN_EVENTS)
 
 
 async def test_a_crash_between_file_and_log_is_made_good(
@@ -157,7 +162,7 @@ async def test_of_two_folders_on_one_log_one_keeps_its_token(
     assert sorted(each is None for each in files) == [False, True]
     kept = [each for each in files if each is not None]
     assert token_files(tmp_path) == kept
-    assert len(await everything(resources)) == 3
+    assert len(await everything(resources)) == len(ADMIN_EVENTS)
 
 
 async def test_the_operator_issues_a_token_for_a_user(

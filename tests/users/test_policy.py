@@ -7,8 +7,10 @@ import pytest
 from service.principal import Principal, Role
 from service.users.policy import (
     gives_up_power,
+    is_own_account,
     may_act_for,
     may_administer_users,
+    may_look_up_users,
     may_see_user,
 )
 from tests.scenario import principal
@@ -56,3 +58,24 @@ def test_administering(caller: Principal, *, allowed: bool) -> None:
 )
 def test_giving_up_power(user_id: UUID, role: Role, *, gives_up: bool) -> None:
     assert gives_up_power(ROOT, user_id, role) is gives_up
+
+
+@pytest.mark.parametrize(("user_id", "own"), [(ROOT.user_id, True), (BOB_ID, False)])
+def test_own_account(user_id: UUID, *, own: bool) -> None:
+    assert is_own_account(ROOT, user_id) is own
+
+
+@pytest.mark.parametrize(
+    ("caller", "manages_an_agent", "allowed"),
+    [
+        (ADA, False, False),
+        (ADA, True, True),
+        (RUNTIME, False, False),
+        (AUDITOR, False, True),
+        (ROOT, False, True),
+    ],
+)
+def test_looking_up_users(
+    caller: Principal, *, manages_an_agent: bool, allowed: bool
+) -> None:
+    assert may_look_up_users(caller, manages_an_agent=manages_an_agent) is allowed

@@ -20,7 +20,9 @@ async def test_roles_and_tokens_follow_their_events(
     token = Token(
         id=uuid4(), user_id=str(principal("ada").user_id), label='a "quoted", label'
     )
-    await scenario.given(ada, User(name="bob"), token)
+    bob = User(name="bob")
+    bob.disable()
+    await scenario.given(ada, bob, token)
     await tables(resources, "users")
     ada.revoke_role(Role.RUNTIME)
     token.revoke()
@@ -31,12 +33,12 @@ async def test_roles_and_tokens_follow_their_events(
     at = "2026-03-01 12:00:00+00"
     assert sorted(rows["user_account"]) == sorted(
         [
-            f'({ada.id},ada,{{auditor}},4,"{at}","{at}")',
-            f'({User.create_id("bob")},bob,{{}},1,"{at}","{at}")',
+            f'({ada.id},ada,{{auditor}},f,4,"{at}","{at}")',
+            f'({User.create_id("bob")},bob,{{}},t,2,"{at}","{at}")',
         ]
     )
     label = '"a ""quoted"", label"'
-    assert rows["user_token"] == [f'({token.id},{ada.id},{label},5,"{at}","{at}")']
+    assert rows["user_token"] == [f'({token.id},{ada.id},{label},6,"{at}",,"{at}")']
 
 
 async def test_rebuilt_users_equal_live_ones(
@@ -46,11 +48,18 @@ async def test_rebuilt_users_equal_live_ones(
         user = User(name=f"user{number}")
         user.grant_role(Role.RUNTIME)
         await scenario.given(user)
-        token = Token(id=uuid4(), user_id=str(user.id), label=str(number))
+        token = Token(
+            id=uuid4(),
+            user_id=str(user.id),
+            label=str(number),
+            expires_at="2030-01-01T00:00:00+00:00" if number % 2 else None,
+        )
+        user.add_token(token.id)
         if number % 3 == 0:
             token.revoke()
             user.revoke_role(Role.RUNTIME)
             user.destroy_key()
+            user.disable()
         await scenario.given(user, token)
 
     await expect_rebuild_equals_live(resources, "users")

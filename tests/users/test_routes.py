@@ -32,6 +32,7 @@ async def test_superuser_creates_a_user(callers: Callers) -> None:
         "id": str(principal("ada").user_id),
         "name": "ada",
         "roles": ["auditor"],
+        "is_disabled": False,
         "version": 2,
         "created_at": reply.data["created_at"],
         "updated_at": reply.data["created_at"],

@@ -10,16 +10,13 @@ from pydantic import Field
 from projections.audit.trail.filters import KIND, Filters
 from projections.audit.trail.live import HEARTBEAT, HEARTBEAT_S, Tail
 from projections.engine.snapshot import READ_POOL
-from service.audit.policy import may_read_history
-from service.audit.record import record_reading
+from service.audit.record import may_still_read, record_reading
 from service.errors import (
     MalformedRequestError,
     PreconditionFailedError,
     Problem,
-    ServiceError,
 )
 from service.http.app_keys import EVENT_LOG
-from service.http.authentication import AUTHENTICATOR
 from service.http.operation import EVENT_STREAM, Routes
 from service.http.requests import POSITION_MAX, QueryModel
 from service.http.streaming import STREAMS
@@ -63,7 +60,8 @@ async def get_audit_stream(
     Each event's id is its position. `Last-Event-ID` resumes after that position and
     overrides ``after``. Comments keep an idle connection open. A client that reads too
     slowly is disconnected and can resume. The stream ends when the service stops, and
-    when the caller's token or role is revoked. The read is recorded once.
+    when the caller's token or role is revoked, the token expires or the user is
+    disabled. The read is recorded once.
     """
     start = _last_event_id(request)
     if start is None:
@@ -86,7 +84,7 @@ async def get_audit_stream(
     async with streams.open(request, EVENT_STREAM, {}) as stream:
         with log.notifier.subscribe() as committed, streams.notify_on_close(committed):
             await stream.write(HEARTBEAT)
-            while not streams.are_closing and await _still_may(request):
+            while not streams.are_closing and await may_still_read(request):
                 await tail.send_new(stream)
                 if stream.idle_s >= HEARTBEAT_S:
                     await stream.write(HEARTBEAT)
@@ -104,14 +102,3 @@ def _last_event_id(request: web.Request) -> int | None:
             problems=[Problem(LAST_EVENT_ID, "not a position")],
         )
     return int(given)
-
-
-async def _still_may(request: web.Request) -> bool:
-    """Say whether the caller could open the stream again."""
-    try:
-        principal = await request.config_dict[AUTHENTICATOR].authenticate(
-            request.headers.get("Authorization")
-        )
-    except ServiceError:
-        return False
-    return may_read_history(principal)

@@ -21,7 +21,7 @@ from projections.audit.trail.queries import Order, entries_found
 from projections.engine.paging import page_of
 from projections.engine.progress import wait_for_position
 from projections.engine.snapshot import READ_POOL, reading, snapshot_of
-from service.audit.record import record_reading
+from service.audit.record import may_still_read, record_reading
 from service.errors import NotFoundError
 from service.event_log import reader
 from service.event_log.stored_entries import entries_between
@@ -174,6 +174,8 @@ async def _export(
     streams = request.config_dict[STREAMS]
     async with streams.open(request, CONTENT_TYPES[form], headers) as stream:
         async for exported in export(pool.connection, mapper, filters, form):
+            if not await may_still_read(request):
+                stream.abort()
             await stream.write(exported.lines)
     return stream.response
 

@@ -6,6 +6,14 @@ from typing import Any, Final
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TokenIssuedV1:
+    """A token proves this user; the subject only stands for the token."""
+
+    user_id: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AgentRegisteredV1:
     """An agent was registered; its creator is its first manager."""
 
@@ -276,11 +284,12 @@ class SecretDeletedV1:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TokenIssuedV1:
+class TokenIssuedV2:
     """A token proves this user; the subject only stands for the token."""
 
     user_id: str
     label: str
+    expires_at: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -336,7 +345,23 @@ class UserKeyDestroyedV1:
     """The user's key was destroyed, and all data sealed with it."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserDisabledV1:
+    """The user was disabled: none of their tokens is accepted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserEnabledV1:
+    """The disabled user was enabled: their valid tokens are accepted again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserTokenAddedV1:
+    """A token was added to the user's tokens, whose number is limited."""
+
+
 EVENT_TYPES: Final[Mapping[str, type[Any]]] = {
+    "token.issued.v1": TokenIssuedV1,
     "agent.registered.v1": AgentRegisteredV1,
     "agent.manager_appointed.v1": AgentManagerAppointedV1,
     "agent.manager_dismissed.v1": AgentManagerDismissedV1,
@@ -367,7 +392,7 @@ EVENT_TYPES: Final[Mapping[str, type[Any]]] = {
     "secret.revealed.v1": SecretRevealedV1,
     "secret.versions_destroyed.v1": SecretVersionsDestroyedV1,
     "secret.deleted.v1": SecretDeletedV1,
-    "token.issued.v1": TokenIssuedV1,
+    "token.issued.v2": TokenIssuedV2,
     "token.revoked.v1": TokenRevokedV1,
     "tool_rules.created.v1": ToolRulesCreatedV1,
     "tool_rules.replaced.v1": ToolRulesReplacedV1,
@@ -376,4 +401,7 @@ EVENT_TYPES: Final[Mapping[str, type[Any]]] = {
     "user.role_granted.v1": UserRoleGrantedV1,
     "user.role_revoked.v1": UserRoleRevokedV1,
     "user.key_destroyed.v1": UserKeyDestroyedV1,
+    "user.disabled.v1": UserDisabledV1,
+    "user.enabled.v1": UserEnabledV1,
+    "user.token_added.v1": UserTokenAddedV1,
 }

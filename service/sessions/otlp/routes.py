@@ -12,7 +12,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 from typing_extensions import TypedDict
 
 from service.errors import ForbiddenError, MalformedRequestError, UnavailableError
-from service.http.authentication import PRINCIPAL, authenticate_again
+from service.http.authentication import authenticate_again
 from service.http.dispatch import request_metadata
 from service.http.log_epoch import POSITION_HEADER
 from service.http.operation import Routes
@@ -72,7 +72,8 @@ async def post_traces(request: web.Request) -> web.Response:
         recording = Recording(
             log=ingest.log,
             vault=ingest.vault,
-            principal=request[PRINCIPAL],
+            # The upload may have taken long.
+            principal=await authenticate_again(request),
             authenticate=partial(authenticate_again, request),
             metadata=request_metadata(request),
         )
