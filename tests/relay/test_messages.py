@@ -119,7 +119,9 @@ def test_withheld_fields_stay_here() -> None:
 
 
 def test_a_token_is_told_apart_without_being_named() -> None:
-    issued = recorded("token.issued", {"user_id": "u", "label": "l"})
+    issued = recorded(
+        "token.issued", {"user_id": "u", "label": "l", "expires_at": None}
+    )
     revoked = recorded("token.revoked", {})
     texts = str(MessageBuilder(LOG_ID, EPOCH).build(issued))
     assert str(AGGREGATE_ID) not in texts
