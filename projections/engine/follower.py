@@ -156,7 +156,10 @@ class Follower:
     async def _step(self, db: Db, saved: FollowerPosition) -> bool:
         """Apply one batch and return whether there is more."""
         position = self.status.position
-        head, epoch, upto, is_skipped, is_rewritten = await saved.skip(db, position)
+        durable = self._log.durable.position(saved.epoch)
+        head, epoch, upto, is_skipped, is_rewritten = await saved.skip(
+            db, position, durable
+        )
         if epoch != saved.epoch:
             raise ReplacedError("the log has a new epoch")
         if head < position:
@@ -179,7 +182,7 @@ class Follower:
         self.status.position = upto
         self.status.state, self.status.reason = "following", None
         self.status.report()
-        return upto < head
+        return upto < min(head, durable)
 
     async def _apply_some(
         self,

@@ -106,14 +106,14 @@ class FollowerPosition:
     async def begin(self, db: Db) -> None:
         await db.execute(BEGIN, [self.follower, self.epoch, self.definition])
 
-    async def skip(self, db: Db, position: int) -> Scan:
-        """Scan the log, and advance if nothing in it concerns this follower."""
+    async def skip(self, db: Db, position: int, durable: int) -> Scan:
+        """Scan the durable log, and advance if nothing in it concerns this follower."""
         cursor = await db.execute(
             SKIP,
             {
                 "follower": self.follower,
                 "position": position,
-                "upto_max": position + SCAN_POSITIONS_MAX,
+                "upto_max": max(min(position + SCAN_POSITIONS_MAX, durable), position),
                 "epoch": self.epoch,
                 "definition": self.definition,
                 "topics": self.topics,

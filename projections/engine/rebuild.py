@@ -15,6 +15,7 @@ from projections.engine.prefetch import Batch, batches_ahead, read_batch
 from projections.engine.projector import Projector
 from service.database import ADVISORY_LOCK, Db
 from service.event_log import reader
+from service.event_log.durable import wait_for_standbys
 from service.event_log.mapper import EventMapper
 
 # The last events are applied while the live follower waits.
@@ -148,9 +149,11 @@ async def _rebuild_alone(
                 await create_indexes(db, projector, name)
             is_indexed = True
             continue
+        # A switch that waited for the standbys itself would keep reads waiting, too.
+        await wait_for_standbys(db)
         try:
             async with db.transaction():
-                return await _switch(db, mapper, projector, position)
+                return await _switch(db, mapper, projector, position, target)
         except LockNotAvailable:
             attempts += 1
             if attempts == SWITCH_ATTEMPTS_MAX:
@@ -184,9 +187,12 @@ async def _switch(
     mapper: EventMapper,
     projector: Projector,
     position: int,
+    durable: int,
 ) -> int:
     live = await (await db.execute(LOCK_LIVE_POSITION, [projector.name])).fetchone()
     target, comparable = await _target(db, projector, live)
+    if not comparable:
+        target = durable
     while position < target:
         batch = await read_batch(db, mapper, projector, after=position, target=target)
         await _apply(db, projector, batch)

@@ -167,7 +167,10 @@ class Relay:
     async def _head(
         self, db: Db, epoch: UUID, position: int, event_id: str | None
     ) -> int:
-        """Return the log's end, after checking that it continues what is published."""
+        """Return how far to publish: up to where no fail-over can undo the log.
+
+        Checks that the log continues what is published.
+        """
         with deadline(db, STEP_TIMEOUT_S):
             current, head, found = await relay_position.head_and_event_id(db, position)
         if current != epoch:
@@ -180,7 +183,7 @@ class Relay:
             )
         require_same_event(position, event_id, found)
         self.metrics.following(position, head)
-        return head
+        return min(head, self._log.durable.position(epoch))
 
     def _pause_s(self) -> float:
         """Return the next pause: exponential backoff with jitter."""

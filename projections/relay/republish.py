@@ -15,6 +15,8 @@ from projections.relay.kafka.settings import KafkaSettings, LogIdentity
 from projections.relay.kafka.topic_admin import create_topics
 from projections.relay.kafka.topic_state import require_same_event
 from projections.relay.messages import MessageBuilder
+from service.database import Db
+from service.event_log.durable import wait_for_standbys
 from service.event_log.mapper import EventMapper
 
 ReportProgress = Callable[[int, int], None]
@@ -48,13 +50,21 @@ async def republish(
             published = await publisher.start()
             position = published.position
             _, head, found = await relay_position.head_and_event_id(db, position)
+            await wait_for_standbys(db)
             published.require_log_head(head)
             require_same_event(position, published.event_id, found)
             while batch := await batches.next(after=position, upto=head):
                 await publisher.publish(batch.messages, position=batch.position)
                 position = batch.position
-                head = (await relay_position.log_head(db))[2]
+                head = await _durable_head(db)
                 progress(position, head)
         finally:
             await publisher.close()
     return position
+
+
+async def _durable_head(db: Db) -> int:
+    """Return the log's last position, once no fail-over can undo it."""
+    _, _, head = await relay_position.log_head(db)
+    await wait_for_standbys(db)
+    return head

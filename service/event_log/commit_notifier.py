@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from psycopg import AsyncConnection, Error
 
@@ -19,15 +19,15 @@ logger = logging.getLogger(__name__)
 
 
 class CommitNotifier:
-    """Notifies this process at once, and other processes through LISTEN/NOTIFY.
+    """Tells subscribers of this process, and other processes through LISTEN/NOTIFY.
 
     A notification can be late or lost, so each subscriber polls as well.
-    ``others_committed`` is set when another process has committed.
+    ``others_committed`` is called when another process has committed.
     """
 
-    def __init__(self, conninfo: str) -> None:
-        self.others_committed = asyncio.Event()
+    def __init__(self, conninfo: str, others_committed: Callable[[], None]) -> None:
         self._conninfo = conninfo
+        self._others_committed = others_committed
         self._subscribers: set[asyncio.Event] = set()
         self._own_pid: int | None = None
         self._notify_wanted = asyncio.Event()
@@ -44,7 +44,7 @@ class CommitNotifier:
 
     @contextlib.contextmanager
     def subscribe(self) -> Iterator[asyncio.Event]:
-        """Lend an event that is set after each commit; the subscriber clears it."""
+        """Lend an event that is set after each durable commit; its user clears it."""
         event = asyncio.Event()
         self._subscribers.add(event)
         try:
@@ -52,18 +52,13 @@ class CommitNotifier:
         finally:
             self._subscribers.discard(event)
 
-    def notify(self) -> None:
-        """Announce a commit of this process."""
-        self._wake_subscribers()
+    def notify_others(self) -> None:
+        """Announce a commit of this process to the other ones."""
         self._notify_wanted.set()
 
-    def _wake_subscribers(self) -> None:
+    def notify_subscribers(self) -> None:
         for event in self._subscribers:
             event.set()
-
-    def _announce_others(self) -> None:
-        self.others_committed.set()
-        self._wake_subscribers()
 
     async def _listen(self) -> None:
         while True:
@@ -73,10 +68,10 @@ class CommitNotifier:
                 ) as connection:
                     await connection.execute(f"LISTEN {CHANNEL}")
                     # Commits before LISTEN were not notified.
-                    self._announce_others()
+                    self._others_committed()
                     async for note in connection.notifies():
                         if note.pid != self._own_pid:
-                            self._announce_others()
+                            self._others_committed()
             except (Error, OSError):
                 logger.warning("connection for LISTEN lost")
             await asyncio.sleep(RECONNECT_S)

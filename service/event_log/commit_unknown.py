@@ -12,10 +12,12 @@ from psycopg import AsyncConnection
 
 from service.database import deadline
 from service.event_log.append import Append, Appended
+from service.event_log.durable import NotReplicatedError, wait_for_standbys
 
 ASK_TIMEOUT_S = 2.0
 CONNECT_TIMEOUT_S = 2
 RECONNECT_S = 0.2
+CANCEL_S = 2.0
 
 logger = logging.getLogger(__name__)
 
@@ -70,14 +72,15 @@ async def settle(
     """Return each command's result, or None for one that was not appended.
 
     Terminates the old server process first, which could still commit. Returns None
-    for the whole batch when the database can't be queried in time.
+    for the whole batch when the database can't be queried in time, and when the
+    synchronous standbys don't get the commit in time: a fail-over would lose it.
     """
     clock = asyncio.get_running_loop().time
     give_up = clock() + timeout_s
     while (left := give_up - clock()) > 0:
         try:
             return await _ask(conninfo, backend, batch, timeout_s=left)
-        except (psycopg.Error, OSError) as error:
+        except (psycopg.Error, OSError, NotReplicatedError) as error:
             logger.warning("can't look up the outcome of a commit yet: %s", error)
             await asyncio.sleep(RECONNECT_S)
     logger.error("the outcome of a commit stays unknown")
@@ -93,7 +96,26 @@ async def _ask(
         with deadline(connection, min(timeout_s, ASK_TIMEOUT_S)):
             await _end(connection, backend)
         with deadline(connection, timeout_s):
-            return [await _find(connection, append) for append in batch]
+            found = [await _find(connection, append) for append in batch]
+        if any(found):
+            await _replicate(connection, timeout_s)
+        return found
+
+
+async def _replicate(connection: AsyncConnection, timeout_s: float) -> None:
+    """Wait until what was found is on the synchronous standbys.
+
+    Terminating the old server process has ended its own wait for them, and left its
+    commit.
+    """
+    try:
+        # Cancels the wait in the server, too: a connection that is only closed would
+        # stay there, waiting, for as long as the standbys are away.
+        with deadline(connection, timeout_s + CANCEL_S):
+            async with asyncio.timeout(timeout_s):
+                await wait_for_standbys(connection)
+    except TimeoutError:
+        raise NotReplicatedError("the standbys don't have it in time") from None
 
 
 async def _end(connection: AsyncConnection, backend: Backend) -> None:

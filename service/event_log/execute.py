@@ -100,6 +100,8 @@ async def _attempt(
         raise _StaleError
     kept = receipt(result) if receipt else None
     if not work.changed and kept is None:
+        # "It is so already" acknowledges what others have committed.
+        await log.confirm()
         return result, None
     if not has_lock:
         wanted = next(filter(log.is_contended, work.written), None)

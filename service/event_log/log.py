@@ -21,6 +21,7 @@ from service.event_log.append import Append, Appended, Receipt
 from service.event_log.batch import BatchResult
 from service.event_log.cache import AggregateCache
 from service.event_log.commit_notifier import CommitNotifier, wait_for_commit
+from service.event_log.durable import DurablePosition, Mark
 from service.event_log.mapper import EventMapper
 from service.event_log.receipt_retention import keep_deleting_expired
 from service.event_log.writer import Observer, Timeouts, Writer
@@ -60,7 +61,8 @@ class EventLog:
         timeouts: Timeouts | None = None,
     ) -> None:
         self.mapper = EventMapper(aggregates)
-        self.notifier = CommitNotifier(conninfo)
+        self.notifier = CommitNotifier(conninfo, self._others_have_committed)
+        self.durable = DurablePosition(conninfo, self.notifier.notify_subscribers)
         self.cache = AggregateCache(cache_size_max)
         self._pool = pool
         self._writer = Writer(
@@ -71,6 +73,7 @@ class EventLog:
         self._seen = 0
         # Of the event at that position; None as long as it isn't known.
         self._seen_command: UUID | None = None
+        self._others_committed = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
         self._snapshots: set[asyncio.Task[None]] = set()
         self._locks = AggregateLocks()
@@ -83,6 +86,7 @@ class EventLog:
         await self.notifier.start()
         self._tasks = [
             asyncio.create_task(self._follow_others(), name="cache tail"),
+            asyncio.create_task(self.durable.run(), name="durable position"),
             asyncio.create_task(
                 keep_deleting_expired(self._pool), name="receipt retention"
             ),
@@ -110,9 +114,16 @@ class EventLog:
         return await self._writer.append(append)
 
     async def receipt(self, key: bytes) -> Receipt | None:
-        """Return the answer kept for an idempotency key."""
+        """Return the answer kept for an idempotency key, once it is durable.
+
+        :raises UnavailableError: a fail-over could still undo it
+        """
+        epoch = self.epoch
         async with self._pool.connection() as connection:
-            return await reader.receipt(connection, key)
+            kept = await reader.receipt(connection, key)
+        if kept is not None:
+            await self.durable.reach(epoch, kept.position or 0)
+        return kept
 
     async def load(self, aggregate_id: UUID) -> LoggedAggregate | None:
         """Return an aggregate as last committed, or None; not to be changed."""
@@ -175,6 +186,15 @@ class EventLog:
             self.cache.forget(aggregate_id, reads[aggregate_id])
         return stale
 
+    async def confirm(self) -> None:
+        """Return once everything that is visible now is durable.
+
+        :raises UnavailableError: it isn't in time
+        """
+        if self.durable.has_standbys:
+            head = await self.head()
+            await self.durable.reach(head.epoch, head.position)
+
     def lock(self, aggregate_id: UUID) -> AbstractAsyncContextManager[None]:
         """Hold a fair lock, in this process, on an aggregate under contention."""
         return self._locks.lock(aggregate_id)
@@ -193,9 +213,9 @@ class EventLog:
             self._seen = result.last_position
             self._seen_command = _last_command(batch, result) or self._seen_command
         else:
-            self.notifier.others_committed.set()
+            self._others_committed.set()
         if result.last_position > result.base_position:
-            self.notifier.notify()
+            self.notifier.notify_others()
         for append, outcome in zip(batch, result.outcomes, strict=True):
             if not isinstance(outcome, Appended):
                 continue
@@ -204,19 +224,28 @@ class EventLog:
                     self.cache.put(aggregate)
                 if _completes_interval(aggregate, append.events):
                     self._take_snapshot(aggregate)
+        last_command = _last_command(batch, result)
+        if last_command is not None:
+            # Its commit has returned, so the standbys have it and all before it.
+            self.durable.advance(Mark(self.epoch, result.last_position, last_command))
+
+    def _others_have_committed(self) -> None:
+        self._others_committed.set()
+        self.durable.others_committed.set()
 
     def _restored(self, epoch: UUID) -> None:
         """Start over on a restored log: its positions may mean other events."""
         logger.warning("the log has a new epoch", extra={"epoch": str(epoch)})
         self._writer.epoch = epoch
         self.cache.clear()
+        self.durable.forget()
         # The tail finds out where the log ends now.
         self._seen, self._seen_command = 0, None
 
     async def _follow_others(self) -> None:
         """Apply what other processes append to cached aggregates."""
         while True:
-            await wait_for_commit(self.notifier.others_committed, TAIL_POLL_S)
+            await wait_for_commit(self._others_committed, TAIL_POLL_S)
             try:
                 await self._catch_up()
             except (psycopg.Error, OSError):
@@ -236,6 +265,7 @@ class EventLog:
                     "the log was cut, in the same epoch", extra={"position": seen}
                 )
                 self.cache.clear()
+                self.durable.forget()
                 self._seen, self._seen_command = position, tail.command_id
                 return
             if position <= seen:

@@ -29,6 +29,9 @@ class CommandLog(Protocol):
     async def moved(self, reads: Mapping[UUID, int]) -> list[UUID]:
         """Return the aggregates that are not at the version at which they were read."""
 
+    async def confirm(self) -> None:
+        """Return once no fail-over can undo what is visible now."""
+
     async def append(self, append: Append) -> Appended:
         """Append one command's events, all or nothing.
 

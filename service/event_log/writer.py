@@ -28,6 +28,7 @@ from service.event_log.command_queue import (
     refuse_stale,
 )
 from service.event_log.commit_unknown import Backend, settle
+from service.event_log.durable import NotReplicatedError, without_warnings
 from service.tasks import end_tasks
 
 RESUBMISSIONS_MAX = 3
@@ -158,7 +159,10 @@ class Writer:
             return
         commands = [waiting.append for waiting in batch]
         try:
-            with deadline(connection, self._timeouts.commit_s):
+            with (
+                without_warnings(connection),
+                deadline(connection, self._timeouts.commit_s),
+            ):
                 cursor = await connection.execute(
                     APPEND, arguments(epoch, commands), prepare=True
                 )
@@ -273,7 +277,7 @@ def _was_refused(connection: AsyncConnection, error: Exception) -> bool:
     driver couldn't even send. A server that is shutting down (57P...) may have
     committed before it said so.
     """
-    if connection.closed or isinstance(error, OSError):
+    if connection.closed or isinstance(error, OSError | NotReplicatedError):
         return False
     if connection.info.transaction_status is not TransactionStatus.IDLE:
         return False

@@ -60,6 +60,9 @@ class InMemoryLog:
             if len(self._aggregates.get(aggregate_id, ())) != version
         ]
 
+    async def confirm(self) -> None:
+        pass
+
     async def append(self, append: Append) -> Appended:
         # Others decide meanwhile, as they do while PostgreSQL commits.
         await asyncio.sleep(0)

@@ -1,0 +1,175 @@
+"""The durable position: how far a fail-over can't undo the log.
+
+Where PostgreSQL replicates synchronously, a commit becomes visible when the standbys
+have it, with exceptions: a wait for them that is cancelled leaves the commit, and a
+server that crashed shows after its restart also what it hadn't replicated yet.
+"""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from uuid import UUID
+
+from prometheus_client import Gauge
+from psycopg import AsyncConnection, Error
+from psycopg.errors import Diagnostic
+
+from service.database import Db
+from service.errors import UnavailableError
+from service.event_log.command_queue import RETRY_LATER
+from service.event_log.commit_notifier import wait_for_commit
+
+POLL_S = 0.5
+INTERVAL_S = 0.02
+RECONNECT_S = 0.5
+WAIT_TIMEOUT_S = 5.0
+CONNECT_TIMEOUT_S = 5
+
+NEWEST = """
+    SELECT h.epoch, h.position, e.command_id,
+           current_setting('synchronous_standby_names') <> ''
+      FROM events.head h
+      LEFT JOIN events.stored_event e ON e.notification_id = h.position
+"""
+# A commit waits for the standbys by its place in the WAL: when this one returns, they
+# have everything that was committed before it.
+WAIT = """
+    BEGIN;
+    SET LOCAL synchronous_commit = on;
+    SELECT pg_logical_emit_message(true, 'agent_runtime', '');
+    COMMIT
+"""
+
+POSITION = Gauge(
+    "agent_runtime_durable_position",
+    "Last position that no fail-over can undo: followers and relay stop there.",
+)
+
+logger = logging.getLogger(__name__)
+
+
+class NotReplicatedError(Exception):
+    """A wait for the synchronous standbys was cancelled."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """An event of the log: enough to recognize its history by."""
+
+    epoch: UUID
+    position: int
+    command_id: UUID
+
+
+@contextlib.contextmanager
+def without_warnings(connection: Db) -> Iterator[None]:
+    """Refuse a warning of the server within the block.
+
+    A commit whose wait for the standbys was cancelled succeeds, with a warning.
+
+    :raises NotReplicatedError: the server has sent one
+    """
+    severities: list[str | None] = []
+
+    def note(diagnostic: Diagnostic) -> None:
+        severities.append(diagnostic.severity_nonlocalized)
+
+    connection.add_notice_handler(note)
+    try:
+        yield
+    finally:
+        connection.remove_notice_handler(note)
+    if "WARNING" in severities:
+        raise NotReplicatedError("a commit may not be on the standbys")
+
+
+async def wait_for_standbys(connection: Db) -> None:
+    """Return once the synchronous standbys have all that is committed now.
+
+    Takes as long as they are away; without such standbys, it only flushes the WAL.
+
+    :raises NotReplicatedError: the wait was cancelled
+    """
+    with without_warnings(connection):
+        await connection.execute(WAIT)
+
+
+class DurablePosition:
+    """Tracks the durable position, and calls ``advanced`` whenever it has advanced.
+
+    The process's own commits are durable when they return. For those of others, it
+    waits for the standbys, on a connection of its own. ``has_standbys`` is False when
+    there are no synchronous standbys to wait for.
+    """
+
+    def __init__(self, conninfo: str, advanced: Callable[[], None]) -> None:
+        self.others_committed = asyncio.Event()
+        self.mark: Mark | None = None
+        self.has_standbys = True
+        self._conninfo = conninfo
+        self._advanced = advanced
+        self._has_advanced = asyncio.Event()
+
+    def position(self, epoch: UUID) -> int:
+        """Return the durable position in an epoch; 0 while it isn't known."""
+        mark = self.mark
+        return mark.position if mark is not None and mark.epoch == epoch else 0
+
+    def advance(self, mark: Mark) -> None:
+        if mark.position <= self.position(mark.epoch):
+            return
+        self.mark = mark
+        POSITION.set(mark.position)
+        self._has_advanced.set()
+        self._advanced()
+
+    def forget(self) -> None:
+        """Start over: the log has another history."""
+        self.mark = None
+        self.others_committed.set()
+
+    async def reach(self, epoch: UUID, position: int) -> None:
+        """Wait until a position is durable.
+
+        :raises UnavailableError: it isn't in time
+        """
+        try:
+            async with asyncio.timeout(WAIT_TIMEOUT_S):
+                while self.position(epoch) < position:
+                    self.others_committed.set()
+                    self._has_advanced.clear()
+                    await self._has_advanced.wait()
+        except TimeoutError:
+            raise UnavailableError(
+                "the answer rests on a commit that isn't on the standbys yet",
+                headers=RETRY_LATER,
+            ) from None
+
+    async def run(self) -> None:
+        """Track until cancelled."""
+        while True:
+            try:
+                async with await AsyncConnection.connect(
+                    self._conninfo, autocommit=True, connect_timeout=CONNECT_TIMEOUT_S
+                ) as connection:
+                    while True:
+                        await self._look(connection)
+                        await wait_for_commit(self.others_committed, POLL_S)
+                        await asyncio.sleep(INTERVAL_S)
+            except NotReplicatedError:
+                logger.warning("the wait for the standbys was cancelled")
+            except (Error, OSError):
+                logger.warning("can't tell how far the log is durable")
+            await asyncio.sleep(RECONNECT_S)
+
+    async def _look(self, connection: Db) -> None:
+        row = await (await connection.execute(NEWEST, prepare=True)).fetchone()
+        assert row is not None
+        epoch, position, command_id, self.has_standbys = row
+        if position <= self.position(epoch):
+            return
+        if self.has_standbys:
+            await wait_for_standbys(connection)
+        self.advance(Mark(epoch, position, command_id))
