@@ -7,7 +7,7 @@
 # make bench   run the benchmarks against their baselines, for about ten minutes
 # make bench-check   run the short benchmark; fails when a ratio has become much worse
 # make check   check format, lint, types and import contracts
-# make contract   generate the documents of the event topic from the code
+# make contract   generate the documents of the event topic, and the client, from the code
 # make examples   record the examples of the OpenAPI document again, from real answers
 
 PYTHON ?= python3
@@ -60,14 +60,15 @@ format: $(VENV)/.installed-for-tests
 
 contract: $(VENV)/.installed-for-tests
 	$(bin)/python -m projections.relay.contract
+	$(bin)/python -m client.generator
 
 examples: $(VENV)/.installed-for-tests
 	RECORD_EXAMPLES=1 $(bin)/pytest --quiet tests/openapi/test_examples.py -k answers_as_described
 
 # Generate the lock files from pyproject.toml.
 lock: $(VENV)/.installed-for-tests
-	$(bin)/pip-compile $(lock_options) --extra demo --output-file requirements.txt pyproject.toml
-	$(bin)/pip-compile $(lock_options) --extra demo --extra dev --output-file requirements-dev.txt pyproject.toml
+	$(bin)/pip-compile $(lock_options) --extra demo --output-file requirements.txt pyproject.toml client/pyproject.toml
+	$(bin)/pip-compile $(lock_options) --extra demo --extra dev --output-file requirements-dev.txt pyproject.toml client/pyproject.toml
 
 lock_options = --quiet --upgrade --generate-hashes --allow-unsafe --strip-extras \
 	--no-header --no-annotate --no-emit-index-url --no-emit-find-links --no-emit-trusted-host
@@ -79,9 +80,9 @@ $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "This needs Python 3.11 or later; choose it by make PYTHON=python3.12")'
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.installed: requirements.txt pyproject.toml | $(VENV)/bin/python
+$(VENV)/.installed: requirements.txt pyproject.toml client/pyproject.toml | $(VENV)/bin/python
 	$(bin)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.txt
-	$(bin)/pip install --quiet --disable-pip-version-check --no-deps --editable .
+	$(bin)/pip install --quiet --disable-pip-version-check --no-deps --editable . --editable client
 	touch $@
 
 $(VENV)/.installed-for-tests: requirements-dev.txt $(VENV)/.installed

@@ -6,6 +6,7 @@ types, and so is the SQL by which the projector renders what can be stored rende
 
 from collections.abc import Sequence
 from datetime import datetime
+from decimal import Decimal
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
@@ -17,7 +18,7 @@ TraceStoreSays = Literal["not_configured", "found", "unknown_session", "unavaila
 
 
 class TotalCost(TypedDict):
-    cost: Annotated[float | None, Computed("w.cost")]
+    cost: Annotated[Decimal | None, Computed("w.cost")]
     currency: Annotated[str | None, Computed("w.currency")]
 
 
@@ -125,7 +126,7 @@ class ShownTurn(TypedDict):
     provider: str | None
     model: str | None
     token_usage: TokenUsage
-    cost: float | None
+    cost: Decimal | None
     currency: str | None
     price_id: str | None
     is_error: bool

@@ -1,7 +1,8 @@
 """Usage over HTTP."""
 
 from datetime import UTC, date, datetime, timedelta
-from typing import Annotated, Any, Self, get_args
+from decimal import Decimal
+from typing import Annotated, Self, get_args
 from uuid import UUID
 
 from aiohttp import web
@@ -100,7 +101,7 @@ class TokenSums(TypedDict):
 
 class CurrencyCost(TypedDict):
     currency: str
-    cost: float
+    cost: Decimal
 
 
 class Usage(TypedDict):
@@ -113,7 +114,7 @@ class Usage(TypedDict):
     turns_with_error: int
     turns_without_price: int
     token_usage: TokenSums
-    cost: float | None
+    cost: Decimal | None
     currency: str | None
     known_costs: list[CurrencyCost]
 
@@ -165,7 +166,7 @@ async def get_usage(request: web.Request, query: UsageQuery) -> Answer[UsagePage
 
 
 def _shown(group: UsageOfGroup) -> Usage:
-    known: list[Any] = [
+    known: list[CurrencyCost] = [
         {"currency": currency, "cost": cost}
         for currency, cost in zip(group.currencies, group.costs, strict=True)
     ]

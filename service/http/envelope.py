@@ -16,6 +16,9 @@ _OPTIONS = orjson.OPT_UTC_Z | orjson.OPT_NAIVE_UTC
 UuidText = Annotated[str, Field(json_schema_extra={"format": "uuid"})]
 """A UUID as text, as events and aggregates hold it."""
 
+SecretText = Annotated[str, Field(json_schema_extra={"format": "password"})]
+"""A text in an answer that clients must not show or log."""
+
 
 T_co = TypeVar("T_co", covariant=True)
 

@@ -5,6 +5,7 @@ from uuid import UUID
 
 from typing_extensions import TypedDict
 
+from service.http.envelope import SecretText
 from service.secrets.aggregate import Secret
 
 
@@ -26,7 +27,7 @@ class SecretValue(TypedDict):
 
     name: str
     version: int
-    value: str
+    value: SecretText
 
 
 def secret_resource(secret: Secret) -> SecretResource:

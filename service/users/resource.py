@@ -5,6 +5,7 @@ from uuid import UUID
 
 from typing_extensions import TypedDict
 
+from service.http.envelope import SecretText
 from service.principal import Role
 from service.users.aggregate import Token, User
 
@@ -33,7 +34,7 @@ class TokenResource(TypedDict):
 class IssuedToken(TokenResource):
     """The only answer that contains the token itself."""
 
-    token: str
+    token: SecretText
 
 
 def user_resource(user: User) -> UserResource:

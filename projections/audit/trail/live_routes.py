@@ -17,6 +17,7 @@ from service.errors import (
     Problem,
 )
 from service.http.app_keys import EVENT_LOG
+from service.http.log_epoch import EPOCH_HEADER, POSITION_HEADER
 from service.http.operation import EVENT_STREAM, Routes
 from service.http.requests import POSITION_MAX, QueryModel
 from service.http.streaming import STREAMS
@@ -57,11 +58,11 @@ async def get_audit_stream(
 ) -> web.StreamResponse:
     """Follow the audit trail by server-sent events.
 
-    Each event's id is its position. `Last-Event-ID` resumes after that position and
-    overrides ``after``. Comments keep an idle connection open. A client that reads too
-    slowly is disconnected and can resume. The stream ends when the service stops, and
-    when the caller's token or role is revoked, the token expires or the user is
-    disabled. The read is recorded once.
+    Each event's id is its position; `X-Event-Position` is the one it begins behind.
+    `Last-Event-ID` resumes after that position and overrides ``after``. Comments keep
+    an idle connection open. A client that reads too slowly is disconnected and can
+    resume. The stream ends when the service stops, and when the caller's token or role
+    is revoked, the token expires or the user is disabled. The read is recorded once.
     """
     start = _last_event_id(request)
     if start is None:
@@ -81,7 +82,11 @@ async def get_audit_stream(
     log = request.config_dict[EVENT_LOG]
     streams = request.config_dict[STREAMS]
     tail = Tail(log, request.config_dict[READ_POOL], filters)
-    async with streams.open(request, EVENT_STREAM, {}) as stream:
+    headers = {
+        POSITION_HEADER: str(filters.first - 1),
+        EPOCH_HEADER: str(log.epoch),
+    }
+    async with streams.open(request, EVENT_STREAM, headers) as stream:
         with log.notifier.subscribe() as committed, streams.notify_on_close(committed):
             await stream.write(HEARTBEAT)
             while not streams.are_closing and await may_still_read(request):

@@ -57,7 +57,7 @@ class _Generator(GenerateJsonSchema):
 
     def decimal_schema(self, schema: core_schema.DecimalSchema) -> JsonSchemaValue:
         # to_json writes a number with exactly the digits.
-        number: JsonSchemaValue = {"type": "number"}
+        number: JsonSchemaValue = {"type": "number", "format": "decimal"}
         if self.mode == "serialization":
             return number
         self.update_with_validations(number, schema, self.ValidationsMapping.numeric)

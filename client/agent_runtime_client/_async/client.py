@@ -1,0 +1,78 @@
+"""The client: a connection pool, options, and the resources of the API."""
+
+from types import TracebackType
+from typing import Self, Unpack
+
+import httpx
+
+from agent_runtime_client._async.caller import AsyncCaller
+from agent_runtime_client._async.resources import AsyncResources
+from agent_runtime_client.log_memory import LogMemory
+from agent_runtime_client.options import OptionChanges, Options
+from agent_runtime_client.secret import Secret
+
+
+class AsyncAgentRuntime(AsyncResources):
+    """A client of the agent runtime; each area of the API is an attribute.
+
+    ``base_url`` is that of the service, such as ``http://127.0.0.1:8080``. ``options``
+    are the fields of :class:`Options`. ``http`` brings a httpx client of the caller's,
+    for proxies and certificates; the caller closes it.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        token: str | Secret | None = None,
+        *,
+        http: httpx.AsyncClient | None = None,
+        **options: Unpack[OptionChanges],
+    ) -> None:
+        self._owned = httpx.AsyncClient() if http is None else None
+        self._caller = AsyncCaller(
+            self._owned or http or httpx.AsyncClient(),
+            base_url.rstrip("/"),
+            Secret(token) if isinstance(token, str) else token,
+            Options(**options),
+            LogMemory(),
+        )
+
+    def with_options(self, **options: Unpack[OptionChanges]) -> Self:
+        """Return a client with other options, over the same connections."""
+        copy = type(self).__new__(type(self))
+        copy._owned = None  # noqa: SLF001 # of the same class
+        copy._caller = self._caller.with_options(**options)  # noqa: SLF001 # the same
+        return copy
+
+    def at_least(self, position: int) -> Self:
+        """Return a client whose reads reflect at least this log position."""
+        return self.with_options(min_position=position)
+
+    @property
+    def position(self) -> int:
+        """The log position of this client's last command, 0 before."""
+        return self._caller.memory.position
+
+    @property
+    def epoch(self) -> str | None:
+        """The id of the log; None before the first answer that says it."""
+        return self._caller.memory.epoch
+
+    async def close(self) -> None:
+        """Close the connections, unless they are the caller's."""
+        if self._owned is not None:
+            await self._owned.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._caller.base_url!r})"

@@ -1,0 +1,91 @@
+"""Exports: streamed, or written to a file."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import aclosing
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from agent_runtime_client._async.caller import AsyncCaller
+from agent_runtime_client.attempts import Attempts
+from agent_runtime_client.errors import LogEpochChangedError
+from agent_runtime_client.export_file import Exported, ExportFile, Records
+from agent_runtime_client.failures import no_answer
+from agent_runtime_client.operation import Call, Operation
+
+Progress = Callable[[int, int], None]
+
+
+class AsyncExport:
+    """An export of entries by position; nothing is asked for before it is used."""
+
+    def __init__(
+        self,
+        caller: AsyncCaller,
+        operation: Operation,
+        *,
+        query: Mapping[str, Any],
+        is_csv: bool,
+    ) -> None:
+        self._caller = caller
+        self._operation = operation
+        self._query = query
+        self._is_csv = is_csv
+
+    async def save(
+        self, path: str | Path, *, progress: Progress | None = None
+    ) -> Exported:
+        """Write the export to a file, which appears when it is complete.
+
+        After a lost connection it goes on by itself; after an error, saving to the
+        same path again continues. ``progress`` is called with the last position
+        written and the last one to come.
+
+        :raises LogEpochChangedError: the log was restored since the export began
+        """
+        file = ExportFile(Path(path), self._query, is_csv=self._is_csv)
+        attempts = Attempts(self._caller.options)
+        while True:
+            before = file.position
+            call = self._caller.call(
+                self._operation, query={**self._query, **file.rest}
+            )
+            try:
+                async with aclosing(await self._send(call)) as answer:
+                    epoch = answer.headers.get("X-Log-Epoch")
+                    if file.epoch not in (None, epoch):
+                        break
+                    file.begin(int(answer.headers["X-Event-Position"]), epoch)
+                    await self._append(answer, file, progress)
+                    return file.finish()
+            except httpx.RequestError as error:
+                failure = no_answer(call, error)
+            if file.position != before:
+                attempts = Attempts(self._caller.options)
+            await asyncio.sleep(attempts.pause_s(failure))
+        raise LogEpochChangedError(
+            f"the log was restored since the export to {path} began; delete its "
+            ".part files to start again",
+            code="log_epoch_changed",
+        )
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        """Iterate over the export's bytes; a lost connection raises."""
+        call = self._caller.call(self._operation, query=self._query)
+        async with aclosing(await self._send(call)) as answer:
+            async for chunk in answer.aiter_bytes():
+                yield chunk
+
+    async def _send(self, call: Call) -> httpx.Response:
+        return await self._caller.send(call, stream=True)
+
+    async def _append(
+        self, answer: httpx.Response, file: ExportFile, progress: Progress | None
+    ) -> None:
+        records = Records(is_csv=self._is_csv)
+        async for chunk in answer.aiter_bytes():
+            file.append(records.take(chunk))
+            if progress is not None and file.position is not None:
+                progress(file.position, file.until or file.position)

@@ -1,0 +1,61 @@
+"""The areas of the API. Made by ``make contract``; do not edit."""
+
+from functools import cached_property
+
+from agent_runtime_client._async.caller import AsyncCaller
+from agent_runtime_client._async.resources.agents import AsyncAgentsResource
+from agent_runtime_client._async.resources.audit import AsyncAuditResource
+from agent_runtime_client._async.resources.connectors import AsyncConnectorsResource
+from agent_runtime_client._async.resources.prices import AsyncPricesResource
+from agent_runtime_client._async.resources.secrets import AsyncSecretsResource
+from agent_runtime_client._async.resources.service import AsyncServiceResource
+from agent_runtime_client._async.resources.sessions import AsyncSessionsResource
+from agent_runtime_client._async.resources.tool_rules import AsyncToolRulesResource
+from agent_runtime_client._async.resources.usage import AsyncUsageResource
+from agent_runtime_client._async.resources.users import AsyncUsersResource
+
+
+class AsyncResources:
+    """The areas as attributes."""
+
+    _caller: AsyncCaller
+
+    @cached_property
+    def agents(self) -> AsyncAgentsResource:
+        return AsyncAgentsResource(self._caller)
+
+    @cached_property
+    def audit(self) -> AsyncAuditResource:
+        return AsyncAuditResource(self._caller)
+
+    @cached_property
+    def connectors(self) -> AsyncConnectorsResource:
+        return AsyncConnectorsResource(self._caller)
+
+    @cached_property
+    def prices(self) -> AsyncPricesResource:
+        return AsyncPricesResource(self._caller)
+
+    @cached_property
+    def secrets(self) -> AsyncSecretsResource:
+        return AsyncSecretsResource(self._caller)
+
+    @cached_property
+    def service(self) -> AsyncServiceResource:
+        return AsyncServiceResource(self._caller)
+
+    @cached_property
+    def sessions(self) -> AsyncSessionsResource:
+        return AsyncSessionsResource(self._caller)
+
+    @cached_property
+    def tool_rules(self) -> AsyncToolRulesResource:
+        return AsyncToolRulesResource(self._caller)
+
+    @cached_property
+    def usage(self) -> AsyncUsageResource:
+        return AsyncUsageResource(self._caller)
+
+    @cached_property
+    def users(self) -> AsyncUsersResource:
+        return AsyncUsersResource(self._caller)

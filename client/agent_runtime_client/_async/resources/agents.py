@@ -1,0 +1,100 @@
+"""Agents and their managers."""
+# Made by "make contract"; do not edit.
+
+from uuid import UUID
+
+from agent_runtime_client import operations
+from agent_runtime_client._async.caller import AsyncCaller
+from agent_runtime_client._async.pages import AsyncPages, Paging
+from agent_runtime_client.models import Agent, AgentList
+from agent_runtime_client.not_given import NOT_GIVEN, NotGiven
+
+
+class AsyncAgentsResource:
+    """Agents and their managers."""
+
+    def __init__(self, caller: AsyncCaller) -> None:
+        self._caller = caller
+
+    async def create(
+        self,
+        name: str,
+        *,
+        description: str | NotGiven = NOT_GIVEN,
+        idempotency_key: str | None = None,
+    ) -> Agent:
+        """Register an agent.
+
+        The caller becomes its first manager.
+        """
+        return await self._caller.model(
+            operations.POST_AGENT,
+            Agent,
+            body={"name": name, "description": description},
+            idempotency_key=idempotency_key,
+        )
+
+    def list(
+        self,
+        *,
+        limit: int | NotGiven = NOT_GIVEN,
+        after: UUID | str | NotGiven = NOT_GIVEN,
+    ) -> AsyncPages[Agent, AgentList]:
+        """List the agents that the caller manages, by id.
+
+        Superusers and auditors see all agents.
+        """
+        return AsyncPages(
+            self._caller,
+            operations.GET_AGENTS,
+            AgentList,
+            Paging("agents", "after", cursor=("end_cursor",), more=()),
+            query={"limit": limit, "after": after},
+        )
+
+    async def appoint_manager(
+        self,
+        agent_id: UUID | str,
+        user_id: UUID | str,
+        *,
+        if_match: int | str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Agent:
+        """Add a manager to an agent.
+
+        Requires full management of the agent, and grants it to the user.
+        """
+        return await self._caller.model(
+            operations.PUT_AGENT_MANAGER,
+            Agent,
+            path={"agent_id": agent_id, "user_id": user_id},
+            if_match=if_match,
+            idempotency_key=idempotency_key,
+        )
+
+    async def dismiss_manager(
+        self,
+        agent_id: UUID | str,
+        user_id: UUID | str,
+        *,
+        if_match: int | str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Agent:
+        """Remove a manager from an agent.
+
+        Requires full management of the agent. Only a superuser can remove the last
+        manager.
+        """
+        return await self._caller.model(
+            operations.DELETE_AGENT_MANAGER,
+            Agent,
+            path={"agent_id": agent_id, "user_id": user_id},
+            if_match=if_match,
+            idempotency_key=idempotency_key,
+        )
+
+    async def get(self, agent_id: UUID | str) -> Agent:
+        """Get an agent that the caller manages."""
+        return await self._caller.model(
+            operations.GET_AGENT, Agent, path={"agent_id": agent_id}
+        )

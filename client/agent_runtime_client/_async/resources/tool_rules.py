@@ -1,0 +1,110 @@
+"""The rules that decide which tools an agent may call."""
+# Made by "make contract"; do not edit.
+
+from collections.abc import Sequence
+from datetime import datetime
+from uuid import UUID
+
+from agent_runtime_client import operations
+from agent_runtime_client._async.caller import AsyncCaller
+from agent_runtime_client.models import (
+    AgentRules,
+    Explanation,
+    ReplacedRules,
+    RestoredRules,
+    ToolRule,
+)
+from agent_runtime_client.not_given import NOT_GIVEN, NotGiven
+
+
+class AsyncToolRulesResource:
+    """The rules that decide which tools an agent may call."""
+
+    def __init__(self, caller: AsyncCaller) -> None:
+        self._caller = caller
+
+    async def replace(
+        self,
+        agent_id: UUID | str,
+        rules: Sequence[ToolRule],
+        *,
+        if_match: int | str | None = None,
+        idempotency_key: str | None = None,
+    ) -> ReplacedRules:
+        """Replace an agent's tool rules, connector by connector.
+
+        The batch holds the complete rules of every connector that it names. Rules of
+        other connectors stay. An empty batch removes all rules of the agent. For each
+        connector the caller needs full management of the agent, or has to own the
+        connector while the agent holds it; an empty batch requires full management. The
+        batch is applied entirely or not at all.
+
+        Deny overrides ask, ask overrides allow; tools that no rule matches are denied.
+        """
+        return await self._caller.model(
+            operations.BULK_UPDATE_TOOLS,
+            ReplacedRules,
+            path={"agent_id": agent_id},
+            body={"rules": rules},
+            if_match=if_match,
+            idempotency_key=idempotency_key,
+        )
+
+    async def get(
+        self, agent_id: UUID | str, *, at: int | datetime | NotGiven = NOT_GIVEN
+    ) -> AgentRules:
+        """List an agent's tool rules, now or as of an earlier position or time.
+
+        All rules for callers with full agent management, superusers and auditors; for
+        others those of connectors that they own and that the agent holds.
+        """
+        return await self._caller.model(
+            operations.GET_AGENT_TOOLS,
+            AgentRules,
+            path={"agent_id": agent_id},
+            query={"at": at},
+        )
+
+    async def restore(
+        self,
+        agent_id: UUID | str,
+        at: int | datetime,
+        *,
+        if_match: int | str | None = None,
+        idempotency_key: str | None = None,
+    ) -> RestoredRules:
+        """Restore an agent's tool rules of an earlier position or time.
+
+        Replaces all of the agent's rules by those of that position; rules added since
+        are removed. The history is kept: the restore is recorded as a new change by the
+        caller. Requires full management of the agent.
+        """
+        return await self._caller.model(
+            operations.POST_TOOL_RULES_RESTORE,
+            RestoredRules,
+            path={"agent_id": agent_id},
+            body={"at": at},
+            if_match=if_match,
+            idempotency_key=idempotency_key,
+        )
+
+    async def explain(
+        self,
+        agent_id: UUID | str,
+        connector_id: UUID | str,
+        tool: str,
+        *,
+        at: int | datetime | NotGiven = NOT_GIVEN,
+    ) -> Explanation:
+        """Explain the decision for one tool, now or as of an earlier time.
+
+        Lists every rule of the connector, with whether it matched and whether it
+        decided. An owner of a connector that the agent holds can ask about that
+        connector.
+        """
+        return await self._caller.model(
+            operations.GET_TOOL_EXPLANATION,
+            Explanation,
+            path={"agent_id": agent_id},
+            query={"connector_id": connector_id, "tool": tool, "at": at},
+        )

@@ -1,0 +1,189 @@
+"""Users, their roles and their tokens."""
+# Made by "make contract"; do not edit.
+
+from collections.abc import Sequence
+from typing import Literal
+from uuid import UUID
+
+from agent_runtime_client import operations
+from agent_runtime_client._async.caller import AsyncCaller
+from agent_runtime_client._async.pages import AsyncPages, Paging
+from agent_runtime_client.models import (
+    DestroyedKey,
+    IssuedToken,
+    Me,
+    Role,
+    Token,
+    TokenList,
+    User,
+    UserList,
+)
+from agent_runtime_client.not_given import NOT_GIVEN, NotGiven
+
+
+class AsyncUsersResource:
+    """Users, their roles and their tokens."""
+
+    def __init__(self, caller: AsyncCaller) -> None:
+        self._caller = caller
+
+    async def create(
+        self,
+        name: str,
+        *,
+        roles: Sequence[Role] | NotGiven = NOT_GIVEN,
+        idempotency_key: str | None = None,
+    ) -> User:
+        """Create a user.
+
+        For superusers. The name can't be changed later. Tokens are issued separately.
+        """
+        return await self._caller.model(
+            operations.POST_USER,
+            User,
+            body={"name": name, "roles": roles},
+            idempotency_key=idempotency_key,
+        )
+
+    def list(
+        self, *, limit: int | NotGiven = NOT_GIVEN, after: str | NotGiven = NOT_GIVEN
+    ) -> AsyncPages[User, UserList]:
+        """List all users, by name.
+
+        For superusers and auditors.
+        """
+        return AsyncPages(
+            self._caller,
+            operations.GET_USERS,
+            UserList,
+            Paging("users", "after", cursor=("end_cursor",), more=()),
+            query={"limit": limit, "after": after},
+        )
+
+    async def grant_role(
+        self,
+        user_id: UUID | str,
+        role: Literal["superuser", "auditor", "runtime"],
+        *,
+        if_match: int | str | None = None,
+        idempotency_key: str | None = None,
+    ) -> User:
+        """Grant a role to a user.
+
+        For superusers. It applies from the user's next request on.
+        """
+        return await self._caller.model(
+            operations.PUT_USER_ROLE,
+            User,
+            path={"user_id": user_id, "role": role},
+            if_match=if_match,
+            idempotency_key=idempotency_key,
+        )
+
+    async def revoke_role(
+        self,
+        user_id: UUID | str,
+        role: Literal["superuser", "auditor", "runtime"],
+        *,
+        if_match: int | str | None = None,
+        idempotency_key: str | None = None,
+    ) -> User:
+        """Revoke a role of a user.
+
+        For superusers. Superusers can't revoke their own role superuser, so one always
+        remains.
+        """
+        return await self._caller.model(
+            operations.DELETE_USER_ROLE,
+            User,
+            path={"user_id": user_id, "role": role},
+            if_match=if_match,
+            idempotency_key=idempotency_key,
+        )
+
+    async def issue_token(self, user_id: UUID | str, label: str) -> IssuedToken:
+        """Issue a token.
+
+        For the caller, or for any user if the caller is a superuser. The answer
+        contains the token. The service stores only a hash of it, so the token can't be
+        shown again, and this operation takes no Idempotency-Key.
+        """
+        return await self._caller.model(
+            operations.POST_USER_TOKEN,
+            IssuedToken,
+            path={"user_id": user_id},
+            body={"label": label},
+        )
+
+    def list_tokens(
+        self,
+        user_id: UUID | str,
+        *,
+        limit: int | NotGiven = NOT_GIVEN,
+        after: UUID | str | NotGiven = NOT_GIVEN,
+    ) -> AsyncPages[Token, TokenList]:
+        """List a user's tokens, latest first.
+
+        The caller's own, or any user's for superusers and auditors. The tokens
+        themselves can't be read.
+        """
+        return AsyncPages(
+            self._caller,
+            operations.GET_USER_TOKENS,
+            TokenList,
+            Paging("tokens", "after", cursor=("end_cursor",), more=()),
+            path={"user_id": user_id},
+            query={"limit": limit, "after": after},
+        )
+
+    async def revoke_token(
+        self,
+        user_id: UUID | str,
+        token_id: UUID | str,
+        *,
+        idempotency_key: str | None = None,
+    ) -> Token:
+        """Revoke a token.
+
+        The caller's own, or any user's for superusers. The token is rejected from the
+        next request on; commands that haven't been committed yet fail, too.
+        """
+        return await self._caller.model(
+            operations.DELETE_USER_TOKEN,
+            Token,
+            path={"user_id": user_id, "token_id": token_id},
+            idempotency_key=idempotency_key,
+        )
+
+    async def me(self) -> Me:
+        """Get the calling user.
+
+        Read from the event log: roles are always current.
+        """
+        return await self._caller.model(operations.GET_ME, Me)
+
+    async def get(self, user_id: UUID | str) -> User:
+        """Get a user.
+
+        Superusers and auditors see all users, others only themselves.
+        """
+        return await self._caller.model(
+            operations.GET_USER, User, path={"user_id": user_id}
+        )
+
+    async def destroy_key(
+        self, user_id: UUID | str, *, idempotency_key: str | None = None
+    ) -> DestroyedKey:
+        """Destroy a user's key.
+
+        Irreversibly makes all of the user's secret values and the texts of their
+        sessions unreadable; nothing can be encrypted for them again. The log, replays
+        and the audit trail keep working. Repeat the call if it fails: only a success
+        confirms that the key is destroyed.
+        """
+        return await self._caller.model(
+            operations.DELETE_USER_KEY,
+            DestroyedKey,
+            path={"user_id": user_id},
+            idempotency_key=idempotency_key,
+        )

@@ -1,0 +1,62 @@
+"""The areas of the API. Made by ``make contract``; do not edit."""
+# Made by "make contract"; do not edit.
+
+from functools import cached_property
+
+from agent_runtime_client._sync.caller import Caller
+from agent_runtime_client._sync.resources.agents import AgentsResource
+from agent_runtime_client._sync.resources.audit import AuditResource
+from agent_runtime_client._sync.resources.connectors import ConnectorsResource
+from agent_runtime_client._sync.resources.prices import PricesResource
+from agent_runtime_client._sync.resources.secrets import SecretsResource
+from agent_runtime_client._sync.resources.service import ServiceResource
+from agent_runtime_client._sync.resources.sessions import SessionsResource
+from agent_runtime_client._sync.resources.tool_rules import ToolRulesResource
+from agent_runtime_client._sync.resources.usage import UsageResource
+from agent_runtime_client._sync.resources.users import UsersResource
+
+
+class Resources:
+    """The areas as attributes."""
+
+    _caller: Caller
+
+    @cached_property
+    def agents(self) -> AgentsResource:
+        return AgentsResource(self._caller)
+
+    @cached_property
+    def audit(self) -> AuditResource:
+        return AuditResource(self._caller)
+
+    @cached_property
+    def connectors(self) -> ConnectorsResource:
+        return ConnectorsResource(self._caller)
+
+    @cached_property
+    def prices(self) -> PricesResource:
+        return PricesResource(self._caller)
+
+    @cached_property
+    def secrets(self) -> SecretsResource:
+        return SecretsResource(self._caller)
+
+    @cached_property
+    def service(self) -> ServiceResource:
+        return ServiceResource(self._caller)
+
+    @cached_property
+    def sessions(self) -> SessionsResource:
+        return SessionsResource(self._caller)
+
+    @cached_property
+    def tool_rules(self) -> ToolRulesResource:
+        return ToolRulesResource(self._caller)
+
+    @cached_property
+    def usage(self) -> UsageResource:
+        return UsageResource(self._caller)
+
+    @cached_property
+    def users(self) -> UsersResource:
+        return UsersResource(self._caller)

@@ -1,0 +1,100 @@
+"""Agents and their managers."""
+# Made by "make contract"; do not edit.
+
+from uuid import UUID
+
+from agent_runtime_client import operations
+from agent_runtime_client._sync.caller import Caller
+from agent_runtime_client._sync.pages import Pages, Paging
+from agent_runtime_client.models import Agent, AgentList
+from agent_runtime_client.not_given import NOT_GIVEN, NotGiven
+
+
+class AgentsResource:
+    """Agents and their managers."""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def create(
+        self,
+        name: str,
+        *,
+        description: str | NotGiven = NOT_GIVEN,
+        idempotency_key: str | None = None,
+    ) -> Agent:
+        """Register an agent.
+
+        The caller becomes its first manager.
+        """
+        return self._caller.model(
+            operations.POST_AGENT,
+            Agent,
+            body={"name": name, "description": description},
+            idempotency_key=idempotency_key,
+        )
+
+    def list(
+        self,
+        *,
+        limit: int | NotGiven = NOT_GIVEN,
+        after: UUID | str | NotGiven = NOT_GIVEN,
+    ) -> Pages[Agent, AgentList]:
+        """List the agents that the caller manages, by id.
+
+        Superusers and auditors see all agents.
+        """
+        return Pages(
+            self._caller,
+            operations.GET_AGENTS,
+            AgentList,
+            Paging("agents", "after", cursor=("end_cursor",), more=()),
+            query={"limit": limit, "after": after},
+        )
+
+    def appoint_manager(
+        self,
+        agent_id: UUID | str,
+        user_id: UUID | str,
+        *,
+        if_match: int | str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Agent:
+        """Add a manager to an agent.
+
+        Requires full management of the agent, and grants it to the user.
+        """
+        return self._caller.model(
+            operations.PUT_AGENT_MANAGER,
+            Agent,
+            path={"agent_id": agent_id, "user_id": user_id},
+            if_match=if_match,
+            idempotency_key=idempotency_key,
+        )
+
+    def dismiss_manager(
+        self,
+        agent_id: UUID | str,
+        user_id: UUID | str,
+        *,
+        if_match: int | str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Agent:
+        """Remove a manager from an agent.
+
+        Requires full management of the agent. Only a superuser can remove the last
+        manager.
+        """
+        return self._caller.model(
+            operations.DELETE_AGENT_MANAGER,
+            Agent,
+            path={"agent_id": agent_id, "user_id": user_id},
+            if_match=if_match,
+            idempotency_key=idempotency_key,
+        )
+
+    def get(self, agent_id: UUID | str) -> Agent:
+        """Get an agent that the caller manages."""
+        return self._caller.model(
+            operations.GET_AGENT, Agent, path={"agent_id": agent_id}
+        )

@@ -1,0 +1,291 @@
+"""The audit trail: who changed what and when, with proofs."""
+# Made by "make contract"; do not edit.
+
+from datetime import datetime
+from typing import Literal
+from uuid import UUID
+
+from agent_runtime_client import models, operations
+from agent_runtime_client._sync.caller import Caller
+from agent_runtime_client._sync.export import Export
+from agent_runtime_client._sync.pages import Pages, Paging
+from agent_runtime_client._sync.stream import EventStream
+from agent_runtime_client.models import (
+    AggregateDifference,
+    AuditEntry,
+    AuditPage,
+    CheckpointKey,
+    Consistency,
+    DecisionsDifference,
+    Exposure,
+    Inclusion,
+    ReplayedAggregate,
+    WholeEntry,
+)
+from agent_runtime_client.not_given import NOT_GIVEN, NotGiven
+
+
+class AuditResource:
+    """The audit trail: who changed what and when, with proofs."""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def list(
+        self,
+        *,
+        actor: UUID | str | NotGiven = NOT_GIVEN,
+        kind: str | NotGiven = NOT_GIVEN,
+        resource: UUID | str | NotGiven = NOT_GIVEN,
+        request_id: str | NotGiven = NOT_GIVEN,
+        from_time: datetime | NotGiven = NOT_GIVEN,
+        until_time: datetime | NotGiven = NOT_GIVEN,
+        from_position: int | NotGiven = NOT_GIVEN,
+        until_position: int | NotGiven = NOT_GIVEN,
+        order: Literal["newest", "oldest"] | NotGiven = NOT_GIVEN,
+        limit: int | NotGiven = NOT_GIVEN,
+        after: int | NotGiven = NOT_GIVEN,
+    ) -> Pages[AuditEntry, AuditPage]:
+        """List the audit trail, newest first.
+
+        For superusers and auditors. Entries never change or move, so cursors stay
+        valid. The request itself is recorded as `audit.read` before it is answered; use
+        the stream to receive new entries.
+        """
+        return Pages(
+            self._caller,
+            operations.GET_AUDIT_EVENTS,
+            AuditPage,
+            Paging("entries", "after", cursor=("end_cursor",), more=()),
+            query={
+                "actor": actor,
+                "kind": kind,
+                "resource": resource,
+                "request_id": request_id,
+                "from_time": from_time,
+                "until_time": until_time,
+                "from_position": from_position,
+                "until_position": until_position,
+                "order": order,
+                "limit": limit,
+                "after": after,
+            },
+        )
+
+    def get(self, position: int) -> WholeEntry:
+        """Get one entry with its recorded fields.
+
+        For superusers and auditors. The read is recorded.
+        """
+        return self._caller.model(
+            operations.GET_AUDIT_EVENT, WholeEntry, path={"position": position}
+        )
+
+    def export_jsonl(
+        self,
+        *,
+        actor: UUID | str | NotGiven = NOT_GIVEN,
+        kind: str | NotGiven = NOT_GIVEN,
+        resource: UUID | str | NotGiven = NOT_GIVEN,
+        request_id: str | NotGiven = NOT_GIVEN,
+        from_time: datetime | NotGiven = NOT_GIVEN,
+        until_time: datetime | NotGiven = NOT_GIVEN,
+        from_position: int | NotGiven = NOT_GIVEN,
+        until_position: int | NotGiven = NOT_GIVEN,
+    ) -> Export:
+        """Export the audit trail as JSON Lines, oldest first.
+
+        Unlimited. Each line also contains the entry exactly as recorded and its leaf in
+        the Merkle tree: an export without filters is the input of `agent-runtime audit
+        verify`. The read is recorded once. An export without its final chunk is
+        incomplete.
+        """
+        return Export(
+            self._caller,
+            operations.GET_AUDIT_JSONL,
+            query={
+                "actor": actor,
+                "kind": kind,
+                "resource": resource,
+                "request_id": request_id,
+                "from_time": from_time,
+                "until_time": until_time,
+                "from_position": from_position,
+                "until_position": until_position,
+            },
+            is_csv=False,
+        )
+
+    def export_csv(
+        self,
+        *,
+        actor: UUID | str | NotGiven = NOT_GIVEN,
+        kind: str | NotGiven = NOT_GIVEN,
+        resource: UUID | str | NotGiven = NOT_GIVEN,
+        request_id: str | NotGiven = NOT_GIVEN,
+        from_time: datetime | NotGiven = NOT_GIVEN,
+        until_time: datetime | NotGiven = NOT_GIVEN,
+        from_position: int | NotGiven = NOT_GIVEN,
+        until_position: int | NotGiven = NOT_GIVEN,
+    ) -> Export:
+        """Export the audit trail as CSV for spreadsheets, oldest first.
+
+        Unlimited. A cell that a spreadsheet could take for a formula starts with an
+        apostrophe. The read is recorded once.
+        """
+        return Export(
+            self._caller,
+            operations.GET_AUDIT_CSV,
+            query={
+                "actor": actor,
+                "kind": kind,
+                "resource": resource,
+                "request_id": request_id,
+                "from_time": from_time,
+                "until_time": until_time,
+                "from_position": from_position,
+                "until_position": until_position,
+            },
+            is_csv=True,
+        )
+
+    def stream(
+        self,
+        *,
+        actor: UUID | str | NotGiven = NOT_GIVEN,
+        kind: str | NotGiven = NOT_GIVEN,
+        resource: UUID | str | NotGiven = NOT_GIVEN,
+        after: int | NotGiven = NOT_GIVEN,
+    ) -> EventStream[AuditEntry]:
+        """Follow the audit trail by server-sent events.
+
+        Each event's id is its position; `X-Event-Position` is the one it begins behind.
+        `Last-Event-ID` resumes after that position and overrides ``after``. Comments
+        keep an idle connection open. A client that reads too slowly is disconnected and
+        can resume. The stream ends when the service stops, and when the caller's token
+        or role is revoked. The read is recorded once.
+        """
+        return EventStream(
+            self._caller,
+            operations.GET_AUDIT_STREAM,
+            models.AuditEntry.decode,
+            query={"actor": actor, "kind": kind, "resource": resource, "after": after},
+        )
+
+    def get_aggregate(
+        self,
+        aggregate_id: UUID | str,
+        *,
+        at: int | datetime | NotGiven = NOT_GIVEN,
+        version: int | NotGiven = NOT_GIVEN,
+    ) -> ReplayedAggregate:
+        """Replay an aggregate: now, at a position or time, or at a version.
+
+        The id is that of an entry's resource. The read is recorded.
+        """
+        return self._caller.model(
+            operations.GET_AGGREGATE,
+            ReplayedAggregate,
+            path={"aggregate_id": aggregate_id},
+            query={"at": at, "version": version},
+        )
+
+    def compare_aggregate(
+        self,
+        aggregate_id: UUID | str,
+        since: int | datetime,
+        *,
+        until: int | datetime | NotGiven = NOT_GIVEN,
+    ) -> AggregateDifference:
+        """Compare an aggregate at two positions or times.
+
+        The read is recorded. `GET /api/audit/events` with this ``resource`` and these
+        positions lists who made the changes.
+        """
+        return self._caller.model(
+            operations.GET_AGGREGATE_DIFFERENCE,
+            AggregateDifference,
+            path={"aggregate_id": aggregate_id},
+            query={"since": since, "until": until},
+        )
+
+    def get_exposure(
+        self,
+        connector_id: UUID | str,
+        since: int | datetime,
+        *,
+        until: int | datetime | NotGiven = NOT_GIVEN,
+    ) -> Exposure:
+        """List who could use a connector between two positions or times, and why.
+
+        The read is recorded.
+        """
+        return self._caller.model(
+            operations.GET_CONNECTOR_EXPOSURE,
+            Exposure,
+            path={"id": connector_id},
+            query={"since": since, "until": until},
+        )
+
+    def compare_decisions(
+        self,
+        agent_id: UUID | str,
+        since: int | datetime,
+        *,
+        until: int | datetime | NotGiven = NOT_GIVEN,
+        tools: str | NotGiven = NOT_GIVEN,
+    ) -> DecisionsDifference:
+        """Compare which tools an agent may call at two positions or times.
+
+        Compares decisions, not rules. The read is recorded.
+        """
+        return self._caller.model(
+            operations.GET_DECISIONS_DIFFERENCE,
+            DecisionsDifference,
+            path={"agent_id": agent_id},
+            query={"since": since, "until": until, "tools": tools},
+        )
+
+    def get_checkpoint(self) -> str:
+        """Get the newest signed checkpoint of the log's Merkle tree.
+
+        A few seconds behind the log. Keep it to be able to prove later that earlier
+        entries weren't rewritten.
+        """
+        return self._caller.text(operations.GET_CHECKPOINT)
+
+    def get_checkpoint_key(self) -> CheckpointKey:
+        """Get the public key of the checkpoints' signatures.
+
+        A compromised service could return another key: compare it with one that you
+        saved earlier or got from the operator.
+        """
+        return self._caller.model(operations.GET_CHECKPOINT_KEY, CheckpointKey)
+
+    def get_inclusion_proof(
+        self, position: int, *, size: int | NotGiven = NOT_GIVEN
+    ) -> Inclusion:
+        """Prove that the tree of a given size contains an entry.
+
+        By default ``size`` is that of the newest checkpoint, or the current size of the
+        tree for a position after that checkpoint.
+        """
+        return self._caller.model(
+            operations.GET_INCLUSION_PROOF,
+            Inclusion,
+            query={"position": position, "size": size},
+        )
+
+    def get_consistency_proof(
+        self, first: int, *, second: int | NotGiven = NOT_GIVEN
+    ) -> Consistency:
+        """Prove that the tree of one size is the beginning of a larger one.
+
+        By default ``second`` is the size of the newest checkpoint, or the current size
+        of the tree when ``first`` is larger than that.
+        """
+        return self._caller.model(
+            operations.GET_CONSISTENCY_PROOF,
+            Consistency,
+            query={"first": first, "second": second},
+        )

@@ -1,0 +1,213 @@
+"""Connectors, their publication and their grants."""
+# Made by "make contract"; do not edit.
+
+from datetime import datetime
+from typing import Literal
+from uuid import UUID
+
+from agent_runtime_client import operations
+from agent_runtime_client._sync.caller import Caller
+from agent_runtime_client._sync.pages import Pages, Paging
+from agent_runtime_client.models import (
+    Connector,
+    ConnectorList,
+    ConnectorWithGrants,
+    GrantResource,
+    RuleOnConnector,
+    RulesOnConnector,
+)
+from agent_runtime_client.not_given import NOT_GIVEN, NotGiven
+
+
+class ConnectorsResource:
+    """Connectors, their publication and their grants."""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def create(
+        self,
+        name: str,
+        url: str,
+        *,
+        description: str | NotGiven = NOT_GIVEN,
+        idempotency_key: str | None = None,
+    ) -> Connector:
+        """Register a connector.
+
+        The caller becomes its owner. It is private until its owner makes it public.
+        """
+        return self._caller.model(
+            operations.POST_CONNECTOR,
+            Connector,
+            body={"name": name, "url": url, "description": description},
+            idempotency_key=idempotency_key,
+        )
+
+    def list(
+        self,
+        *,
+        limit: int | NotGiven = NOT_GIVEN,
+        after: UUID | str | NotGiven = NOT_GIVEN,
+        scope: Literal["owned", "granted", "offered", "public"] | NotGiven = NOT_GIVEN,
+        agent_id: UUID | str | NotGiven = NOT_GIVEN,
+    ) -> Pages[Connector, ConnectorList]:
+        """List the connectors that the caller can see, by id.
+
+        These are the caller's own, public ones, and those granted or offered to agents
+        that the caller manages; superusers and auditors see all. ``scope`` limits the
+        list to one of these kinds, ``agent_id`` to those granted or offered to one
+        agent.
+        """
+        return Pages(
+            self._caller,
+            operations.GET_CONNECTORS,
+            ConnectorList,
+            Paging("connectors", "after", cursor=("end_cursor",), more=()),
+            query={
+                "limit": limit,
+                "after": after,
+                "scope": scope,
+                "agent_id": agent_id,
+            },
+        )
+
+    def make_public(
+        self,
+        connector_id: UUID | str,
+        *,
+        if_match: int | str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Connector:
+        """Make a connector public.
+
+        Shares the definition with all users, never credentials. Can be repeated safely.
+        """
+        return self._caller.model(
+            operations.POST_PUBLIC_GRANT,
+            Connector,
+            path={"id": connector_id},
+            if_match=if_match,
+            idempotency_key=idempotency_key,
+        )
+
+    def make_private(
+        self,
+        connector_id: UUID | str,
+        *,
+        if_match: int | str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Connector:
+        """Make a connector private.
+
+        Existing grants to agents remain. Can be repeated safely.
+        """
+        return self._caller.model(
+            operations.DELETE_PUBLIC_GRANT,
+            Connector,
+            path={"id": connector_id},
+            if_match=if_match,
+            idempotency_key=idempotency_key,
+        )
+
+    def retire(
+        self,
+        connector_id: UUID | str,
+        *,
+        if_match: int | str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Connector:
+        """Retire a connector.
+
+        This can't be undone: all grants end and the connector can't be found any more.
+        Its history is kept.
+        """
+        return self._caller.model(
+            operations.DELETE_CONNECTOR,
+            Connector,
+            path={"id": connector_id},
+            if_match=if_match,
+            idempotency_key=idempotency_key,
+        )
+
+    def get(
+        self, connector_id: UUID | str, *, at: int | datetime | NotGiven = NOT_GIVEN
+    ) -> ConnectorWithGrants:
+        """Get a connector, now or as of an earlier position or time.
+
+        ``grants`` lists all grants and offers for the owner, superusers and auditors,
+        and for others those of agents that they manage. Access is decided by current
+        rights, also for the past. Only the owner, superusers and auditors see the past
+        of a retired connector.
+        """
+        return self._caller.model(
+            operations.GET_CONNECTOR,
+            ConnectorWithGrants,
+            path={"id": connector_id},
+            query={"at": at},
+        )
+
+    def grant(
+        self,
+        connector_id: UUID | str,
+        agent_id: UUID | str,
+        *,
+        if_match: int | str | None = None,
+        idempotency_key: str | None = None,
+    ) -> GrantResource:
+        """Grant a connector to an agent.
+
+        A grant needs two consents: that of the connector, given by its owner, by a
+        superuser or by being public, and that of the agent, given by a user with full
+        management. A caller who can give both grants at once. A caller who can give one
+        makes an offer; the other side accepts it by the same call.
+        """
+        return self._caller.model(
+            operations.PUT_AGENT_GRANT,
+            GrantResource,
+            path={"id": connector_id, "agent_id": agent_id},
+            if_match=if_match,
+            idempotency_key=idempotency_key,
+        )
+
+    def revoke(
+        self,
+        connector_id: UUID | str,
+        agent_id: UUID | str,
+        *,
+        if_match: int | str | None = None,
+        idempotency_key: str | None = None,
+    ) -> GrantResource:
+        """Revoke a grant or an offer.
+
+        Either side can revoke. From then on the agent's rules for this connector have
+        no effect.
+        """
+        return self._caller.model(
+            operations.DELETE_AGENT_GRANT,
+            GrantResource,
+            path={"id": connector_id, "agent_id": agent_id},
+            if_match=if_match,
+            idempotency_key=idempotency_key,
+        )
+
+    def list_rules(
+        self,
+        connector_id: UUID | str,
+        *,
+        limit: int | NotGiven = NOT_GIVEN,
+        after: str | NotGiven = NOT_GIVEN,
+    ) -> Pages[RuleOnConnector, RulesOnConnector]:
+        """List all agents' rules for a connector, by agent and pattern.
+
+        For its owner, superusers and auditors. A rule for a connector that its agent
+        doesn't hold has no effect.
+        """
+        return Pages(
+            self._caller,
+            operations.GET_CONNECTOR_TOOLS,
+            RulesOnConnector,
+            Paging("rules", "after", cursor=("end_cursor",), more=()),
+            path={"id": connector_id},
+            query={"limit": limit, "after": after},
+        )

@@ -1,0 +1,243 @@
+"""Providers, models and their prices over time."""
+# Made by "make contract"; do not edit.
+
+from datetime import datetime
+from decimal import Decimal
+from uuid import UUID
+
+from agent_runtime_client import operations
+from agent_runtime_client._sync.caller import Caller
+from agent_runtime_client._sync.pages import Pages, Paging
+from agent_runtime_client.models import (
+    ImportReport,
+    KnownPrice,
+    PricedModel,
+    PriceHistory,
+    Provider,
+    ProviderEntry,
+)
+from agent_runtime_client.not_given import NOT_GIVEN, NotGiven
+from agent_runtime_client.response import ResponseList
+
+
+class PricesResource:
+    """Providers, models and their prices over time."""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def add_provider(
+        self, key: str, display_name: str, *, idempotency_key: str | None = None
+    ) -> Provider:
+        """Add a provider.
+
+        Its key can't be changed later. It is listed once one of its models has a price.
+        """
+        return self._caller.model(
+            operations.POST_PROVIDER,
+            Provider,
+            body={"key": key, "display_name": display_name},
+            idempotency_key=idempotency_key,
+        )
+
+    def get_providers(
+        self,
+        *,
+        as_of: datetime | NotGiven = NOT_GIVEN,
+        at: int | datetime | NotGiven = NOT_GIVEN,
+    ) -> ResponseList[ProviderEntry]:
+        """List the providers and models with an effective price.
+
+        A price is effective from its `effective_from` until just before its
+        `effective_until`. `as_of` selects another time than now. `at`, a time or a
+        position of the log, shows the prices as they were known then, without later
+        corrections.
+        """
+        return self._caller.models(
+            operations.GET_PROVIDERS, ProviderEntry, query={"as_of": as_of, "at": at}
+        )
+
+    def set(
+        self,
+        provider: str,
+        model: str,
+        *,
+        input_price_per_1m: Decimal | int | str | None | NotGiven = NOT_GIVEN,
+        output_price_per_1m: Decimal | int | str | None | NotGiven = NOT_GIVEN,
+        cache_creation_price_per_1m: Decimal | int | str | None | NotGiven = NOT_GIVEN,
+        cache_read_price_per_1m: Decimal | int | str | None | NotGiven = NOT_GIVEN,
+        currency: str | NotGiven = NOT_GIVEN,
+        notes: str | None | NotGiven = NOT_GIVEN,
+        effective_from: datetime | None | NotGiven = NOT_GIVEN,
+        effective_until: datetime | None | NotGiven = NOT_GIVEN,
+        if_match: int | str | None = None,
+        idempotency_key: str | None = None,
+    ) -> PricedModel:
+        """Set the price of a model for a period.
+
+        The period is half-open and starts now by default; without an end it is open. An
+        earlier open period ends where the new one starts. A future price takes effect
+        automatically. If-Match is the model's version.
+        """
+        return self._caller.model(
+            operations.POST_PRICE,
+            PricedModel,
+            body={
+                "input_price_per_1m": input_price_per_1m,
+                "output_price_per_1m": output_price_per_1m,
+                "cache_creation_price_per_1m": cache_creation_price_per_1m,
+                "cache_read_price_per_1m": cache_read_price_per_1m,
+                "currency": currency,
+                "notes": notes,
+                "effective_from": effective_from,
+                "effective_until": effective_until,
+                "provider": provider,
+                "model": model,
+            },
+            if_match=if_match,
+            idempotency_key=idempotency_key,
+        )
+
+    def history(
+        self,
+        provider: str,
+        model: str,
+        *,
+        at: int | datetime | NotGiven = NOT_GIVEN,
+        limit: int | NotGiven = NOT_GIVEN,
+        after: str | NotGiven = NOT_GIVEN,
+    ) -> Pages[KnownPrice, PriceHistory]:
+        """List all prices ever recorded for a model.
+
+        In the order of recording: past, present and future prices, and corrected ones.
+        With `at`, a time or a position of the log, only what was known then.
+        """
+        return Pages(
+            self._caller,
+            operations.GET_PRICES,
+            PriceHistory,
+            Paging("prices", "after", cursor=("end_cursor",), more=()),
+            query={
+                "provider": provider,
+                "model": model,
+                "at": at,
+                "limit": limit,
+                "after": after,
+            },
+        )
+
+    def end(
+        self,
+        model_id: UUID | str,
+        price_version: int,
+        *,
+        effective_until: datetime | None | NotGiven = NOT_GIVEN,
+        if_match: int | str | None = None,
+        idempotency_key: str | None = None,
+    ) -> PricedModel:
+        """End a price.
+
+        It ends now by default, or at the time in the body, past or future. A price that
+        ends where it starts is never effective: this withdraws a future price.
+        """
+        return self._caller.model(
+            operations.POST_PRICE_END,
+            PricedModel,
+            path={"model_id": model_id, "price_version": price_version},
+            body={"effective_until": effective_until},
+            if_match=if_match,
+            idempotency_key=idempotency_key,
+        )
+
+    def correct(
+        self,
+        model_id: UUID | str,
+        price_version: int,
+        *,
+        input_price_per_1m: Decimal | int | str | None | NotGiven = NOT_GIVEN,
+        output_price_per_1m: Decimal | int | str | None | NotGiven = NOT_GIVEN,
+        cache_creation_price_per_1m: Decimal | int | str | None | NotGiven = NOT_GIVEN,
+        cache_read_price_per_1m: Decimal | int | str | None | NotGiven = NOT_GIVEN,
+        currency: str | NotGiven = NOT_GIVEN,
+        notes: str | None | NotGiven = NOT_GIVEN,
+        effective_from: datetime | None | NotGiven = NOT_GIVEN,
+        effective_until: datetime | None | NotGiven = NOT_GIVEN,
+        if_match: int | str | None = None,
+        idempotency_key: str | None = None,
+    ) -> PricedModel:
+        """Correct a price.
+
+        The body holds the actual price, for the whole period or for the part between
+        the bounds. The earlier record can still be read with `at`.
+        """
+        return self._caller.model(
+            operations.POST_PRICE_CORRECTION,
+            PricedModel,
+            path={"model_id": model_id, "price_version": price_version},
+            body={
+                "input_price_per_1m": input_price_per_1m,
+                "output_price_per_1m": output_price_per_1m,
+                "cache_creation_price_per_1m": cache_creation_price_per_1m,
+                "cache_read_price_per_1m": cache_read_price_per_1m,
+                "currency": currency,
+                "notes": notes,
+                "effective_from": effective_from,
+                "effective_until": effective_until,
+            },
+            if_match=if_match,
+            idempotency_key=idempotency_key,
+        )
+
+    def import_genai_prices(
+        self,
+        *,
+        dry_run: bool | NotGiven = NOT_GIVEN,
+        confirm: str | NotGiven = NOT_GIVEN,
+        undated_since: datetime | NotGiven = NOT_GIVEN,
+    ) -> ImportReport:
+        """Import the prices of the installed package genai-prices.
+
+        With `dry_run` nothing is changed; the answer is the same. A repeated import
+        changes nothing. These changes are held back until `confirm` lists their models
+        as `provider/model`, separated by commas, or is `all`: a price that rises or
+        falls more than fivefold or becomes 0, a change in the past, and a change of a
+        price that has ended or came from another list. Prices set by hand are never
+        overwritten. Models that the list no longer contains are only reported. A price
+        without a date is effective from `undated_since`, by default from now.
+        """
+        return self._caller.model(
+            operations.POST_GENAI_PRICES_IMPORT,
+            ImportReport,
+            query={
+                "dry_run": dry_run,
+                "confirm": confirm,
+                "undated_since": undated_since,
+            },
+        )
+
+    def import_litellm(
+        self,
+        content: bytes,
+        *,
+        dry_run: bool | NotGiven = NOT_GIVEN,
+        confirm: str | NotGiven = NOT_GIVEN,
+        undated_since: datetime | NotGiven = NOT_GIVEN,
+        version: str | NotGiven = NOT_GIVEN,
+    ) -> ImportReport:
+        """Import a LiteLLM price file.
+
+        The body is an unchanged `model_prices_and_context_window.json` of up to 32 MiB.
+        The file has no version: name its release or commit in `version`. Everything
+        else is as for the import of genai-prices.
+        """
+        return self._caller.model(
+            operations.POST_LITELLM_IMPORT,
+            ImportReport,
+            query={
+                "dry_run": dry_run,
+                "confirm": confirm,
+                "undated_since": undated_since,
+                "version": version,
+            },
+            content=content,
+        )

@@ -1,0 +1,212 @@
+"""Sessions of agents, with their turns, tokens and cost."""
+# Made by "make contract"; do not edit.
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from agent_runtime_client import operations
+from agent_runtime_client._sync.caller import Caller
+from agent_runtime_client._sync.pages import Pages, Paging
+from agent_runtime_client.models import (
+    Session,
+    SessionList,
+    SessionResource,
+    SessionWithTurns,
+    TurnReceipt,
+)
+from agent_runtime_client.not_given import NOT_GIVEN, NotGiven
+
+
+class SessionsResource:
+    """Sessions of agents, with their turns, tokens and cost."""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def start(
+        self,
+        agent_id: UUID | str,
+        *,
+        session_id: str | None | NotGiven = NOT_GIVEN,
+        user_id: UUID | str | None | NotGiven = NOT_GIVEN,
+        started_at: datetime | None | NotGiven = NOT_GIVEN,
+        idempotency_key: str | None = None,
+    ) -> SessionResource:
+        """Start a session.
+
+        Without an id in the body the service chooses one. A caller with the role
+        `runtime` records for any agent and may name the user; a manager of the agent
+        records their own sessions.
+        """
+        return self._caller.model(
+            operations.POST_SESSION,
+            SessionResource,
+            body={
+                "agent_id": agent_id,
+                "session_id": session_id,
+                "user_id": user_id,
+                "started_at": started_at,
+            },
+            idempotency_key=idempotency_key,
+        )
+
+    def record_turn(
+        self,
+        session_id: str,
+        *,
+        turn_id: str,
+        started_at: datetime,
+        ended_at: datetime,
+        trace_id: str | None | NotGiven = NOT_GIVEN,
+        provider: str | None | NotGiven = NOT_GIVEN,
+        model: str | None | NotGiven = NOT_GIVEN,
+        prompt_tokens: int | None | NotGiven = NOT_GIVEN,
+        completion_tokens: int | None | NotGiven = NOT_GIVEN,
+        cache_read_tokens: int | None | NotGiven = NOT_GIVEN,
+        cache_creation_tokens: int | None | NotGiven = NOT_GIVEN,
+        is_error: bool | NotGiven = NOT_GIVEN,
+        error: str | None | NotGiven = NOT_GIVEN,
+        input: str | None | NotGiven = NOT_GIVEN,
+        output: str | None | NotGiven = NOT_GIVEN,
+        idempotency_key: str | None = None,
+    ) -> TurnReceipt:
+        """Record a turn of a session.
+
+        A repeated turn id changes nothing. Turns may arrive late and in any order, also
+        after the end of the session. Texts over 64 KiB are truncated and marked as
+        such. The cost is computed from the model's price at `started_at`.
+        """
+        return self._caller.model(
+            operations.POST_TURN,
+            TurnReceipt,
+            path={"session_id": session_id},
+            body={
+                "turn_id": turn_id,
+                "trace_id": trace_id,
+                "started_at": started_at,
+                "ended_at": ended_at,
+                "provider": provider,
+                "model": model,
+                "prompt_tokens": prompt_tokens,
+                "completion_tokens": completion_tokens,
+                "cache_read_tokens": cache_read_tokens,
+                "cache_creation_tokens": cache_creation_tokens,
+                "is_error": is_error,
+                "error": error,
+                "input": input,
+                "output": output,
+            },
+            idempotency_key=idempotency_key,
+        )
+
+    def end(
+        self,
+        session_id: str,
+        *,
+        ended_at: datetime | None | NotGiven = NOT_GIVEN,
+        idempotency_key: str | None = None,
+    ) -> SessionResource:
+        """End a session, now or at a given time.
+
+        Late turns can still be recorded.
+        """
+        return self._caller.model(
+            operations.POST_SESSION_END,
+            SessionResource,
+            path={"session_id": session_id},
+            body={"ended_at": ended_at},
+            idempotency_key=idempotency_key,
+        )
+
+    def export_spans(
+        self, content: bytes, *, content_type: str = "application/x-protobuf"
+    ) -> Any:
+        """Ingest spans of instrumented agents over OTLP/HTTP.
+
+        The body is an ExportTraceServiceRequest in protobuf or JSON, optionally
+        compressed with gzip, of up to 16 MiB when decompressed. The resource attribute
+        `agent_runtime.agent_id` names the agent. A trace becomes a turn as soon as its
+        root span has arrived and one of its spans names a session (`session.id` or
+        `gen_ai.conversation.id`). Spans may arrive late, repeatedly and in any order
+        for two hours. A caller with the role `runtime` reports for any agent, a manager
+        of the agent their own sessions.
+
+        Answers are those of OTLP, in the encoding of the request: partial success when
+        some spans were rejected, an error when all were. In protobuf an error is a
+        google.rpc.Status.
+        """
+        return self._caller.json(
+            operations.POST_TRACES, content=content, content_type=content_type
+        )
+
+    def list(
+        self,
+        *,
+        start_time: datetime | NotGiven = NOT_GIVEN,
+        end_time: datetime | NotGiven = NOT_GIVEN,
+        limit: int | NotGiven = NOT_GIVEN,
+        offset: int | NotGiven = NOT_GIVEN,
+        after: str | NotGiven = NOT_GIVEN,
+        agent_id: UUID | str | NotGiven = NOT_GIVEN,
+        user_id: UUID | str | NotGiven = NOT_GIVEN,
+        has_error: bool | NotGiven = NOT_GIVEN,
+        session_id_prefix: str | NotGiven = NOT_GIVEN,
+        min_position: int | NotGiven = NOT_GIVEN,
+    ) -> Pages[Session, SessionList]:
+        """List sessions, newest first.
+
+        The caller's own sessions and those of agents that the caller manages; all
+        sessions for superusers and auditors. The time window selects sessions whose
+        last activity is at or after `start_time`. Ordered by `start_time`, then `id`,
+        descending. Unknown figures are null, never 0. Texts are null once their user's
+        key was destroyed.
+
+        `has_next_page` tells whether there are more sessions. Pass `end_cursor` as
+        `after` to get the next page; new sessions don't shift it. A configured trace
+        store adds annotations, their summaries, and figures that this service doesn't
+        have; `successful_agents` counts the agents whose sessions were all looked up in
+        it.
+        """
+        return Pages(
+            self._caller,
+            operations.GET_SESSION_LIST,
+            SessionList,
+            Paging(
+                "sessions",
+                "after",
+                cursor=("pagination", "end_cursor"),
+                more=("pagination", "has_next_page"),
+            ),
+            query={
+                "start_time": start_time,
+                "end_time": end_time,
+                "limit": limit,
+                "offset": offset,
+                "after": after,
+                "agent_id": agent_id,
+                "user_id": user_id,
+                "has_error": has_error,
+                "session_id_prefix": session_id_prefix,
+                "min_position": min_position,
+            },
+        )
+
+    def get(
+        self,
+        session_id: str,
+        *,
+        limit: int | NotGiven = NOT_GIVEN,
+        offset: int | NotGiven = NOT_GIVEN,
+    ) -> SessionWithTurns:
+        """Get a session with its turns.
+
+        The session as in the list, and its turns by start time with their full texts.
+        Texts are null once their user's key was destroyed.
+        """
+        return self._caller.model(
+            operations.GET_SESSION,
+            SessionWithTurns,
+            path={"session_id": session_id},
+            query={"limit": limit, "offset": offset},
+        )

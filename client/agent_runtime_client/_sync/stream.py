@@ -1,0 +1,96 @@
+"""Live events that go on after a lost connection."""
+# Made by "make contract"; do not edit.
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from types import TracebackType
+from typing import Any, Final, Generic, Self, TypeVar
+
+import httpx
+
+from agent_runtime_client._sync.caller import Caller
+from agent_runtime_client.encoding import parse_json
+from agent_runtime_client.operation import Operation
+from agent_runtime_client.sse import EventParser
+
+T = TypeVar("T")
+
+# A stream that ends at once, again and again, isn't asked for more often.
+PAUSE_S: Final = 0.5
+
+
+class EventStream(Generic[T]):
+    """Iterate over it for events as they happen, without an end.
+
+    ``position`` is that of the last event; after an error, ``after=stream.position``
+    continues behind it. A lost connection is opened again by itself. Leaving a
+    ``with`` block closes the stream.
+    """
+
+    def __init__(
+        self,
+        caller: Caller,
+        operation: Operation,
+        decode: Callable[[Any], T],
+        *,
+        query: Mapping[str, Any],
+        path: Mapping[str, Any] | None = None,
+    ) -> None:
+        self._caller = caller
+        self._operation = operation
+        self._decode = decode
+        self._path = path
+        self._query = dict(query)
+        self._answer: httpx.Response | None = None
+        self._lines: Iterator[str] | None = None
+        self._parser = EventParser()
+        self.position: int | None = None
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> T:
+        while True:
+            try:
+                for line in self._connection():
+                    event = self._parser.take(line)
+                    if event is not None:
+                        self.position = int(event.id)
+                        return self._decode(parse_json(event.data.encode()))
+            except httpx.RequestError:
+                # Opening it again fails with what is wrong, if it is more than that.
+                pass
+            self.close()
+            time.sleep(PAUSE_S)
+
+    def close(self) -> None:
+        """Close the connection; asking for the next event opens it again."""
+        if self._answer is not None:
+            self._answer.close()
+        self._answer = self._lines = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _connection(self) -> Iterator[str]:
+        """Return the lines that come, over a connection that is opened if need be."""
+        if self._lines is not None:
+            return self._lines
+        query = self._query
+        if self.position is not None:
+            query = {**query, "after": self.position}
+        call = self._caller.call(self._operation, path=self._path, query=query)
+        self._answer = self._caller.send(call, stream=True)
+        if self.position is None and "X-Event-Position" in self._answer.headers:
+            self.position = int(self._answer.headers["X-Event-Position"])
+        self._parser = EventParser()
+        self._lines = self._answer.iter_lines()
+        return self._lines

@@ -1,0 +1,134 @@
+"""From what went wrong to an error, and whether another attempt may help."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any, Final, NamedTuple
+
+import httpx
+
+from agent_runtime_client.encoding import parse_json
+from agent_runtime_client.errors import (
+    BY_CODE,
+    BY_STATUS,
+    AgentRuntimeError,
+    ConnectionFailedError,
+    OutcomeUnknownError,
+    Problem,
+    UnreadableAnswerError,
+)
+from agent_runtime_client.operation import Call
+
+# Nothing was sent.
+NOT_CONNECTED: Final = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
+# What a proxy answers if it can't reach the service, or has lost it.
+GATEWAY: Final = (502, 503, 504)
+TOO_MANY_REQUESTS: Final = 429
+
+
+class Failure(NamedTuple):
+    """An error, and whether the same request may be sent again."""
+
+    error: AgentRuntimeError
+    is_retryable: bool
+
+
+def no_answer(call: Call, cause: httpx.RequestError) -> Failure:
+    """Return the failure of an attempt that no answer came to.
+
+    Keeps nothing of the cause but its text: it holds the request with its token.
+    """
+    not_connected = isinstance(cause, NOT_CONNECTED)
+    text = f"{type(cause).__name__}: {cause}" if str(cause) else type(cause).__name__
+    may_be_done = call.operation.is_command and not not_connected
+    error_type = OutcomeUnknownError if may_be_done else ConnectionFailedError
+    error = error_type(
+        f"no answer to {call.operation.name} ({text})",
+        code="outcome_unknown" if may_be_done else "connection_failed",
+        idempotency_key=call.idempotency_key,
+    )
+    can_help = isinstance(cause, httpx.TransportError) and not isinstance(
+        cause, httpx.UnsupportedProtocol
+    )
+    return Failure(error, can_help and (not_connected or call.is_repeatable))
+
+
+def refusal(
+    call: Call, status: int, headers: Mapping[str, str], body: bytes
+) -> Failure:
+    """Return the failure that an answer says."""
+    data, message = _envelope(body)
+    retry_after_s = _retry_after_s(headers)
+    if data is None:
+        return _not_of_the_service(call, status, retry_after_s)
+    code = str(data["code"])
+    error_type = BY_CODE.get(code) or BY_STATUS.get(status, AgentRuntimeError)
+    error = error_type(
+        message,
+        code=code,
+        status=status,
+        problems=[
+            Problem(str(each.get("path")), str(each.get("message")))
+            for each in data.get("errors", ())
+        ],
+        request_id=data.get("request_id"),
+        idempotency_key=call.idempotency_key,
+        etag=headers.get("ETag"),
+        retry_after_s=retry_after_s,
+    )
+    if code == "outcome_unknown":
+        return Failure(error, call.is_repeatable)
+    if code == "too_many_conflicts":
+        return Failure(error, is_retryable=True)
+    waits = status == TOO_MANY_REQUESTS or status in GATEWAY
+    return Failure(error, waits and retry_after_s is not None)
+
+
+def unreadable(call: Call, status: int) -> AgentRuntimeError:
+    """Return the error of a success that isn't one of this API."""
+    return UnreadableAnswerError(
+        f"the answer to {call.operation.name} is not one of this API",
+        code="unreadable_answer",
+        status=status,
+        idempotency_key=call.idempotency_key,
+    )
+
+
+def _not_of_the_service(
+    call: Call, status: int, retry_after_s: float | None
+) -> Failure:
+    """Something between us and the service has answered: it may have passed us on."""
+    may_be_done = call.operation.is_command and status in GATEWAY
+    error_type = OutcomeUnknownError if may_be_done else UnreadableAnswerError
+    error = error_type(
+        f"{call.operation.name} was answered with {status}, not by the service",
+        code="outcome_unknown" if may_be_done else "unreadable_answer",
+        status=status,
+        idempotency_key=call.idempotency_key,
+        retry_after_s=retry_after_s,
+    )
+    return Failure(error, call.is_repeatable and status in (*GATEWAY, 429))
+
+
+def _envelope(body: bytes) -> tuple[dict[str, Any] | None, str]:
+    try:
+        envelope = parse_json(body)
+        data, message = envelope["data"], str(envelope["message"])
+        if isinstance(data, dict) and "code" in data:
+            return data, message
+    except (ValueError, KeyError, TypeError):
+        pass
+    return None, ""
+
+
+def _retry_after_s(headers: Mapping[str, str]) -> float | None:
+    given = headers.get("Retry-After")
+    if given is None:
+        return None
+    try:
+        if given.isdecimal():
+            return float(given)
+        until = parsedate_to_datetime(given).astimezone(UTC)
+    except ValueError:
+        return None
+    return max(0.0, (until - datetime.now(UTC)).total_seconds())

@@ -1,0 +1,1421 @@
+"""The objects of the API. Made by ``make contract``; do not edit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any, Literal
+from uuid import UUID
+
+from agent_runtime_client.encoding import decimal, list_of
+from agent_runtime_client.model import Model
+from agent_runtime_client.not_given import NOT_GIVEN, NotGiven
+from agent_runtime_client.secret import Secret
+
+ImportOutcome = Literal["added", "changed", "unchanged", "held"]
+
+
+Role = Literal["superuser", "auditor", "runtime"]
+
+
+Stance = Literal["allow", "ask", "deny"]
+
+
+class AgentList(Model):
+    agents: Sequence[Agent]
+    end_cursor: UUID | None
+
+    CONVERTERS = {
+        "agents": lambda value: list_of(Agent.decode)(value),
+        "end_cursor": UUID,
+    }
+
+
+class Agent(Model):
+    id: UUID
+    name: str
+    description: str
+    manager_ids: Sequence[UUID]
+    version: int
+    created_at: datetime
+    updated_at: datetime
+
+    CONVERTERS = {
+        "id": UUID,
+        "manager_ids": list_of(UUID),
+        "created_at": datetime.fromisoformat,
+        "updated_at": datetime.fromisoformat,
+    }
+
+
+class AgentRules(Model):
+    """Rules as of a position; warnings are null unless it is the latest."""
+
+    agent_id: UUID
+    version: int
+    position: int
+    rules: Sequence[ToolRule]
+    warnings: Sequence[ToolRuleWarning] | None
+
+    CONVERTERS = {
+        "agent_id": UUID,
+        "rules": lambda value: list_of(ToolRule.decode)(value),
+        "warnings": lambda value: list_of(ToolRuleWarning.decode)(value),
+    }
+
+
+class AggregateDifference(Model):
+    """Changes between two versions; ``version_before`` is 0 if it didn't exist yet."""
+
+    id: UUID
+    kind: str
+    since_position: int
+    until_position: int
+    version_before: int
+    version_after: int
+    changes: Sequence[Change]
+
+    CONVERTERS = {
+        "id": UUID,
+        "changes": lambda value: list_of(Change.decode)(value),
+    }
+
+
+class AnnotationSummary(Model):
+    """The annotations of one name, summed up."""
+
+    name: str
+    count: int
+    labels: Sequence[str]
+    mean_score: float | None
+    score_count: int
+    label_count: int
+    label_fractions: Sequence[LabelFraction]
+
+    CONVERTERS = {
+        "mean_score": float,
+        "label_fractions": lambda value: list_of(LabelFraction.decode)(value),
+    }
+
+
+class AuditEntry(Model):
+    """Who did what, when, in which request, and what it changed.
+
+    ``actor_id`` is null for actions of the service or its operator; see ``actor``.
+    ``what`` is a sentence for people whose wording may change between versions of the
+    service; programs use ``kind`` and the event's own fields.
+    """
+
+    position: int
+    recorded_at: datetime
+    actor_id: UUID | None
+    actor: str | None
+    token_id: UUID | None
+    request_id: str | None
+    trace_id: str | None
+    address: str | None
+    kind: str
+    resource: AuditedResource
+    version: int
+    what: str
+
+    CONVERTERS = {
+        "recorded_at": datetime.fromisoformat,
+        "actor_id": UUID,
+        "token_id": UUID,
+        "resource": lambda value: AuditedResource.decode(value),
+    }
+
+
+class AuditPage(Model):
+    """One page of entries; ``end_cursor`` is null on the last one."""
+
+    entries: Sequence[AuditEntry]
+    end_cursor: int | None
+
+    CONVERTERS = {
+        "entries": lambda value: list_of(AuditEntry.decode)(value),
+    }
+
+
+class AuditedResource(Model):
+    """The resource that an entry changed.
+
+    ``name`` is set only for users, agents and connectors.
+    """
+
+    kind: str
+    id: UUID
+    name: str | None
+
+    CONVERTERS = {
+        "id": UUID,
+    }
+
+
+class Change(Model):
+    """A changed place of the state, as a JSON pointer (RFC 6901), with both values."""
+
+    path: str
+    what: Literal["added", "removed", "replaced"]
+    before: Any
+    after: Any
+
+
+class CheckpointKey(Model):
+    """The key as ``name+id+key``, the format of C2SP signed-note tools."""
+
+    public_key: str
+
+
+class ConnectorDifference(Model):
+    connector_id: UUID
+    granted_before: bool
+    granted_after: bool
+    tools: Sequence[ToolDifference]
+
+    CONVERTERS = {
+        "connector_id": UUID,
+        "tools": lambda value: list_of(ToolDifference.decode)(value),
+    }
+
+
+class ConnectorList(Model):
+    connectors: Sequence[Connector]
+    end_cursor: UUID | None
+
+    CONVERTERS = {
+        "connectors": lambda value: list_of(Connector.decode)(value),
+        "end_cursor": UUID,
+    }
+
+
+class Connector(Model):
+    id: UUID
+    name: str
+    url: str
+    description: str
+    owner_id: UUID
+    visibility: Literal["private", "public"]
+    public_since: datetime | None
+    made_public_by: UUID | None
+    version: int
+    created_at: datetime
+    updated_at: datetime
+
+    CONVERTERS = {
+        "id": UUID,
+        "owner_id": UUID,
+        "public_since": datetime.fromisoformat,
+        "made_public_by": UUID,
+        "created_at": datetime.fromisoformat,
+        "updated_at": datetime.fromisoformat,
+    }
+
+
+class ConnectorWithGrants(Model):
+    id: UUID
+    name: str
+    url: str
+    description: str
+    owner_id: UUID
+    visibility: Literal["private", "public"]
+    public_since: datetime | None
+    made_public_by: UUID | None
+    version: int
+    created_at: datetime
+    updated_at: datetime
+    grants: Sequence[Grant]
+
+    CONVERTERS = {
+        "id": UUID,
+        "owner_id": UUID,
+        "public_since": datetime.fromisoformat,
+        "made_public_by": UUID,
+        "created_at": datetime.fromisoformat,
+        "updated_at": datetime.fromisoformat,
+        "grants": lambda value: list_of(Grant.decode)(value),
+    }
+
+
+class Consistency(Model):
+    """Hashes in base64; ``checkpoint`` is the signed one of the second size, if any."""
+
+    first_size: int
+    first_root: str
+    second_size: int
+    second_root: str
+    hashes: Sequence[str]
+    checkpoint: str | None
+
+
+class CostSummary(Model):
+    """Costs of a session.
+
+    `traces_without_price` is null when the cost comes from the trace store.
+    """
+
+    total: TotalCost
+    traces_without_price: int | None
+
+    CONVERTERS = {
+        "total": lambda value: TotalCost.decode(value),
+    }
+
+
+class CurrencyCost(Model):
+    currency: str
+    cost: Decimal
+
+    CONVERTERS = {
+        "cost": decimal,
+    }
+
+
+class DecisionsDifference(Model):
+    """Tools that an agent may call at only one of two positions.
+
+    The service knows no list of a connector's tools, so it tries names: those in the
+    request, and one match for each pattern of either position. A tool that differs only
+    where several patterns overlap has to be named in the request.
+    """
+
+    agent_id: UUID
+    since_position: int
+    until_position: int
+    connectors: Sequence[ConnectorDifference]
+
+    CONVERTERS = {
+        "agent_id": UUID,
+        "connectors": lambda value: list_of(ConnectorDifference.decode)(value),
+    }
+
+
+class DestroyedKey(Model):
+    user_id: UUID
+
+    CONVERTERS = {
+        "user_id": UUID,
+    }
+
+
+class ExplainedRule(Model):
+    """A rule of the connector; a decisive one matches and has the final stance.
+
+    ``since`` is the event that added it.
+    """
+
+    tool_pattern: str
+    stance: Stance
+    matched: bool
+    decisive: bool
+    since: Origin
+
+    CONVERTERS = {
+        "since": lambda value: Origin.decode(value),
+    }
+
+
+class Explanation(Model):
+    """A decision with the rules and grants that it is based on.
+
+    ``version`` is that of the agent's rules, 0 if it never had any. ``position`` is the
+    log position of this answer. A retired connector doesn't exist. ``stance_since`` is
+    the event that last changed the decision for this tool, ``granted_since`` the event
+    that last granted or revoked the connector; null if there was none.
+    """
+
+    agent_id: UUID
+    connector_id: UUID
+    tool: str
+    stance: Stance
+    stance_since: Origin | None
+    reason: Literal["rule", "no_rule_matches", "connector_not_granted", "no_connector"]
+    connector_exists: bool
+    granted: bool
+    granted_since: Origin | None
+    rules: Sequence[ExplainedRule]
+    version: int
+    position: int
+
+    CONVERTERS = {
+        "agent_id": UUID,
+        "connector_id": UUID,
+        "stance_since": lambda value: Origin.decode(value),
+        "granted_since": lambda value: Origin.decode(value),
+        "rules": lambda value: list_of(ExplainedRule.decode)(value),
+    }
+
+
+class ExportedTraces(Model):
+    partialSuccess: PartialSuccess | NotGiven = NOT_GIVEN
+
+    CONVERTERS = {
+        "partialSuccess": lambda value: PartialSuccess.decode(value),
+    }
+
+
+class Exposure(Model):
+    """Grants and publications in effect at any time between two positions.
+
+    While a connector is public, any manager of an agent can have it granted without its
+    owner. Such grants are listed, too.
+    """
+
+    connector_id: UUID
+    owner_id: UUID
+    since_position: int
+    until_position: int
+    grants: Sequence[GrantSpan]
+    publications: Sequence[Span]
+
+    CONVERTERS = {
+        "connector_id": UUID,
+        "owner_id": UUID,
+        "grants": lambda value: list_of(GrantSpan.decode)(value),
+        "publications": lambda value: list_of(Span.decode)(value),
+    }
+
+
+class FollowerHealth(Model):
+    name: str
+    position: int
+    lag: int
+    lag_s: float
+    stopped: str | None
+
+    CONVERTERS = {
+        "lag_s": float,
+    }
+
+
+class Grant(Model):
+    """A grant to an agent, or an offer that awaits the consent of a side."""
+
+    agent_id: UUID
+    state: Literal["granted", "offered"]
+    awaiting: Literal["connector", "agent"] | None
+
+    CONVERTERS = {
+        "agent_id": UUID,
+    }
+
+
+class GrantResource(Model):
+    """The state of a grant; ``version`` is the connector's."""
+
+    connector_id: UUID
+    agent_id: UUID
+    state: Literal["granted", "offered", "none"]
+    awaiting: Literal["connector", "agent"] | None
+    version: int
+
+    CONVERTERS = {
+        "connector_id": UUID,
+        "agent_id": UUID,
+    }
+
+
+class GrantSpan(Model):
+    """A period in which an agent held the connector."""
+
+    since: Origin
+    until: Origin | None
+    agent_id: UUID
+
+    CONVERTERS = {
+        "since": lambda value: Origin.decode(value),
+        "until": lambda value: Origin.decode(value),
+        "agent_id": UUID,
+    }
+
+
+class HeldReason(Model):
+    code: str
+    reason: str
+
+
+class ImportCounts(Model):
+    added: int
+    changed: int
+    unchanged: int
+    held: int
+    skipped: int
+    vanished: int
+
+
+class ImportReport(Model):
+    """Differences between a price list and the catalog.
+
+    ``vanished`` models had a price from this list, which no longer contains them; their
+    prices stay.
+    """
+
+    source: PriceSource
+    dry_run: bool
+    counts: ImportCounts
+    differences: Sequence[ModelDifference]
+    skipped: Sequence[SkippedRow]
+    vanished: Sequence[str]
+
+    CONVERTERS = {
+        "source": lambda value: PriceSource.decode(value),
+        "counts": lambda value: ImportCounts.decode(value),
+        "differences": lambda value: list_of(ModelDifference.decode)(value),
+        "skipped": lambda value: list_of(SkippedRow.decode)(value),
+    }
+
+
+class Inclusion(Model):
+    """Hashes in base64; ``checkpoint`` is the signed one of that size, if kept."""
+
+    position: int
+    leaf_index: int
+    tree_size: int
+    leaf_hash: str
+    root_hash: str
+    hashes: Sequence[str]
+    checkpoint: str | None
+
+
+class IssuedToken(Model):
+    """The only answer that contains the token itself."""
+
+    id: UUID
+    user_id: UUID
+    label: str
+    created_at: datetime
+    revoked_at: datetime | None
+    token: Secret
+
+    CONVERTERS = {
+        "id": UUID,
+        "user_id": UUID,
+        "created_at": datetime.fromisoformat,
+        "revoked_at": datetime.fromisoformat,
+        "token": Secret,
+    }
+
+
+class KnownPrice(Model):
+    """A price for a period, and the log positions between which it was recorded.
+
+    ``known_until`` is null while the record is current.
+    """
+
+    price_version: int
+    input_price_per_1m: Decimal | None
+    output_price_per_1m: Decimal | None
+    cache_creation_price_per_1m: Decimal | None
+    cache_read_price_per_1m: Decimal | None
+    currency: str
+    effective_from: datetime
+    effective_until: datetime | None
+    notes: str | None
+    source: PriceSource
+    known_from: int
+    known_from_time: datetime
+    known_until: int | None
+    known_until_time: datetime | None
+
+    CONVERTERS = {
+        "input_price_per_1m": decimal,
+        "output_price_per_1m": decimal,
+        "cache_creation_price_per_1m": decimal,
+        "cache_read_price_per_1m": decimal,
+        "effective_from": datetime.fromisoformat,
+        "effective_until": datetime.fromisoformat,
+        "source": lambda value: PriceSource.decode(value),
+        "known_from_time": datetime.fromisoformat,
+        "known_until_time": datetime.fromisoformat,
+    }
+
+
+class LabelFraction(Model):
+    label: str
+    fraction: float | None
+
+    CONVERTERS = {
+        "fraction": float,
+    }
+
+
+class ListedSecret(Model):
+    name: str
+    version: int
+    fingerprint: str
+    updated_at: datetime
+    updated_by: UUID
+    created_at: datetime
+
+    CONVERTERS = {
+        "updated_at": datetime.fromisoformat,
+        "updated_by": UUID,
+        "created_at": datetime.fromisoformat,
+    }
+
+
+class Me(Model):
+    """The calling user, and the id of the token of this request."""
+
+    id: UUID
+    name: str
+    roles: Sequence[Role]
+    version: int
+    created_at: datetime
+    updated_at: datetime
+    token_id: UUID | None
+
+    CONVERTERS = {
+        "id": UUID,
+        "created_at": datetime.fromisoformat,
+        "updated_at": datetime.fromisoformat,
+        "token_id": UUID,
+    }
+
+
+class ModelDifference(Model):
+    """A model whose price the import adds, changes or holds back."""
+
+    provider: str
+    model: str
+    outcome: ImportOutcome
+    held_because: Sequence[HeldReason]
+    changes: Sequence[PriceChange]
+
+    CONVERTERS = {
+        "held_because": lambda value: list_of(HeldReason.decode)(value),
+        "changes": lambda value: list_of(PriceChange.decode)(value),
+    }
+
+
+class ModelEntry(Model):
+    """A model and its effective price; null is unknown, 0 is free.
+
+    ``pricing_available``: both base prices are known.
+    """
+
+    model: str
+    pricing_available: bool
+    input_price_per_1m: Decimal | None
+    output_price_per_1m: Decimal | None
+    cache_creation_price_per_1m: Decimal | None
+    cache_read_price_per_1m: Decimal | None
+    currency: str
+    effective_from: datetime
+    effective_until: datetime | None
+    notes: str | None
+
+    CONVERTERS = {
+        "input_price_per_1m": decimal,
+        "output_price_per_1m": decimal,
+        "cache_creation_price_per_1m": decimal,
+        "cache_read_price_per_1m": decimal,
+        "effective_from": datetime.fromisoformat,
+        "effective_until": datetime.fromisoformat,
+    }
+
+
+class Origin(Model):
+    """The event that caused something, its author and its time.
+
+    ``actor`` is a user's id, or ``system``.
+    """
+
+    position: int
+    recorded_at: datetime
+    kind: str
+    actor: str | None
+
+    CONVERTERS = {
+        "recorded_at": datetime.fromisoformat,
+    }
+
+
+class Pagination(Model):
+    has_next_page: bool
+    end_cursor: str | None
+
+
+class PartialSuccess(Model):
+    rejectedSpans: str
+    errorMessage: str
+
+
+class PriceChange(Model):
+    """A period's price before the import, null for none, and in the price list."""
+
+    effective_from: datetime
+    effective_until: datetime | None
+    before: PriceValues | None
+    after: PriceValues
+
+    CONVERTERS = {
+        "effective_from": datetime.fromisoformat,
+        "effective_until": datetime.fromisoformat,
+        "before": lambda value: PriceValues.decode(value),
+        "after": lambda value: PriceValues.decode(value),
+    }
+
+
+class PriceHistory(Model):
+    model_id: UUID
+    provider_id: UUID
+    provider: str
+    display_name: str
+    model: str
+    version: int
+    prices: Sequence[KnownPrice]
+    end_cursor: str | None
+
+    CONVERTERS = {
+        "model_id": UUID,
+        "provider_id": UUID,
+        "prices": lambda value: list_of(KnownPrice.decode)(value),
+    }
+
+
+class PriceResource(Model):
+    """A price for 1,000,000 tokens; null is unknown, 0 is free."""
+
+    price_version: int
+    input_price_per_1m: Decimal | None
+    output_price_per_1m: Decimal | None
+    cache_creation_price_per_1m: Decimal | None
+    cache_read_price_per_1m: Decimal | None
+    currency: str
+    effective_from: datetime
+    effective_until: datetime | None
+    notes: str | None
+    source: PriceSource
+
+    CONVERTERS = {
+        "input_price_per_1m": decimal,
+        "output_price_per_1m": decimal,
+        "cache_creation_price_per_1m": decimal,
+        "cache_read_price_per_1m": decimal,
+        "effective_from": datetime.fromisoformat,
+        "effective_until": datetime.fromisoformat,
+        "source": lambda value: PriceSource.decode(value),
+    }
+
+
+class PriceSource(Model):
+    """Origin of a price: ``manual``, or one version of a published list."""
+
+    name: str
+    version: str | None
+    sha256: str | None
+
+
+class PriceValues(Model):
+    input_price_per_1m: Decimal | None
+    output_price_per_1m: Decimal | None
+    cache_creation_price_per_1m: Decimal | None
+    cache_read_price_per_1m: Decimal | None
+    currency: str
+    notes: str | None
+
+    CONVERTERS = {
+        "input_price_per_1m": decimal,
+        "output_price_per_1m": decimal,
+        "cache_creation_price_per_1m": decimal,
+        "cache_read_price_per_1m": decimal,
+    }
+
+
+class PricedModel(Model):
+    """A model and one of its prices.
+
+    ``price`` is null when the price is no longer effective at any time.
+    """
+
+    model_id: UUID
+    provider_id: UUID
+    provider: str
+    model: str
+    version: int
+    price: PriceResource | None
+
+    CONVERTERS = {
+        "model_id": UUID,
+        "provider_id": UUID,
+        "price": lambda value: PriceResource.decode(value),
+    }
+
+
+class ProviderEntry(Model):
+    provider: str
+    display_name: str
+    provider_id: UUID
+    models: Sequence[ModelEntry]
+
+    CONVERTERS = {
+        "provider_id": UUID,
+        "models": lambda value: list_of(ModelEntry.decode)(value),
+    }
+
+
+class Provider(Model):
+    id: UUID
+    key: str
+    display_name: str
+    version: int
+    created_at: datetime
+
+    CONVERTERS = {
+        "id": UUID,
+        "created_at": datetime.fromisoformat,
+    }
+
+
+class Readiness(Model):
+    status: Literal["ready", "degraded", "draining", "unavailable"]
+    log_position: int | None
+    followers: Sequence[FollowerHealth]
+    trace_store: Literal["available", "suspended"] | None
+
+    CONVERTERS = {
+        "followers": lambda value: list_of(FollowerHealth.decode)(value),
+    }
+
+
+class ReplacedRules(Model):
+    """The agent's current rules, and what the batch added and removed.
+
+    ``rules`` holds all rules for callers with full agent management, otherwise those of
+    the connectors in the batch. If nothing was added or removed, nothing was recorded.
+    """
+
+    agent_id: UUID
+    version: int
+    rules: Sequence[ToolRule]
+    added: Sequence[ToolRule]
+    removed: Sequence[ToolRule]
+    unchanged: int
+    warnings: Sequence[ToolRuleWarning]
+
+    CONVERTERS = {
+        "agent_id": UUID,
+        "rules": lambda value: list_of(ToolRule.decode)(value),
+        "added": lambda value: list_of(ToolRule.decode)(value),
+        "removed": lambda value: list_of(ToolRule.decode)(value),
+        "warnings": lambda value: list_of(ToolRuleWarning.decode)(value),
+    }
+
+
+class ReplayedAggregate(Model):
+    """An aggregate's state after its events up to a position.
+
+    The format of ``state`` depends on the version of the service.
+    """
+
+    id: UUID
+    kind: str
+    version: int
+    position: int
+    created_at: datetime
+    changed_at: datetime
+    state: Mapping[str, Any]
+
+    CONVERTERS = {
+        "id": UUID,
+        "created_at": datetime.fromisoformat,
+        "changed_at": datetime.fromisoformat,
+    }
+
+
+class RestoredRules(Model):
+    """All of the agent's current rules, and what the restore changed.
+
+    ``position`` is the log position that they are restored from. ``left_out`` lists
+    connectors that had rules then and have been retired since.
+    """
+
+    agent_id: UUID
+    version: int
+    position: int
+    rules: Sequence[ToolRule]
+    added: Sequence[ToolRule]
+    removed: Sequence[ToolRule]
+    left_out: Sequence[UUID]
+    warnings: Sequence[ToolRuleWarning]
+
+    CONVERTERS = {
+        "agent_id": UUID,
+        "rules": lambda value: list_of(ToolRule.decode)(value),
+        "added": lambda value: list_of(ToolRule.decode)(value),
+        "removed": lambda value: list_of(ToolRule.decode)(value),
+        "left_out": list_of(UUID),
+        "warnings": lambda value: list_of(ToolRuleWarning.decode)(value),
+    }
+
+
+class RuleOnConnector(Model):
+    """One agent's rule, and the position of the event that added it."""
+
+    agent_id: UUID
+    tool_pattern: str
+    stance: Stance
+    position: int
+
+    CONVERTERS = {
+        "agent_id": UUID,
+    }
+
+
+class RulesOnConnector(Model):
+    rules: Sequence[RuleOnConnector]
+    end_cursor: str | None
+
+    CONVERTERS = {
+        "rules": lambda value: list_of(RuleOnConnector.decode)(value),
+    }
+
+
+class SecretList(Model):
+    secrets: Sequence[ListedSecret]
+    end_cursor: str | None
+
+    CONVERTERS = {
+        "secrets": lambda value: list_of(ListedSecret.decode)(value),
+    }
+
+
+class SecretResource(Model):
+    """A secret without its value.
+
+    ``fingerprint`` is a keyed hash: equal for equal values of one owner.
+    """
+
+    name: str
+    version: int
+    fingerprint: str
+    updated_at: datetime
+    updated_by: UUID
+
+    CONVERTERS = {
+        "updated_at": datetime.fromisoformat,
+        "updated_by": UUID,
+    }
+
+
+class SecretValue(Model):
+    """The only answer that contains a secret's value."""
+
+    name: str
+    version: int
+    value: Secret
+
+    CONVERTERS = {
+        "value": Secret,
+    }
+
+
+class SecretVersion(Model):
+    """``destroyed_at`` is null while the value exists."""
+
+    version: int
+    fingerprint: str
+    restored_version: int | None
+    created_at: datetime
+    created_by: UUID
+    destroyed_at: datetime | None
+
+    CONVERTERS = {
+        "created_at": datetime.fromisoformat,
+        "created_by": UUID,
+        "destroyed_at": datetime.fromisoformat,
+    }
+
+
+class SecretWithVersions(Model):
+    name: str
+    version: int
+    fingerprint: str
+    updated_at: datetime
+    updated_by: UUID
+    created_at: datetime
+    versions: Sequence[SecretVersion]
+    end_cursor: int | None
+
+    CONVERTERS = {
+        "updated_at": datetime.fromisoformat,
+        "updated_by": UUID,
+        "created_at": datetime.fromisoformat,
+        "versions": lambda value: list_of(SecretVersion.decode)(value),
+    }
+
+
+class Session(Model):
+    id: UUID
+    session_id: str
+    agent_id: UUID
+    user_id: UUID
+    start_time: datetime
+    end_time: datetime
+    duration_ms: int
+    has_ended: bool
+    cost_summary: CostSummary
+    token_usage: TokenUsage
+    num_traces: int
+    num_traces_with_error: int | None
+    trace_latency_ms_p50: float | None
+    trace_latency_ms_p99: float | None
+    first_input: str | None
+    first_input_truncated: bool
+    last_output: str | None
+    last_output_truncated: bool
+    session_annotations: Sequence[SessionAnnotation]
+    session_annotation_summaries: Sequence[AnnotationSummary]
+    trace_store: Literal["not_configured", "found", "unknown_session", "unavailable"]
+
+    CONVERTERS = {
+        "id": UUID,
+        "agent_id": UUID,
+        "user_id": UUID,
+        "start_time": datetime.fromisoformat,
+        "end_time": datetime.fromisoformat,
+        "cost_summary": lambda value: CostSummary.decode(value),
+        "token_usage": lambda value: TokenUsage.decode(value),
+        "trace_latency_ms_p50": float,
+        "trace_latency_ms_p99": float,
+        "session_annotations": lambda value: list_of(SessionAnnotation.decode)(value),
+        "session_annotation_summaries": lambda value: list_of(AnnotationSummary.decode)(
+            value
+        ),
+    }
+
+
+class SessionAnnotation(Model):
+    """An annotation of a session from the trace store."""
+
+    id: str
+    name: str
+    annotator_kind: str
+    label: str | None
+    score: float | None
+    explanation: str | None
+    metadata: Mapping[str, Any] | None
+    identifier: str
+    source: str
+    created_at: datetime
+    updated_at: datetime
+    user: str | None
+
+    CONVERTERS = {
+        "score": float,
+        "created_at": datetime.fromisoformat,
+        "updated_at": datetime.fromisoformat,
+    }
+
+
+class SessionList(Model):
+    sessions: Sequence[Session]
+    pagination: Pagination
+    total_agents: int
+    successful_agents: int
+
+    CONVERTERS = {
+        "sessions": lambda value: list_of(Session.decode)(value),
+        "pagination": lambda value: Pagination.decode(value),
+    }
+
+
+class SessionResource(Model):
+    id: UUID
+    session_id: str
+    agent_id: UUID
+    user_id: UUID
+    started_at: datetime
+    ended_at: datetime | None
+    turns: int
+    version: int
+
+    CONVERTERS = {
+        "id": UUID,
+        "agent_id": UUID,
+        "user_id": UUID,
+        "started_at": datetime.fromisoformat,
+        "ended_at": datetime.fromisoformat,
+    }
+
+
+class SessionWithTurns(Model):
+    id: UUID
+    session_id: str
+    agent_id: UUID
+    user_id: UUID
+    start_time: datetime
+    end_time: datetime
+    duration_ms: int
+    has_ended: bool
+    cost_summary: CostSummary
+    token_usage: TokenUsage
+    num_traces: int
+    num_traces_with_error: int | None
+    trace_latency_ms_p50: float | None
+    trace_latency_ms_p99: float | None
+    first_input: str | None
+    first_input_truncated: bool
+    last_output: str | None
+    last_output_truncated: bool
+    session_annotations: Sequence[SessionAnnotation]
+    session_annotation_summaries: Sequence[AnnotationSummary]
+    trace_store: Literal["not_configured", "found", "unknown_session", "unavailable"]
+    turns: Sequence[ShownTurn]
+    has_more_turns: bool
+
+    CONVERTERS = {
+        "id": UUID,
+        "agent_id": UUID,
+        "user_id": UUID,
+        "start_time": datetime.fromisoformat,
+        "end_time": datetime.fromisoformat,
+        "cost_summary": lambda value: CostSummary.decode(value),
+        "token_usage": lambda value: TokenUsage.decode(value),
+        "trace_latency_ms_p50": float,
+        "trace_latency_ms_p99": float,
+        "session_annotations": lambda value: list_of(SessionAnnotation.decode)(value),
+        "session_annotation_summaries": lambda value: list_of(AnnotationSummary.decode)(
+            value
+        ),
+        "turns": lambda value: list_of(ShownTurn.decode)(value),
+    }
+
+
+class ShadowingRule(Model):
+    tool_pattern: str
+    stance: Stance
+
+
+class ShownTurn(Model):
+    turn_id: str
+    trace_id: str | None
+    start_time: datetime
+    end_time: datetime
+    latency_ms: float
+    provider: str | None
+    model: str | None
+    token_usage: TokenUsage
+    cost: Decimal | None
+    currency: str | None
+    price_id: str | None
+    is_error: bool
+    error: str | None
+    input: str | None
+    input_truncated: bool
+    output: str | None
+    output_truncated: bool
+
+    CONVERTERS = {
+        "start_time": datetime.fromisoformat,
+        "end_time": datetime.fromisoformat,
+        "latency_ms": float,
+        "token_usage": lambda value: TokenUsage.decode(value),
+        "cost": decimal,
+    }
+
+
+class SkippedRow(Model):
+    """A row of the list that can't or shouldn't be imported."""
+
+    provider: str
+    model: str
+    code: str
+    reason: str
+
+
+class Span(Model):
+    """From one event until another; ``until`` is null while it continues."""
+
+    since: Origin
+    until: Origin | None
+
+    CONVERTERS = {
+        "since": lambda value: Origin.decode(value),
+        "until": lambda value: Origin.decode(value),
+    }
+
+
+class TokenList(Model):
+    tokens: Sequence[Token]
+    end_cursor: UUID | None
+
+    CONVERTERS = {
+        "tokens": lambda value: list_of(Token.decode)(value),
+        "end_cursor": UUID,
+    }
+
+
+class Token(Model):
+    """Metadata of a token, without the token itself."""
+
+    id: UUID
+    user_id: UUID
+    label: str
+    created_at: datetime
+    revoked_at: datetime | None
+
+    CONVERTERS = {
+        "id": UUID,
+        "user_id": UUID,
+        "created_at": datetime.fromisoformat,
+        "revoked_at": datetime.fromisoformat,
+    }
+
+
+class TokenSums(Model):
+    total: int | None
+    prompt: int | None
+    completion: int | None
+    cache_read: int | None
+    cache_creation: int | None
+
+
+class TokenUsage(Model):
+    total: int | None
+    prompt: int | None
+    completion: int | None
+    cache_read: int | None
+    cache_creation: int | None
+
+
+class ToolDifference(Model):
+    """A tool with different decisions, and the last event that affected it."""
+
+    tool: str
+    before: Stance
+    after: Stance
+    changed_by: Origin | None
+
+    CONVERTERS = {
+        "changed_by": lambda value: Origin.decode(value),
+    }
+
+
+class ToolRule(Model):
+    """A stance on the tools of a connector whose whole name matches the pattern."""
+
+    connector_id: UUID
+    tool_pattern: str
+    stance: Stance
+
+    CONVERTERS = {
+        "connector_id": UUID,
+    }
+
+
+class ToolRuleWarning(Model):
+    """A rule set that probably doesn't do what its author meant.
+
+    ``rule_shadowed``: the rule never decides, because ``shadowed_by`` is stronger and
+    matches every tool that it matches. ``connector_not_granted``: the agent doesn't
+    hold the connector, so every tool of it is denied. ``shadowing_not_checked``: the
+    connector's rules were too many and too complicated to compare all of them.
+    """
+
+    code: Literal["rule_shadowed", "connector_not_granted", "shadowing_not_checked"]
+    message: str
+    connector_id: UUID
+    tool_pattern: str | None
+    stance: Stance | None
+    shadowed_by: ShadowingRule | None
+
+    CONVERTERS = {
+        "connector_id": UUID,
+        "shadowed_by": lambda value: ShadowingRule.decode(value),
+    }
+
+
+class TotalCost(Model):
+    cost: Decimal | None
+    currency: str | None
+
+    CONVERTERS = {
+        "cost": decimal,
+    }
+
+
+class TurnReceipt(Model):
+    session_id: str
+    turn_id: str
+    turns: int
+    version: int
+
+
+class Usage(Model):
+    day: date | None
+    agent_id: UUID | None
+    user_id: UUID | None
+    provider: str | None
+    model: str | None
+    turns: int
+    turns_with_error: int
+    turns_without_price: int
+    token_usage: TokenSums
+    cost: Decimal | None
+    currency: str | None
+    known_costs: Sequence[CurrencyCost]
+
+    CONVERTERS = {
+        "day": date.fromisoformat,
+        "agent_id": UUID,
+        "user_id": UUID,
+        "token_usage": lambda value: TokenSums.decode(value),
+        "cost": decimal,
+        "known_costs": lambda value: list_of(CurrencyCost.decode)(value),
+    }
+
+
+class UsagePage(Model):
+    usage: Sequence[Usage]
+    from_day: date
+    until_day: date
+    has_next_page: bool
+
+    CONVERTERS = {
+        "usage": lambda value: list_of(Usage.decode)(value),
+        "from_day": date.fromisoformat,
+        "until_day": date.fromisoformat,
+    }
+
+
+class UserList(Model):
+    users: Sequence[User]
+    end_cursor: str | None
+
+    CONVERTERS = {
+        "users": lambda value: list_of(User.decode)(value),
+    }
+
+
+class User(Model):
+    id: UUID
+    name: str
+    roles: Sequence[Role]
+    version: int
+    created_at: datetime
+    updated_at: datetime
+
+    CONVERTERS = {
+        "id": UUID,
+        "created_at": datetime.fromisoformat,
+        "updated_at": datetime.fromisoformat,
+    }
+
+
+class WholeEntry(Model):
+    """An entry with everything that the log holds of it, exactly as stored."""
+
+    position: int
+    recorded_at: datetime
+    actor_id: UUID | None
+    actor: str | None
+    token_id: UUID | None
+    request_id: str | None
+    trace_id: str | None
+    address: str | None
+    kind: str
+    resource: AuditedResource
+    version: int
+    what: str
+    recorded: Mapping[str, Any]
+
+    CONVERTERS = {
+        "recorded_at": datetime.fromisoformat,
+        "actor_id": UUID,
+        "token_id": UUID,
+        "resource": lambda value: AuditedResource.decode(value),
+    }
+
+
+__all__ = [
+    "Agent",
+    "AgentList",
+    "AgentRules",
+    "AggregateDifference",
+    "AnnotationSummary",
+    "AuditEntry",
+    "AuditPage",
+    "AuditedResource",
+    "Change",
+    "CheckpointKey",
+    "Connector",
+    "ConnectorDifference",
+    "ConnectorList",
+    "ConnectorWithGrants",
+    "Consistency",
+    "CostSummary",
+    "CurrencyCost",
+    "DecisionsDifference",
+    "DestroyedKey",
+    "ExplainedRule",
+    "Explanation",
+    "ExportedTraces",
+    "Exposure",
+    "FollowerHealth",
+    "Grant",
+    "GrantResource",
+    "GrantSpan",
+    "HeldReason",
+    "ImportCounts",
+    "ImportOutcome",
+    "ImportReport",
+    "Inclusion",
+    "IssuedToken",
+    "KnownPrice",
+    "LabelFraction",
+    "ListedSecret",
+    "Me",
+    "ModelDifference",
+    "ModelEntry",
+    "Origin",
+    "Pagination",
+    "PartialSuccess",
+    "PriceChange",
+    "PriceHistory",
+    "PriceResource",
+    "PriceSource",
+    "PriceValues",
+    "PricedModel",
+    "Provider",
+    "ProviderEntry",
+    "Readiness",
+    "ReplacedRules",
+    "ReplayedAggregate",
+    "RestoredRules",
+    "Role",
+    "RuleOnConnector",
+    "RulesOnConnector",
+    "SecretList",
+    "SecretResource",
+    "SecretValue",
+    "SecretVersion",
+    "SecretWithVersions",
+    "Session",
+    "SessionAnnotation",
+    "SessionList",
+    "SessionResource",
+    "SessionWithTurns",
+    "ShadowingRule",
+    "ShownTurn",
+    "SkippedRow",
+    "Span",
+    "Stance",
+    "Token",
+    "TokenList",
+    "TokenSums",
+    "TokenUsage",
+    "ToolDifference",
+    "ToolRule",
+    "ToolRuleWarning",
+    "TotalCost",
+    "TurnReceipt",
+    "Usage",
+    "UsagePage",
+    "User",
+    "UserList",
+    "WholeEntry",
+]

@@ -1,0 +1,244 @@
+"""The operations of the API. Made by ``make contract``; do not edit."""
+
+from typing import Final
+
+from agent_runtime_client.operation import Operation
+
+POST_USER: Final = Operation("post_user", "POST", "/api/users", takes_key=True)
+GET_USERS: Final = Operation("get_users", "GET", "/api/users", takes_min_position=True)
+PUT_USER_ROLE: Final = Operation(
+    "put_user_role", "PUT", "/api/users/{user_id}/roles/{role}", takes_key=True
+)
+DELETE_USER_ROLE: Final = Operation(
+    "delete_user_role", "DELETE", "/api/users/{user_id}/roles/{role}", takes_key=True
+)
+POST_USER_TOKEN: Final = Operation(
+    "post_user_token", "POST", "/api/users/{user_id}/tokens"
+)
+GET_USER_TOKENS: Final = Operation(
+    "get_user_tokens", "GET", "/api/users/{user_id}/tokens", takes_min_position=True
+)
+DELETE_USER_TOKEN: Final = Operation(
+    "delete_user_token",
+    "DELETE",
+    "/api/users/{user_id}/tokens/{token_id}",
+    takes_key=True,
+)
+GET_ME: Final = Operation("get_me", "GET", "/api/users/me")
+GET_USER: Final = Operation(
+    "get_user", "GET", "/api/users/{user_id}", takes_min_position=True
+)
+POST_AGENT: Final = Operation(
+    "post_agent", "POST", "/api/catalog/agents", takes_key=True
+)
+GET_AGENTS: Final = Operation(
+    "get_agents", "GET", "/api/catalog/agents", takes_min_position=True
+)
+PUT_AGENT_MANAGER: Final = Operation(
+    "put_agent_manager",
+    "PUT",
+    "/api/catalog/agents/{agent_id}/managers/{user_id}",
+    takes_key=True,
+)
+DELETE_AGENT_MANAGER: Final = Operation(
+    "delete_agent_manager",
+    "DELETE",
+    "/api/catalog/agents/{agent_id}/managers/{user_id}",
+    takes_key=True,
+)
+GET_AGENT: Final = Operation(
+    "get_agent", "GET", "/api/catalog/agents/{agent_id}", takes_min_position=True
+)
+POST_CONNECTOR: Final = Operation(
+    "post_connector", "POST", "/api/mcp/connectors", takes_key=True
+)
+GET_CONNECTORS: Final = Operation(
+    "get_connectors", "GET", "/api/mcp/connectors", takes_min_position=True
+)
+POST_PUBLIC_GRANT: Final = Operation(
+    "post_public_grant",
+    "POST",
+    "/api/mcp/connectors/{id}/grants/public",
+    takes_key=True,
+)
+DELETE_PUBLIC_GRANT: Final = Operation(
+    "delete_public_grant",
+    "DELETE",
+    "/api/mcp/connectors/{id}/grants/public",
+    takes_key=True,
+)
+DELETE_CONNECTOR: Final = Operation(
+    "delete_connector", "DELETE", "/api/mcp/connectors/{id}", takes_key=True
+)
+GET_CONNECTOR: Final = Operation(
+    "get_connector", "GET", "/api/mcp/connectors/{id}", takes_min_position=True
+)
+PUT_AGENT_GRANT: Final = Operation(
+    "put_agent_grant",
+    "PUT",
+    "/api/mcp/connectors/{id}/grants/agents/{agent_id}",
+    takes_key=True,
+)
+DELETE_AGENT_GRANT: Final = Operation(
+    "delete_agent_grant",
+    "DELETE",
+    "/api/mcp/connectors/{id}/grants/agents/{agent_id}",
+    takes_key=True,
+)
+BULK_UPDATE_TOOLS: Final = Operation(
+    "bulk_update_tools", "PUT", "/api/mcp/agents/{agent_id}/tools", takes_key=True
+)
+GET_AGENT_TOOLS: Final = Operation(
+    "get_agent_tools",
+    "GET",
+    "/api/mcp/agents/{agent_id}/tools",
+    takes_min_position=True,
+)
+POST_TOOL_RULES_RESTORE: Final = Operation(
+    "post_tool_rules_restore",
+    "POST",
+    "/api/mcp/agents/{agent_id}/tools/restore",
+    takes_key=True,
+)
+GET_TOOL_EXPLANATION: Final = Operation(
+    "get_tool_explanation",
+    "GET",
+    "/api/mcp/agents/{agent_id}/tools/explain",
+    takes_min_position=True,
+)
+GET_CONNECTOR_TOOLS: Final = Operation(
+    "get_connector_tools",
+    "GET",
+    "/api/mcp/connectors/{id}/tools",
+    takes_min_position=True,
+)
+POST_SECRET: Final = Operation("post_secret", "POST", "/api/secrets", takes_key=True)
+GET_SECRETS: Final = Operation(
+    "get_secrets", "GET", "/api/secrets", takes_min_position=True
+)
+PUT_SECRET: Final = Operation(
+    "put_secret", "PUT", "/api/secrets/{name}", takes_key=True
+)
+DELETE_SECRET_BY_NAME: Final = Operation(
+    "delete_secret_by_name", "DELETE", "/api/secrets/{name}", takes_key=True
+)
+GET_SECRET: Final = Operation(
+    "get_secret", "GET", "/api/secrets/{name}", takes_min_position=True
+)
+POST_SECRET_RESTORE: Final = Operation(
+    "post_secret_restore",
+    "POST",
+    "/api/secrets/{name}/versions/{version}/restore",
+    takes_key=True,
+)
+GET_SECRET_VALUE: Final = Operation(
+    "get_secret_value", "GET", "/api/secrets/{name}/value"
+)
+DELETE_USER_KEY: Final = Operation(
+    "delete_user_key", "DELETE", "/api/users/{user_id}/key", takes_key=True
+)
+POST_SESSION: Final = Operation(
+    "post_session", "POST", "/api/observability/session", takes_key=True
+)
+POST_TURN: Final = Operation(
+    "post_turn", "POST", "/api/observability/session/{session_id}/turns", takes_key=True
+)
+POST_SESSION_END: Final = Operation(
+    "post_session_end",
+    "POST",
+    "/api/observability/session/{session_id}/end",
+    takes_key=True,
+)
+POST_TRACES: Final = Operation("post_traces", "POST", "/v1/traces")
+GET_SESSION_LIST: Final = Operation(
+    "get_session_list",
+    "GET",
+    "/api/observability/session/list",
+    takes_min_position=True,
+)
+GET_SESSION: Final = Operation(
+    "get_session",
+    "GET",
+    "/api/observability/session/{session_id}",
+    takes_min_position=True,
+)
+GET_USAGE: Final = Operation("get_usage", "GET", "/api/usage", takes_min_position=True)
+POST_PROVIDER: Final = Operation(
+    "post_provider", "POST", "/api/llm-router/providers", takes_key=True
+)
+GET_PROVIDERS: Final = Operation(
+    "get_providers", "GET", "/api/llm-router/providers", takes_min_position=True
+)
+POST_PRICE: Final = Operation(
+    "post_price", "POST", "/api/llm-router/prices", takes_key=True
+)
+GET_PRICES: Final = Operation(
+    "get_prices", "GET", "/api/llm-router/prices", takes_min_position=True
+)
+POST_PRICE_END: Final = Operation(
+    "post_price_end",
+    "POST",
+    "/api/llm-router/models/{model_id}/prices/{price_version}/end",
+    takes_key=True,
+)
+POST_PRICE_CORRECTION: Final = Operation(
+    "post_price_correction",
+    "POST",
+    "/api/llm-router/models/{model_id}/prices/{price_version}/corrections",
+    takes_key=True,
+)
+POST_GENAI_PRICES_IMPORT: Final = Operation(
+    "post_genai_prices_import", "POST", "/api/llm-router/prices/imports/genai-prices"
+)
+POST_LITELLM_IMPORT: Final = Operation(
+    "post_litellm_import", "POST", "/api/llm-router/prices/imports/litellm"
+)
+GET_AUDIT_EVENTS: Final = Operation(
+    "get_audit_events", "GET", "/api/audit/events", takes_min_position=True
+)
+GET_AUDIT_EVENT: Final = Operation(
+    "get_audit_event", "GET", "/api/audit/events/{position}"
+)
+GET_AUDIT_JSONL: Final = Operation(
+    "get_audit_jsonl", "GET", "/api/audit/export.jsonl", takes_min_position=True
+)
+GET_AUDIT_CSV: Final = Operation(
+    "get_audit_csv", "GET", "/api/audit/export.csv", takes_min_position=True
+)
+GET_AUDIT_STREAM: Final = Operation("get_audit_stream", "GET", "/api/audit/stream")
+GET_AGGREGATE: Final = Operation(
+    "get_aggregate", "GET", "/api/audit/aggregates/{aggregate_id}"
+)
+GET_AGGREGATE_DIFFERENCE: Final = Operation(
+    "get_aggregate_difference", "GET", "/api/audit/aggregates/{aggregate_id}/difference"
+)
+GET_CONNECTOR_EXPOSURE: Final = Operation(
+    "get_connector_exposure", "GET", "/api/audit/connectors/{id}/exposure"
+)
+GET_DECISIONS_DIFFERENCE: Final = Operation(
+    "get_decisions_difference",
+    "GET",
+    "/api/audit/agents/{agent_id}/decisions/difference",
+)
+GET_CHECKPOINT: Final = Operation("get_checkpoint", "GET", "/api/audit/checkpoint")
+GET_CHECKPOINT_KEY: Final = Operation(
+    "get_checkpoint_key", "GET", "/api/audit/checkpoint/key"
+)
+GET_INCLUSION_PROOF: Final = Operation(
+    "get_inclusion_proof", "GET", "/api/audit/proofs/inclusion", takes_min_position=True
+)
+GET_CONSISTENCY_PROOF: Final = Operation(
+    "get_consistency_proof",
+    "GET",
+    "/api/audit/proofs/consistency",
+    takes_min_position=True,
+)
+GET_OPENAPI: Final = Operation("get_openapi", "GET", "/openapi.json", public=True)
+GET_DOCS: Final = Operation("get_docs", "GET", "/docs", public=True)
+GET_ASYNCAPI: Final = Operation("get_asyncapi", "GET", "/asyncapi.json", public=True)
+GET_EVENT_SCHEMA: Final = Operation(
+    "get_event_schema", "GET", "/schemas/events/{name}", public=True
+)
+GET_LIVEZ: Final = Operation("get_livez", "GET", "/livez", public=True)
+GET_READYZ: Final = Operation("get_readyz", "GET", "/readyz", public=True)
+GET_METRICS: Final = Operation("get_metrics", "GET", "/metrics", public=True)
