@@ -37,6 +37,7 @@ class Agent(Model):
     name: str
     description: str
     manager_ids: Sequence[UUID]
+    reader_ids: Sequence[UUID]
     version: int
     created_at: datetime
     updated_at: datetime
@@ -44,6 +45,7 @@ class Agent(Model):
     CONVERTERS = {
         "id": UUID,
         "manager_ids": list_of(UUID),
+        "reader_ids": list_of(UUID),
         "created_at": datetime.fromisoformat,
         "updated_at": datetime.fromisoformat,
     }
@@ -390,6 +392,15 @@ class FollowerHealth(Model):
     }
 
 
+class FoundUser(Model):
+    id: UUID
+    name: str
+
+    CONVERTERS = {
+        "id": UUID,
+    }
+
+
 class Grant(Model):
     """A grant to an agent, or an offer that awaits the consent of a side."""
 
@@ -486,6 +497,7 @@ class IssuedToken(Model):
     user_id: UUID
     label: str
     created_at: datetime
+    expires_at: datetime | None
     revoked_at: datetime | None
     token: Secret
 
@@ -493,6 +505,7 @@ class IssuedToken(Model):
         "id": UUID,
         "user_id": UUID,
         "created_at": datetime.fromisoformat,
+        "expires_at": datetime.fromisoformat,
         "revoked_at": datetime.fromisoformat,
         "token": Secret,
     }
@@ -562,6 +575,7 @@ class Me(Model):
     id: UUID
     name: str
     roles: Sequence[Role]
+    is_disabled: bool
     version: int
     created_at: datetime
     updated_at: datetime
@@ -778,6 +792,21 @@ class Readiness(Model):
 
     CONVERTERS = {
         "followers": lambda value: list_of(FollowerHealth.decode)(value),
+    }
+
+
+class RemovedRules(Model):
+    """The removed rules; ``version`` is that of all of the agent's rules."""
+
+    agent_id: UUID
+    connector_id: UUID
+    version: int
+    removed: Sequence[ToolRule]
+
+    CONVERTERS = {
+        "agent_id": UUID,
+        "connector_id": UUID,
+        "removed": lambda value: list_of(ToolRule.decode)(value),
     }
 
 
@@ -1156,12 +1185,14 @@ class Token(Model):
     user_id: UUID
     label: str
     created_at: datetime
+    expires_at: datetime | None
     revoked_at: datetime | None
 
     CONVERTERS = {
         "id": UUID,
         "user_id": UUID,
         "created_at": datetime.fromisoformat,
+        "expires_at": datetime.fromisoformat,
         "revoked_at": datetime.fromisoformat,
     }
 
@@ -1295,6 +1326,7 @@ class User(Model):
     id: UUID
     name: str
     roles: Sequence[Role]
+    is_disabled: bool
     version: int
     created_at: datetime
     updated_at: datetime
@@ -1356,6 +1388,7 @@ __all__ = [
     "ExportedTraces",
     "Exposure",
     "FollowerHealth",
+    "FoundUser",
     "Grant",
     "GrantResource",
     "GrantSpan",
@@ -1383,6 +1416,7 @@ __all__ = [
     "Provider",
     "ProviderEntry",
     "Readiness",
+    "RemovedRules",
     "ReplacedRules",
     "ReplayedAggregate",
     "RestoredRules",

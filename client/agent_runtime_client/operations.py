@@ -12,6 +12,12 @@ PUT_USER_ROLE: Final = Operation(
 DELETE_USER_ROLE: Final = Operation(
     "delete_user_role", "DELETE", "/api/users/{user_id}/roles/{role}", takes_key=True
 )
+PUT_USER_DISABLED: Final = Operation(
+    "put_user_disabled", "PUT", "/api/users/{user_id}/disabled", takes_key=True
+)
+DELETE_USER_DISABLED: Final = Operation(
+    "delete_user_disabled", "DELETE", "/api/users/{user_id}/disabled", takes_key=True
+)
 POST_USER_TOKEN: Final = Operation(
     "post_user_token", "POST", "/api/users/{user_id}/tokens"
 )
@@ -25,6 +31,9 @@ DELETE_USER_TOKEN: Final = Operation(
     takes_key=True,
 )
 GET_ME: Final = Operation("get_me", "GET", "/api/users/me")
+GET_USER_BY_NAME: Final = Operation(
+    "get_user_by_name", "GET", "/api/users/by-name/{user_name}", takes_min_position=True
+)
 GET_USER: Final = Operation(
     "get_user", "GET", "/api/users/{user_id}", takes_min_position=True
 )
@@ -44,6 +53,18 @@ DELETE_AGENT_MANAGER: Final = Operation(
     "delete_agent_manager",
     "DELETE",
     "/api/catalog/agents/{agent_id}/managers/{user_id}",
+    takes_key=True,
+)
+PUT_AGENT_READER: Final = Operation(
+    "put_agent_reader",
+    "PUT",
+    "/api/catalog/agents/{agent_id}/readers/{user_id}",
+    takes_key=True,
+)
+DELETE_AGENT_READER: Final = Operation(
+    "delete_agent_reader",
+    "DELETE",
+    "/api/catalog/agents/{agent_id}/readers/{user_id}",
     takes_key=True,
 )
 GET_AGENT: Final = Operation(
@@ -98,6 +119,12 @@ POST_TOOL_RULES_RESTORE: Final = Operation(
     "post_tool_rules_restore",
     "POST",
     "/api/mcp/agents/{agent_id}/tools/restore",
+    takes_key=True,
+)
+DELETE_CONNECTOR_RULES: Final = Operation(
+    "delete_connector_rules",
+    "DELETE",
+    "/api/mcp/agents/{agent_id}/tools/connectors/{connector_id}",
     takes_key=True,
 )
 GET_TOOL_EXPLANATION: Final = Operation(

@@ -95,6 +95,7 @@ VERBS: Final[Mapping[str, str]] = {
     "DELETE": "delete",
     "PATCH": "change",
 }
+OF_ONE: Final[Mapping[str, str]] = {**VERBS, "PUT": "add", "DELETE": "remove"}
 
 
 def area_of(path: str) -> str:
@@ -119,6 +120,10 @@ def method_of(operation_id: str, http_method: str, path: str, *, is_list: bool) 
     prefix = max(known, key=len) if known else "/".join(path.split("/")[:3])
     rest = path.removeprefix(prefix).split("/")
     fixed = [snake(each) for each in rest if each and not each.startswith("{")]
+    if fixed and path.endswith("}"):
+        # One of a collection: agents/{agent_id}/readers/{user_id}.
+        fixed[-1] = fixed[-1].removesuffix("s")
+        return "_".join([OF_ONE[http_method], *fixed])
     verb = "list" if is_list else VERBS[http_method]
     if http_method == "POST" and fixed:
         # /approvals/{id}/approve: what is done.

@@ -2,6 +2,7 @@
 # Made by "make contract"; do not edit.
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
@@ -10,6 +11,7 @@ from agent_runtime_client._async.caller import AsyncCaller
 from agent_runtime_client._async.pages import AsyncPages, Paging
 from agent_runtime_client.models import (
     DestroyedKey,
+    FoundUser,
     IssuedToken,
     Me,
     Role,
@@ -101,18 +103,66 @@ class AsyncUsersResource:
             idempotency_key=idempotency_key,
         )
 
-    async def issue_token(self, user_id: UUID | str, label: str) -> IssuedToken:
+    async def set_disabled(
+        self,
+        user_id: UUID | str,
+        *,
+        if_match: int | str | None = None,
+        idempotency_key: str | None = None,
+    ) -> User:
+        """Disable a user.
+
+        For superusers. None of the user's tokens is accepted from then on; requests
+        that haven't been committed yet fail, and their streams and exports end. What
+        the user owns and manages stays.
+        """
+        return await self._caller.model(
+            operations.PUT_USER_DISABLED,
+            User,
+            path={"user_id": user_id},
+            if_match=if_match,
+            idempotency_key=idempotency_key,
+        )
+
+    async def delete_disabled(
+        self,
+        user_id: UUID | str,
+        *,
+        if_match: int | str | None = None,
+        idempotency_key: str | None = None,
+    ) -> User:
+        """Enable a disabled user.
+
+        For superusers. Those of the user's tokens that are still valid are accepted
+        again.
+        """
+        return await self._caller.model(
+            operations.DELETE_USER_DISABLED,
+            User,
+            path={"user_id": user_id},
+            if_match=if_match,
+            idempotency_key=idempotency_key,
+        )
+
+    async def issue_token(
+        self,
+        user_id: UUID | str,
+        label: str,
+        *,
+        expires_at: datetime | None | NotGiven = NOT_GIVEN,
+    ) -> IssuedToken:
         """Issue a token.
 
         For the caller, or for any user if the caller is a superuser. The answer
         contains the token. The service stores only a hash of it, so the token can't be
-        shown again, and this operation takes no Idempotency-Key.
+        shown again, and this operation takes no Idempotency-Key. A user has at most 100
+        valid tokens.
         """
         return await self._caller.model(
             operations.POST_USER_TOKEN,
             IssuedToken,
             path={"user_id": user_id},
-            body={"label": label},
+            body={"label": label, "expires_at": expires_at},
         )
 
     def list_tokens(
@@ -161,6 +211,17 @@ class AsyncUsersResource:
         Read from the event log: roles are always current.
         """
         return await self._caller.model(operations.GET_ME, Me)
+
+    async def get_by_name(self, user_name: str) -> FoundUser:
+        """Look up a user's id by their name.
+
+        For superusers, auditors and everybody who manages an agent, so that they can
+        appoint other managers and readers. Limited to 60 calls at once, then one per
+        second. The user is read from the event log.
+        """
+        return await self._caller.model(
+            operations.GET_USER_BY_NAME, FoundUser, path={"user_name": user_name}
+        )
 
     async def get(self, user_id: UUID | str) -> User:
         """Get a user.

@@ -40,7 +40,7 @@ class AgentsResource:
         limit: int | NotGiven = NOT_GIVEN,
         after: UUID | str | NotGiven = NOT_GIVEN,
     ) -> Pages[Agent, AgentList]:
-        """List the agents that the caller manages, by id.
+        """List the agents that the caller manages or is a reader of, by id.
 
         Superusers and auditors see all agents.
         """
@@ -93,8 +93,50 @@ class AgentsResource:
             idempotency_key=idempotency_key,
         )
 
+    def add_reader(
+        self,
+        agent_id: UUID | str,
+        user_id: UUID | str,
+        *,
+        if_match: int | str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Agent:
+        """Add a reader to an agent.
+
+        Requires full management of the agent. A reader sees the agent, reads all of its
+        tool rules and explains its decisions, and changes nothing: made for the program
+        that runs the agent.
+        """
+        return self._caller.model(
+            operations.PUT_AGENT_READER,
+            Agent,
+            path={"agent_id": agent_id, "user_id": user_id},
+            if_match=if_match,
+            idempotency_key=idempotency_key,
+        )
+
+    def remove_reader(
+        self,
+        agent_id: UUID | str,
+        user_id: UUID | str,
+        *,
+        if_match: int | str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Agent:
+        """Remove a reader from an agent.
+
+        Requires full management of the agent.
+        """
+        return self._caller.model(
+            operations.DELETE_AGENT_READER,
+            Agent,
+            path={"agent_id": agent_id, "user_id": user_id},
+            if_match=if_match,
+            idempotency_key=idempotency_key,
+        )
+
     def get(self, agent_id: UUID | str) -> Agent:
-        """Get an agent that the caller manages."""
+        """Get an agent that the caller manages or is a reader of."""
         return self._caller.model(
             operations.GET_AGENT, Agent, path={"agent_id": agent_id}
         )

@@ -163,7 +163,8 @@ class AuditResource:
         `Last-Event-ID` resumes after that position and overrides ``after``. Comments
         keep an idle connection open. A client that reads too slowly is disconnected and
         can resume. The stream ends when the service stops, and when the caller's token
-        or role is revoked. The read is recorded once.
+        or role is revoked, the token expires or the user is disabled. The read is
+        recorded once.
         """
         return EventStream(
             self._caller,

@@ -10,6 +10,7 @@ from agent_runtime_client._sync.caller import Caller
 from agent_runtime_client.models import (
     AgentRules,
     Explanation,
+    RemovedRules,
     ReplacedRules,
     RestoredRules,
     ToolRule,
@@ -55,7 +56,7 @@ class ToolRulesResource:
     ) -> AgentRules:
         """List an agent's tool rules, now or as of an earlier position or time.
 
-        All rules for callers with full agent management, superusers and auditors; for
+        All rules for managers and readers of the agent, superusers and auditors; for
         others those of connectors that they own and that the agent holds.
         """
         return self._caller.model(
@@ -84,6 +85,28 @@ class ToolRulesResource:
             RestoredRules,
             path={"agent_id": agent_id},
             body={"at": at},
+            if_match=if_match,
+            idempotency_key=idempotency_key,
+        )
+
+    def remove_connector(
+        self,
+        agent_id: UUID | str,
+        connector_id: UUID | str,
+        *,
+        if_match: int | str | None = None,
+        idempotency_key: str | None = None,
+    ) -> RemovedRules:
+        """Remove an agent's tool rules for one connector.
+
+        Also for a connector that is retired or no longer granted. The caller needs full
+        management of the agent, or has to own the connector while the agent holds it or
+        has rules for it.
+        """
+        return self._caller.model(
+            operations.DELETE_CONNECTOR_RULES,
+            RemovedRules,
+            path={"agent_id": agent_id, "connector_id": connector_id},
             if_match=if_match,
             idempotency_key=idempotency_key,
         )
