@@ -1,7 +1,7 @@
 """The base of the models: fields of an answer, with their Python types."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, Self, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, Self, dataclass_transform
 
 from agent_runtime_client.response import Response
 
@@ -60,10 +60,13 @@ class Model:
         fields.pop(_RESPONSE, None)
         return fields
 
-    def __getattr__(self, name: str) -> Any:
-        if name in type(self).__annotations__:
-            raise AttributeError(f"the service's answer has no {name}; is it older?")
-        raise AttributeError(f"{type(self).__name__} has no {name}")
+    # Hidden from type checkers, which would take any name for a field.
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if name in type(self).__annotations__:
+                raise AttributeError(f"the answer has no {name}; is the service older?")
+            raise AttributeError(f"{type(self).__name__} has no {name}")
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"{type(self).__name__} can't be changed")

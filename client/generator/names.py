@@ -42,6 +42,8 @@ METHODS: Final[Mapping[str, str]] = {
     "post_user": "create",
     "put_user_role": "grant_role",
     "delete_user_role": "revoke_role",
+    "put_user_disabled": "disable",
+    "delete_user_disabled": "enable",
     "post_user_token": "issue_token",
     "delete_user_token": "revoke_token",
     "get_me": "me",

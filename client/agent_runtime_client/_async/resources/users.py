@@ -103,7 +103,7 @@ class AsyncUsersResource:
             idempotency_key=idempotency_key,
         )
 
-    async def set_disabled(
+    async def disable(
         self,
         user_id: UUID | str,
         *,
@@ -124,7 +124,7 @@ class AsyncUsersResource:
             idempotency_key=idempotency_key,
         )
 
-    async def delete_disabled(
+    async def enable(
         self,
         user_id: UUID | str,
         *,

@@ -103,7 +103,7 @@ class UsersResource:
             idempotency_key=idempotency_key,
         )
 
-    def set_disabled(
+    def disable(
         self,
         user_id: UUID | str,
         *,
@@ -124,7 +124,7 @@ class UsersResource:
             idempotency_key=idempotency_key,
         )
 
-    def delete_disabled(
+    def enable(
         self,
         user_id: UUID | str,
         *,
