@@ -9,6 +9,7 @@ from typing_extensions import TypedDict
 
 from service.database import Db
 from service.price_catalog.resource import PriceSourceResource
+from service.price_catalog.structure import Structure
 
 MODEL = """
     SELECT m.id AS model_id, v.id AS provider_id, v.key AS provider,
@@ -20,7 +21,7 @@ MODEL = """
 HISTORY = """
     SELECT price_version, input_price_per_1m, output_price_per_1m,
            cache_creation_price_per_1m, cache_read_price_per_1m, currency,
-           effective_from, effective_until, notes,
+           effective_from, effective_until, notes, structure,
            json_build_object('name', source_name, 'version', source_version,
                              'sha256', source_sha256) AS source,
            known_from, known_from_time, known_until, known_until_time
@@ -39,7 +40,8 @@ HISTORY = """
 class KnownPrice(TypedDict):
     """A price for a period, and the log positions between which it was recorded.
 
-    ``known_until`` is null while the record is current.
+    ``known_until`` is null while the record is current. ``structure`` holds all rates
+    of a price that has more than the four amounts, null for others.
     """
 
     price_version: int
@@ -51,6 +53,7 @@ class KnownPrice(TypedDict):
     effective_from: datetime
     effective_until: datetime | None
     notes: str | None
+    structure: Structure | None
     source: PriceSourceResource
     known_from: int
     known_from_time: datetime

@@ -7,9 +7,11 @@ from decimal import Decimal
 from uuid import UUID
 
 from psycopg.rows import class_row
+from psycopg.types.json import Jsonb
 
 from projections.engine.arrays import columns
 from service.database import Db
+from service.price_catalog.structure import Structure
 
 
 @dataclass(slots=True, kw_only=True)
@@ -45,6 +47,7 @@ class PriceRow:
     cache_read_price_per_1m: Decimal | None
     currency: str
     notes: str | None
+    structure: Structure | None
     source_name: str
     source_version: str | None
     source_sha256: str | None
@@ -71,8 +74,8 @@ SELECT_PRICES = """
     SELECT model_id, model_number, price_version, effective_from, effective_until,
            known_from, known_until, known_from_time, known_until_time,
            input_price_per_1m, output_price_per_1m, cache_creation_price_per_1m,
-           cache_read_price_per_1m, currency, notes, source_name, source_version,
-           source_sha256
+           cache_read_price_per_1m, currency, notes, structure, source_name,
+           source_version, source_sha256
       FROM model_price
      WHERE model_id = ANY (%s) AND known_until IS NULL
      ORDER BY model_id, effective_from
@@ -95,8 +98,8 @@ INSERT_PRICES = """
            model_id, model_number, price_version, effective_from, effective_until,
            known_from, known_until, known_from_time, known_until_time,
            input_price_per_1m, output_price_per_1m, cache_creation_price_per_1m,
-           cache_read_price_per_1m, currency, notes, source_name, source_version,
-           source_sha256)
+           cache_read_price_per_1m, currency, notes, structure, source_name,
+           source_version, source_sha256)
     SELECT *
       FROM unnest(
            %(model_id)b::uuid[], %(model_number)b::bigint[],
@@ -107,8 +110,8 @@ INSERT_PRICES = """
            %(output_price_per_1m)s::numeric[],
            %(cache_creation_price_per_1m)s::numeric[],
            %(cache_read_price_per_1m)s::numeric[], %(currency)b::text[],
-           %(notes)b::text[], %(source_name)b::text[], %(source_version)b::text[],
-           %(source_sha256)s::text[])
+           %(notes)b::text[], %(structure)s::jsonb[], %(source_name)b::text[],
+           %(source_version)b::text[], %(source_sha256)s::text[])
 """
 MOVE = "UPDATE catalog_change SET position = %s"
 
@@ -144,7 +147,9 @@ async def supersede_prices(db: Db, rows: Sequence[PriceRow]) -> None:
 
 async def insert_prices(db: Db, rows: Sequence[PriceRow]) -> None:
     if rows:
-        await db.execute(INSERT_PRICES, columns(rows))
+        structures = [row.structure and Jsonb(row.structure) for row in rows]
+        values = {**columns(rows), "structure": structures}
+        await db.execute(INSERT_PRICES, values)
 
 
 async def move_change(db: Db, position: int) -> None:

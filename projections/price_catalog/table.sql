@@ -30,6 +30,7 @@ CREATE TABLE model_price (
     cache_read_price_per_1m     numeric,
     currency                    text        NOT NULL,
     notes                       text,
+    structure                   jsonb,
     source_name                 text        NOT NULL,
     source_version              text,
     source_sha256               text,

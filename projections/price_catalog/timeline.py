@@ -73,6 +73,7 @@ class Timeline:
             cache_read_price_per_1m=decimal_of(price["cache_read_price_per_1m"]),
             currency=price["currency"],
             notes=price["notes"],
+            structure=price["structure"],
             source_name=source["name"],
             source_version=source["version"],
             source_sha256=source["sha256"],

@@ -63,11 +63,16 @@ class ModelPricing(LoggedAggregate):
         """
 
         TOPIC = "model_pricing.price_set"
+        class_version = 2
         effective_from: Published[Time]
         effective_until: Published[Time | None]
         price: Published[PriceValues]
         source: Published[Provenance]
         closes: Published[int | None]
+
+        @staticmethod
+        def upcast_v1_v2(state: dict[str, Any]) -> None:
+            state["price"]["structure"] = None
 
         def sentence(self, named: Named) -> str:
             return f"set a price: {_price(self)} (source: {self.source['name']})"
@@ -106,11 +111,16 @@ class ModelPricing(LoggedAggregate):
         """
 
         TOPIC = "model_pricing.price_corrected"
+        class_version = 2
         corrects: Published[int]
         effective_from: Published[Time]
         effective_until: Published[Time | None]
         price: Published[PriceValues]
         source: Published[Provenance]
+
+        @staticmethod
+        def upcast_v1_v2(state: dict[str, Any]) -> None:
+            state["price"]["structure"] = None
 
         def sentence(self, named: Named) -> str:
             return (
@@ -140,6 +150,8 @@ class ModelPricing(LoggedAggregate):
             )
 
     TOPIC = "model_pricing"
+    # Snapshots of version 1 have prices without a structure.
+    class_version = 2
 
     @staticmethod
     def create_id(provider_key: str, model: str) -> UUID:

@@ -1,24 +1,22 @@
 """Request bodies of the price catalog; prices keep every digit."""
 
 import json
-from decimal import Decimal
 from typing import Annotated, Any, Self
 
 import orjson
 from pydantic import AfterValidator, Field
 
 from service.http.requests import RequestModel, Timestamp
+from service.price_catalog.currencies import CURRENCIES
 from service.price_catalog.periods import (
     NAME_LENGTH_MAX,
     NOTES_LENGTH_MAX,
-    PRICE_DECIMAL_PLACES,
-    PRICE_LIMIT,
     PriceValues,
     price_values,
 )
+from service.price_catalog.structure_body import Amount, StructureBody
 
 PROVIDER_KEY_PATTERN = r"^[a-z0-9][a-z0-9._-]{0,127}$"
-CURRENCY_PATTERN = r"^[A-Z]{3}$"
 # PostgreSQL's text can't hold NUL; the other control characters can't be shown.
 NOTES_PATTERN = r"^[^\x00-\x08\x0b-\x1f\x7f]*$"
 
@@ -29,15 +27,19 @@ def _printable(name: str) -> str:
     return name
 
 
+def _iso_4217(code: str) -> str:
+    if code not in CURRENCIES:
+        raise ValueError("not a currency of ISO 4217, such as USD")
+    return code
+
+
 ProviderKey = Annotated[str, Field(pattern=PROVIDER_KEY_PATTERN)]
 ModelName = Annotated[
     str,
     Field(min_length=1, max_length=NAME_LENGTH_MAX),
     AfterValidator(_printable),
 ]
-Amount = Annotated[
-    Decimal, Field(ge=0, lt=int(PRICE_LIMIT), decimal_places=PRICE_DECIMAL_PLACES)
-]
+Currency = Annotated[str, Field(json_schema_extra={"enum": sorted(CURRENCIES)})]
 
 
 class NewProvider(RequestModel):
@@ -50,17 +52,20 @@ class NewProvider(RequestModel):
 class PriceBody(RequestModel):
     """Prices for 1,000,000 tokens: null is unknown, 0 is free.
 
-    Numbers may also be sent as strings. No digit is lost either way.
+    Numbers may also be sent as strings. No digit is lost either way. `structure` states
+    all rates of a price that has more than these four: tiers by the length of the
+    prompt, times of day, units such as audio, service tiers.
     """
 
     input_price_per_1m: Amount | None = None
     output_price_per_1m: Amount | None = None
     cache_creation_price_per_1m: Amount | None = None
     cache_read_price_per_1m: Amount | None = None
-    currency: Annotated[str, Field(pattern=CURRENCY_PATTERN)] = "USD"
+    currency: Annotated[Currency, AfterValidator(_iso_4217)] = "USD"
     notes: Annotated[
         str | None, Field(max_length=NOTES_LENGTH_MAX, pattern=NOTES_PATTERN)
     ] = None
+    structure: StructureBody | None = None
     effective_from: Timestamp | None = None
     effective_until: Timestamp | None = None
 
@@ -73,7 +78,8 @@ class PriceBody(RequestModel):
 
     @property
     def price(self) -> PriceValues:
-        return price_values(self)
+        structure = self.structure.structure if self.structure else None
+        return {**price_values(self), "structure": structure}
 
 
 class NewPrice(PriceBody):
@@ -93,12 +99,20 @@ def _with_amounts_quoted(body: str | bytes | bytearray) -> str | bytes | bytearr
         parsed = json.loads(text, parse_float=_Literal, parse_constant=_refuse)
         if not isinstance(parsed, dict):
             return body
-        for name, value in parsed.items():
-            if isinstance(value, _Literal):
-                parsed[name] = str(value) if name in _AMOUNTS else float(value)
-        return orjson.dumps(parsed)
+        return orjson.dumps(_quoted(parsed))
     except (ValueError, TypeError, RecursionError):
         return body
+
+
+def _quoted(value: Any, name: str = "") -> Any:
+    """Return a value in which amounts are texts and other fractions are floats."""
+    if isinstance(value, dict):
+        return {key: _quoted(each, key) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_quoted(each) for each in value]
+    if isinstance(value, _Literal):
+        return str(value) if name in _AMOUNTS else float(value)
+    return value
 
 
 class _Literal(str):
@@ -111,4 +125,6 @@ def _refuse(constant: str) -> None:
     raise ValueError(constant)
 
 
-_AMOUNTS = {name for name in PriceBody.model_fields if "price_per_1m" in name}
+_AMOUNTS = {"price"} | {
+    name for name in PriceBody.model_fields if "price_per_1m" in name
+}

@@ -1,12 +1,19 @@
 """The amount charged for a model call: an exact decimal, or the reason for none."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from enum import StrEnum
 from typing import Final
 
+from service.price_catalog.structure import Rate
+from service.price_catalog.usage import UNITS, Usage
+
 # Precise enough for any price times any count, so nothing is rounded.
-EXACT: Final = Context(prec=60)
+EXACT: Final = Context(prec=100)
+ROUNDED: Final = Context(prec=28)
+# Without these counts a cost is unknown, unless they are free.
+NEEDED: Final = ("input_tokens", "output_tokens")
 
 
 class Unpriced(StrEnum):
@@ -41,3 +48,69 @@ class Charge:
     priced_as: str | None = None
     rule: str | None = None
     unpriced: Unpriced | None = None
+
+
+def amount_of(rates: Mapping[str, Rate], usage: Usage) -> Decimal | Unpriced:
+    """Return the exact cost of usage at the rate of each unit, or why it is unknown.
+
+    What has no rate of its own is charged with the unit that contains it: cached
+    tokens as input. Input and output that no rate covers have an unknown cost.
+    """
+    if not rates:
+        return Unpriced.NO_PRICE_THEN
+    is_by_token = any(_is_covered(unit, rates) for unit in NEEDED)
+    prices: dict[str, Decimal] = {}
+    for unit, rate in rates.items():
+        price = _price(rate, usage)
+        if price is None:
+            return Unpriced.COUNT_MISSING
+        prices[unit] = price
+    for unit in NEEDED:
+        if usage.count(unit) is None and prices.get(unit):
+            return Unpriced.COUNT_MISSING
+        if is_by_token and usage.count(unit) and not _is_covered(unit, rates):
+            return Unpriced.NO_PRICE_THEN
+    if any(prices.values()) and all(usage.count(unit) is None for unit in prices):
+        return Unpriced.COUNT_MISSING
+    return _total(prices, usage)
+
+
+def _is_covered(unit: str, rates: Mapping[str, Rate]) -> bool:
+    """Return whether tokens are charged, or some of their direction are."""
+    direction = UNITS[unit].labels
+    return any(
+        direction <= UNITS[priced].labels and priced.endswith("_tokens")
+        for priced in rates
+    )
+
+
+def _price(rate: Rate, usage: Usage) -> Decimal | None:
+    if not rate["tiers"]:
+        return Decimal(rate["price"])
+    length = usage.input_tokens
+    if length is None:
+        return None
+    price = rate["price"]
+    for tier in rate["tiers"]:
+        if length > tier["above"]:
+            price = tier["price"]
+    return Decimal(price)
+
+
+def _total(prices: Mapping[str, Decimal], usage: Usage) -> Decimal | Unpriced:
+    total = Decimal(0)
+    charged: dict[str, int | Decimal] = {}
+    # The most specific units first: what they count is not charged again.
+    for name in sorted(prices, key=lambda name: -len(UNITS[name].labels)):
+        unit = UNITS[name]
+        parts = (
+            count for part, count in charged.items() if unit.labels < UNITS[part].labels
+        )
+        count = charged[name] = (usage.count(name) or 0) - sum(parts)
+        if count < 0:
+            return Unpriced.COUNTS_CONTRADICT
+        amount = EXACT.multiply(Decimal(count), prices[name])
+        # Only what is priced by the hour may not come out even.
+        context = EXACT if unit.per % 3600 else ROUNDED
+        total = EXACT.add(total, context.divide(amount, Decimal(unit.per)))
+    return total.normalize(EXACT)

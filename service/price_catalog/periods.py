@@ -10,6 +10,7 @@ from typing_extensions import TypedDict
 
 from service.errors import ConflictError, NotFoundError
 from service.events import DecimalText
+from service.price_catalog.structure import Structure
 
 PRICE_DECIMAL_PLACES = 10
 PRICE_LIMIT = Decimal(10) ** 10  # with the decimal places above: numeric(20, 10)
@@ -18,7 +19,10 @@ NOTES_LENGTH_MAX = 2000
 
 
 class PriceValues(TypedDict):
-    """Prices for 1,000,000 tokens; null is unknown, 0 is free."""
+    """Prices for 1,000,000 tokens; null is unknown, 0 is free.
+
+    ``structure`` holds all rates of a price that has more than these four.
+    """
 
     input_price_per_1m: DecimalText | None
     output_price_per_1m: DecimalText | None
@@ -26,6 +30,7 @@ class PriceValues(TypedDict):
     cache_read_price_per_1m: DecimalText | None
     currency: str
     notes: str | None
+    structure: Structure | None
 
 
 class Provenance(TypedDict):
@@ -68,6 +73,7 @@ def price_values(price: Any) -> PriceValues:
         "cache_read_price_per_1m": decimal_text(price.cache_read_price_per_1m),
         "currency": price.currency,
         "notes": price.notes,
+        "structure": price.structure,
     }
 
 

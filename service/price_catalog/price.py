@@ -14,6 +14,7 @@ from service.price_catalog.periods import (
     time_of,
     time_text,
 )
+from service.price_catalog.structure import Structure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +36,7 @@ class Price:
     effective_from: datetime
     effective_until: datetime | None
     source: Provenance
+    structure: Structure | None = None
 
     @property
     def id(self) -> str:
@@ -60,6 +62,7 @@ def price_of(model_id: UUID, period: Period) -> Price:
         cache_read_price_per_1m=decimal_of(values["cache_read_price_per_1m"]),
         currency=values["currency"],
         notes=values["notes"],
+        structure=values["structure"],
         effective_from=datetime.fromisoformat(period["effective_from"]),
         effective_until=time_of(period["effective_until"]),
         source=period["source"],

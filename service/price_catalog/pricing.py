@@ -22,17 +22,17 @@ Costs of several calls add up exactly (``EXACT.add``), if they have one currency
 is unknown while the cost of a call is.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from decimal import Decimal
 from typing import Protocol, TypeVar
 from uuid import UUID
 
 from service.aggregate import LoggedAggregate
 from service.price_catalog.aggregate import ModelPricing
-from service.price_catalog.charge import EXACT, Charge, Unpriced
+from service.price_catalog.charge import Charge, Unpriced, amount_of
 from service.price_catalog.price import Price, price_at
-from service.price_catalog.usage import UNITS, Usage
+from service.price_catalog.structure import Rate, rates_at
+from service.price_catalog.usage import Usage
 
 A = TypeVar("A", bound=LoggedAggregate)
 
@@ -78,7 +78,7 @@ def charge_of(entry: ModelPricing, usage: Usage, at: datetime, *, rule: str) -> 
     price = price_at(entry, at)
     if price is None:
         return Charge(priced_as=priced_as, rule=rule, unpriced=Unpriced.NO_PRICE_THEN)
-    amount = _amount(price, usage)
+    amount = amount_of(rates_of(price, at, usage.conditions), usage)
     if isinstance(amount, Unpriced):
         return Charge(priced_as=priced_as, rule=rule, unpriced=amount)
     return Charge(
@@ -90,37 +90,20 @@ def charge_of(entry: ModelPricing, usage: Usage, at: datetime, *, rule: str) -> 
     )
 
 
-def _amount(price: Price, usage: Usage) -> Decimal | Unpriced:
-    rates = dict(_rates(price))
-    for unit in ("input_tokens", "output_tokens"):
-        if usage.count(unit) is None and rates.get(unit):
-            return Unpriced.COUNT_MISSING
-        if usage.count(unit) and unit not in rates:
-            return Unpriced.NO_PRICE_THEN
-    total = Decimal(0)
-    counted: dict[str, int | Decimal] = {}
-    # The most specific units first: what they count is not charged again.
-    for name in sorted(rates, key=lambda name: -len(UNITS[name].labels)):
-        parts = [
-            count
-            for part, count in counted.items()
-            if UNITS[name].labels < UNITS[part].labels
-        ]
-        count = counted[name] = (usage.count(name) or 0) - sum(parts)
-        if count < 0:
-            return Unpriced.COUNTS_CONTRADICT
-        charged = EXACT.multiply(Decimal(count), rates[name])
-        total = EXACT.add(total, EXACT.divide(charged, Decimal(UNITS[name].per)))
-    return total.normalize(EXACT)
-
-
-def _rates(price: Price) -> Iterator[tuple[str, Decimal]]:
-    """Yield the price of each unit; tokens of one without a price are their whole's."""
-    for unit, rate in (
-        ("input_tokens", price.input_price_per_1m),
-        ("output_tokens", price.output_price_per_1m),
-        ("cache_read_tokens", price.cache_read_price_per_1m),
-        ("cache_write_tokens", price.cache_creation_price_per_1m),
-    ):
-        if rate is not None:
-            yield unit, rate
+def rates_of(
+    price: Price, at: datetime, conditions: Mapping[str, str]
+) -> dict[str, Rate]:
+    """Return the rate of each unit by a price, for a call at a time."""
+    if price.structure is not None:
+        return rates_at(price.structure, at, conditions)
+    amounts = {
+        "input_tokens": price.input_price_per_1m,
+        "output_tokens": price.output_price_per_1m,
+        "cache_read_tokens": price.cache_read_price_per_1m,
+        "cache_write_tokens": price.cache_creation_price_per_1m,
+    }
+    return {
+        unit: {"price": format(amount, "f"), "tiers": []}
+        for unit, amount in amounts.items()
+        if amount is not None
+    }

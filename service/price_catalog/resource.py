@@ -10,6 +10,7 @@ from service.price_catalog.aggregate import ModelPricing
 from service.price_catalog.periods import Period
 from service.price_catalog.price import Price, price_of
 from service.price_catalog.provider import Provider
+from service.price_catalog.structure import Structure
 
 
 class ProviderResource(TypedDict):
@@ -29,7 +30,10 @@ class PriceSourceResource(TypedDict):
 
 
 class PriceResource(TypedDict):
-    """A price for 1,000,000 tokens; null is unknown, 0 is free."""
+    """A price for 1,000,000 tokens; null is unknown, 0 is free.
+
+    ``structure`` holds all rates of a price that has more than these four.
+    """
 
     price_version: int
     input_price_per_1m: Decimal | None
@@ -40,6 +44,7 @@ class PriceResource(TypedDict):
     effective_from: datetime
     effective_until: datetime | None
     notes: str | None
+    structure: Structure | None
     source: PriceSourceResource
 
 
@@ -91,5 +96,6 @@ def price_resource(price: Price) -> PriceResource:
         "effective_from": price.effective_from,
         "effective_until": price.effective_until,
         "notes": price.notes,
+        "structure": price.structure,
         "source": price.source,
     }

@@ -25,6 +25,7 @@ def price(
         "cache_read_price_per_1m": None,
         "currency": "USD",
         "notes": None,
+        "structure": None,
     }
     return {**values, **others}  # type: ignore[typeddict-item]  # the test's own words
 

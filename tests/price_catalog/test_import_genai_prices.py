@@ -144,15 +144,21 @@ def test_without_a_base_price_nothing_is_known_before_the_first_date() -> None:
     assert times(periods(listed)) == [(2, MAY, JUNE), (1, JUNE, None)]
 
 
-def test_a_time_without_a_price_by_token_is_left_out() -> None:
-    by_hour = price(audio_hours="1")
-    listed = [always(price(input_mtok="2")), since(MAY, by_hour)]
+def test_a_time_without_a_price_is_left_out() -> None:
+    listed = [always(price(input_mtok="2")), since(MAY, price())]
     assert times(periods(listed)) == [(2, None, MAY)]
 
 
-def test_a_model_without_a_price_by_token_is_skipped() -> None:
-    assert skip_code(price(audio_hours="0.5")) == ReasonCode.UNPRICED
+def test_a_model_without_a_price_is_skipped() -> None:
+    assert skip_code(price()) == ReasonCode.UNPRICED
     assert skip_code([]) == ReasonCode.UNPRICED
+
+
+def test_a_price_by_the_hour_is_in_the_structure() -> None:
+    [period] = periods(price(audio_hours="0.5"))
+    assert period.prices == (None, None, None, None)
+    assert period.structure is not None
+    assert period.structure["rates"] == {"audio_seconds": {"price": "0.5", "tiers": []}}
 
 
 def test_a_name_that_cannot_be_stored_is_skipped() -> None:

@@ -92,9 +92,9 @@ def test_the_counts_are_those_measured(imported: Import) -> None:
     if imported.source.version != MEASURED_VERSION:
         pytest.skip(f"the counts are those of genai-prices {MEASURED_VERSION}")
     assert len({each.provider for each in imported.models}) == 47
-    assert len(imported.models) == 2125
-    assert sum(len(each.periods) for each in imported.models) == 2423
-    assert [each.code for each in imported.skipped] == ["unpriced"] * 205
+    assert len(imported.models) == 2151
+    assert sum(len(each.periods) for each in imported.models) == 2453
+    assert [each.code for each in imported.skipped] == ["unpriced"] * 179
     assert len(imported.source.sha256) == 64
 
 

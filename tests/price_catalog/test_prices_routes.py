@@ -54,6 +54,7 @@ async def test_a_price_is_set_and_answered(first: Reply) -> None:
         "effective_from": "2026-01-01T00:00:00Z",
         "effective_until": None,
         "notes": None,
+        "structure": None,
         "source": {"name": "manual", "version": None, "sha256": None},
     }
 

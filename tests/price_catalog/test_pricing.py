@@ -44,6 +44,7 @@ def flat(
         "cache_read_price_per_1m": cache_read,
         "currency": "USD",
         "notes": None,
+        "structure": None,
     }
     pricing.set_price(price, effective_from=NOON, effective_until=None, source=MANUAL)
     return pricing

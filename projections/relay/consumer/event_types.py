@@ -6,6 +6,28 @@ from typing import Any, Final
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ModelPricingPriceCorrectedV1:
+    """The price of a period was wrong; this one replaces it."""
+
+    corrects: int
+    effective_from: str
+    effective_until: str | None
+    price: Mapping[str, Any]
+    source: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelPricingPriceSetV1:
+    """A price is valid in a period; it ends the open price `closes`."""
+
+    effective_from: str
+    effective_until: str | None
+    price: Mapping[str, Any]
+    source: Mapping[str, Any]
+    closes: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TokenIssuedV1:
     """A token proves this user; the subject only stands for the token."""
 
@@ -188,7 +210,7 @@ class ModelPricingListedV1:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelPricingPriceSetV1:
+class ModelPricingPriceSetV2:
     """A price is valid in a period; it ends the open price `closes`."""
 
     effective_from: str
@@ -208,7 +230,7 @@ class ModelPricingPriceEndedV1:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelPricingPriceCorrectedV1:
+class ModelPricingPriceCorrectedV2:
     """The price of a period was wrong; this one replaces it."""
 
     corrects: int
@@ -361,6 +383,8 @@ class UserTokenAddedV1:
 
 
 EVENT_TYPES: Final[Mapping[str, type[Any]]] = {
+    "model_pricing.price_corrected.v1": ModelPricingPriceCorrectedV1,
+    "model_pricing.price_set.v1": ModelPricingPriceSetV1,
     "token.issued.v1": TokenIssuedV1,
     "agent.registered.v1": AgentRegisteredV1,
     "agent.manager_appointed.v1": AgentManagerAppointedV1,
@@ -380,9 +404,9 @@ EVENT_TYPES: Final[Mapping[str, type[Any]]] = {
     "connector.grant_revoked.v1": ConnectorGrantRevokedV1,
     "connector.retired.v1": ConnectorRetiredV1,
     "model_pricing.listed.v1": ModelPricingListedV1,
-    "model_pricing.price_set.v1": ModelPricingPriceSetV1,
+    "model_pricing.price_set.v2": ModelPricingPriceSetV2,
     "model_pricing.price_ended.v1": ModelPricingPriceEndedV1,
-    "model_pricing.price_corrected.v1": ModelPricingPriceCorrectedV1,
+    "model_pricing.price_corrected.v2": ModelPricingPriceCorrectedV2,
     "model_pricing.price_annotated.v1": ModelPricingPriceAnnotatedV1,
     "provider.added.v1": ProviderAddedV1,
     "secret.created.v1": SecretCreatedV1,

@@ -7,6 +7,8 @@ from decimal import Decimal
 from enum import StrEnum
 from itertools import pairwise
 
+from service.price_catalog.structure import Structure
+
 # Software that serves models on its operator's own hardware, without charge.
 PROVIDERS_WITHOUT_CHARGE = frozenset(
     {
@@ -56,6 +58,7 @@ class PricePeriod:
     effective_from: datetime | None  # None: not in the source
     effective_until: datetime | None  # None: open
     notes: str | None  # everything that the four amounts can't express
+    structure: Structure | None = None  # all rates, unless the four amounts are all
 
     @property
     def prices(self) -> tuple[Decimal | None, ...]:

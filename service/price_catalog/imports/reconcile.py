@@ -119,7 +119,9 @@ class _Reconciliation:
         if not is_before(undated_since, end):
             start = self._first_start(end) or BEFORE_ANY_PRICE
         current = period_at(self._before, start)
-        if current is not None and _is_same_price(current["price"], price):
+        if current is not None and (
+            _is_same_price(current["price"], price) or _completes(current, price)
+        ):
             start = current["effective_from"]
         return _Target(start, end, price)
 
@@ -143,6 +145,8 @@ class _Reconciliation:
         known = period_at(self._pricing.periods, start)
         if known is None:
             self._fill(target.price, start, end)
+        elif _completes(known, target.price):
+            self._complete(known, target.price, start, end)
         elif not _is_same_price(known["price"], target.price):
             self._replace(known, target.price, start, end)
         elif known["price"]["notes"] != target.price["notes"]:
@@ -171,6 +175,14 @@ class _Reconciliation:
         if start < self._now:
             self._hold(HeldBecause.REPRICES_THE_PAST)
         self._correct(known, price, start, end)
+
+    def _complete(
+        self, known: Period, price: PriceValues, start: str, end: str | None
+    ) -> None:
+        """Add the structure that an earlier version of the import left out."""
+        if known["source"]["name"] == self._source["name"]:
+            self._note_change(start, end, known, price)
+            self._correct(known, price, start, end)
 
     def _annotate(
         self, known: Period, target: _Target, start: str, end: str | None
@@ -232,24 +244,36 @@ def _is_same_price(one: PriceValues, other: PriceValues) -> bool:
     return {**one, "notes": None} == {**other, "notes": None}
 
 
+def _completes(known: Period, price: PriceValues) -> bool:
+    """Return whether a price only adds a structure to the same four amounts."""
+    before = known["price"]
+    return (
+        before["structure"] is None
+        and price["structure"] is not None
+        and _is_same_price({**price, "structure": None}, before)
+    )
+
+
 def _is_suspicious(before: PriceValues, after: PriceValues) -> bool:
     if before["currency"] != after["currency"]:
         return True
-    return any(
-        _is_large_change(Decimal(old), Decimal(new))
-        for old, new in zip(_amounts(before), _amounts(after), strict=True)
-        if old is not None and new is not None
-    )
+    old, new = _amounts(before), _amounts(after)
+    return any(_is_large_change(old[name], new[name]) for name in old.keys() & new)
 
 
 def _is_large_change(old: Decimal, new: Decimal) -> bool:
     return new > SUSPICIOUS_FACTOR * old or old > SUSPICIOUS_FACTOR * new
 
 
-def _amounts(price: PriceValues) -> list[str | None]:
-    return [
-        price["input_price_per_1m"],
-        price["output_price_per_1m"],
-        price["cache_creation_price_per_1m"],
-        price["cache_read_price_per_1m"],
-    ]
+def _amounts(price: PriceValues) -> dict[str, Decimal]:
+    """Return the known amounts, also those of the structure, by name."""
+    known = {
+        name: value for name, value in price.items() if name.endswith("price_per_1m")
+    }
+    if price["structure"] is not None:
+        for unit, rate in price["structure"]["rates"].items():
+            known[unit] = rate["price"]
+            known |= {
+                f"{unit} {tier['above']}": tier["price"] for tier in rate["tiers"]
+            }
+    return {name: Decimal(str(value)) for name, value in known.items() if value}

@@ -30,6 +30,10 @@ from service.price_catalog.imports.genai_prices.notes import (
     midnight,
     source_price,
 )
+from service.price_catalog.imports.genai_prices.structure import (
+    priced_units,
+    read_structure,
+)
 from service.price_catalog.imports.price_list import (
     ImportedModel,
     PricePeriod,
@@ -86,10 +90,10 @@ def _read_model(model: ModelInfo, provider: Provider) -> ImportedModel:
     periods = [
         _read_period(span, model=model, mentions_windows=has_windows)
         for span in _spans(dated)
-        if _is_priced_by_token(span.dated.prices)
+        if priced_units(span.dated.prices)
     ]
     if not periods:
-        reason = "neither an input nor an output price per token"
+        reason = "no price of tokens or other units"
         raise RefusedRowError(ReasonCode.UNPRICED, reason)
     return ImportedModel(
         provider=provider.id,
@@ -146,12 +150,6 @@ def _has_begun(price: _DatedPrice, day: date | None) -> bool:
     return price.since is None or (day is not None and price.since <= day)
 
 
-def _is_priced_by_token(prices: ModelPrice) -> bool:
-    return any(
-        getattr(prices, field) is not None for field in ("input_mtok", "output_mtok")
-    )
-
-
 def _read_period(
     span: _Span, *, model: ModelInfo, mentions_windows: bool
 ) -> PricePeriod:
@@ -176,6 +174,9 @@ def _read_period(
         output_price_per_1m=numbers["output_mtok"],
         cache_creation_price_per_1m=numbers["cache_write_mtok"],
         cache_read_price_per_1m=numbers["cache_read_mtok"],
+        structure=read_structure(
+            span.dated.prices, windows, model.price_variants or (), end=span.end
+        ),
         currency=CURRENCY,
         effective_from=span.start,
         effective_until=span.end,
