@@ -27,6 +27,7 @@ from projections.usage.routes import routes as usage_reads
 from projections.users.routes import routes as user_reads
 from service.agents.routes import routes as agent_commands
 from service.connectors.grant_routes import routes as grant_commands
+from service.connectors.ownership_routes import routes as ownership_commands
 from service.connectors.routes import routes as connector_commands
 from service.http.app_keys import EVENT_LOG, KEY_RING, VAULT
 from service.http.authentication import AUTHENTICATOR, THROTTLE
@@ -65,6 +66,7 @@ def operations() -> list[Operation]:
             agent_commands,
             agent_reads,
             connector_commands,
+            ownership_commands,
             grant_commands,
             connector_reads,
             tool_rule_commands,

@@ -73,6 +73,15 @@ def listed(items: list[str], between: str = ", ") -> str:
     return f"{shown}{between}and {more} more" if more > 0 else shown
 
 
+def differences(*fields: tuple[str, str, str]) -> str:
+    """Return which of some (name, before, after) differ, for a sentence."""
+    return "; ".join(
+        f"{name} {after!r}, was {before!r}"
+        for name, before, after in fields
+        if before != after
+    )
+
+
 def _docstring(event: type[Any]) -> str:
     """Return the docstring as written: the library derives classes without one."""
     for kind in event.__mro__:

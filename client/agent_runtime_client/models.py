@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any, Literal
 from uuid import UUID
 
-from agent_runtime_client.encoding import decimal, list_of
+from agent_runtime_client.encoding import decimal, dict_of, list_of
 from agent_runtime_client.model import Model
 from agent_runtime_client.not_given import NOT_GIVEN, NotGiven
 from agent_runtime_client.secret import Secret
@@ -36,6 +36,7 @@ class Agent(Model):
     id: UUID
     name: str
     description: str
+    state: Literal["active", "retired"]
     manager_ids: Sequence[UUID]
     reader_ids: Sequence[UUID]
     version: int
@@ -199,6 +200,7 @@ class Connector(Model):
     url: str
     description: str
     owner_id: UUID
+    offered_owner_id: UUID | None
     visibility: Literal["private", "public"]
     public_since: datetime | None
     made_public_by: UUID | None
@@ -209,6 +211,7 @@ class Connector(Model):
     CONVERTERS = {
         "id": UUID,
         "owner_id": UUID,
+        "offered_owner_id": UUID,
         "public_since": datetime.fromisoformat,
         "made_public_by": UUID,
         "created_at": datetime.fromisoformat,
@@ -222,6 +225,7 @@ class ConnectorWithGrants(Model):
     url: str
     description: str
     owner_id: UUID
+    offered_owner_id: UUID | None
     visibility: Literal["private", "public"]
     public_since: datetime | None
     made_public_by: UUID | None
@@ -233,6 +237,7 @@ class ConnectorWithGrants(Model):
     CONVERTERS = {
         "id": UUID,
         "owner_id": UUID,
+        "offered_owner_id": UUID,
         "public_since": datetime.fromisoformat,
         "made_public_by": UUID,
         "created_at": datetime.fromisoformat,
@@ -323,9 +328,10 @@ class Explanation(Model):
     """A decision with the rules and grants that it is based on.
 
     ``version`` is that of the agent's rules, 0 if it never had any. ``position`` is the
-    log position of this answer. A retired connector doesn't exist. ``stance_since`` is
-    the event that last changed the decision for this tool, ``granted_since`` the event
-    that last granted or revoked the connector; null if there was none.
+    log position of this answer. A retired connector doesn't exist, and a retired agent
+    holds none. ``stance_since`` is the event that last changed the decision for this
+    tool, ``granted_since`` the event that last granted or revoked the connector; null
+    if there was none.
     """
 
     agent_id: UUID
@@ -333,7 +339,13 @@ class Explanation(Model):
     tool: str
     stance: Stance
     stance_since: Origin | None
-    reason: Literal["rule", "no_rule_matches", "connector_not_granted", "no_connector"]
+    reason: Literal[
+        "rule",
+        "no_rule_matches",
+        "connector_not_granted",
+        "no_connector",
+        "agent_retired",
+    ]
     connector_exists: bool
     granted: bool
     granted_since: Origin | None
@@ -361,8 +373,8 @@ class ExportedTraces(Model):
 class Exposure(Model):
     """Grants and publications in effect at any time between two positions.
 
-    While a connector is public, any manager of an agent can have it granted without its
-    owner. Such grants are listed, too.
+    ``owner_id`` is the owner at the later one. While a connector is public, any manager
+    of an agent can have it granted without its owner. Such grants are listed, too.
     """
 
     connector_id: UUID
@@ -447,6 +459,26 @@ class HeldReason(Model):
     reason: str
 
 
+class Hours(Model):
+    """A time of day in UTC, from ``start`` to just before ``end``: ``"16:30"``.
+
+    It contains midnight if it ends before it starts. ``weekdays`` are 1, Monday, to 7,
+    of the day on which the call starts; none means every day.
+    """
+
+    start: str
+    end: str
+    weekdays: Sequence[int]
+
+
+class HoursBody(Model):
+    """A time of day in UTC, from `start` to just before `end`."""
+
+    start: str
+    end: str
+    weekdays: Sequence[int] | NotGiven = NOT_GIVEN
+
+
 class ImportCounts(Model):
     added: int
     changed: int
@@ -514,7 +546,8 @@ class IssuedToken(Model):
 class KnownPrice(Model):
     """A price for a period, and the log positions between which it was recorded.
 
-    ``known_until`` is null while the record is current.
+    ``known_until`` is null while the record is current. ``structure`` holds all rates
+    of a price that has more than the four amounts, null for others.
     """
 
     price_version: int
@@ -526,6 +559,7 @@ class KnownPrice(Model):
     effective_from: datetime
     effective_until: datetime | None
     notes: str | None
+    structure: Structure | None
     source: PriceSource
     known_from: int
     known_from_time: datetime
@@ -539,6 +573,7 @@ class KnownPrice(Model):
         "cache_read_price_per_1m": decimal,
         "effective_from": datetime.fromisoformat,
         "effective_until": datetime.fromisoformat,
+        "structure": lambda value: Structure.decode(value),
         "source": lambda value: PriceSource.decode(value),
         "known_from_time": datetime.fromisoformat,
         "known_until_time": datetime.fromisoformat,
@@ -691,7 +726,10 @@ class PriceHistory(Model):
 
 
 class PriceResource(Model):
-    """A price for 1,000,000 tokens; null is unknown, 0 is free."""
+    """A price for 1,000,000 tokens; null is unknown, 0 is free.
+
+    ``structure`` holds all rates of a price that has more than these four.
+    """
 
     price_version: int
     input_price_per_1m: Decimal | None
@@ -702,6 +740,7 @@ class PriceResource(Model):
     effective_from: datetime
     effective_until: datetime | None
     notes: str | None
+    structure: Structure | None
     source: PriceSource
 
     CONVERTERS = {
@@ -711,6 +750,7 @@ class PriceResource(Model):
         "cache_read_price_per_1m": decimal,
         "effective_from": datetime.fromisoformat,
         "effective_until": datetime.fromisoformat,
+        "structure": lambda value: Structure.decode(value),
         "source": lambda value: PriceSource.decode(value),
     }
 
@@ -781,6 +821,27 @@ class Provider(Model):
     CONVERTERS = {
         "id": UUID,
         "created_at": datetime.fromisoformat,
+    }
+
+
+class Rate(Model):
+    """The price of a unit, for as many of it as ``usage.UNITS`` says; tiers ascend."""
+
+    price: str
+    tiers: Sequence[Tier]
+
+    CONVERTERS = {
+        "tiers": lambda value: list_of(Tier.decode)(value),
+    }
+
+
+class RateBody(Model):
+    price: Decimal
+    tiers: Sequence[TierBody] | NotGiven = NOT_GIVEN
+
+    CONVERTERS = {
+        "price": decimal,
+        "tiers": lambda value: list_of(TierBody.decode)(value),
     }
 
 
@@ -1168,6 +1229,49 @@ class Span(Model):
     }
 
 
+class Structure(Model):
+    """All rates of a price; the flat amounts repeat some of them."""
+
+    rates: Mapping[str, Rate]
+    windows: Sequence[Window]
+    variants: Sequence[Variant]
+
+    CONVERTERS = {
+        "rates": lambda value: dict_of(Rate.decode)(value),
+        "windows": lambda value: list_of(Window.decode)(value),
+        "variants": lambda value: list_of(Variant.decode)(value),
+    }
+
+
+class StructureBody(Model):
+    """All rates of a price that has more than four amounts."""
+
+    rates: Mapping[str, Any]
+    windows: Sequence[WindowBody] | NotGiven = NOT_GIVEN
+    variants: Sequence[VariantBody] | NotGiven = NOT_GIVEN
+
+    CONVERTERS = {
+        "windows": lambda value: list_of(WindowBody.decode)(value),
+        "variants": lambda value: list_of(VariantBody.decode)(value),
+    }
+
+
+class Tier(Model):
+    """The price of all of a unit, in a call with more than ``above`` input tokens."""
+
+    above: int
+    price: str
+
+
+class TierBody(Model):
+    above: int
+    price: Decimal
+
+    CONVERTERS = {
+        "price": decimal,
+    }
+
+
 class TokenList(Model):
     tokens: Sequence[Token]
     end_cursor: UUID | None
@@ -1338,6 +1442,37 @@ class User(Model):
     }
 
 
+class Variant(Model):
+    """The rates of calls that ask for something: ``{"service_tier": "flex"}``.
+
+    They replace those of the same units, from ``since`` on. Of several variants for the
+    same unit the first one counts.
+    """
+
+    when: Mapping[str, str]
+    since: datetime | None
+    hours: Sequence[Hours]
+    rates: Mapping[str, Rate]
+
+    CONVERTERS = {
+        "since": datetime.fromisoformat,
+        "hours": lambda value: list_of(Hours.decode)(value),
+        "rates": lambda value: dict_of(Rate.decode)(value),
+    }
+
+
+class VariantBody(Model):
+    when: Mapping[str, Any]
+    since: datetime | None | NotGiven = NOT_GIVEN
+    hours: Sequence[HoursBody] | NotGiven = NOT_GIVEN
+    rates: Mapping[str, Any]
+
+    CONVERTERS = {
+        "since": datetime.fromisoformat,
+        "hours": lambda value: list_of(HoursBody.decode)(value),
+    }
+
+
 class WholeEntry(Model):
     """An entry with everything that the log holds of it, exactly as stored."""
 
@@ -1360,6 +1495,27 @@ class WholeEntry(Model):
         "actor_id": UUID,
         "token_id": UUID,
         "resource": lambda value: AuditedResource.decode(value),
+    }
+
+
+class Window(Model):
+    """The rates at some hours; they replace all others."""
+
+    hours: Sequence[Hours]
+    rates: Mapping[str, Rate]
+
+    CONVERTERS = {
+        "hours": lambda value: list_of(Hours.decode)(value),
+        "rates": lambda value: dict_of(Rate.decode)(value),
+    }
+
+
+class WindowBody(Model):
+    hours: Sequence[HoursBody]
+    rates: Mapping[str, Any]
+
+    CONVERTERS = {
+        "hours": lambda value: list_of(HoursBody.decode)(value),
     }
 
 
@@ -1393,6 +1549,8 @@ __all__ = [
     "GrantResource",
     "GrantSpan",
     "HeldReason",
+    "Hours",
+    "HoursBody",
     "ImportCounts",
     "ImportOutcome",
     "ImportReport",
@@ -1415,6 +1573,8 @@ __all__ = [
     "PricedModel",
     "Provider",
     "ProviderEntry",
+    "Rate",
+    "RateBody",
     "Readiness",
     "RemovedRules",
     "ReplacedRules",
@@ -1438,6 +1598,10 @@ __all__ = [
     "SkippedRow",
     "Span",
     "Stance",
+    "Structure",
+    "StructureBody",
+    "Tier",
+    "TierBody",
     "Token",
     "TokenList",
     "TokenSums",
@@ -1451,5 +1615,9 @@ __all__ = [
     "UsagePage",
     "User",
     "UserList",
+    "Variant",
+    "VariantBody",
     "WholeEntry",
+    "Window",
+    "WindowBody",
 ]

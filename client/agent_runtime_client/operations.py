@@ -43,6 +43,15 @@ POST_AGENT: Final = Operation(
 GET_AGENTS: Final = Operation(
     "get_agents", "GET", "/api/catalog/agents", takes_min_position=True
 )
+PUT_AGENT: Final = Operation(
+    "put_agent", "PUT", "/api/catalog/agents/{agent_id}", takes_key=True
+)
+DELETE_AGENT: Final = Operation(
+    "delete_agent", "DELETE", "/api/catalog/agents/{agent_id}", takes_key=True
+)
+GET_AGENT: Final = Operation(
+    "get_agent", "GET", "/api/catalog/agents/{agent_id}", takes_min_position=True
+)
 PUT_AGENT_MANAGER: Final = Operation(
     "put_agent_manager",
     "PUT",
@@ -67,14 +76,20 @@ DELETE_AGENT_READER: Final = Operation(
     "/api/catalog/agents/{agent_id}/readers/{user_id}",
     takes_key=True,
 )
-GET_AGENT: Final = Operation(
-    "get_agent", "GET", "/api/catalog/agents/{agent_id}", takes_min_position=True
-)
 POST_CONNECTOR: Final = Operation(
     "post_connector", "POST", "/api/mcp/connectors", takes_key=True
 )
 GET_CONNECTORS: Final = Operation(
     "get_connectors", "GET", "/api/mcp/connectors", takes_min_position=True
+)
+PUT_CONNECTOR: Final = Operation(
+    "put_connector", "PUT", "/api/mcp/connectors/{id}", takes_key=True
+)
+DELETE_CONNECTOR: Final = Operation(
+    "delete_connector", "DELETE", "/api/mcp/connectors/{id}", takes_key=True
+)
+GET_CONNECTOR: Final = Operation(
+    "get_connector", "GET", "/api/mcp/connectors/{id}", takes_min_position=True
 )
 POST_PUBLIC_GRANT: Final = Operation(
     "post_public_grant",
@@ -88,11 +103,17 @@ DELETE_PUBLIC_GRANT: Final = Operation(
     "/api/mcp/connectors/{id}/grants/public",
     takes_key=True,
 )
-DELETE_CONNECTOR: Final = Operation(
-    "delete_connector", "DELETE", "/api/mcp/connectors/{id}", takes_key=True
+PUT_CONNECTOR_OWNER: Final = Operation(
+    "put_connector_owner",
+    "PUT",
+    "/api/mcp/connectors/{id}/owner/{user_id}",
+    takes_key=True,
 )
-GET_CONNECTOR: Final = Operation(
-    "get_connector", "GET", "/api/mcp/connectors/{id}", takes_min_position=True
+DELETE_CONNECTOR_OWNER_OFFER: Final = Operation(
+    "delete_connector_owner_offer",
+    "DELETE",
+    "/api/mcp/connectors/{id}/owner/{user_id}",
+    takes_key=True,
 )
 PUT_AGENT_GRANT: Final = Operation(
     "put_agent_grant",

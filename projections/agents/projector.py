@@ -21,6 +21,8 @@ class AgentsProjector(Projector):
     name = "agents"
     events = (
         Agent.Created,
+        Agent.Edited,
+        Agent.Retired,
         Agent.ManagerAppointed,
         Agent.ManagerDismissed,
         Agent.ReaderAppointed,
@@ -55,6 +57,11 @@ def _fold_agent(rows: dict[UUID, AgentRow], recorded: RecordedEvent) -> None:
     row = rows[recorded.aggregate_id]
     row.version = recorded.version
     row.updated_at = event.timestamp
+    match event:
+        case Agent.Edited():
+            row.name, row.description = event.name, event.description
+        case Agent.Retired():
+            row.is_retired = True
 
 
 def _fold_managers(managing: dict[tuple[UUID, UUID], bool], event: Any) -> None:

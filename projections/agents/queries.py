@@ -10,6 +10,7 @@ from service.database import Db
 
 VISIBLE = """
     SELECT a.id, a.name, a.description,
+           CASE WHEN a.is_retired THEN 'retired' ELSE 'active' END AS state,
            ARRAY(SELECT m.user_id FROM read.agent_manager m
                   WHERE m.agent_id = a.id ORDER BY m.user_id) AS manager_ids,
            ARRAY(SELECT r.user_id FROM read.agent_reader r

@@ -37,7 +37,7 @@ class AgentList(TypedDict):
 async def get_agents(request: web.Request, query: AgentListQuery) -> Answer[AgentList]:
     """List the agents that the caller manages or is a reader of, by id.
 
-    Superusers and auditors see all agents.
+    Retired agents are listed too. Superusers and auditors see all agents.
     """
     principal = request[PRINCIPAL]
     async with reading(request, "agents") as snapshot:

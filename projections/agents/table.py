@@ -17,6 +17,7 @@ class AgentRow:
     id: UUID
     name: str
     description: str
+    is_retired: bool = False
     version: int
     created_at: datetime
     updated_at: datetime
@@ -29,19 +30,24 @@ class UserOfAgentRow:
 
 
 SELECT = """
-    SELECT id, name, description, version, created_at, updated_at
+    SELECT id, name, description, is_retired, version, created_at, updated_at
       FROM agent
      WHERE id = ANY (%s)
 """
 UPSERT = """
-    INSERT INTO agent (id, name, description, version, created_at, updated_at)
+    INSERT INTO agent (
+           id, name, description, is_retired, version, created_at, updated_at)
     SELECT *
       FROM unnest(
            %(id)b::uuid[], %(name)b::text[], %(description)b::text[],
-           %(version)b::bigint[], %(created_at)b::timestamptz[],
+           %(is_retired)b::boolean[], %(version)b::bigint[],
+           %(created_at)b::timestamptz[],
            %(updated_at)b::timestamptz[])
     ON CONFLICT (id) DO UPDATE
-       SET version = excluded.version,
+       SET name = excluded.name,
+           description = excluded.description,
+           is_retired = excluded.is_retired,
+           version = excluded.version,
            updated_at = excluded.updated_at
 """
 DELETE_MANAGERS = """

@@ -2,6 +2,7 @@ CREATE TABLE agent (
     id          uuid        PRIMARY KEY,
     name        text        NOT NULL,
     description text        NOT NULL,
+    is_retired  boolean     NOT NULL,
     version     bigint      NOT NULL,
     created_at  timestamptz NOT NULL,
     updated_at  timestamptz NOT NULL

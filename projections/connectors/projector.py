@@ -21,6 +21,10 @@ class ConnectorsProjector(Projector):
     name = "connectors"
     events = (
         Connector.Created,
+        Connector.Edited,
+        Connector.OwnershipOffered,
+        Connector.OwnershipOfferWithdrawn,
+        Connector.HandedOver,
         Connector.MadePublic,
         Connector.MadePrivate,
         Connector.GrantOffered,
@@ -58,6 +62,15 @@ def _fold_connector(rows: dict[UUID, ConnectorRow], recorded: RecordedEvent) -> 
     row.version = recorded.version
     row.updated_at = event.timestamp
     match event:
+        case Connector.Edited():
+            row.name, row.url = event.name, event.url
+            row.description = event.description
+        case Connector.OwnershipOffered():
+            row.offered_owner_id = UUID(event.user_id)
+        case Connector.OwnershipOfferWithdrawn():
+            row.offered_owner_id = None
+        case Connector.HandedOver():
+            row.owner_id, row.offered_owner_id = UUID(event.owner_id), None
         case Connector.MadePublic():
             row.public_since = datetime.fromisoformat(event.since)
             row.made_public_by = UUID(event.by)
@@ -65,6 +78,7 @@ def _fold_connector(rows: dict[UUID, ConnectorRow], recorded: RecordedEvent) -> 
             row.public_since = row.made_public_by = None
         case Connector.Retired():
             row.is_retired = True
+            row.offered_owner_id = None
             row.public_since = row.made_public_by = None
 
 

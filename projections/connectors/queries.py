@@ -12,7 +12,7 @@ from service.database import Db
 Scope = Literal["owned", "granted", "offered", "public"]
 
 CONNECTORS = """
-    SELECT c.id, c.name, c.url, c.description, c.owner_id,
+    SELECT c.id, c.name, c.url, c.description, c.owner_id, c.offered_owner_id,
            CASE WHEN c.public_since IS NULL THEN 'private' ELSE 'public' END
                AS visibility,
            c.public_since, c.made_public_by, c.version, c.created_at, c.updated_at
@@ -38,18 +38,19 @@ CONNECTORS = """
        AND CASE %(scope)s::text
            WHEN 'owned' THEN c.owner_id = %(user_id)s
            WHEN 'granted' THEN held.granted
-           WHEN 'offered' THEN held.offered
+           WHEN 'offered' THEN held.offered OR c.offered_owner_id = %(user_id)s
            WHEN 'public' THEN c.public_since IS NOT NULL
            ELSE %(everything)s
                 OR c.owner_id = %(user_id)s
                 OR c.public_since IS NOT NULL
                 OR held.granted OR held.offered
+                OR c.offered_owner_id = %(user_id)s
            END
      ORDER BY c.id
      LIMIT %(limit)s
 """
 CONNECTOR = """
-    SELECT id, name, url, description, owner_id,
+    SELECT id, name, url, description, owner_id, offered_owner_id,
            CASE WHEN public_since IS NULL THEN 'private' ELSE 'public' END
                AS visibility,
            public_since, made_public_by, version, created_at, updated_at
@@ -60,6 +61,7 @@ ACCESS = """
     SELECT %(everything)s OR c.owner_id = %(user_id)s AS sees_grants,
            c.is_retired,
            c.public_since IS NOT NULL
+           OR c.offered_owner_id = %(user_id)s
            OR EXISTS (SELECT
                         FROM read.connector_grant g
                         JOIN read.agent_manager m USING (agent_id)
@@ -111,7 +113,8 @@ async def visible_connectors(
     """Return connectors that a user can see, by id.
 
     A scope is what the user has to do with a connector themself; ``granted`` and
-    ``offered`` go by the agents that they manage. An agent leaves those connectors
+    ``offered`` go by the agents that they manage, and ``offered`` also by offers of
+    ownership. An agent leaves those connectors
     that are granted or offered to it, as far as the user sees these grants.
     """
     async with db.cursor(row_factory=dict_row) as cursor:

@@ -69,9 +69,10 @@ async def get_connectors(
 ) -> Answer[ConnectorList]:
     """List the connectors that the caller can see, by id.
 
-    These are the caller's own, public ones, and those granted or offered to agents that
-    the caller manages; superusers and auditors see all. ``scope`` limits the list to
-    one of these kinds, ``agent_id`` to those granted or offered to one agent.
+    These are the caller's own, public ones, those offered to the caller, and those
+    granted or offered to agents that the caller manages; superusers and auditors see
+    all. ``scope`` limits the list to one of these kinds, ``agent_id`` to those granted
+    or offered to one agent.
     """
     principal = request[PRINCIPAL]
     async with reading(request, *FOLLOWERS) as snapshot:

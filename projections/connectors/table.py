@@ -18,6 +18,7 @@ class ConnectorRow:
     name: str
     url: str
     description: str
+    offered_owner_id: UUID | None = None
     public_since: datetime | None = None
     made_public_by: UUID | None = None
     is_retired: bool = False
@@ -34,24 +35,30 @@ class GrantRow:
 
 
 SELECT = """
-    SELECT id, owner_id, name, url, description, public_since, made_public_by,
-           is_retired, version, created_at, updated_at
+    SELECT id, owner_id, name, url, description, offered_owner_id, public_since,
+           made_public_by, is_retired, version, created_at, updated_at
       FROM connector
      WHERE id = ANY (%s)
 """
 UPSERT = """
     INSERT INTO connector (
-           id, owner_id, name, url, description, public_since, made_public_by,
-           is_retired, version, created_at, updated_at)
+           id, owner_id, name, url, description, offered_owner_id, public_since,
+           made_public_by, is_retired, version, created_at, updated_at)
     SELECT *
       FROM unnest(
            %(id)b::uuid[], %(owner_id)b::uuid[], %(name)b::text[], %(url)b::text[],
-           %(description)b::text[], %(public_since)b::timestamptz[],
+           %(description)b::text[], %(offered_owner_id)b::uuid[],
+           %(public_since)b::timestamptz[],
            %(made_public_by)b::uuid[], %(is_retired)b::boolean[],
            %(version)b::bigint[], %(created_at)b::timestamptz[],
            %(updated_at)b::timestamptz[])
     ON CONFLICT (id) DO UPDATE
-       SET public_since = excluded.public_since,
+       SET owner_id = excluded.owner_id,
+           name = excluded.name,
+           url = excluded.url,
+           description = excluded.description,
+           offered_owner_id = excluded.offered_owner_id,
+           public_since = excluded.public_since,
            made_public_by = excluded.made_public_by,
            is_retired = excluded.is_retired,
            version = excluded.version,

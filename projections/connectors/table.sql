@@ -4,6 +4,7 @@ CREATE TABLE connector (
     name           text        NOT NULL,
     url            text        NOT NULL,
     description    text        NOT NULL,
+    offered_owner_id uuid,
     public_since   timestamptz,
     made_public_by uuid,
     is_retired     boolean     NOT NULL,
@@ -12,6 +13,7 @@ CREATE TABLE connector (
     updated_at     timestamptz NOT NULL
 );
 CREATE INDEX ON connector (owner_id);
+CREATE INDEX ON connector (offered_owner_id) WHERE offered_owner_id IS NOT NULL;
 CREATE INDEX ON connector (id) WHERE public_since IS NOT NULL;
 
 CREATE TABLE connector_grant (

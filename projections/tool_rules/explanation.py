@@ -10,6 +10,7 @@ from typing_extensions import TypedDict
 from projections.engine.authored_events import AuthoredEvent, Origin
 from projections.engine.time_travel import AsOf
 from projections.tool_rules.origins import HoldingThen, RulesThen
+from service.agents.aggregate import Agent
 from service.connectors.aggregate import Connector
 from service.tool_rules.aggregate import ToolRules
 from service.tool_rules.decision import (
@@ -19,7 +20,13 @@ from service.tool_rules.decision import (
     matching_rules,
 )
 
-Reason = Literal["rule", "no_rule_matches", "connector_not_granted", "no_connector"]
+Reason = Literal[
+    "rule",
+    "no_rule_matches",
+    "connector_not_granted",
+    "no_connector",
+    "agent_retired",
+]
 
 
 class ExplainedRule(TypedDict):
@@ -39,7 +46,8 @@ class Explanation(TypedDict):
     """A decision with the rules and grants that it is based on.
 
     ``version`` is that of the agent's rules, 0 if it never had any. ``position`` is the
-    log position of this answer. A retired connector doesn't exist. ``stance_since`` is
+    log position of this answer. A retired connector doesn't exist, and a retired agent
+    holds none. ``stance_since`` is
     the event that last changed the decision for this tool, ``granted_since`` the event
     that last granted or revoked the connector; null if there was none.
     """
@@ -65,13 +73,17 @@ async def explain(
 
     Takes time in proportion to the events of the agent's rules and the connector.
     """
+    agent = await then.find(Agent, agent_id)
+    retired = agent is not None and agent.is_retired
     connector = await then.find(Connector, connector_id)
     held = await then.find(ToolRules, ToolRules.create_id(str(agent_id)))
     came_about = await _came_about(then, agent_id, str(connector_id), tool)
     stances = held.rules.get(str(connector_id), {}) if held else {}
     matching = await asyncio.to_thread(matching_rules, stances, tool)
     exists = connector is not None and not connector.is_retired
-    granted = connector is not None and connector.is_granted_to(agent_id)
+    granted = (
+        connector is not None and connector.is_granted_to(agent_id) and not retired
+    )
     stance = decide(matching, granted=granted)
     origins = came_about.rules.rules.get(str(connector_id), {})
     return {
@@ -80,7 +92,11 @@ async def explain(
         "tool": tool,
         "stance": stance,
         "stance_since": came_about.stance_since,
-        "reason": _reason(exists=exists, granted=granted, matched=bool(matching)),
+        "reason": (
+            "agent_retired"
+            if retired
+            else _reason(exists=exists, granted=granted, matched=bool(matching))
+        ),
         "connector_exists": exists,
         "granted": granted,
         "granted_since": came_about.holding.origin,
@@ -134,7 +150,7 @@ async def _events(
 ) -> list[AuthoredEvent]:
     events = [
         authored
-        for aggregate_id in (ToolRules.create_id(str(agent_id)), connector_id)
+        for aggregate_id in (ToolRules.create_id(str(agent_id)), connector_id, agent_id)
         async for authored in then.events(aggregate_id)
     ]
     return sorted(events, key=lambda authored: authored.position)

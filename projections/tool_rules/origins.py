@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from projections.engine.authored_events import AuthoredEvent, Origin
+from service.agents.aggregate import Agent
 from service.connectors.aggregate import Connector
 from service.tool_rules.aggregate import ToolRules
 from service.tool_rules.decision import Stance, decide, matching_rules
@@ -52,7 +53,10 @@ class RulesThen:
 
 @dataclass(slots=True)
 class HoldingThen:
-    """Whether an agent holds a connector, and the event that made it so."""
+    """Whether an agent holds a connector, and the event that made it so.
+
+    A retired agent holds none.
+    """
 
     granted: bool = False
     origin: Origin | None = None
@@ -60,6 +64,8 @@ class HoldingThen:
     def apply(self, authored: AuthoredEvent, agent_id: UUID) -> None:
         was = self.granted
         match authored.event:
+            case Agent.Retired():
+                self.granted = False
             case Connector.GrantedToAgent(agent_id=agent):
                 self.granted = self.granted or agent == str(agent_id)
             case Connector.GrantRevoked(agent_id=agent):
@@ -78,9 +84,24 @@ async def rules_then(events: AsyncIterator[AuthoredEvent]) -> RulesThen:
 
 
 async def holding_then(
-    events: AsyncIterator[AuthoredEvent], agent_id: UUID
+    events: AsyncIterator[AuthoredEvent],
+    agent_id: UUID,
+    retirement: AuthoredEvent | None = None,
 ) -> HoldingThen:
+    """Fold a connector's events, and the event that retired the agent if any did."""
     then = HoldingThen()
     async for authored in events:
+        if retirement and authored.position > retirement.position:
+            break
         then.apply(authored, agent_id)
+    if retirement:
+        then.apply(retirement, agent_id)
     return then
+
+
+async def retirement_of(events: AsyncIterator[AuthoredEvent]) -> AuthoredEvent | None:
+    """Return the event that retired an agent, of all of its events."""
+    async for authored in events:
+        if isinstance(authored.event, Agent.Retired):
+            return authored
+    return None

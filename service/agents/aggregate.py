@@ -6,7 +6,7 @@ from eventsourcing.domain import event
 
 from service.aggregate import LoggedAggregate
 from service.errors import ConflictError
-from service.events import Id, Named, Published
+from service.events import Id, Named, Published, differences
 from service.identifiers import id_text
 
 MANAGERS_MAX = 100
@@ -32,6 +32,37 @@ class Agent(LoggedAggregate):
                 f"registered the agent {self.name!r}, "
                 f"managed by {named(self.manager_id)}"
             )
+
+    class Edited(LoggedAggregate.Event):
+        """The agent has this name and description from now on.
+
+        Emitted by ``PUT /api/catalog/agents/{agent_id}``.
+        """
+
+        TOPIC = "agent.edited"
+        name: Published[str]
+        description: Published[str]
+        previous_name: Published[str]
+        previous_description: Published[str]
+
+        def sentence(self, named: Named) -> str:
+            return "edited the agent: " + differences(
+                ("name", self.previous_name, self.name),
+                ("description", self.previous_description, self.description),
+            )
+
+    class Retired(LoggedAggregate.Event):
+        """The agent was retired permanently; all of its tools are denied.
+
+        Its grants have no effect any more, and its rules can't be changed.
+
+        Emitted by ``DELETE /api/catalog/agents/{agent_id}``.
+        """
+
+        TOPIC = "agent.retired"
+
+        def sentence(self, named: Named) -> str:
+            return "retired the agent: all of its tools are denied"
 
     class ManagerAppointed(LoggedAggregate.Event):
         """The user now manages the agent.
@@ -82,7 +113,7 @@ class Agent(LoggedAggregate):
             return f"stopped {named(self.user_id)} from reading the agent's rules"
 
     TOPIC = "agent"
-    class_version = 2  # with readers
+    class_version = 3  # with readers, and is_retired
 
     @event(Created)
     def __init__(self, name: str, description: str, manager_id: str) -> None:
@@ -90,12 +121,62 @@ class Agent(LoggedAggregate):
         self.description = description
         self.manager_ids = [manager_id]
         self.reader_ids: list[str] = []
+        self.is_retired = False
 
     def is_managed_by(self, user_id: UUID) -> bool:
         return id_text(user_id) in self.manager_ids
 
     def is_read_by(self, user_id: UUID) -> bool:
         return id_text(user_id) in self.reader_ids
+
+    def refuse_if_retired(self) -> None:
+        """Refuse a change of a retired agent.
+
+        :raises ConflictError: it is retired
+        """
+        if self.is_retired:
+            raise ConflictError(
+                "this agent is retired: its rules and grants can't be changed",
+                code="agent_retired",
+            )
+
+    def edit(self, *, name: str, description: str) -> bool:
+        """Give the agent a name and a description; return whether either differs.
+
+        :raises ConflictError: the agent is retired
+        """
+        self.refuse_if_retired()
+        if (name, description) == (self.name, self.description):
+            return False
+        self._edited(
+            name=name,
+            description=description,
+            previous_name=self.name,
+            previous_description=self.description,
+        )
+        return True
+
+    @event(Edited)
+    def _edited(
+        self,
+        name: str,
+        description: str,
+        previous_name: str,  # for readers of the event
+        previous_description: str,
+    ) -> None:
+        self.name = name
+        self.description = description
+
+    def retire(self) -> bool:
+        """End the agent permanently; return whether it was active."""
+        if self.is_retired:
+            return False
+        self._retired()
+        return True
+
+    @event(Retired)
+    def _retired(self) -> None:
+        self.is_retired = True
 
     def appoint_manager(self, user_id: UUID) -> bool:
         """Add a manager and return whether that changed anything.

@@ -1,4 +1,4 @@
-"""Register agents, appoint and dismiss managers: commands and handlers."""
+"""Register, edit and retire agents, and appoint and dismiss their managers."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -14,6 +14,18 @@ from service.users.aggregate import User
 class RegisterAgent:
     name: str
     description: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EditAgent:
+    agent_id: UUID
+    name: str
+    description: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetireAgent:
+    agent_id: UUID
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +49,33 @@ async def register_agent(command: RegisterAgent, work: UnitOfWork) -> Agent:
     )
     work.save(agent)
     return agent
+
+
+async def edit_agent(command: EditAgent, work: UnitOfWork) -> tuple[Agent, bool]:
+    """Change an agent's name and description; return it, and whether either differs.
+
+    :raises NotFoundError: there is no such agent, or none that the caller can see
+    :raises ForbiddenError: the caller doesn't manage the agent
+    :raises ConflictError: the agent is retired
+    """
+    agent = await managed_agent(work, command.agent_id)
+    work.match(agent)
+    changed = agent.edit(name=command.name, description=command.description)
+    work.save(agent)
+    return agent, changed
+
+
+async def retire_agent(command: RetireAgent, work: UnitOfWork) -> tuple[Agent, bool]:
+    """Retire an agent permanently; return it, and whether it was active.
+
+    :raises NotFoundError: there is no such agent, or none that the caller can see
+    :raises ForbiddenError: the caller doesn't manage the agent
+    """
+    agent = await managed_agent(work, command.agent_id)
+    work.match(agent)
+    changed = agent.retire()
+    work.save(agent)
+    return agent, changed
 
 
 async def appoint_manager(

@@ -10,10 +10,14 @@ from service.agents.aggregate import Agent
 from service.agents.commands import (
     AppointManager,
     DismissManager,
+    EditAgent,
     RegisterAgent,
+    RetireAgent,
     appoint_manager,
     dismiss_manager,
+    edit_agent,
     register_agent,
+    retire_agent,
 )
 from service.agents.reader_commands import (
     AppointReader,
@@ -29,10 +33,17 @@ from service.http.requests import Name, RequestModel
 
 routes = Routes("catalog")
 
+Description = Annotated[str, Field(max_length=2000)]
+
 
 class NewAgent(RequestModel):
     name: Name
-    description: Annotated[str, Field(max_length=2000)] = ""
+    description: Description = ""
+
+
+class EditedAgent(RequestModel):
+    name: Name
+    description: Description
 
 
 @routes.post(
@@ -60,6 +71,62 @@ async def post_agent(request: web.Request, body: NewAgent) -> Answer[AgentResour
         register_agent,
         RegisterAgent(name=body.name, description=body.description),
         present,
+    )
+
+
+@routes.put(
+    "/api/catalog/agents/{agent_id}",
+    answers={
+        200: "agent edited, or agent already had this name and description",
+        403: "the caller doesn't manage this agent",
+        404: "no such agent, or none that the caller can see",
+        409: "the agent is retired",
+    },
+    if_match=True,
+    body_example={"name": "Triage", "description": "Sorts issues and mail"},
+)
+async def put_agent(
+    request: web.Request, agent_id: UUID, body: EditedAgent
+) -> Answer[AgentResource]:
+    """Change an agent's name and description.
+
+    Requires full management of the agent.
+    """
+    return await dispatch(
+        request,
+        edit_agent,
+        EditAgent(agent_id=agent_id, name=body.name, description=body.description),
+        lambda result: _agent_answer(
+            result,
+            changed="agent edited",
+            unchanged="agent already had this name and description",
+        ),
+    )
+
+
+@routes.delete(
+    "/api/catalog/agents/{agent_id}",
+    answers={
+        200: "agent retired, or agent was already retired",
+        403: "the caller doesn't manage this agent",
+        404: "no such agent, or none that the caller can see",
+    },
+    if_match=True,
+)
+async def delete_agent(request: web.Request, agent_id: UUID) -> Answer[AgentResource]:
+    """Retire an agent.
+
+    This can't be undone: all of its tools are denied, and its rules, grants, name and
+    description can't be changed any more. Its managers still see it and its history,
+    and sessions are still recorded. Requires full management of the agent.
+    """
+    return await dispatch(
+        request,
+        retire_agent,
+        RetireAgent(agent_id=agent_id),
+        lambda result: _agent_answer(
+            result, changed="agent retired", unchanged="agent was already retired"
+        ),
     )
 
 

@@ -7,8 +7,9 @@ from uuid import UUID
 from eventsourcing.domain import event
 
 from service.aggregate import LoggedAggregate
+from service.connectors import events
 from service.errors import ConflictError
-from service.events import Id, Named, Published, Time
+from service.events import Id, Named, Published
 from service.identifiers import id_text
 
 # Sides of a grant; it takes the consent of both.
@@ -44,89 +45,20 @@ class Connector(LoggedAggregate):
                 f"owned by {named(self.owner_id)}"
             )
 
-    class MadePublic(LoggedAggregate.Event):
-        """The connector's definition is shared with everyone.
-
-        This gives the connector's consent to any grant.
-
-        Emitted by ``POST /api/mcp/connectors/{id}/grants/public``.
-        """
-
-        TOPIC = "connector.made_public"
-        by: Published[Id]
-        since: Published[Time]
-
-        def sentence(self, named: Named) -> str:
-            return "made the connector public"
-
-    class MadePrivate(LoggedAggregate.Event):
-        """The connector is private again; existing grants remain.
-
-        Emitted by ``DELETE /api/mcp/connectors/{id}/grants/public``.
-        """
-
-        TOPIC = "connector.made_private"
-
-        def sentence(self, named: Named) -> str:
-            return "made the connector private"
-
-    class GrantOffered(LoggedAggregate.Event):
-        """One side has consented to a grant; the other has not yet.
-
-        ``side`` is ``connector`` or ``agent``.
-
-        Emitted by ``PUT /api/mcp/connectors/{id}/grants/agents/{agent_id}``.
-        """
-
-        TOPIC = "connector.grant_offered"
-        agent_id: Published[Id]
-        side: Published[str]
-
-        def sentence(self, named: Named) -> str:
-            return (
-                f"consented for the {self.side} to a grant to agent "
-                f"{named(self.agent_id)}; the other side's consent is missing"
-            )
-
-    class GrantedToAgent(LoggedAggregate.Event):
-        """Both sides have consented; the agent holds the connector.
-
-        Emitted by ``PUT /api/mcp/connectors/{id}/grants/agents/{agent_id}``.
-        """
-
-        TOPIC = "connector.granted_to_agent"
-        agent_id: Published[Id]
-
-        def sentence(self, named: Named) -> str:
-            return f"granted the connector to agent {named(self.agent_id)}"
-
-    class GrantRevoked(LoggedAggregate.Event):
-        """A grant, or an offer of one, was revoked.
-
-        Emitted by ``DELETE /api/mcp/connectors/{id}/grants/agents/{agent_id}``.
-        """
-
-        TOPIC = "connector.grant_revoked"
-        agent_id: Published[Id]
-
-        def sentence(self, named: Named) -> str:
-            return (
-                "took the connector, or its offer, back from agent "
-                f"{named(self.agent_id)}"
-            )
-
-    class Retired(LoggedAggregate.Event):
-        """The connector was retired permanently; no agent holds it.
-
-        Emitted by ``DELETE /api/mcp/connectors/{id}``.
-        """
-
-        TOPIC = "connector.retired"
-
-        def sentence(self, named: Named) -> str:
-            return "retired the connector: no agent holds it any more"
+    Edited = events.Edited
+    OwnershipOffered = events.OwnershipOffered
+    OwnershipOfferWithdrawn = events.OwnershipOfferWithdrawn
+    HandedOver = events.HandedOver
+    MadePublic = events.MadePublic
+    MadePrivate = events.MadePrivate
+    GrantOffered = events.GrantOffered
+    GrantedToAgent = events.GrantedToAgent
+    GrantRevoked = events.GrantRevoked
+    Retired = events.Retired
 
     TOPIC = "connector"
+    # 2: has offered_owner_id.
+    class_version = 2
 
     @event(Created)
     def __init__(self, owner_id: str, name: str, url: str, description: str) -> None:
@@ -140,11 +72,81 @@ class Connector(LoggedAggregate):
         self.is_retired = False
         self.granted_to: list[str] = []
         self.offers: dict[str, str] = {}
+        self.offered_owner_id: str | None = None
 
     def is_granted_to(self, agent_id: UUID) -> bool:
         agent = id_text(agent_id)
         place = bisect_left(self.granted_to, agent)
         return self.granted_to[place : place + 1] == [agent]
+
+    def edit(self, *, name: str, url: str, description: str) -> bool:
+        """Change name, URL and description; return whether any differs."""
+        if (name, url, description) == (self.name, self.url, self.description):
+            return False
+        self._edited(
+            name=name,
+            url=url,
+            description=description,
+            previous_name=self.name,
+            previous_url=self.url,
+            previous_description=self.description,
+        )
+        return True
+
+    @event(Edited)
+    def _edited(  # the event's fields
+        self,
+        name: str,
+        url: str,
+        description: str,
+        previous_name: str,  # for readers of the event
+        previous_url: str,
+        previous_description: str,
+    ) -> None:
+        self.name = name
+        self.url = url
+        self.description = description
+
+    def offer_ownership(self, user_id: UUID) -> bool:
+        """Offer the connector to a user; return whether the offer is new."""
+        if self.offered_owner_id == str(user_id):
+            return False
+        self._ownership_offered(user_id=str(user_id))
+        return True
+
+    @event(OwnershipOffered)
+    def _ownership_offered(self, user_id: str) -> None:
+        self.offered_owner_id = user_id
+
+    def withdraw_ownership_offer(self, user_id: UUID) -> bool:
+        """End the offer to a user; return whether there was one."""
+        if self.offered_owner_id != str(user_id):
+            return False
+        self._ownership_offer_withdrawn(user_id=str(user_id))
+        return True
+
+    @event(OwnershipOfferWithdrawn)
+    def _ownership_offer_withdrawn(
+        self,
+        user_id: str,  # for readers of the event
+    ) -> None:
+        self.offered_owner_id = None
+
+    def hand_over(self, user_id: UUID) -> bool:
+        """Make a user the owner; return whether they weren't."""
+        if self.owner_id == str(user_id):
+            return False
+        self._handed_over(owner_id=str(user_id), previous_owner_id=self.owner_id)
+        return True
+
+    @event(HandedOver)
+    def _handed_over(
+        self,
+        owner_id: str,
+        previous_owner_id: str,  # for readers of the event
+    ) -> None:
+        self.owner_id = owner_id
+        self.offered_owner_id = None
 
     def make_public(self, *, by: UUID, at: datetime) -> bool:
         """Share the definition with everyone; return whether it was private."""
@@ -242,6 +244,7 @@ class Connector(LoggedAggregate):
     @event(Retired)
     def _retired(self) -> None:
         self.is_retired = True
+        self.offered_owner_id = None
         self.is_public = False
         self.granted_to = []
         self.offers = {}

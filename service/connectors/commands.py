@@ -1,4 +1,4 @@
-"""Register, publish and retire connectors: commands and handlers."""
+"""Register, edit, publish and retire connectors: commands and handlers."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -13,6 +13,14 @@ from service.event_log.unit_of_work import UnitOfWork
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegisterConnector:
+    name: str
+    url: str
+    description: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EditConnector:
+    connector_id: UUID
     name: str
     url: str
     description: str
@@ -43,6 +51,22 @@ async def register_connector(command: RegisterConnector, work: UnitOfWork) -> Co
     )
     work.save(connector)
     return connector
+
+
+async def edit_connector(
+    command: EditConnector, work: UnitOfWork
+) -> tuple[Connector, bool]:
+    """Change name, URL and description; return it, and whether any differs.
+
+    :raises NotFoundError: there is none, or none that the caller can see
+    :raises ForbiddenError: the caller is neither its owner nor a superuser
+    """
+    connector = await _shareable_connector(work, command)
+    changed = connector.edit(
+        name=command.name, url=command.url, description=command.description
+    )
+    work.save(connector)
+    return connector, changed
 
 
 async def make_connector_public(
@@ -91,7 +115,10 @@ async def retire_connector(command: RetireConnector, work: UnitOfWork) -> Connec
 
 async def _shareable_connector(
     work: UnitOfWork,
-    command: MakeConnectorPublic | MakeConnectorPrivate | RetireConnector,
+    command: EditConnector
+    | MakeConnectorPublic
+    | MakeConnectorPrivate
+    | RetireConnector,
 ) -> Connector:
     connector = await visible_connector(work, command.connector_id)
     if not may_share(work.principal, connector):

@@ -44,6 +44,7 @@ class _Sides:
     """A connector, and for which sides of its grant the caller speaks."""
 
     connector: Connector
+    agent: Agent
     by_connector: bool
     by_agent: bool
 
@@ -57,13 +58,15 @@ async def grant_connector(
         see; or no such agent
     :raises ForbiddenError: the caller speaks for neither side, whether or not the
         agent exists
-    :raises ConflictError: the connector has as many grants as it can have
+    :raises ConflictError: the connector has as many grants as it can have, or the
+        agent is retired
     """
     sides = await _sides(work, command.connector_id, command.agent_id)
     connector = sides.connector
     work.match(connector)
     if connector.is_granted_to(command.agent_id):
         return connector, GrantOutcome.ALREADY_GRANTED
+    sides.agent.refuse_if_retired()
     is_complete = connector.consent_to_grant(
         command.agent_id, by_connector=sides.by_connector, by_agent=sides.by_agent
     )
@@ -99,15 +102,12 @@ async def revoke_grant(
 async def _sides(work: UnitOfWork, connector_id: UUID, agent_id: UUID) -> _Sides:
     connector = await visible_connector(work, connector_id)
     agent = await work.find(Agent, agent_id)
-    sides = _Sides(
-        connector,
-        by_connector=may_share(work.principal, connector),
-        by_agent=speaks_for_agent(work.principal, agent),
-    )
-    if not sides.by_connector and not sides.by_agent:
+    by_connector = may_share(work.principal, connector)
+    by_agent = speaks_for_agent(work.principal, agent)
+    if not by_connector and not by_agent:
         raise ForbiddenError(
             "only the connector's owner and the agent's managers decide over this grant"
         )
     if agent is None:
         raise NotFoundError("no such agent")
-    return sides
+    return _Sides(connector, agent, by_connector=by_connector, by_agent=by_agent)

@@ -38,7 +38,8 @@ STATUS: Final = {
         200: GrantOutcome.ALREADY_GRANTED.value,
         201: GrantOutcome.GRANTED.value,
         202: "grant offered; the other side has to accept it",
-        409: "the connector has the maximum number of grants and offers",
+        409: "the connector has the maximum number of grants and offers, or the agent "
+        "is retired",
         **REFUSALS,
     },
     if_match=True,

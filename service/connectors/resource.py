@@ -17,6 +17,7 @@ class ConnectorResource(TypedDict):
     url: str
     description: str
     owner_id: UUID
+    offered_owner_id: UUID | None
     visibility: Literal["private", "public"]
     public_since: datetime | None
     made_public_by: UUID | None
@@ -50,6 +51,9 @@ def connector_resource(connector: Connector) -> ConnectorResource:
         "url": connector.url,
         "description": connector.description,
         "owner_id": UUID(connector.owner_id),
+        "offered_owner_id": (
+            UUID(connector.offered_owner_id) if connector.offered_owner_id else None
+        ),
         "visibility": "public" if connector.is_public else "private",
         "public_since": (
             datetime.fromisoformat(connector.public_since)

@@ -8,16 +8,19 @@ from pydantic import Field
 
 from service.connectors.aggregate import Connector
 from service.connectors.commands import (
+    EditConnector,
     MakeConnectorPrivate,
     MakeConnectorPublic,
     RegisterConnector,
     RetireConnector,
+    edit_connector,
     make_connector_private,
     make_connector_public,
     register_connector,
     retire_connector,
 )
 from service.connectors.resource import ConnectorResource, connector_resource
+from service.connectors.url import ConnectorUrl
 from service.http.dispatch import dispatch
 from service.http.envelope import Answer
 from service.http.operation import Routes
@@ -25,17 +28,23 @@ from service.http.requests import Name, RequestModel
 
 routes = Routes("mcp")
 
-# No user and password before the host: whoever sees a connector sees its URL, and
-# the log keeps it.
-URL_PATTERN = r"^https?://[^\s\x00-\x20\x7f/?#@\\]+([/?#][^\s\x00-\x20\x7f]*)?$"
 NO_SUCH_CONNECTOR = "no such connector, or none that the caller can see"
 NOT_OWNER = "the caller is neither its owner nor a superuser"
 
 
+Description = Annotated[str, Field(max_length=2000)]
+
+
 class NewConnector(RequestModel):
     name: Name
-    url: Annotated[str, Field(max_length=2048, pattern=URL_PATTERN)]
-    description: Annotated[str, Field(max_length=2000)] = ""
+    url: ConnectorUrl
+    description: Description = ""
+
+
+class EditedConnector(RequestModel):
+    name: Name
+    url: ConnectorUrl
+    description: Description
 
 
 @routes.post(
@@ -68,6 +77,47 @@ async def post_connector(
     )
 
 
+@routes.put(
+    "/api/mcp/connectors/{id}",
+    answers={
+        200: "connector edited, or connector already had these values",
+        403: NOT_OWNER,
+        404: NO_SUCH_CONNECTOR,
+    },
+    if_match=True,
+    body_example={
+        "name": "Issue tracker",
+        "url": "https://tracker.example/v2/mcp",
+        "description": "Read and file issues",
+    },
+)
+async def put_connector(
+    request: web.Request,
+    id: UUID,  # noqa: A002
+    body: EditedConnector,
+) -> Answer[ConnectorResource]:
+    """Change a connector's name, URL and description.
+
+    Its grants, rules and publication remain, also if the URL changes: agents that hold
+    a connector trust its owner.
+    """
+    return await dispatch(
+        request,
+        edit_connector,
+        EditConnector(
+            connector_id=id,
+            name=body.name,
+            url=body.url,
+            description=body.description,
+        ),
+        lambda result: _connector_answer(
+            result,
+            changed="connector edited",
+            unchanged="connector already had these values",
+        ),
+    )
+
+
 @routes.post(
     "/api/mcp/connectors/{id}/grants/public",
     answers={
@@ -90,7 +140,7 @@ async def post_public_grant(
         request,
         make_connector_public,
         MakeConnectorPublic(connector_id=id),
-        lambda result: _visibility_answer(
+        lambda result: _connector_answer(
             result,
             changed="connector made public",
             unchanged="connector was already public",
@@ -120,7 +170,7 @@ async def delete_public_grant(
         request,
         make_connector_private,
         MakeConnectorPrivate(connector_id=id),
-        lambda result: _visibility_answer(
+        lambda result: _connector_answer(
             result,
             changed="connector made private",
             unchanged="connector was already private",
@@ -151,7 +201,7 @@ async def delete_connector(request: web.Request, id: UUID) -> Answer[ConnectorRe
     )
 
 
-def _visibility_answer(
+def _connector_answer(
     result: tuple[Connector, bool],
     *,
     changed: str,

@@ -21,9 +21,19 @@ AT_POSITIONS = f"""{COLUMNS}
      WHERE e.notification_id = ANY (%s)
      ORDER BY e.notification_id
 """
-FIRST = f"""{COLUMNS}
-     WHERE e.originator_id = ANY (%(ids)s::uuid[]) AND e.originator_version = 1
-       AND e.topic = ANY (%(topics)s)
+# The topics are those of the index stored_event_naming.
+NAMING = """
+    SELECT e.notification_id, e.originator_id, e.originator_version, e.topic, e.state,
+           e.recorded_at, e.command_id, e.metadata::text
+      FROM unnest(%s::uuid[]) AS named (id)
+     CROSS JOIN LATERAL (
+           SELECT *
+             FROM events.stored_event
+            WHERE originator_id = named.id
+              AND topic IN ('user.created', 'agent.registered', 'agent.edited',
+                            'connector.registered', 'connector.edited')
+            ORDER BY originator_version DESC
+            LIMIT 1) AS e
 """
 
 
@@ -61,10 +71,7 @@ async def entries_at(db: Db, positions: Sequence[int]) -> list[StoredEntry]:
     return [StoredEntry(*row) for row in await cursor.fetchall()]
 
 
-async def first_entries(
-    db: Db, aggregate_ids: Sequence[str], topics: Sequence[str]
-) -> list[StoredEntry]:
-    """Return the first entries of aggregates, where they are of one of the topics."""
-    wanted = {"ids": list(aggregate_ids), "topics": list(topics)}
-    cursor = await db.execute(FIRST, wanted, binary=True)
+async def naming_entries(db: Db, aggregate_ids: Sequence[str]) -> list[StoredEntry]:
+    """Return the entries that users, agents and connectors have their names from."""
+    cursor = await db.execute(NAMING, [list(aggregate_ids)], binary=True)
     return [StoredEntry(*row) for row in await cursor.fetchall()]

@@ -68,6 +68,7 @@ async def replace_tool_rules(
         whether or not both exist
     :raises InvalidRequestError: the caller could, but there is no such connector,
         or the agent would have more rules than it may
+    :raises ConflictError: the agent is retired
     """
     agent = await work.find(Agent, command.agent_id)
     stances = _by_connector(command.rules)
@@ -76,6 +77,8 @@ async def replace_tool_rules(
     if not manages:
         _authorize(command, work.principal, agent, connectors)
     _refuse_unknown(command, connectors)
+    if agent is not None:
+        agent.refuse_if_retired()
     found = await work.find(ToolRules, ToolRules.create_id(id_text(command.agent_id)))
     work.match(found)
     before = found.rules if found else {}

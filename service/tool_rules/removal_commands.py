@@ -37,6 +37,7 @@ async def remove_connector_rules(
     :raises NotFoundError: there is no such agent; only a superuser is told
     :raises ForbiddenError: the caller neither manages the agent nor owns a connector
         that the agent holds or has rules for, whether or not both exist
+    :raises ConflictError: the agent is retired
     """
     agent = await work.find(Agent, command.agent_id)
     if agent is None and work.principal.is_superuser:
@@ -47,6 +48,8 @@ async def remove_connector_rules(
     before = rules.rules if rules else {}
     if not may_remove_rules(work.principal, agent, connector, has_rules=name in before):
         raise ForbiddenError("the caller can't manage this connector on this agent")
+    if agent is not None:
+        agent.refuse_if_retired()
     work.match(rules)
     if rules is not None:
         rules.replace({name: {}})

@@ -33,6 +33,7 @@ class RemovedRules(TypedDict):
         200: "tool rules removed, or agent had no tool rules for this connector",
         403: "the caller can't manage this connector on this agent",
         404: "no such agent; other callers than superusers get 403",
+        409: "the agent is retired",
     },
     if_match=True,
 )

@@ -39,12 +39,15 @@ async def restore_tool_rules(
 
     :raises NotFoundError: there is no such agent; only a superuser is told
     :raises ForbiddenError: the caller has no full management of the agent
+    :raises ConflictError: the agent is retired
     """
     agent = await work.find(Agent, command.agent_id)
     if agent is None and work.principal.is_superuser:
         raise NotFoundError("no such agent")
     if not may_clear_rules(work.principal, agent):
         raise ForbiddenError("restoring rules takes full management of the agent")
+    if agent is not None:
+        agent.refuse_if_retired()
     found = await work.find(ToolRules, ToolRules.create_id(str(command.agent_id)))
     work.match(found)
     connectors = {

@@ -48,6 +48,7 @@ class ReplacedRules(TypedDict):
         200: "tool rules replaced, or agent already had these tool rules",
         403: "the caller can't manage a referenced connector on this agent",
         404: "no such agent; other callers than superusers get 403",
+        409: "the agent is retired",
         422: "a rule isn't valid or contradicts another, or names no connector",
     },
     if_match=True,

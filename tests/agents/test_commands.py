@@ -8,10 +8,14 @@ from service.agents.aggregate import MANAGERS_MAX, Agent
 from service.agents.commands import (
     AppointManager,
     DismissManager,
+    EditAgent,
     RegisterAgent,
+    RetireAgent,
     appoint_manager,
     dismiss_manager,
+    edit_agent,
     register_agent,
+    retire_agent,
 )
 from service.errors import (
     ConflictError,
@@ -154,3 +158,81 @@ async def test_managers_that_changed_meanwhile_are_left_alone(
     await scenario.then_refused(PreconditionFailedError)
     await scenario.when(dismiss_manager, command, by=ADA, if_match=2)
     await scenario.then(("agent.manager_dismissed", ADA))
+
+
+def edit(agent: Agent, name: str, description: str = "") -> EditAgent:
+    return EditAgent(agent_id=agent.id, name=name, description=description)
+
+
+@pytest.mark.parametrize("caller", [ADA, ROOT])
+async def test_an_agent_is_edited(scenario: Scenario, caller: Principal) -> None:
+    agent = agent_of(ADA)
+    await scenario.given(agent)
+    await scenario.when(edit_agent, edit(agent, "Sorter", "Sorts"), by=caller)
+    await scenario.then(("agent.edited", caller))
+    edited, changed = scenario.result
+    assert (edited.name, edited.description, changed) == ("Sorter", "Sorts", True)
+    (event,) = [each.event for each in await scenario.recorded()]
+    assert event.sentence(str) == (
+        "edited the agent: name 'Sorter', was 'Triage'; description 'Sorts', was ''"
+    )
+
+
+async def test_an_edit_without_a_difference_does_nothing(scenario: Scenario) -> None:
+    agent = agent_of(ADA)
+    await scenario.given(agent)
+    await scenario.when(edit_agent, edit(agent, "Triage"), by=ADA)
+    await scenario.then()
+    assert scenario.result[1] is False
+
+
+@pytest.mark.parametrize("caller", [ADA, ROOT])
+async def test_an_agent_is_retired_once(scenario: Scenario, caller: Principal) -> None:
+    agent = agent_of(ADA)
+    await scenario.given(agent)
+    command = RetireAgent(agent_id=agent.id)
+    await scenario.when(retire_agent, command, by=caller)
+    await scenario.then(("agent.retired", caller))
+    await scenario.when(retire_agent, command, by=caller)
+    await scenario.then()
+    assert scenario.result[1] is False
+
+
+async def test_a_retired_agent_keeps_its_name_and_may_get_other_managers(
+    scenario: Scenario,
+) -> None:
+    agent = agent_of(ADA)
+    agent.retire()
+    await scenario.given(agent, User(name="bob"))
+    await scenario.when(edit_agent, edit(agent, "Sorter"), by=ADA)
+    await scenario.then_refused(ConflictError)
+    await scenario.when(appoint_manager, appoint(agent.id, BOB), by=ADA)
+    await scenario.then(("agent.manager_appointed", ADA))
+
+
+@pytest.mark.parametrize(
+    ("caller", "refusal"), [(AUDITOR, ForbiddenError), (EVE, NotFoundError)]
+)
+async def test_who_does_not_manage_an_agent_neither_edits_nor_retires_it(
+    scenario: Scenario, caller: Principal, refusal: type[ForbiddenError]
+) -> None:
+    agent = agent_of(ADA)
+    await scenario.given(agent)
+    await scenario.when(edit_agent, edit(agent, "Sorter"), by=caller)
+    await scenario.then_refused(refusal)
+    await scenario.when(retire_agent, RetireAgent(agent_id=agent.id), by=caller)
+    await scenario.then_refused(refusal)
+
+
+async def test_an_agent_that_changed_meanwhile_is_neither_edited_nor_retired(
+    scenario: Scenario,
+) -> None:
+    agent = agent_of(ADA, BOB)
+    await scenario.given(agent)
+    command = RetireAgent(agent_id=agent.id)
+    await scenario.when(edit_agent, edit(agent, "Sorter"), by=ADA, if_match=1)
+    await scenario.then_refused(PreconditionFailedError)
+    await scenario.when(retire_agent, command, by=ADA, if_match=1)
+    await scenario.then_refused(PreconditionFailedError)
+    await scenario.when(retire_agent, command, by=ADA, if_match=2)
+    await scenario.then(("agent.retired", ADA))

@@ -27,11 +27,13 @@ async def test_managers_follow_their_events_within_a_batch_and_across(
     agent.appoint_manager(FIRST)
     agent.appoint_manager(SECOND)
     agent.dismiss_manager(SECOND)
+    agent.edit(name="Sorter", description="Sorts")
+    agent.retire()
     await scenario.given(agent)
 
     rows = await tables(resources, "agents")
     at = "2026-03-01 12:00:00+00"
-    assert rows["agent"] == [f'({agent.id},Triage,"",7,"{at}","{at}")']
+    assert rows["agent"] == [f'({agent.id},Sorter,Sorts,t,9,"{at}","{at}")']
     assert rows["agent_manager"] == [f"({agent.id},{FIRST})"]
 
 

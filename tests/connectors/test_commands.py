@@ -7,10 +7,12 @@ from uuid import UUID, uuid4
 import pytest
 
 from service.connectors.commands import (
+    EditConnector,
     MakeConnectorPrivate,
     MakeConnectorPublic,
     RegisterConnector,
     RetireConnector,
+    edit_connector,
     make_connector_private,
     make_connector_public,
     register_connector,
@@ -34,6 +36,7 @@ COMMANDS = [
     (make_connector_private, MakeConnectorPrivate),
     (retire_connector, RetireConnector),
 ]
+NEW = {"name": "Tracker", "url": "https://tracker.example/v2", "description": "New"}
 Handler = Callable[..., Any]
 
 
@@ -158,4 +161,41 @@ async def test_a_connector_that_changed_meanwhile_is_left_alone(
     await scenario.given(connector)
     command = kind(connector_id=connector.id)
     await scenario.when(handler, command, by=OWNER, if_match=1)
+    await scenario.then_refused(PreconditionFailedError)
+
+
+@pytest.mark.parametrize("caller", [OWNER, ROOT])
+async def test_a_connector_is_edited_and_keeps_its_grants(
+    scenario: Scenario, caller: Principal
+) -> None:
+    connector, agent_id = connector_of(OWNER, public=True), uuid4()
+    connector.consent_to_grant(agent_id, by_connector=True, by_agent=True)
+    await scenario.given(connector)
+    command = EditConnector(connector_id=connector.id, **NEW)
+    await scenario.when(edit_connector, command, by=caller)
+    await scenario.then(("connector.edited", caller))
+    edited, changed = scenario.result
+    assert {name: getattr(edited, name) for name in NEW} == NEW
+    assert (changed, edited.is_public, edited.is_granted_to(agent_id)) == (True,) * 3
+    (event,) = [each.event for each in await scenario.recorded()]
+    assert event.sentence(str) == (
+        "edited the connector: name 'Tracker', was 'Issue tracker'; "
+        "URL 'https://tracker.example/v2', was 'https://tracker.example/mcp'; "
+        "description 'New', was ''"
+    )
+    await scenario.when(edit_connector, command, by=caller)
+    await scenario.then()
+    assert scenario.result[1] is False
+
+
+async def test_who_does_not_own_a_connector_does_not_edit_it(
+    scenario: Scenario,
+) -> None:
+    connector = connector_of(OWNER, public=True)
+    await scenario.given(connector)
+    command = EditConnector(connector_id=connector.id, **NEW)
+    for caller in (STRANGER, AUDITOR):
+        await scenario.when(edit_connector, command, by=caller)
+        await scenario.then_refused(ForbiddenError)
+    await scenario.when(edit_connector, command, by=OWNER, if_match=1)
     await scenario.then_refused(PreconditionFailedError)

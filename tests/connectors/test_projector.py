@@ -40,7 +40,7 @@ async def test_grants_follow_their_events_within_a_batch_and_across(
     ]
     at = "2026-03-01 12:00:00+00"
     words = f'{OWNER.user_id},"Issue tracker",https://tracker.example/mcp,""'
-    assert rows["connector"] == [f'({connector.id},{words},,,f,10,"{at}","{at}")']
+    assert rows["connector"] == [f'({connector.id},{words},,,,f,10,"{at}","{at}")']
 
 
 async def test_nothing_of_a_retired_connector_is_held(

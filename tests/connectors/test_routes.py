@@ -62,6 +62,7 @@ async def test_list_waits_for_the_position_it_is_asked_for(callers: Callers) -> 
         ({**TRACKER, "url": "https:///mcp"}, "url"),
         ({**TRACKER, "url": "https://ada:secret@tracker.example/mcp"}, "url"),
         ({**TRACKER, "url": "https://token@tracker.example"}, "url"),
+        ({**TRACKER, "url": "https://tracker.example/mcp?token=abc"}, "url"),
         ({**TRACKER, "url": "https://tracker.example\\@elsewhere.example"}, "url"),
         ({**TRACKER, "url": "https://tracker.example/a b"}, "url"),
         ({**TRACKER, "url": "https://x/" + "y" * 2048}, "url"),

@@ -114,6 +114,11 @@ async def make_things(walk: Walk) -> Made:
 
     described = {"name": "Triage", "description": "Sorts incoming issues"}
     agent_id = (await walk.call("post_agent", described)).data["id"]
+    await walk.call(
+        "put_agent",
+        {"name": "Triage", "description": "Sorts incoming issues and mail"},
+        agent_id=agent_id,
+    )
     await walk.call("put_agent_manager", agent_id=agent_id, user_id=user_id)
     await walk.call("put_agent_reader", agent_id=agent_id, user_id=user_id)
     await walk.call("get_agents")
@@ -147,6 +152,8 @@ async def make_things(walk: Walk) -> Made:
 async def _connect(walk: Walk, agent_id: str) -> str:
     described = {"name": "Issue tracker", "url": "https://tracker.example/mcp"}
     connector_id = str((await walk.call("post_connector", described)).data["id"])
+    described["description"] = "Read and file issues"
+    await walk.call("put_connector", described, id=connector_id)
     await walk.call("put_agent_grant", id=connector_id, agent_id=agent_id)
     await walk.call("put_agent_grant", id=connector_id, agent_id=agent_id)
     await walk.call("post_public_grant", id=connector_id)
@@ -246,10 +253,13 @@ async def end_things(walk: Walk, made: Made) -> None:
     of_connector = {"id": made.ids["id"]}
     await walk.call("delete_public_grant", **of_connector)
     await walk.call("delete_agent_grant", **of_connector, **of_agent)
+    await walk.call("delete_connector_owner_offer", **of_connector, **of_user)
+    await walk.call("put_connector_owner", **of_connector, **of_user)
     await walk.call("delete_connector", **of_connector)
     rules = {**of_agent, "connector_id": made.ids["id"]}
     await walk.call("delete_connector_rules", **rules)
     await walk.call("delete_agent_manager", **of_agent, **of_user)
+    await walk.call("delete_agent", **of_agent)
     await walk.call("delete_agent_reader", **of_agent, **of_user)
     await walk.call("delete_user_role", **of_user, role=made.ids["role"])
     await walk.call("delete_user_token", **of_user, token_id=made.ids["token_id"])

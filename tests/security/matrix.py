@@ -77,6 +77,9 @@ _ROWS: Final = """
     post_litellm_import             403      403      403      403     403
     put_user_disabled               404      403      404      404     404
     put_user_role                   404      403      404      404     404
+    put_agent                       404      403      404      200     403
+    put_connector                   403      403      403      403     403
+    put_connector_owner             403      403      403      403     403
     put_agent_manager               404      403      404      200     403
     put_agent_reader                404      403      404      200     403
     put_agent_grant                 403      403      403      200     403
@@ -85,6 +88,7 @@ _ROWS: Final = """
     delete_user_disabled            404      403      404      404     404
     delete_user_role                404      403      404      404     404
     delete_user_token               404      403      404      404     404
+    delete_connector_owner_offer    403      403      403      403     403
     delete_agent_manager            404      403      404      200     403
     delete_agent_reader             404      403      404      200     403
     delete_public_grant             403      403      403      403     403
@@ -92,6 +96,7 @@ _ROWS: Final = """
     delete_connector                403      403      403      403     403
     delete_agent_grant              403      403      403      200     403
     delete_secret_by_name           200      200      200      200     200
+    delete_agent                    404      403      404      200     403
     delete_user_key                 404      403      404      404     404
 """
 

@@ -25,6 +25,7 @@ class GrantSpan(Span):
 class Exposure(TypedDict):
     """Grants and publications in effect at any time between two positions.
 
+    ``owner_id`` is the owner at the later one.
     While a connector is public, any manager of an agent can have it granted without its
     owner. Such grants are listed, too.
     """
@@ -41,13 +42,15 @@ async def exposure(
     events: AsyncIterator[AuthoredEvent], *, since: int, until: int
 ) -> Exposure | None:
     """Fold a connector's events up to ``until``; None when there are none."""
-    first: Connector.Created | None = None
+    owner: str | None = None
     grants: list[GrantSpan] = []
     publications: list[Span] = []
     async for authored in events:
         match authored.event:
-            case Connector.Created() as first:
-                pass
+            case (
+                Connector.Created(owner_id=owner) | Connector.HandedOver(owner_id=owner)
+            ):
+                connector_id = authored.event.originator_id
             case Connector.GrantedToAgent(agent_id=agent_id):
                 grants.append(
                     GrantSpan(
@@ -66,16 +69,26 @@ async def exposure(
             case Connector.Retired():
                 _end(grants, authored.origin)
                 _end(publications, authored.origin)
-    if first is None:
+    if owner is None:
         return None
     return Exposure(
-        connector_id=first.originator_id,
-        owner_id=UUID(first.owner_id),
+        connector_id=connector_id,
+        owner_id=UUID(owner),
         since_position=since,
         until_position=until,
         grants=[each for each in grants if _touches(each, since)],
         publications=[each for each in publications if _touches(each, since)],
     )
+
+
+def end_with_agent(found: Exposure, agent_id: UUID, retirement: Origin) -> None:
+    """End an agent's grants at the event that retired it."""
+    for each in found["grants"]:
+        if each["agent_id"] == agent_id and _touches(each, retirement["position"]):
+            each["until"] = retirement
+    found["grants"] = [
+        each for each in found["grants"] if _touches(each, found["since_position"])
+    ]
 
 
 def _end(spans: Iterable[Span], origin: Origin) -> None:

@@ -17,7 +17,7 @@ from projections.audit.history.decisions import (
     RulesAndGrants,
     differences,
 )
-from projections.audit.history.exposure import Exposure, exposure
+from projections.audit.history.exposure import Exposure, end_with_agent, exposure
 from projections.audit.history.state import (
     Change,
     changes_between,
@@ -30,6 +30,7 @@ from projections.tool_rules.origins import (
     HoldingThen,
     RulesThen,
     holding_then,
+    retirement_of,
     rules_then,
 )
 from service.agents.aggregate import Agent
@@ -242,8 +243,12 @@ async def get_connector_exposure(
         found = await exposure(
             until.events(id), since=since.position, until=until.position
         )
-    if found is None:
-        raise NotFoundError("no such connector at that place of the log")
+        if found is None:
+            raise NotFoundError("no such connector at that place of the log")
+        for agent_id in {each["agent_id"] for each in found["grants"]}:
+            retirement = await retirement_of(until.events(agent_id))
+            if retirement is not None:
+                end_with_agent(found, agent_id, retirement.origin)
     return Answer(message="exposure of the connector", data=found)
 
 
@@ -291,7 +296,10 @@ async def _rules(then: AsOf, agent_id: UUID) -> RulesThen:
 async def _held(
     then: AsOf, agent_id: UUID, connectors: Iterable[str]
 ) -> dict[str, HoldingThen]:
+    retirement = await retirement_of(then.events(agent_id))
     return {
-        connector: await holding_then(then.events(UUID(connector)), agent_id)
+        connector: await holding_then(
+            then.events(UUID(connector)), agent_id, retirement
+        )
         for connector in connectors
     }

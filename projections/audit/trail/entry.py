@@ -4,26 +4,17 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 from uuid import UUID
 
 from eventsourcing.persistence import StoredEvent
-from eventsourcing.utils import get_topic
 from typing_extensions import TypedDict
 
 from projections.audit.trail.authorship import Authorship, authorship
 from projections.audit.trail.sentences import UNREADABLE, sentence_of
-from service.agents.aggregate import Agent
-from service.connectors.aggregate import Connector
 from service.database import Db
 from service.event_log.mapper import EventMapper
-from service.event_log.stored_entries import StoredEntry, first_entries
-from service.users.aggregate import User
-
-# What gives a thing its name, which it keeps.
-NAMING: Final = [
-    get_topic(each) for each in (User.Created, Agent.Created, Connector.Created)
-]
+from service.event_log.stored_entries import StoredEntry, naming_entries
 
 
 class AuditedResource(TypedDict):
@@ -82,11 +73,11 @@ async def audit_entries(
 async def _names(db: Db, mapper: EventMapper, ids: Iterable[str]) -> dict[str, str]:
     """Return the names of the users, agents and connectors among some ids.
 
-    From the log, where what has a name has it from the first: so an entry shows the
-    same names however far any read table has come.
+    The present names, from the log: so an entry shows them however far any read table
+    has come.
     """
-    begun = await first_entries(db, sorted(set(ids)), NAMING)
-    decoded = ((str(each.aggregate_id), _event(mapper, each)) for each in begun)
+    naming = await naming_entries(db, sorted(set(ids)))
+    decoded = ((str(each.aggregate_id), _event(mapper, each)) for each in naming)
     return {each: event.name for each, event in decoded if event is not None}
 
 

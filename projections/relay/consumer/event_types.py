@@ -45,6 +45,21 @@ class AgentRegisteredV1:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AgentEditedV1:
+    """The agent has this name and description from now on."""
+
+    name: str
+    description: str
+    previous_name: str
+    previous_description: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentRetiredV1:
+    """The agent was retired permanently; all of its tools are denied."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AgentManagerAppointedV1:
     """The user now manages the agent."""
 
@@ -158,6 +173,40 @@ class ConnectorRegisteredV1:
     name: str
     url: str
     description: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectorEditedV1:
+    """The connector has this name, URL and description from now on."""
+
+    name: str
+    url: str
+    description: str
+    previous_name: str
+    previous_url: str
+    previous_description: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectorOwnershipOfferedV1:
+    """The connector was offered to a new owner, who has not accepted yet."""
+
+    user_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectorOwnershipOfferWithdrawnV1:
+    """The offer to a new owner was withdrawn or declined."""
+
+    user_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectorHandedOverV1:
+    """The connector has another owner; grants and publication remain."""
+
+    owner_id: str
+    previous_owner_id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -387,6 +436,8 @@ EVENT_TYPES: Final[Mapping[str, type[Any]]] = {
     "model_pricing.price_set.v1": ModelPricingPriceSetV1,
     "token.issued.v1": TokenIssuedV1,
     "agent.registered.v1": AgentRegisteredV1,
+    "agent.edited.v1": AgentEditedV1,
+    "agent.retired.v1": AgentRetiredV1,
     "agent.manager_appointed.v1": AgentManagerAppointedV1,
     "agent.manager_dismissed.v1": AgentManagerDismissedV1,
     "agent.reader_appointed.v1": AgentReaderAppointedV1,
@@ -397,6 +448,10 @@ EVENT_TYPES: Final[Mapping[str, type[Any]]] = {
     "session.turn_amended.v1": SessionTurnAmendedV1,
     "session.ended.v1": SessionEndedV1,
     "connector.registered.v1": ConnectorRegisteredV1,
+    "connector.edited.v1": ConnectorEditedV1,
+    "connector.ownership_offered.v1": ConnectorOwnershipOfferedV1,
+    "connector.ownership_offer_withdrawn.v1": ConnectorOwnershipOfferWithdrawnV1,
+    "connector.handed_over.v1": ConnectorHandedOverV1,
     "connector.made_public.v1": ConnectorMadePublicV1,
     "connector.made_private.v1": ConnectorMadePrivateV1,
     "connector.grant_offered.v1": ConnectorGrantOfferedV1,

@@ -42,7 +42,7 @@ class AsyncAgentsResource:
     ) -> AsyncPages[Agent, AgentList]:
         """List the agents that the caller manages or is a reader of, by id.
 
-        Superusers and auditors see all agents.
+        Retired agents are listed too. Superusers and auditors see all agents.
         """
         return AsyncPages(
             self._caller,
@@ -50,6 +50,55 @@ class AsyncAgentsResource:
             AgentList,
             Paging("agents", "after", cursor=("end_cursor",), more=()),
             query={"limit": limit, "after": after},
+        )
+
+    async def set(
+        self,
+        agent_id: UUID | str,
+        name: str,
+        description: str,
+        *,
+        if_match: int | str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Agent:
+        """Change an agent's name and description.
+
+        Requires full management of the agent.
+        """
+        return await self._caller.model(
+            operations.PUT_AGENT,
+            Agent,
+            path={"agent_id": agent_id},
+            body={"name": name, "description": description},
+            if_match=if_match,
+            idempotency_key=idempotency_key,
+        )
+
+    async def delete(
+        self,
+        agent_id: UUID | str,
+        *,
+        if_match: int | str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Agent:
+        """Retire an agent.
+
+        This can't be undone: all of its tools are denied, and its rules, grants, name
+        and description can't be changed any more. Its managers still see it and its
+        history, and sessions are still recorded. Requires full management of the agent.
+        """
+        return await self._caller.model(
+            operations.DELETE_AGENT,
+            Agent,
+            path={"agent_id": agent_id},
+            if_match=if_match,
+            idempotency_key=idempotency_key,
+        )
+
+    async def get(self, agent_id: UUID | str) -> Agent:
+        """Get an agent that the caller manages or is a reader of."""
+        return await self._caller.model(
+            operations.GET_AGENT, Agent, path={"agent_id": agent_id}
         )
 
     async def appoint_manager(
@@ -133,10 +182,4 @@ class AsyncAgentsResource:
             path={"agent_id": agent_id, "user_id": user_id},
             if_match=if_match,
             idempotency_key=idempotency_key,
-        )
-
-    async def get(self, agent_id: UUID | str) -> Agent:
-        """Get an agent that the caller manages or is a reader of."""
-        return await self._caller.model(
-            operations.GET_AGENT, Agent, path={"agent_id": agent_id}
         )

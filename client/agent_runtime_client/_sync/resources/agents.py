@@ -42,7 +42,7 @@ class AgentsResource:
     ) -> Pages[Agent, AgentList]:
         """List the agents that the caller manages or is a reader of, by id.
 
-        Superusers and auditors see all agents.
+        Retired agents are listed too. Superusers and auditors see all agents.
         """
         return Pages(
             self._caller,
@@ -50,6 +50,55 @@ class AgentsResource:
             AgentList,
             Paging("agents", "after", cursor=("end_cursor",), more=()),
             query={"limit": limit, "after": after},
+        )
+
+    def set(
+        self,
+        agent_id: UUID | str,
+        name: str,
+        description: str,
+        *,
+        if_match: int | str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Agent:
+        """Change an agent's name and description.
+
+        Requires full management of the agent.
+        """
+        return self._caller.model(
+            operations.PUT_AGENT,
+            Agent,
+            path={"agent_id": agent_id},
+            body={"name": name, "description": description},
+            if_match=if_match,
+            idempotency_key=idempotency_key,
+        )
+
+    def delete(
+        self,
+        agent_id: UUID | str,
+        *,
+        if_match: int | str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Agent:
+        """Retire an agent.
+
+        This can't be undone: all of its tools are denied, and its rules, grants, name
+        and description can't be changed any more. Its managers still see it and its
+        history, and sessions are still recorded. Requires full management of the agent.
+        """
+        return self._caller.model(
+            operations.DELETE_AGENT,
+            Agent,
+            path={"agent_id": agent_id},
+            if_match=if_match,
+            idempotency_key=idempotency_key,
+        )
+
+    def get(self, agent_id: UUID | str) -> Agent:
+        """Get an agent that the caller manages or is a reader of."""
+        return self._caller.model(
+            operations.GET_AGENT, Agent, path={"agent_id": agent_id}
         )
 
     def appoint_manager(
@@ -133,10 +182,4 @@ class AgentsResource:
             path={"agent_id": agent_id, "user_id": user_id},
             if_match=if_match,
             idempotency_key=idempotency_key,
-        )
-
-    def get(self, agent_id: UUID | str) -> Agent:
-        """Get an agent that the caller manages or is a reader of."""
-        return self._caller.model(
-            operations.GET_AGENT, Agent, path={"agent_id": agent_id}
         )

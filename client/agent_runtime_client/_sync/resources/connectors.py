@@ -54,10 +54,10 @@ class ConnectorsResource:
     ) -> Pages[Connector, ConnectorList]:
         """List the connectors that the caller can see, by id.
 
-        These are the caller's own, public ones, and those granted or offered to agents
-        that the caller manages; superusers and auditors see all. ``scope`` limits the
-        list to one of these kinds, ``agent_id`` to those granted or offered to one
-        agent.
+        These are the caller's own, public ones, those offered to the caller, and those
+        granted or offered to agents that the caller manages; superusers and auditors
+        see all. ``scope`` limits the list to one of these kinds, ``agent_id`` to those
+        granted or offered to one agent.
         """
         return Pages(
             self._caller,
@@ -70,6 +70,67 @@ class ConnectorsResource:
                 "scope": scope,
                 "agent_id": agent_id,
             },
+        )
+
+    def set(
+        self,
+        connector_id: UUID | str,
+        *,
+        name: str,
+        url: str,
+        description: str,
+        if_match: int | str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Connector:
+        """Change a connector's name, URL and description.
+
+        Its grants, rules and publication remain, also if the URL changes: agents that
+        hold a connector trust its owner.
+        """
+        return self._caller.model(
+            operations.PUT_CONNECTOR,
+            Connector,
+            path={"id": connector_id},
+            body={"name": name, "url": url, "description": description},
+            if_match=if_match,
+            idempotency_key=idempotency_key,
+        )
+
+    def retire(
+        self,
+        connector_id: UUID | str,
+        *,
+        if_match: int | str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Connector:
+        """Retire a connector.
+
+        This can't be undone: all grants end and the connector can't be found any more.
+        Its history is kept.
+        """
+        return self._caller.model(
+            operations.DELETE_CONNECTOR,
+            Connector,
+            path={"id": connector_id},
+            if_match=if_match,
+            idempotency_key=idempotency_key,
+        )
+
+    def get(
+        self, connector_id: UUID | str, *, at: int | datetime | NotGiven = NOT_GIVEN
+    ) -> ConnectorWithGrants:
+        """Get a connector, now or as of an earlier position or time.
+
+        ``grants`` lists all grants and offers for the owner, superusers and auditors,
+        and for others those of agents that they manage. Access is decided by current
+        rights, also for the past. Only the owner, superusers and auditors see the past
+        of a retired connector.
+        """
+        return self._caller.model(
+            operations.GET_CONNECTOR,
+            ConnectorWithGrants,
+            path={"id": connector_id},
+            query={"at": at},
         )
 
     def make_public(
@@ -110,41 +171,46 @@ class ConnectorsResource:
             idempotency_key=idempotency_key,
         )
 
-    def retire(
+    def add_owner(
         self,
         connector_id: UUID | str,
+        user_id: UUID | str,
         *,
         if_match: int | str | None = None,
         idempotency_key: str | None = None,
     ) -> Connector:
-        """Retire a connector.
+        """Hand a connector over to another owner.
 
-        This can't be undone: all grants end and the connector can't be found any more.
-        Its history is kept.
+        Its owner offers it, which replaces an earlier offer; the user accepts by the
+        same call. A superuser hands it over at once. Grants, rules and publication
+        remain.
         """
         return self._caller.model(
-            operations.DELETE_CONNECTOR,
+            operations.PUT_CONNECTOR_OWNER,
             Connector,
-            path={"id": connector_id},
+            path={"id": connector_id, "user_id": user_id},
             if_match=if_match,
             idempotency_key=idempotency_key,
         )
 
-    def get(
-        self, connector_id: UUID | str, *, at: int | datetime | NotGiven = NOT_GIVEN
-    ) -> ConnectorWithGrants:
-        """Get a connector, now or as of an earlier position or time.
+    def remove_owner(
+        self,
+        connector_id: UUID | str,
+        user_id: UUID | str,
+        *,
+        if_match: int | str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Connector:
+        """Withdraw or decline the offer of a connector.
 
-        ``grants`` lists all grants and offers for the owner, superusers and auditors,
-        and for others those of agents that they manage. Access is decided by current
-        rights, also for the past. Only the owner, superusers and auditors see the past
-        of a retired connector.
+        For its owner, superusers, and the user to whom it is offered.
         """
         return self._caller.model(
-            operations.GET_CONNECTOR,
-            ConnectorWithGrants,
-            path={"id": connector_id},
-            query={"at": at},
+            operations.DELETE_CONNECTOR_OWNER_OFFER,
+            Connector,
+            path={"id": connector_id, "user_id": user_id},
+            if_match=if_match,
+            idempotency_key=idempotency_key,
         )
 
     def grant(

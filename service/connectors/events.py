@@ -1,0 +1,161 @@
+"""The events of a connector, but for its registration."""
+
+from service.aggregate import LoggedAggregate
+from service.events import Id, Named, Published, Time, differences
+
+
+class Edited(LoggedAggregate.Event):
+    """The connector has this name, URL and description from now on.
+
+    Emitted by ``PUT /api/mcp/connectors/{id}``.
+    """
+
+    TOPIC = "connector.edited"
+    name: Published[str]
+    url: Published[str]
+    description: Published[str]
+    previous_name: Published[str]
+    previous_url: Published[str]
+    previous_description: Published[str]
+
+    def sentence(self, named: Named) -> str:
+        return "edited the connector: " + differences(
+            ("name", self.previous_name, self.name),
+            ("URL", self.previous_url, self.url),
+            ("description", self.previous_description, self.description),
+        )
+
+
+class OwnershipOffered(LoggedAggregate.Event):
+    """The connector was offered to a new owner, who has not accepted yet.
+
+    It replaces an earlier offer.
+
+    Emitted by ``PUT /api/mcp/connectors/{id}/owner/{user_id}``.
+    """
+
+    TOPIC = "connector.ownership_offered"
+    user_id: Published[Id]
+
+    def sentence(self, named: Named) -> str:
+        return f"offered the connector to {named(self.user_id)} as its new owner"
+
+
+class OwnershipOfferWithdrawn(LoggedAggregate.Event):
+    """The offer to a new owner was withdrawn or declined.
+
+    Emitted by ``DELETE /api/mcp/connectors/{id}/owner/{user_id}``.
+    """
+
+    TOPIC = "connector.ownership_offer_withdrawn"
+    user_id: Published[Id]
+
+    def sentence(self, named: Named) -> str:
+        return (
+            f"ended the offer of the connector to {named(self.user_id)} "
+            "as its new owner"
+        )
+
+
+class HandedOver(LoggedAggregate.Event):
+    """The connector has another owner; grants and publication remain.
+
+    Emitted by ``PUT /api/mcp/connectors/{id}/owner/{user_id}``.
+    """
+
+    TOPIC = "connector.handed_over"
+    owner_id: Published[Id]
+    previous_owner_id: Published[Id]
+
+    def sentence(self, named: Named) -> str:
+        return (
+            f"handed the connector over from {named(self.previous_owner_id)} "
+            f"to {named(self.owner_id)}"
+        )
+
+
+class MadePublic(LoggedAggregate.Event):
+    """The connector's definition is shared with everyone.
+
+    This gives the connector's consent to any grant.
+
+    Emitted by ``POST /api/mcp/connectors/{id}/grants/public``.
+    """
+
+    TOPIC = "connector.made_public"
+    by: Published[Id]
+    since: Published[Time]
+
+    def sentence(self, named: Named) -> str:
+        return "made the connector public"
+
+
+class MadePrivate(LoggedAggregate.Event):
+    """The connector is private again; existing grants remain.
+
+    Emitted by ``DELETE /api/mcp/connectors/{id}/grants/public``.
+    """
+
+    TOPIC = "connector.made_private"
+
+    def sentence(self, named: Named) -> str:
+        return "made the connector private"
+
+
+class GrantOffered(LoggedAggregate.Event):
+    """One side has consented to a grant; the other has not yet.
+
+    ``side`` is ``connector`` or ``agent``.
+
+    Emitted by ``PUT /api/mcp/connectors/{id}/grants/agents/{agent_id}``.
+    """
+
+    TOPIC = "connector.grant_offered"
+    agent_id: Published[Id]
+    side: Published[str]
+
+    def sentence(self, named: Named) -> str:
+        return (
+            f"consented for the {self.side} to a grant to agent "
+            f"{named(self.agent_id)}; the other side's consent is missing"
+        )
+
+
+class GrantedToAgent(LoggedAggregate.Event):
+    """Both sides have consented; the agent holds the connector.
+
+    Emitted by ``PUT /api/mcp/connectors/{id}/grants/agents/{agent_id}``.
+    """
+
+    TOPIC = "connector.granted_to_agent"
+    agent_id: Published[Id]
+
+    def sentence(self, named: Named) -> str:
+        return f"granted the connector to agent {named(self.agent_id)}"
+
+
+class GrantRevoked(LoggedAggregate.Event):
+    """A grant, or an offer of one, was revoked.
+
+    Emitted by ``DELETE /api/mcp/connectors/{id}/grants/agents/{agent_id}``.
+    """
+
+    TOPIC = "connector.grant_revoked"
+    agent_id: Published[Id]
+
+    def sentence(self, named: Named) -> str:
+        return (
+            f"took the connector, or its offer, back from agent {named(self.agent_id)}"
+        )
+
+
+class Retired(LoggedAggregate.Event):
+    """The connector was retired permanently; no agent holds it.
+
+    Emitted by ``DELETE /api/mcp/connectors/{id}``.
+    """
+
+    TOPIC = "connector.retired"
+
+    def sentence(self, named: Named) -> str:
+        return "retired the connector: no agent holds it any more"
