@@ -85,8 +85,10 @@ async def test_by_version_position_and_time(callers: Callers) -> None:
     assert now["state"]["manager_ids"] == sorted([str(root.user_id), ada])
     assert first["state"] == {
         "description": "",
+        "is_retired": False,
         "manager_ids": [str(root.user_id)],
         "name": "Triage",
+        "reader_ids": [],
     }
     at = await replayed(root, agent, f"?at={made.position}")
     assert at["state"] == first["state"]
