@@ -9,6 +9,7 @@ from eventsourcing.persistence import StoredEvent
 
 from service.aggregate import LoggedAggregate
 from service.errors import UnavailableError
+from service.event_log.history import History
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,12 +40,12 @@ class Append:
     """One command's events, with the version of every aggregate that it read.
 
     Version 0 means that the aggregate did not exist. ``aggregates`` are the written
-    ones, with the events applied. ``epoch`` is the log's when the command began to
-    read: versions of another epoch don't compare.
+    ones, with the events applied. ``history`` is the log's when the command began to
+    read: versions of another history don't compare.
     """
 
     command_id: UUID
-    epoch: UUID
+    history: History
     metadata: str
     reads: Mapping[UUID, int]
     events: Sequence[StoredEvent]

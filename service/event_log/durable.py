@@ -9,7 +9,6 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from uuid import UUID
 
 from prometheus_client import Gauge
@@ -20,6 +19,7 @@ from service.database import Db
 from service.errors import UnavailableError
 from service.event_log.command_queue import RETRY_LATER
 from service.event_log.commit_notifier import wait_for_commit
+from service.event_log.history import Mark
 
 POLL_S = 0.5
 INTERVAL_S = 0.02
@@ -52,15 +52,6 @@ logger = logging.getLogger(__name__)
 
 class NotReplicatedError(Exception):
     """A wait for the synchronous standbys was cancelled."""
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """An event of the log: enough to recognize its history by."""
-
-    epoch: UUID
-    position: int
-    command_id: UUID
 
 
 @contextlib.contextmanager

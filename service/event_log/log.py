@@ -9,11 +9,10 @@ from datetime import datetime
 from uuid import UUID
 
 import psycopg
-from eventsourcing.domain import Snapshot
 from eventsourcing.persistence import StoredEvent
 
 from service.aggregate import LoggedAggregate
-from service.database import Pool
+from service.database import Db, Pool
 from service.errors import InvalidRequestError, Problem
 from service.event_log import reader
 from service.event_log.aggregate_locks import AggregateLocks
@@ -21,15 +20,19 @@ from service.event_log.append import Append, Appended, Receipt
 from service.event_log.batch import BatchResult
 from service.event_log.cache import AggregateCache
 from service.event_log.commit_notifier import CommitNotifier, wait_for_commit
-from service.event_log.durable import DurablePosition, Mark
+from service.event_log.durable import DurablePosition
+from service.event_log.history import History, Mark, recognize
 from service.event_log.mapper import EventMapper
 from service.event_log.receipt_retention import keep_deleting_expired
+from service.event_log.snapshots import (
+    SNAPSHOT_INTERVAL,
+    Snapshots,
+    completes_interval,
+)
 from service.event_log.writer import Observer, Timeouts, Writer
 from service.tasks import end_tasks
 
 CACHE_AGGREGATES_MAX = 20_000
-SNAPSHOT_INTERVAL = 100
-SNAPSHOTS_AT_ONCE_MAX = 4
 # Beyond this, reading the commits of others costs more than an empty cache.
 CATCH_UP_POSITIONS_MAX = 20_000
 CATCH_UP_STEP = 1000
@@ -67,7 +70,11 @@ class EventLog:
         self._pool = pool
         self._writer = Writer(
             conninfo,
-            Observer(on_commit=self._committed, on_epoch=self._restored),
+            Observer(
+                on_connect=self._recognize,
+                on_commit=self._committed,
+                on_epoch=self._on_epoch,
+            ),
             timeouts,
         )
         self._seen = 0
@@ -75,14 +82,14 @@ class EventLog:
         self._seen_command: UUID | None = None
         self._others_committed = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
-        self._snapshots: set[asyncio.Task[None]] = set()
+        self._snapshots = Snapshots(pool, self.mapper)
         self._locks = AggregateLocks()
 
     async def start(self) -> None:
+        await self._writer.start()
         async with self._pool.connection() as connection:
             tail = await reader.tail(connection, 0)
         self._seen, self._seen_command = tail.position, tail.command_id
-        await self._writer.start(tail.epoch)
         await self.notifier.start()
         self._tasks = [
             asyncio.create_task(self._follow_others(), name="cache tail"),
@@ -96,14 +103,19 @@ class EventLog:
         """Commit the queued commands, then close the log's own connections."""
         await self._writer.stop()
         await end_tasks(*self._tasks)
-        await asyncio.gather(*self._snapshots, return_exceptions=True)
+        await self._snapshots.stop()
         await self.notifier.stop()
 
     @property
     def epoch(self) -> UUID:
         """The log's epoch as far as this process knows; at most a second old."""
-        assert self._writer.epoch is not None, "the log has not been started"
-        return self._writer.epoch
+        return self.history.epoch
+
+    @property
+    def history(self) -> History:
+        """The log's history as far as this process knows; at most a second old."""
+        assert self._writer.history is not None, "the log has not been started"
+        return self._writer.history
 
     async def head(self) -> Head:
         async with self._pool.connection() as connection:
@@ -137,7 +149,7 @@ class EventLog:
                 )
             loading.aggregate = aggregate
         if aggregate is not None and replayed >= SNAPSHOT_INTERVAL:
-            self._take_snapshot(aggregate)
+            self._snapshots.take(aggregate)
         return aggregate
 
     async def load_past(
@@ -222,8 +234,8 @@ class EventLog:
             for aggregate in append.aggregates:
                 if is_latest:
                     self.cache.put(aggregate)
-                if _completes_interval(aggregate, append.events):
-                    self._take_snapshot(aggregate)
+                if completes_interval(aggregate, append.events):
+                    self._snapshots.take(aggregate)
         last_command = _last_command(batch, result)
         if last_command is not None:
             # Its commit has returned, so the standbys have it and all before it.
@@ -233,10 +245,23 @@ class EventLog:
         self._others_committed.set()
         self.durable.others_committed.set()
 
-    def _restored(self, epoch: UUID) -> None:
-        """Start over on a restored log: its positions may mean other events."""
-        logger.warning("the log has a new epoch", extra={"epoch": str(epoch)})
-        self._writer.epoch = epoch
+    async def _recognize(self, connection: Db) -> None:
+        """Find out which history the server of a new connection continues."""
+        known = self._writer.history
+        history = await recognize(connection, known, self.durable.mark)
+        if self._writer.history is None:
+            self._writer.history = history
+        elif history not in (known, self._writer.history):
+            self._restored(history)
+
+    def _on_epoch(self, epoch: UUID) -> None:
+        self._restored(self.history._replace(epoch=epoch))
+
+    def _restored(self, history: History) -> None:
+        """Start over on a log with another history: it may have other events."""
+        if history.epoch != self.epoch:
+            logger.warning("the log has a new epoch", extra=history._asdict())
+        self._writer.history = history
         self.cache.clear()
         self.durable.forget()
         # The tail finds out where the log ends now.
@@ -257,9 +282,9 @@ class EventLog:
             seen, seen_command = self._seen, self._seen_command
             tail = await reader.tail(connection, seen)
             position = tail.position
-            if tail.epoch != self.epoch:
-                self._restored(tail.epoch)
-                seen = 0
+            if (tail.epoch, tail.server) != self.history:
+                await self._recognize(connection)
+                seen = self._seen
             elif seen_command not in (None, tail.seen_command_id):
                 logger.error(
                     "the log was cut, in the same epoch", extra={"position": seen}
@@ -295,25 +320,6 @@ class EventLog:
                 logger.exception("can't apply an event", extra={"topic": stored.topic})
         self.cache.moved(aggregate_id, version)
 
-    def _take_snapshot(self, aggregate: LoggedAggregate) -> None:
-        if len(self._snapshots) >= SNAPSHOTS_AT_ONCE_MAX:
-            return
-        snapshot = Snapshot.take(aggregate)
-        stored = self.mapper.to_stored_event(snapshot)
-        task = asyncio.create_task(self._store_snapshot(stored, type(aggregate)))
-        self._snapshots.add(task)
-        task.add_done_callback(self._snapshots.discard)
-
-    async def _store_snapshot(
-        self, stored: StoredEvent, aggregate: type[LoggedAggregate]
-    ) -> None:
-        # Without the snapshot, the next load replays more events.
-        try:
-            async with self._pool.connection() as connection:
-                await reader.store_snapshot(connection, stored, aggregate)
-        except (psycopg.Error, OSError):
-            logger.warning("can't store a snapshot")
-
 
 def _last_command(batch: Sequence[Append], result: BatchResult) -> UUID | None:
     """Return the command of the last event of a batch; None for a batch without."""
@@ -321,13 +327,3 @@ def _last_command(batch: Sequence[Append], result: BatchResult) -> UUID | None:
         if isinstance(outcome, Appended) and outcome.position is not None:
             return append.command_id
     return None
-
-
-def _completes_interval(
-    aggregate: LoggedAggregate, events: Sequence[StoredEvent]
-) -> bool:
-    """Say whether a snapshot is due after some new events."""
-    since = aggregate.version % SNAPSHOT_INTERVAL
-    return since < len(events) and since < sum(
-        event.originator_id == aggregate.id for event in events
-    )

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from service.aggregate import LoggedAggregate
 from service.event_log.append import Append, Appended
+from service.event_log.history import History
 from service.event_log.mapper import EventMapper
 
 
@@ -20,8 +21,8 @@ class CommandLog(Protocol):
     mapper: EventMapper
 
     @property
-    def epoch(self) -> UUID:
-        """The id of the log's history; versions of another epoch mean other events."""
+    def history(self) -> History:
+        """The log's history; versions of another history mean other events."""
 
     async def load(self, aggregate_id: UUID) -> LoggedAggregate | None:
         """Return an aggregate as last committed, or None; not to be changed."""

@@ -22,7 +22,7 @@ from service.event_log.mapper import (
 
 HEAD = "SELECT position, epoch FROM events.head"
 TAIL = """
-    SELECT h.position, h.epoch, last.command_id, seen.command_id
+    SELECT h.position, h.epoch, events.server(), last.command_id, seen.command_id
       FROM events.head h
       LEFT JOIN events.stored_event last ON last.notification_id = h.position
       LEFT JOIN events.stored_event seen ON seen.notification_id = %s
@@ -108,6 +108,7 @@ class Tail(NamedTuple):
 
     position: int
     epoch: UUID
+    server: str
     command_id: UUID | None
     seen_command_id: UUID | None
 

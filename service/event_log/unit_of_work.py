@@ -42,7 +42,7 @@ class UnitOfWork:
         # By the id's number, whose hash is cheaper.
         self._loaded: dict[int, LoggedAggregate] = {}
         self._sealed: list[SealedValue] = []
-        self._epoch = log.epoch
+        self._history = log.history
         self.at = at
         self.reads: dict[UUID, int] = dict(principal.facts) if principal else {}
         self.if_match_used = False
@@ -140,7 +140,7 @@ class UnitOfWork:
                 raise RuntimeError(f"{aggregate!r} was changed after it was saved")
         return Append(
             command_id=uuid4(),
-            epoch=self._epoch,
+            history=self._history,
             metadata=orjson.dumps(dict(self._metadata)).decode(),
             reads=self.reads,
             events=self._events,

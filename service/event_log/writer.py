@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -10,7 +10,7 @@ import psycopg
 from psycopg import AsyncConnection
 from psycopg.pq import TransactionStatus
 
-from service.database import TRANSIENT, deadline, is_alive
+from service.database import TRANSIENT, Db, deadline, is_alive
 from service.errors import UnavailableError
 from service.event_log.append import (
     Append,
@@ -29,11 +29,13 @@ from service.event_log.command_queue import (
 )
 from service.event_log.commit_unknown import Backend, settle
 from service.event_log.durable import NotReplicatedError, without_warnings
+from service.event_log.history import History
 from service.tasks import end_tasks
 
 RESUBMISSIONS_MAX = 3
 RECONNECT_S = 0.2
 CONNECT_TIMEOUT_S = 2
+RECOGNIZE_TIMEOUT_S = 10.0
 EXPIRY_INTERVAL_S = 0.5
 READ_ONLY = "25"
 UNKNOWN = (
@@ -59,8 +61,12 @@ class Timeouts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observer:
-    """Callbacks of the writer; neither may block."""
+    """Callbacks of the writer; ``on_commit`` and ``on_epoch`` may not block.
 
+    ``on_connect`` sets the writer's history to that of the server it has reached.
+    """
+
+    on_connect: Callable[[Db], Awaitable[None]]
     on_commit: Callable[[Sequence[Append], BatchResult], None]
     on_epoch: Callable[[UUID], None]
 
@@ -68,14 +74,14 @@ class Observer:
 class Writer:
     """The one task of a process that appends to the log.
 
-    ``epoch`` is that of the log as far as this process knows; commands that were
+    ``history`` is that of the log as far as this process knows; commands that were
     decided in another one are refused as conflicts.
     """
 
     def __init__(
         self, conninfo: str, observer: Observer, timeouts: Timeouts | None = None
     ) -> None:
-        self.epoch: UUID | None = None
+        self.history: History | None = None
         self._conninfo = conninfo
         self._observer = observer
         self._timeouts = timeouts or Timeouts()
@@ -85,8 +91,7 @@ class Writer:
         self._tasks: list[asyncio.Task[None]] = []
         self._stopping = False
 
-    async def start(self, epoch: UUID) -> None:
-        self.epoch = epoch
+    async def start(self) -> None:
         self._connection = await self._connect()
         self._tasks = [
             asyncio.create_task(self._run(), name="event log writer"),
@@ -150,11 +155,12 @@ class Writer:
     async def _commit(
         self, connection: AsyncConnection, batch: list[QueuedCommand]
     ) -> None:
-        epoch = self.epoch
-        assert epoch is not None
-        stale = [waiting for waiting in batch if waiting.append.epoch != epoch]
+        history = self.history
+        assert history is not None
+        epoch = history.epoch
+        stale = [waiting for waiting in batch if waiting.append.history != history]
         _fail(stale, VersionConflictError)
-        batch = [waiting for waiting in batch if waiting.append.epoch == epoch]
+        batch = [waiting for waiting in batch if waiting.append.history == history]
         if not batch:
             return
         commands = [waiting.append for waiting in batch]
@@ -237,10 +243,12 @@ class Writer:
                 again.append(waiting)
         self._queue.put_back(again)
         if applied:
-            assert self.epoch is not None
+            assert self.history is not None
             last = max(appended.position or 0 for _, appended in applied)
             # The base position isn't known, and isn't needed.
-            result = BatchResult(self.epoch, -1, last, [found for _, found in applied])
+            result = BatchResult(
+                self.history.epoch, -1, last, [found for _, found in applied]
+            )
             self._answer([waiting for waiting, _ in applied], result)
 
     async def _connected(self) -> AsyncConnection | None:
@@ -262,8 +270,9 @@ class Writer:
         )
         try:
             connection.adapters.register_dumper(BinaryArray, BinaryArrayDumper)
-            with deadline(connection, CONNECT_TIMEOUT_S):
+            with deadline(connection, RECOGNIZE_TIMEOUT_S):
                 self._backend = await Backend.of(connection)
+                await self._observer.on_connect(connection)
         except BaseException:
             await connection.close()
             raise

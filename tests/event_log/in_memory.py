@@ -24,6 +24,7 @@ from service.event_log.append import (
     SealedValue,
     VersionConflictError,
 )
+from service.event_log.history import History
 from service.event_log.log import EventLog, Head
 from service.event_log.mapper import EventMapper, RecordedEvent
 
@@ -35,13 +36,17 @@ class InMemoryLog:
 
     def __init__(self, aggregates: Iterable[type[LoggedAggregate]]) -> None:
         self.mapper = EventMapper(aggregates)
-        self.epoch = uuid4()
+        self.history = History(uuid4(), "memory")
         self.sealed: dict[UUID, SealedValue] = {}
         self._entries: list[tuple[StoredEvent, datetime, Append]] = []
         self._aggregates: dict[UUID, list[StoredEvent]] = {}
         self._receipts: dict[bytes, Receipt] = {}
         self._recorded_at = datetime.min.replace(tzinfo=UTC)
         self._locks = AggregateLocks()
+
+    @property
+    def epoch(self) -> UUID:
+        return self.history.epoch
 
     async def head(self) -> Head:
         return Head(len(self._entries), self.epoch)
@@ -66,7 +71,7 @@ class InMemoryLog:
     async def append(self, append: Append) -> Appended:
         # Others decide meanwhile, as they do while PostgreSQL commits.
         await asyncio.sleep(0)
-        if append.epoch != self.epoch:
+        if append.history != self.history:
             raise VersionConflictError
         receipt = append.receipt
         if receipt and receipt.key in self._receipts:

@@ -5,7 +5,8 @@ from uuid import UUID, uuid4
 
 from psycopg import AsyncConnection
 
-from service.event_log.log import SNAPSHOT_INTERVAL, EventLog
+from service.event_log.log import EventLog
+from service.event_log.snapshots import SNAPSHOT_INTERVAL
 from service.resources import Resources
 from tests.callers import Callers
 from tests.event_log.cutting import cut
@@ -103,7 +104,7 @@ async def test_a_snapshot_of_events_that_were_cut_is_not_read(
     ledger_id = await open_ledger(log, "cut")
     await run(log, entering(ledger_id, *(["lost"] * SNAPSHOT_INTERVAL)))
     async with asyncio.timeout(60):
-        await asyncio.gather(*log._snapshots)  # noqa: SLF001 # writes in the background
+        await log._snapshots.stop()  # noqa: SLF001 # writes in the background
     await cut(owner, 1)
     await run(other_log, entering(ledger_id, *(["other"] * SNAPSHOT_INTERVAL)))
     other_log.cache.clear()
@@ -167,3 +168,23 @@ async def test_an_epoch_that_is_none_is_malformed(callers: Callers) -> None:
     refused = await ann.get("/api/mcp/connectors", X_Log_Epoch="yesterday")
 
     assert refused.status == 400
+
+
+async def test_a_new_epoch_keeps_the_read_tables_that_the_log_still_has(
+    log: EventLog, owner: AsyncConnection
+) -> None:
+    ledger_id = await open_ledger(log, "kept")
+    await enter(log, ledger_id, "lost")
+    await owner.execute("""
+        INSERT INTO read.position (follower, position, epoch, definition, command_id)
+        SELECT 'at ' || e.notification_id, e.notification_id, h.epoch, '', e.command_id
+          FROM events.stored_event e, events.head h
+    """)
+    await cut(owner, 1)
+
+    await owner.execute("SELECT events.begin_epoch()")
+
+    kept = await owner.execute("""
+        SELECT p.follower FROM read.position p JOIN events.head h USING (epoch)
+    """)
+    assert await kept.fetchall() == [("at 1",)]

@@ -173,7 +173,7 @@ async def test_a_command_that_cant_be_stored_fails_alone(log: EventLog) -> None:
     bad = new_ledger(log)
     bad = Append(
         command_id=bad.command_id,
-        epoch=bad.epoch,
+        history=bad.history,
         metadata="not json",
         reads=bad.reads,
         events=bad.events,
@@ -195,7 +195,7 @@ async def test_a_command_that_cant_even_be_sent_fails_alone(
     fine, bad = new_ledger(log), new_ledger(log)
     bad = Append(
         command_id=bad.command_id,
-        epoch=bad.epoch,
+        history=bad.history,
         metadata=metadata,
         reads=bad.reads,
         events=bad.events,

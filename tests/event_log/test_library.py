@@ -125,7 +125,7 @@ class RunningLog:
                 reads.setdefault(event.originator_id, event.originator_version - 1)
         append = Append(
             command_id=uuid4(),
-            epoch=self._log.epoch,
+            history=self._log.history,
             metadata="{}",
             reads=reads,
             events=events,

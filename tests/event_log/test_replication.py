@@ -1,9 +1,11 @@
 """The primary is lost: what was acknowledged is on the standby."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
+from typing import TypeVar
 
+import psycopg
 import pytest
 
 from service.errors import UnavailableError
@@ -11,11 +13,13 @@ from service.event_log.append import OutcomeUnknownError, Receipt
 from service.event_log.log import EventLog
 from service.event_log.writer import Timeouts
 from service.migrate import migrate
+from tests.event_log.ledger import Ledger
 from tests.event_log.logs import enter, entering, entries, open_ledger, open_log, run
-from tests.harness.replicated_postgres import Replication, replicating
+from tests.harness.replicated_postgres import DATABASE, Replication, replicating
 from tests.waiting import until
 
 pytestmark = pytest.mark.slow
+Result = TypeVar("Result")
 
 TIMEOUTS = Timeouts(queue_s=30.0, commit_s=1.0, settle_s=2.0)
 COMMITTING = """
@@ -173,3 +177,86 @@ async def test_a_server_that_was_restarted_shows_nothing_before_it_is_replicated
         assert other.durable.position(other.epoch) == 0
         servers.standby.start()
         await until(lambda: other.durable.position(other.epoch) == 2)
+
+
+async def test_a_fail_over_that_loses_nothing_keeps_the_epoch(
+    servers: Replication, log: EventLog
+) -> None:
+    ledger_id = await open_ledger(log, "kept")
+    before = log.history
+
+    servers.fail_over()
+    await until_reachable(lambda: enter(log, ledger_id, "after"))
+
+    assert log.epoch == before.epoch
+    assert log.history.server != before.server
+    async with log_on(servers) as started_later:
+        assert started_later.history == log.history
+        assert await entries(started_later, ledger_id) == ["after"]
+
+
+async def test_a_fail_over_that_loses_events_makes_a_new_epoch(
+    servers: Replication, log: EventLog
+) -> None:
+    """Without synchronous standbys, which is asking for it."""
+    ledger_id = await open_ledger(log, "cut")
+    before = log.epoch
+    await let_the_standby_miss(servers, lambda: enter(log, ledger_id, "lost"))
+
+    servers.fail_over()
+
+    await until(lambda: log.epoch != before)
+    assert await until_reachable(lambda: enter(log, ledger_id, "new")) == 2
+    loaded = await log.load(ledger_id)
+    assert isinstance(loaded, Ledger)
+    assert loaded.entries == ["new"]
+
+
+async def test_of_two_processes_one_makes_the_new_epoch(
+    servers: Replication, log: EventLog
+) -> None:
+    ledger_id = await open_ledger(log, "cut")
+    before = log.epoch
+    async with log_on(servers) as other:
+
+        async def lose() -> None:
+            await enter(log, ledger_id, "lost")
+            await until(lambda: other.durable.position(before) == 2)
+
+        await let_the_standby_miss(servers, lose)
+        servers.fail_over()
+        await until(lambda: before not in (log.epoch, other.epoch))
+
+        assert log.history == other.history
+        epochs = servers.standby.execute("SELECT epoch FROM events.head", DATABASE)
+        assert epochs == [(log.epoch,)]
+
+
+async def test_a_process_that_was_not_there_makes_a_new_epoch(
+    servers: Replication,
+) -> None:
+    """It can't know what the old primary had acknowledged."""
+    async with log_on(servers) as log:
+        await open_ledger(log, "perhaps not the last")
+        before = log.epoch
+
+    servers.fail_over()
+
+    async with log_on(servers) as later:
+        assert later.epoch != before
+
+
+async def let_the_standby_miss(
+    servers: Replication, write: Callable[[], Awaitable[object]]
+) -> None:
+    servers.primary.set("synchronous_standby_names", "")
+    servers.standby.kill()
+    await write()
+
+
+async def until_reachable(action: Callable[[], Awaitable[Result]]) -> Result:
+    while True:
+        try:
+            return await action()
+        except (UnavailableError, psycopg.OperationalError):
+            await asyncio.sleep(0.05)

@@ -1,6 +1,5 @@
 """Snapshots are a shortcut to the same aggregate, and nothing else."""
 
-import asyncio
 from typing import Any
 
 import pytest
@@ -9,7 +8,8 @@ from hypothesis import strategies as st
 from psycopg import AsyncConnection
 
 from service.event_log import reader
-from service.event_log.log import SNAPSHOT_INTERVAL, EventLog
+from service.event_log.log import EventLog
+from service.event_log.snapshots import SNAPSHOT_INTERVAL
 from tests.event_log.ledger import Ledger
 from tests.event_log.logs import enter, entering, open_ledger, open_log, run
 
@@ -33,7 +33,7 @@ async def replayed(log: EventLog, ledger_id: Any) -> tuple[Ledger, int]:
 
 
 async def settled(log: EventLog) -> None:
-    await asyncio.gather(*log._snapshots)  # noqa: SLF001 # writes in the background
+    await log._snapshots.stop()  # noqa: SLF001 # writes in the background
 
 
 async def test_three_hundred_and_fifty_events_load_through_a_snapshot(

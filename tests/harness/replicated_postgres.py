@@ -72,8 +72,10 @@ class Server:
     def is_running(self) -> bool:
         return self.popen is not None
 
-    def execute(self, statement: str) -> list[tuple[object, ...]]:
-        with psycopg.connect(self.url_of("postgres"), autocommit=True) as db:
+    def execute(
+        self, statement: str, database: str = "postgres"
+    ) -> list[tuple[object, ...]]:
+        with psycopg.connect(self.url_of(database), autocommit=True) as db:
             cursor = db.execute(statement.encode())
             return cursor.fetchall() if cursor.description else []
 
