@@ -1,0 +1,210 @@
+"""Calls through a proxy that harms them: nothing twice, nothing lost."""
+
+import asyncio
+from collections import Counter
+
+import httpx
+import pytest
+from aiohttp.test_utils import TestClient
+
+from agent_runtime_client import AgentRuntimeError, AsyncAgentRuntime
+from agent_runtime_client.errors import (
+    ConnectionFailedError,
+    OutcomeUnknownError,
+    PreconditionFailedError,
+    RateLimitedError,
+    UnavailableError,
+    UnreadableAnswerError,
+)
+from tests.callers import Caller
+from tests.client.conftest import url_of
+from tests.client.harming_proxy import HarmingProxy
+
+CALLS = 1_000
+AT_ONCE = 16
+
+
+@pytest.mark.slow
+async def test_no_effect_twice_and_none_lost(
+    client: TestClient, ada: Caller, runtime: AsyncAgentRuntime
+) -> None:
+    proxy = HarmingProxy(url_of(client), share=0.3, seed=20)
+    errors: list[AgentRuntimeError] = []
+    free = asyncio.Semaphore(AT_ONCE)
+
+    async def create(number: int, harmed: AsyncAgentRuntime) -> None:
+        key: str | None = None
+        async with free:
+            while True:
+                try:
+                    await harmed.agents.create(f"agent-{number}", idempotency_key=key)
+                except AgentRuntimeError as error:
+                    errors.append(error)
+                    key = error.idempotency_key
+                else:
+                    return
+
+    async with (
+        proxy.running() as url,
+        AsyncAgentRuntime(url, ada.token) as harmed,
+        asyncio.TaskGroup() as group,
+    ):
+        for number in range(CALLS):
+            group.create_task(create(number, harmed))
+
+    # Every kind of harm was done, and some calls failed for good.
+    assert set(proxy.counts) == {"pass", *HarmingProxy.WAYS}
+    assert errors
+    assert [error for error in errors if error.idempotency_key is None] == []
+    reader = runtime.at_least(harmed.position)
+    made = Counter([agent.name async for agent in reader.agents.list(limit=100)])
+    assert made == Counter(f"agent-{number}" for number in range(CALLS))
+
+
+def answering(
+    *answers: httpx.Response | Exception, **options: float
+) -> tuple[AsyncAgentRuntime, list[httpx.Request]]:
+    """A client whose attempts are answered like that, and the requests it sends."""
+    sent: list[httpx.Request] = []
+    left = list(answers)
+
+    def handle(request: httpx.Request) -> httpx.Response:
+        sent.append(request)
+        answer = left.pop(0) if len(left) > 1 else left[0]
+        if isinstance(answer, Exception):
+            raise answer
+        return httpx.Response(
+            answer.status_code, headers=answer.headers, content=answer.content
+        )
+
+    http = httpx.AsyncClient(transport=httpx.MockTransport(handle))
+    return AsyncAgentRuntime("http://test", "art_x", http=http, **options), sent  # type: ignore[arg-type]  # numbers
+
+
+def refusal(status: int, code: str, **headers: str) -> httpx.Response:
+    data = {"code": code, "errors": [], "request_id": "r-1"}
+    return httpx.Response(
+        status,
+        json={"data": data, "message": "no", "status_code": status},
+        headers={name.replace("_", "-"): value for name, value in headers.items()},
+    )
+
+
+DONE = httpx.Response(
+    201,
+    json={
+        "data": {"id": "00000000-0000-4000-8000-000000000001", "name": "x"},
+        "message": "done",
+        "status_code": 201,
+    },
+)
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        httpx.ConnectError("refused"),
+        httpx.ReadError("reset"),
+        httpx.ReadTimeout("late"),
+        httpx.RemoteProtocolError("cut"),
+        refusal(429, "rate_limited", Retry_After="0"),
+        refusal(503, "overloaded", Retry_After="0"),
+        refusal(503, "outcome_unknown"),
+        refusal(409, "too_many_conflicts"),
+        httpx.Response(502, text="gateway"),
+        httpx.Response(503, text="gateway"),
+    ],
+)
+async def test_a_command_with_a_key_is_repeated_as_it_was(
+    failure: httpx.Response | Exception,
+) -> None:
+    runtime, sent = answering(failure, DONE)
+
+    await runtime.agents.create("x")
+
+    first, second = sent
+    assert first.headers["Idempotency-Key"] == second.headers["Idempotency-Key"]
+    assert first.content == second.content
+
+
+@pytest.mark.parametrize(
+    ("failure", "error_type"),
+    [
+        (refusal(412, "precondition_failed"), PreconditionFailedError),
+        (refusal(422, "invalid_request"), AgentRuntimeError),
+        (refusal(409, "user_name_taken"), AgentRuntimeError),
+        (refusal(429, "rate_limited"), RateLimitedError),
+        (refusal(503, "unavailable"), UnavailableError),
+        (refusal(500, "internal_error"), AgentRuntimeError),
+        (httpx.Response(200, text="<html>"), UnreadableAnswerError),
+    ],
+)
+async def test_what_another_attempt_would_not_help_is_not_repeated(
+    failure: httpx.Response, error_type: type[AgentRuntimeError]
+) -> None:
+    runtime, sent = answering(failure)
+
+    with pytest.raises(error_type) as raised:
+        await runtime.agents.create("x")
+
+    assert len(sent) == 1
+    assert raised.value.idempotency_key == sent[0].headers["Idempotency-Key"]
+
+
+@pytest.mark.parametrize(
+    ("failure", "attempts"),
+    [
+        # Nothing was sent, or the service says that nothing was done.
+        (httpx.ConnectError("refused"), 3),
+        (refusal(503, "overloaded", Retry_After="0"), 3),
+        # Perhaps it was done.
+        (httpx.ReadError("reset"), 1),
+        (refusal(503, "outcome_unknown", Retry_After="0"), 1),
+        (httpx.Response(503, text="gateway", headers={"Retry-After": "0"}), 1),
+    ],
+)
+async def test_a_command_without_a_key_is_repeated_only_if_it_was_not_done(
+    failure: httpx.Response | Exception, attempts: int
+) -> None:
+    runtime, sent = answering(failure)
+
+    with pytest.raises(AgentRuntimeError):
+        await runtime.users.issue_token("00000000-0000-4000-8000-000000000001", "x")
+
+    assert len(sent) == attempts
+    assert "Idempotency-Key" not in sent[0].headers
+
+
+async def test_the_deadline_is_for_all_attempts() -> None:
+    refused = refusal(503, "overloaded", Retry_After="30")
+    runtime, sent = answering(refused, deadline_s=20.0)
+
+    with pytest.raises(UnavailableError) as raised:
+        await runtime.users.me()
+
+    assert len(sent) == 1
+    assert raised.value.retry_after_s == 30
+
+
+async def test_no_error_holds_the_token() -> None:
+    runtime, _ = answering(httpx.ReadError("reset"), max_retries=0)
+
+    with pytest.raises(OutcomeUnknownError) as raised:
+        await runtime.agents.create("x")
+    error: BaseException | None = raised.value
+    while error is not None:
+        assert not hasattr(error, "request")
+        assert "art_x" not in f"{error!r} {vars(error)}"
+        error = error.__cause__ or error.__context__
+
+    with pytest.raises(ConnectionFailedError):
+        await runtime.users.me()
+
+
+async def test_a_redirection_is_not_followed() -> None:
+    elsewhere = httpx.Response(307, headers={"Location": "http://other/"})
+    runtime, sent = answering(elsewhere)
+
+    with pytest.raises(UnreadableAnswerError):
+        await runtime.users.me()
+    assert len(sent) == 1
