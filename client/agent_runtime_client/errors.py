@@ -70,6 +70,10 @@ class UnreadableAnswerError(AgentRuntimeError):
     """The answer is not one of this API; a proxy may have sent it."""
 
 
+class VerificationFailedError(AgentRuntimeError):
+    """The log is not as it was signed."""
+
+
 class MalformedRequestError(AgentRuntimeError):
     """400: a parameter or header is invalid."""
 

@@ -45,7 +45,7 @@ class ExportFile:
         self._part = path.with_name(path.name + ".part")
         self._notes = path.with_name(path.name + ".part.json")
         self._is_csv = is_csv
-        self._asked = {"csv": is_csv, **query_of(query)}
+        self._asked: dict[str, Any] = {"csv": is_csv, **query_of(query)}
         self.until: int | None = None
         self.epoch: str | None = None
         self.position: int | None = None
@@ -62,9 +62,10 @@ class ExportFile:
         return rest
 
     def begin(self, until: int, epoch: str | None) -> None:
-        """Start a file, unless it is being continued."""
+        """Start a file that ends with the log's present end, unless it continues."""
         if self.until is not None:
             return
+        until = min(until, int(self._asked.get("until_position", until)))
         self.until, self.epoch = until, epoch
         self._part.write_bytes(b"")
         notes = {"asked": self._asked, "until": until, "epoch": epoch}

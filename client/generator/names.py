@@ -85,6 +85,10 @@ METHODS: Final[Mapping[str, str]] = {
     "get_inclusion_proof": "get_inclusion_proof",
     "get_consistency_proof": "get_consistency_proof",
 }
+# Areas with methods that are written by hand: their module and class.
+BASES: Final[Mapping[str, tuple[str, str]]] = {
+    "audit": ("audit_checks", "AsyncAuditChecks"),
+}
 # Schemas whose short names would mean something else.
 KEPT_NAMES: Final = ("AuditedResource", "SecretResource")
 # The events of server-sent streams, which the document can't describe.

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from client.generator.document import Described, Parameter
-from client.generator.names import DESCRIPTIONS, STREAMED, class_of
+from client.generator.names import BASES, DESCRIPTIONS, STREAMED, class_of
 from client.generator.text import docstring, indented
 from client.generator.types import Type, Types
 
@@ -93,10 +93,12 @@ def areas_module(areas: Sequence[str]) -> str:
 def area_module(area: str, found: Sequence[Described], types: Types) -> str:
     """Return the module of one area."""
     words = DESCRIPTIONS.get(area, f"Operations of {area.replace('_', ' ')}.")
+    module, base = BASES.get(area, ("", ""))
     lines = [
         HEAD.format(words=words, models=", ".join(sorted(set(types.names.values())))),
+        f"from agent_runtime_client._async.{module} import {base}" if base else "",
         "",
-        f"class Async{class_of(area)}:",
+        f"class Async{class_of(area)}{f'({base})' if base else ''}:",
         indented(docstring(words)),
         "",
         "    def __init__(self, caller: AsyncCaller) -> None:",

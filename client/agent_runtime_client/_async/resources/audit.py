@@ -6,6 +6,7 @@ from typing import Literal
 from uuid import UUID
 
 from agent_runtime_client import models, operations
+from agent_runtime_client._async.audit_checks import AsyncAuditChecks
 from agent_runtime_client._async.caller import AsyncCaller
 from agent_runtime_client._async.export import AsyncExport
 from agent_runtime_client._async.pages import AsyncPages, Paging
@@ -25,7 +26,7 @@ from agent_runtime_client.models import (
 from agent_runtime_client.not_given import NOT_GIVEN, NotGiven
 
 
-class AsyncAuditResource:
+class AsyncAuditResource(AsyncAuditChecks):
     """The audit trail: who changed what and when, with proofs."""
 
     def __init__(self, caller: AsyncCaller) -> None:

@@ -6,6 +6,7 @@ from typing import Literal
 from uuid import UUID
 
 from agent_runtime_client import models, operations
+from agent_runtime_client._sync.audit_checks import AuditChecks
 from agent_runtime_client._sync.caller import Caller
 from agent_runtime_client._sync.export import Export
 from agent_runtime_client._sync.pages import Pages, Paging
@@ -25,7 +26,7 @@ from agent_runtime_client.models import (
 from agent_runtime_client.not_given import NOT_GIVEN, NotGiven
 
 
-class AuditResource:
+class AuditResource(AuditChecks):
     """The audit trail: who changed what and when, with proofs."""
 
     def __init__(self, caller: Caller) -> None:

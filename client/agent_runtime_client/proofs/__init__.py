@@ -1,0 +1,1 @@
+"""Checks of the audit log that need nothing of the service but its proofs."""
