@@ -4,7 +4,7 @@ from typing import Final
 
 from service.agents.aggregate import Agent
 from service.aggregate import LoggedAggregate
-from service.audit.aggregate import AuditReading
+from service.audit.aggregate import AuditReading, Refusal, TextReading
 from service.connectors.aggregate import Connector
 from service.price_catalog.aggregate import ModelPricing
 from service.price_catalog.provider import Provider
@@ -20,7 +20,9 @@ AGGREGATES: Final[tuple[type[LoggedAggregate], ...]] = (
     Connector,
     ModelPricing,
     Provider,
+    Refusal,
     Secret,
+    TextReading,
     Token,
     ToolRules,
     User,

@@ -26,6 +26,8 @@ from projections.tool_rules.routes import routes as tool_rule_reads
 from projections.usage.routes import routes as usage_reads
 from projections.users.routes import routes as user_reads
 from service.agents.routes import routes as agent_commands
+from service.audit.refusals import RefusalRecorder, recording_refusals
+from service.audit.text_readings import TEXT_READINGS, TextReadings
 from service.connectors.grant_routes import routes as grant_commands
 from service.connectors.ownership_routes import routes as ownership_commands
 from service.connectors.routes import routes as connector_commands
@@ -37,6 +39,7 @@ from service.http.openapi.document import ApiDocument
 from service.http.openapi.routes import API_DOCUMENT
 from service.http.openapi.routes import routes as api_documents
 from service.http.operation import Operation, add_operations
+from service.http.refusals import REFUSALS
 from service.http.server import DRAINING, Draining
 from service.http.streaming import STREAMS, Streams
 from service.http.throttle import Throttle
@@ -121,8 +124,11 @@ def create_app(
     if phoenix is not None:
         app[HEALTH].trace_store_is_available = lambda: phoenix.is_available
     app[INGEST] = Ingest(resources.log, resources.pool, resources.vault)
+    app[REFUSALS] = RefusalRecorder(resources.log)
+    app[TEXT_READINGS] = TextReadings()
     if not probes_only:
         app.cleanup_ctx.append(deleting_old_traces)
+        app.cleanup_ctx.append(recording_refusals)
     app[AUTHENTICATOR] = resources.authenticator
     app[THROTTLE] = Throttle()
     app[STREAMS] = Streams()

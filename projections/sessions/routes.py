@@ -15,8 +15,9 @@ from projections.sessions.parameters import SessionListQuery
 from projections.sessions.queries import Asked, SessionRow, session_page
 from projections.sessions.rendering import count_agents, rendered
 from projections.sessions.resource import Session
-from projections.sessions.texts import first_and_last
+from projections.sessions.texts import first_and_last, users_of_texts
 from projections.sessions.trace_store import TRACES
+from service.audit.text_readings import TEXT_READINGS
 from service.errors import MalformedRequestError, Problem
 from service.http.app_keys import VAULT
 from service.http.authentication import PRINCIPAL
@@ -53,7 +54,8 @@ async def get_session_list(
 
     The caller's own sessions and those of agents that the caller manages; all sessions
     for superusers and auditors. The time window selects sessions whose last activity is
-    at or after `start_time`. Ordered by `start_time`, then `id`, descending. Unknown
+    at or after `start_time`. Reading texts of other users' sessions is recorded in the
+    audit trail. Ordered by `start_time`, then `id`, descending. Unknown
     figures are null, never 0. Texts are null once their user's key was destroyed.
 
     `has_next_page` tells whether there are more sessions. Pass `end_cursor` as `after`
@@ -65,6 +67,7 @@ async def get_session_list(
     async with read_once(request, *FOLLOWERS, min_position=query.min_position) as db:
         found, position = await session_page(db, asked)
     rows = found[: query.limit]
+    await request.app[TEXT_READINGS].record(request, users_of_texts(rows))
     enriched = await request.app[TRACES].of(row.key for row in rows)
     vault = request.app[VAULT]
     successful, total = count_agents(rows, enriched)

@@ -1,6 +1,8 @@
 """Decrypt the texts of sessions for authorized readers."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from uuid import UUID
 
 from projections.sessions.queries import SessionRow
 from service.keys.cipher import OpenError
@@ -30,6 +32,15 @@ def shown_in_list(text: str | None, *, truncated: bool) -> ShownText:
         text=text[:LIST_TEXT_CHARACTERS_MAX],
         truncated=truncated or len(text) > LIST_TEXT_CHARACTERS_MAX,
     )
+
+
+def users_of_texts(rows: Iterable[SessionRow]) -> dict[UUID, UUID]:
+    """Return the users of those sessions that have texts which can be opened."""
+    return {
+        row.id: row.user_id
+        for row in rows
+        if not row.is_erased and (row.sealed_input or row.sealed_output)
+    }
 
 
 @dataclass(frozen=True, slots=True)

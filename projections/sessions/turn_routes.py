@@ -15,6 +15,7 @@ from projections.sessions.table import TurnRow
 from projections.sessions.texts import TextOpener, first_and_last
 from projections.sessions.trace_store import TRACES
 from projections.sessions.turn_queries import session_turns, visible_session
+from service.audit.text_readings import TEXT_READINGS
 from service.errors import NotFoundError
 from service.http.app_keys import VAULT
 from service.http.authentication import PRINCIPAL
@@ -49,7 +50,8 @@ async def get_session(
     """Get a session with its turns.
 
     The session as in the list, and its turns by start time with their full texts. Texts
-    are null once their user's key was destroyed.
+    are null once their user's key was destroyed. Reading another user's session is
+    recorded in the audit trail.
     """
     principal = request[PRINCIPAL]
     async with reading(request, *FOLLOWERS) as snapshot:
@@ -64,6 +66,8 @@ async def get_session(
         found = await session_turns(
             snapshot.db, row.id, offset=query.offset, limit=query.limit + 1
         )
+    if found and not row.is_erased:
+        await request.app[TEXT_READINGS].record(request, {row.id: row.user_id})
     vault = request.app[VAULT]
     enriched = await request.app[TRACES].of([row.key])
     session = rendered(row, *await first_and_last(vault, row), enriched)

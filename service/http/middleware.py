@@ -3,13 +3,17 @@
 import time
 from collections.abc import Awaitable, Callable
 
-from aiohttp import web
+from aiohttp import hdrs, web
 
-from service.http.authentication import authenticate
+from service.errors import ForbiddenError
+from service.http.authentication import PRINCIPAL, authenticate
 from service.http.errors import answer_failure
 from service.http.log_epoch import name_log_epoch, refuse_other_epoch
 from service.http.operation import operation_of
+from service.http.refusals import REFUSALS
 from service.http.telemetry import add_edge_headers, name_request, record
+
+CHANGING = (hdrs.METH_POST, hdrs.METH_PUT, hdrs.METH_DELETE)
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -34,6 +38,8 @@ async def edge(request: web.Request, handler: Handler) -> web.StreamResponse:
             response = await handler(request)
             name_log_epoch(request, response)
         except Exception as error:  # noqa: BLE001 # every exception becomes an answer
+            if isinstance(error, ForbiddenError) and request.method in CHANGING:
+                await request.app[REFUSALS].record(request, error)
             response = answer_failure(request, error)
             if request.body_exists and not request.content.is_eof():
                 # The rest of the body is not read.
@@ -43,4 +49,6 @@ async def edge(request: web.Request, handler: Handler) -> web.StreamResponse:
             add_edge_headers(request, response)
         return response
     finally:
-        record(request, status, time.perf_counter() - started)
+        principal = request.get(PRINCIPAL)
+        actor = principal.metadata["actor"] if principal else None
+        record(request, status, time.perf_counter() - started, actor=actor)

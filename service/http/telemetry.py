@@ -56,7 +56,10 @@ def add_edge_headers(request: web.BaseRequest, response: web.StreamResponse) -> 
         headers["Cache-Control"] = "no-store"
 
 
-def record(request: web.Request, status: int, duration_s: float) -> None:
+def record(
+    request: web.Request, status: int, duration_s: float, *, actor: str | None
+) -> None:
+    """Count a request and write its line; ``actor`` is the caller's user id."""
     resource = request.match_info.route.resource
     # The route's template: a label with paths would be unbounded.
     route = resource.canonical if resource else "none"
@@ -69,6 +72,8 @@ def record(request: web.Request, status: int, duration_s: float) -> None:
             "route": route,
             "status": status,
             "duration_ms": round(duration_s * 1000, 3),
+            "actor": actor,
+            "address": request.remote,
         }
         logger.handle(FieldsRecord(logger, logging.INFO, "request", fields, text=LINE))
 

@@ -306,6 +306,16 @@ class ProviderAddedV1:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RefusalRecordedV1:
+    """A user was refused a change, because they may not make it."""
+
+    method: str
+    path: str
+    code: str
+    times: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SecretCreatedV1:
     """A user's secret of this name has its first value, version 1."""
 
@@ -352,6 +362,14 @@ class SecretVersionsDestroyedV1:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SecretDeletedV1:
     """The secret and all of its values were deleted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionTextsReadV1:
+    """A user reads texts of sessions of other users."""
+
+    operation: str
+    sessions: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -464,6 +482,7 @@ EVENT_TYPES: Final[Mapping[str, type[Any]]] = {
     "model_pricing.price_corrected.v2": ModelPricingPriceCorrectedV2,
     "model_pricing.price_annotated.v1": ModelPricingPriceAnnotatedV1,
     "provider.added.v1": ProviderAddedV1,
+    "refusal.recorded.v1": RefusalRecordedV1,
     "secret.created.v1": SecretCreatedV1,
     "secret.created_again.v1": SecretCreatedAgainV1,
     "secret.overwritten.v1": SecretOverwrittenV1,
@@ -471,6 +490,7 @@ EVENT_TYPES: Final[Mapping[str, type[Any]]] = {
     "secret.revealed.v1": SecretRevealedV1,
     "secret.versions_destroyed.v1": SecretVersionsDestroyedV1,
     "secret.deleted.v1": SecretDeletedV1,
+    "session_texts.read.v1": SessionTextsReadV1,
     "token.issued.v2": TokenIssuedV2,
     "token.revoked.v1": TokenRevokedV1,
     "tool_rules.created.v1": ToolRulesCreatedV1,

@@ -1,0 +1,54 @@
+"""Record each read of the texts of other users' sessions."""
+
+from collections.abc import Mapping
+from typing import Final
+from uuid import UUID
+
+from aiohttp import web
+from cachetools import TTLCache
+
+from service.audit.commands import ReadTexts, read_texts
+from service.http.authentication import PRINCIPAL
+from service.http.dispatch import execute_for
+from service.http.operation import OPERATION
+
+RECORDED_MAX: Final = 100_000
+# Whoever watches a list would otherwise add an event each time that it is fetched.
+RECORDED_FOR_S: Final = 300.0
+
+
+class TextReadings:
+    """Records reads of texts; remembers what it has just recorded."""
+
+    def __init__(self) -> None:
+        self._recorded: TTLCache[tuple[UUID | None, str, str], bool] = TTLCache(
+            RECORDED_MAX, RECORDED_FOR_S
+        )
+
+    async def record(self, request: web.Request, users: Mapping[UUID, UUID]) -> None:
+        """Append that the caller reads texts; ``users`` is session id to user id.
+
+        Comes before anything is answered: what can't be recorded isn't read. Reading
+        texts of the caller's own sessions isn't recorded, and reading the same texts
+        again only after ``RECORDED_FOR_S``.
+        """
+        principal = request[PRINCIPAL]
+        operation = request[OPERATION].name
+        unrecorded = {
+            (principal.token_id, operation, str(session)): str(user)
+            for session, user in users.items()
+            if user != principal.user_id
+        }
+        for key in [key for key in unrecorded if key in self._recorded]:
+            del unrecorded[key]
+        if not unrecorded:
+            return
+        sessions = {session: user for (_, _, session), user in unrecorded.items()}
+        await execute_for(
+            request, read_texts, ReadTexts(operation=operation, sessions=sessions)
+        )
+        for key in unrecorded:
+            self._recorded[key] = True
+
+
+TEXT_READINGS = web.AppKey("text_readings", TextReadings)
