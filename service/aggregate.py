@@ -34,6 +34,10 @@ class LoggedAggregate(Aggregate):
             """Return what the actor did, for audit reviewers; pure."""
             raise NotImplementedError
 
+        def subject(self, named: Named) -> str:
+            """Return the aggregate's id, with its name where that is known."""
+            return named(str(self.originator_id))
+
     class Created(Event, Aggregate.Created):
         """The first event; the library requires this name."""
 

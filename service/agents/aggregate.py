@@ -46,7 +46,7 @@ class Agent(LoggedAggregate):
         previous_description: Published[str]
 
         def sentence(self, named: Named) -> str:
-            return "edited the agent: " + differences(
+            return f"edited the agent {self.subject(named)}: " + differences(
                 ("name", self.previous_name, self.name),
                 ("description", self.previous_description, self.description),
             )
@@ -62,7 +62,9 @@ class Agent(LoggedAggregate):
         TOPIC = "agent.retired"
 
         def sentence(self, named: Named) -> str:
-            return "retired the agent: all of its tools are denied"
+            return (
+                f"retired the agent {self.subject(named)}: all of its tools are denied"
+            )
 
     class ManagerAppointed(LoggedAggregate.Event):
         """The user now manages the agent.
@@ -74,7 +76,10 @@ class Agent(LoggedAggregate):
         user_id: Published[Id]
 
         def sentence(self, named: Named) -> str:
-            return f"gave {named(self.user_id)} full management of the agent"
+            return (
+                f"gave {named(self.user_id)} full management of the agent "
+                f"{self.subject(named)}"
+            )
 
     class ManagerDismissed(LoggedAggregate.Event):
         """The user no longer manages the agent.
@@ -86,7 +91,10 @@ class Agent(LoggedAggregate):
         user_id: Published[Id]
 
         def sentence(self, named: Named) -> str:
-            return f"took full management of the agent from {named(self.user_id)}"
+            return (
+                f"took full management of the agent {self.subject(named)} "
+                f"from {named(self.user_id)}"
+            )
 
     class ReaderAppointed(LoggedAggregate.Event):
         """The user may now read the agent's rules and explain its decisions.
@@ -98,7 +106,10 @@ class Agent(LoggedAggregate):
         user_id: Published[Id]
 
         def sentence(self, named: Named) -> str:
-            return f"let {named(self.user_id)} read the agent's rules and decisions"
+            return (
+                f"let {named(self.user_id)} read the rules and decisions of the agent "
+                f"{self.subject(named)}"
+            )
 
     class ReaderDismissed(LoggedAggregate.Event):
         """The user may no longer read the agent's rules as its reader.
@@ -110,7 +121,10 @@ class Agent(LoggedAggregate):
         user_id: Published[Id]
 
         def sentence(self, named: Named) -> str:
-            return f"stopped {named(self.user_id)} from reading the agent's rules"
+            return (
+                f"stopped {named(self.user_id)} from reading the rules of the agent "
+                f"{self.subject(named)}"
+            )
 
     TOPIC = "agent"
     class_version = 3  # with readers, and is_retired

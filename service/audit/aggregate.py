@@ -1,9 +1,55 @@
 """Reads of history and of session texts, and refusals, are themselves recorded."""
 
+from collections.abc import Mapping
+from typing import Final
+
 from eventsourcing.domain import event
 
 from service.aggregate import LoggedAggregate
 from service.events import Id, Named, Published, listed
+
+# What each operation reads; its path parameters are named.
+_READ: Final = {
+    "get_audit_events": "a page of the audit trail",
+    "get_audit_event": "entry {position} of the audit trail",
+    "get_audit_jsonl": "an export of the audit trail as JSON Lines",
+    "get_audit_csv": "an export of the audit trail as CSV",
+    "get_audit_stream": "the audit trail as a live stream",
+    "get_aggregate": "the recorded state of {aggregate_id}",
+    "get_aggregate_difference": "the changes of {aggregate_id}",
+    "get_connector_exposure": "who could use the connector {id}",
+    "get_decisions_difference": "the changed decisions of the agent {agent_id}",
+}
+_FILTERS: Final = {
+    "actor": "caused by",
+    "resource": "about",
+    "kind": "of kind",
+    "request_id": "of request",
+    "from_time": "from",
+    "until_time": "until",
+    "from_position": "from position",
+    "until_position": "up to position",
+    "since": "since",
+    "until": "until",
+    "at": "as of",
+    "tools": "for the tools",
+}
+
+
+def read_in_words(operation: str, asked: Mapping[str, str], named: Named) -> str:
+    """Say what a request read: what, and then each of its filters."""
+    parameters = {name: named(value) for name, value in asked.items()}
+    # An operation of another version of the service has no words here.
+    what = _READ.get(operation, operation.removeprefix("get_").replace("_", " "))
+    in_path = {name for name in parameters if f"{{{name}}}" in what}
+    for name in in_path:
+        what = what.replace(f"{{{name}}}", parameters[name])
+    filters = [
+        f"{_FILTERS.get(name, name)} {value}"
+        for name, value in parameters.items()
+        if name not in in_path
+    ]
+    return f"read {what}" + (f": {listed(filters)}" if filters else "")
 
 
 class AuditReading(LoggedAggregate):
@@ -23,9 +69,7 @@ class AuditReading(LoggedAggregate):
         asked: dict[str, str]
 
         def sentence(self, named: Named) -> str:
-            asked = [f"{name} {value}" for name, value in self.asked.items()]
-            what = self.operation.removeprefix("get_").replace("_", " ")
-            return f"read history: {what}" + (f", {listed(asked)}" if asked else "")
+            return read_in_words(self.operation, self.asked, named)
 
     TOPIC = "audit"
 

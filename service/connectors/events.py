@@ -19,7 +19,7 @@ class Edited(LoggedAggregate.Event):
     previous_description: Published[str]
 
     def sentence(self, named: Named) -> str:
-        return "edited the connector: " + differences(
+        return f"edited the connector {self.subject(named)}: " + differences(
             ("name", self.previous_name, self.name),
             ("URL", self.previous_url, self.url),
             ("description", self.previous_description, self.description),
@@ -38,7 +38,10 @@ class OwnershipOffered(LoggedAggregate.Event):
     user_id: Published[Id]
 
     def sentence(self, named: Named) -> str:
-        return f"offered the connector to {named(self.user_id)} as its new owner"
+        return (
+            f"offered the connector {self.subject(named)} to {named(self.user_id)} "
+            "as its new owner"
+        )
 
 
 class OwnershipOfferWithdrawn(LoggedAggregate.Event):
@@ -52,8 +55,8 @@ class OwnershipOfferWithdrawn(LoggedAggregate.Event):
 
     def sentence(self, named: Named) -> str:
         return (
-            f"ended the offer of the connector to {named(self.user_id)} "
-            "as its new owner"
+            f"ended the offer of the connector {self.subject(named)} "
+            f"to {named(self.user_id)} as its new owner"
         )
 
 
@@ -69,8 +72,8 @@ class HandedOver(LoggedAggregate.Event):
 
     def sentence(self, named: Named) -> str:
         return (
-            f"handed the connector over from {named(self.previous_owner_id)} "
-            f"to {named(self.owner_id)}"
+            f"handed the connector {self.subject(named)} over from "
+            f"{named(self.previous_owner_id)} to {named(self.owner_id)}"
         )
 
 
@@ -87,7 +90,7 @@ class MadePublic(LoggedAggregate.Event):
     since: Published[Time]
 
     def sentence(self, named: Named) -> str:
-        return "made the connector public"
+        return f"made the connector {self.subject(named)} public; it was private before"
 
 
 class MadePrivate(LoggedAggregate.Event):
@@ -99,7 +102,7 @@ class MadePrivate(LoggedAggregate.Event):
     TOPIC = "connector.made_private"
 
     def sentence(self, named: Named) -> str:
-        return "made the connector private"
+        return f"made the connector {self.subject(named)} private; it was public before"
 
 
 class GrantOffered(LoggedAggregate.Event):
@@ -116,8 +119,9 @@ class GrantOffered(LoggedAggregate.Event):
 
     def sentence(self, named: Named) -> str:
         return (
-            f"consented for the {self.side} to a grant to agent "
-            f"{named(self.agent_id)}; the other side's consent is missing"
+            f"consented for the {self.side} to a grant of the connector "
+            f"{self.subject(named)} to agent {named(self.agent_id)}; "
+            "the other side's consent is missing"
         )
 
 
@@ -131,7 +135,10 @@ class GrantedToAgent(LoggedAggregate.Event):
     agent_id: Published[Id]
 
     def sentence(self, named: Named) -> str:
-        return f"granted the connector to agent {named(self.agent_id)}"
+        return (
+            f"granted the connector {self.subject(named)} "
+            f"to agent {named(self.agent_id)}"
+        )
 
 
 class GrantRevoked(LoggedAggregate.Event):
@@ -145,7 +152,8 @@ class GrantRevoked(LoggedAggregate.Event):
 
     def sentence(self, named: Named) -> str:
         return (
-            f"took the connector, or its offer, back from agent {named(self.agent_id)}"
+            f"took the connector {self.subject(named)}, or its offer, back "
+            f"from agent {named(self.agent_id)}"
         )
 
 
@@ -158,4 +166,6 @@ class Retired(LoggedAggregate.Event):
     TOPIC = "connector.retired"
 
     def sentence(self, named: Named) -> str:
-        return "retired the connector: no agent holds it any more"
+        return (
+            f"retired the connector {self.subject(named)}: no agent holds it any more"
+        )

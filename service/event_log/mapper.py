@@ -32,7 +32,8 @@ class RecordedEvent:
     """An event with its position in the log.
 
     ``metadata`` names its origin: ``actor`` (user id or ``system``), and where
-    known ``token``, ``request_id``, ``address`` and ``traceparent``.
+    known ``token``, ``request_id`` and ``traceparent``; ``address`` in events of
+    earlier versions of the service.
     """
 
     position: int

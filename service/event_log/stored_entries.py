@@ -35,6 +35,10 @@ NAMING = """
             ORDER BY originator_version DESC
             LIMIT 1) AS e
 """
+FIRST = f"""{COLUMNS}
+     WHERE e.originator_id = ANY (%(ids)s::uuid[]) AND e.originator_version = 1
+       AND e.topic = ANY (%(topics)s)
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,4 +78,13 @@ async def entries_at(db: Db, positions: Sequence[int]) -> list[StoredEntry]:
 async def naming_entries(db: Db, aggregate_ids: Sequence[str]) -> list[StoredEntry]:
     """Return the entries that users, agents and connectors have their names from."""
     cursor = await db.execute(NAMING, [list(aggregate_ids)], binary=True)
+    return [StoredEntry(*row) for row in await cursor.fetchall()]
+
+
+async def first_entries(
+    db: Db, aggregate_ids: Sequence[str], topics: Sequence[str]
+) -> list[StoredEntry]:
+    """Return the first entries of aggregates, where they are of one of the topics."""
+    wanted = {"ids": list(aggregate_ids), "topics": list(topics)}
+    cursor = await db.execute(FIRST, wanted, binary=True)
     return [StoredEntry(*row) for row in await cursor.fetchall()]

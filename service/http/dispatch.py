@@ -113,13 +113,13 @@ async def execute_for(
 
 
 def request_metadata(request: web.Request) -> dict[str, str]:
-    """Return what the log keeps beside an event: who caused it, in which request."""
+    """Return what the log keeps beside an event: who caused it, in which request.
+
+    Not the caller's address, which could never be erased; it is in the log line of the
+    request.
+    """
     principal = request[PRINCIPAL]
-    metadata = {
-        **principal.metadata,
-        "request_id": request[REQUEST_ID],
-        "address": request.remote or "",
-    }
+    metadata = {**principal.metadata, "request_id": request[REQUEST_ID]}
     if TRACEPARENT in request:
         metadata["traceparent"] = request[TRACEPARENT]
     return metadata

@@ -75,7 +75,10 @@ class ModelPricing(LoggedAggregate):
             state["price"]["structure"] = None
 
         def sentence(self, named: Named) -> str:
-            return f"set a price: {_price(self)} (source: {self.source['name']})"
+            return (
+                f"set a price of {self.subject(named)}: {_price(self)} "
+                f"(source: {self.source['name']})"
+            )
 
         def apply(self, aggregate: Any) -> None:
             period = _period(self)
@@ -95,7 +98,10 @@ class ModelPricing(LoggedAggregate):
 
         def sentence(self, named: Named) -> str:
             period = period_text(self.effective_from, self.effective_until)
-            return f"ended price {self.price_version}: it is valid {period}"
+            return (
+                f"ended price {self.price_version} of {self.subject(named)}: "
+                f"it is valid {period}"
+            )
 
         def apply(self, aggregate: Any) -> None:
             aggregate.periods = with_price_ended(
@@ -124,7 +130,8 @@ class ModelPricing(LoggedAggregate):
 
         def sentence(self, named: Named) -> str:
             return (
-                f"corrected price {self.corrects}: {_price(self)} "
+                f"corrected price {self.corrects} of {self.subject(named)}: "
+                f"{_price(self)} "
                 f"(source: {self.source['name']})"
             )
 
@@ -142,7 +149,10 @@ class ModelPricing(LoggedAggregate):
         notes: Published[str | None]
 
         def sentence(self, named: Named) -> str:
-            return f"replaced the notes of price {self.price_version}"
+            return (
+                f"replaced the notes of price {self.price_version} of "
+                f"{self.subject(named)}"
+            )
 
         def apply(self, aggregate: Any) -> None:
             aggregate.periods = with_price_annotated(

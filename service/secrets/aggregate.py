@@ -48,7 +48,10 @@ class Secret(LoggedAggregate):
         fingerprint: str
 
         def sentence(self, named: Named) -> str:
-            return f"created the deleted secret again, as version {self.version}"
+            return (
+                f"created the deleted secret {self.subject(named)} again, "
+                f"as version {self.version}"
+            )
 
     class Overwritten(LoggedAggregate.Event):
         """The secret has a new value.
@@ -62,7 +65,10 @@ class Secret(LoggedAggregate):
         fingerprint: str
 
         def sentence(self, named: Named) -> str:
-            return f"gave the secret another value, version {self.version}"
+            return (
+                f"gave the secret {self.subject(named)} another value: "
+                f"version {self.version}, before version {self.version - 1}"
+            )
 
     class Restored(LoggedAggregate.Event):
         """The value of an earlier version was restored, as a new version.
@@ -78,8 +84,9 @@ class Secret(LoggedAggregate):
 
         def sentence(self, named: Named) -> str:
             return (
-                f"gave the secret the value of version {self.restored_version} again, "
-                f"as version {self.version}"
+                f"gave the secret {self.subject(named)} the value of version "
+                f"{self.restored_version} again: version {self.version}, "
+                f"before version {self.version - 1}"
             )
 
     class Revealed(LoggedAggregate.Event):
@@ -92,7 +99,10 @@ class Secret(LoggedAggregate):
         version: Published[int]
 
         def sentence(self, named: Named) -> str:
-            return f"read the secret's value, version {self.version}"
+            return (
+                f"read the value of the secret {self.subject(named)}, "
+                f"version {self.version}"
+            )
 
     class VersionsDestroyed(LoggedAggregate.Event):
         """Older values of the secret were destroyed.
@@ -107,8 +117,10 @@ class Secret(LoggedAggregate):
         sealed_ids: list[str]
 
         def sentence(self, named: Named) -> str:
-            return "destroyed the values of earlier versions: " + ", ".join(
-                map(str, self.versions)
+            versions = ", ".join(map(str, self.versions))
+            return (
+                f"destroyed earlier values of the secret {self.subject(named)}: "
+                f"versions {versions}"
             )
 
     class Deleted(LoggedAggregate.Event):
@@ -121,7 +133,7 @@ class Secret(LoggedAggregate):
         sealed_ids: list[str]
 
         def sentence(self, named: Named) -> str:
-            return "deleted the secret and destroyed its values"
+            return f"deleted the secret {self.subject(named)} and destroyed its values"
 
     TOPIC = "secret"
 

@@ -94,7 +94,7 @@ class ChatSession(LoggedAggregate):
         shares: Published[list[RecordedShare] | None]
 
         def sentence(self, named: Named) -> str:
-            return "recorded " + _turn_text(self)
+            return f"recorded in session {self.subject(named)} {_turn_text(self)}"
 
         def apply(self, aggregate: Any) -> None:
             aggregate.turns += 1
@@ -111,7 +111,7 @@ class ChatSession(LoggedAggregate):
         TOPIC = "session.turn_amended"
 
         def sentence(self, named: Named) -> str:
-            return "amended " + _turn_text(self)
+            return f"amended in session {self.subject(named)} {_turn_text(self)}"
 
         def apply(self, aggregate: Any) -> None:
             aggregate.turn_keys = aggregate.turn_keys.replace(
@@ -128,7 +128,7 @@ class ChatSession(LoggedAggregate):
         ended_at: Published[Time]
 
         def sentence(self, named: Named) -> str:
-            return f"ended the session at {self.ended_at}"
+            return f"ended the session {self.subject(named)} at {self.ended_at}"
 
     TOPIC = "session"
 

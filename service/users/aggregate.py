@@ -41,7 +41,7 @@ class User(LoggedAggregate):
         role: Published[str]
 
         def sentence(self, named: Named) -> str:
-            return f"granted the role {self.role}"
+            return f"granted the role {self.role} to {self.subject(named)}"
 
     class RoleRevoked(LoggedAggregate.Event):
         """A role was taken from the user.
@@ -53,7 +53,7 @@ class User(LoggedAggregate):
         role: Published[str]
 
         def sentence(self, named: Named) -> str:
-            return f"revoked the role {self.role}"
+            return f"revoked the role {self.role} of {self.subject(named)}"
 
     class KeyDestroyed(LoggedAggregate.Event):
         """The user's key was destroyed, and all data sealed with it.
@@ -67,7 +67,7 @@ class User(LoggedAggregate):
 
         def sentence(self, named: Named) -> str:
             return (
-                "destroyed the user's key: "
+                f"destroyed the key of {self.subject(named)}: "
                 "nothing sealed for them can be opened any more"
             )
 
@@ -80,7 +80,10 @@ class User(LoggedAggregate):
         TOPIC = "user.disabled"
 
         def sentence(self, named: Named) -> str:
-            return "disabled the user: none of their tokens is accepted"
+            return (
+                f"disabled the user {self.subject(named)}: "
+                "none of their tokens is accepted"
+            )
 
     class Enabled(LoggedAggregate.Event):
         """The disabled user was enabled: their valid tokens are accepted again.
@@ -91,7 +94,10 @@ class User(LoggedAggregate):
         TOPIC = "user.enabled"
 
         def sentence(self, named: Named) -> str:
-            return "enabled the user: their valid tokens are accepted again"
+            return (
+                f"enabled the user {self.subject(named)}: "
+                "their valid tokens are accepted again"
+            )
 
     class TokenAdded(LoggedAggregate.Event):
         """A token was added to the user's tokens, whose number is limited.
@@ -107,7 +113,9 @@ class User(LoggedAggregate):
         dropped: list[str]
 
         def sentence(self, named: Named) -> str:
-            return "added a token to the user's tokens"
+            return (
+                f"added {named(self.token_id)} to the tokens of {self.subject(named)}"
+            )
 
     TOPIC = "user"
     class_version = 2  # with tokens, and whether the user is disabled
@@ -238,7 +246,7 @@ class Token(LoggedAggregate):
         TOPIC = "token.revoked"
 
         def sentence(self, named: Named) -> str:
-            return "revoked the token"
+            return f"revoked the token {self.subject(named)}"
 
     TOPIC = "token"
     class_version = 2  # with a time at which it expires

@@ -1,11 +1,15 @@
 """A sentence for every type of event."""
 
 import re
+from uuid import UUID
 
 import pytest
 
 from projections.audit.trail.sentences import SENTENCE_CHARACTERS_MAX, sentence_of
-from service.audit.aggregate import AuditReading
+from service.aggregate import LoggedAggregate
+from service.app import operations
+from service.audit.aggregate import AuditReading, read_in_words
+from service.http.operation import Operation
 from service.tool_rules.aggregate import ToolRules
 from tests.golden_events import ID, EventType, every_event_type
 
@@ -26,6 +30,48 @@ def test_a_sentence_is_the_same_every_time(kind: EventType) -> None:
     said = {sentence_of(kind.example()) for _ in range(2)}
 
     assert len(said) == 1
+
+
+# Their rules are an agent's, which is what they name.
+OF_AGENTS = {"tool_rules.replaced", "tool_rules.cleared"}
+CHANGES = [
+    kind
+    for kind in KINDS
+    if not issubclass(kind.event, LoggedAggregate.Created)
+    and kind.topic not in OF_AGENTS
+]
+
+
+@pytest.mark.parametrize("kind", CHANGES, ids=lambda kind: kind.topic)
+def test_a_sentence_names_what_was_changed(kind: EventType) -> None:
+    event = kind.example()
+    changed = UUID(int=7)
+    vars(event)["originator_id"] = changed
+
+    sentence = sentence_of(event, lambda each: f"{each} by name")
+
+    assert f"{changed} by name" in sentence
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [
+        each
+        for each in operations()
+        if each.tag == "audit" and not re.search("checkpoint|proofs", each.path)
+    ],
+    ids=lambda each: each.name,
+)
+def test_a_reading_says_in_words_what_was_read(operation: Operation) -> None:
+    path = {name: f"value-of-{name}" for name in operation.path_types}
+    asked = {**path, "actor": "ada", "kind": "secret"}
+
+    sentence = read_in_words(operation.name, asked, str.upper)
+
+    assert operation.name.removeprefix("get_").replace("_", " ") not in sentence
+    assert all(value.upper() in sentence for value in path.values())
+    assert sentence.startswith("read ")
+    assert sentence.endswith(": caused by ADA, of kind SECRET")
 
 
 def test_rules_are_spelled_out() -> None:

@@ -57,11 +57,13 @@ async def test_an_entry_says_who_did_what_in_which_request(callers: Callers) -> 
         "actor": "ada",
         "request_id": "share-1",
         "trace_id": TRACE,
-        "address": "127.0.0.1",
+        "address": None,
         "kind": "connector.made_public",
         "resource": {"kind": "connector", "id": connector, "name": "Tracker"},
         "version": 3,
-        "what": "made the connector public",
+        "what": (
+            f"made the connector Tracker ({connector}) public; it was private before"
+        ),
     }
 
 
@@ -216,6 +218,41 @@ async def test_reading_stays_refused_after_the_role_is_gone(callers: Callers) ->
     await root.delete(f"/api/users/{auditor.user_id}/roles/auditor")
 
     assert (await auditor.get(EVENTS)).status == 403
+
+
+async def test_words_name_the_secret_and_its_versions(callers: Callers) -> None:
+    ada = await callers.user("ada")
+    auditor = await callers.user("olga", "auditor")
+    await ada.post("/api/secrets", {"name": "github", "value": "1"})
+    written = await ada.put("/api/secrets/github", {"value": "2"})
+
+    reply = await page(auditor, kind="secret.overwritten", reflecting=written.position)
+
+    (entry,) = reply.data["entries"]
+    secret = entry["resource"]
+    assert secret["name"] == "github"
+    assert entry["what"] == (
+        f"gave the secret github ({secret['id']}) another value: "
+        "version 2, before version 1"
+    )
+
+
+async def test_one_entry_shows_the_resource_before_and_after(callers: Callers) -> None:
+    ada = await callers.user("ada")
+    auditor = await callers.user("olga", "auditor")
+    agent, connector, _ = await connected(ada)
+    await put(ada, UUID(agent), rule(UUID(connector), "issues.*", "allow"))
+    written = await put(ada, UUID(agent), rule(UUID(connector), "issues.*", "deny"))
+
+    reply = await auditor.get(f"{EVENTS}/{written.position}")
+
+    (change,) = reply.data["changes"]
+    assert change == {
+        "path": f"/rules/{connector}/issues.*",
+        "what": "replaced",
+        "before": "allow",
+        "after": "deny",
+    }
 
 
 async def test_one_entry_as_it_is_recorded(callers: Callers) -> None:

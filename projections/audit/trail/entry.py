@@ -1,26 +1,48 @@
 """An entry of the trail as the API and exports show it."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from eventsourcing.persistence import StoredEvent
+from eventsourcing.utils import get_topic
 from typing_extensions import TypedDict
 
 from projections.audit.trail.authorship import Authorship, authorship
 from projections.audit.trail.sentences import UNREADABLE, sentence_of
 from service.database import Db
 from service.event_log.mapper import EventMapper
-from service.event_log.stored_entries import StoredEntry, naming_entries
+from service.event_log.stored_entries import (
+    StoredEntry,
+    first_entries,
+    naming_entries,
+)
+from service.price_catalog.aggregate import ModelPricing
+from service.price_catalog.provider import Provider
+from service.secrets.aggregate import Secret
+from service.sessions.aggregate import ChatSession
+from service.users.aggregate import Token
+
+# What gives its name to a thing that keeps it. Users, agents and connectors don't.
+NAMES: Final[Mapping[str, Callable[[Any], str]]] = {
+    get_topic(Secret.Created): lambda event: event.name,
+    get_topic(ChatSession.Created): lambda event: event.session_id,
+    get_topic(ModelPricing.Created): lambda event: (
+        f"{event.provider_key}/{event.model}"
+    ),
+    get_topic(Provider.Created): lambda event: event.display_name,
+    get_topic(Token.Created): lambda event: event.label,
+}
 
 
 class AuditedResource(TypedDict):
     """The resource that an entry changed.
 
-    ``name`` is set only for users, agents and connectors.
+    ``name`` is null for what has no name of its own: tool rules, and records of reads
+    and refusals.
     """
 
     kind: str
@@ -71,14 +93,20 @@ async def audit_entries(
 
 
 async def _names(db: Db, mapper: EventMapper, ids: Iterable[str]) -> dict[str, str]:
-    """Return the names of the users, agents and connectors among some ids.
+    """Return the names of what has one among some ids.
 
     The present names, from the log: so an entry shows them however far any read table
     has come.
     """
-    naming = await naming_entries(db, sorted(set(ids)))
-    decoded = ((str(each.aggregate_id), _event(mapper, each)) for each in naming)
-    return {each: event.name for each, event in decoded if event is not None}
+    wanted = sorted(set(ids))
+    naming = await naming_entries(db, wanted)
+    decoded = [(each, _event(mapper, each)) for each in naming]
+    names = {str(each.aggregate_id): event.name for each, event in decoded if event}
+    first = await first_entries(db, wanted, [*NAMES])
+    for each in first:
+        if (event := _event(mapper, each)) is not None:
+            names[str(each.aggregate_id)] = NAMES[each.topic](event)
+    return names
 
 
 def _event(mapper: EventMapper, entry: StoredEntry) -> Any:

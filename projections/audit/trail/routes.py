@@ -9,6 +9,8 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from projections.audit.entry_json import recorded
+from projections.audit.history.state import Change
+from projections.audit.trail.changes import changes_at
 from projections.audit.trail.entry import AuditEntry, audit_entries
 from projections.audit.trail.export import Format, export
 from projections.audit.trail.filters import (
@@ -58,8 +60,13 @@ class AuditPage(TypedDict):
 
 
 class WholeEntry(AuditEntry):
-    """An entry with everything that the log holds of it, exactly as stored."""
+    """An entry with everything that the log holds of it, exactly as stored.
 
+    ``changes`` are the differences between the resource before and after the event, as
+    in a comparison of the aggregate; null if its events can't be read.
+    """
+
+    changes: list[Change] | None
     recorded: dict[str, Any]
 
 
@@ -101,7 +108,7 @@ async def get_audit_events(
 async def get_audit_event(
     request: web.Request, position: Position
 ) -> Answer[WholeEntry]:
-    """Get one entry with its recorded fields.
+    """Get one entry with its recorded fields, and the resource before and after.
 
     For superusers and auditors. The read is recorded.
     """
@@ -112,7 +119,8 @@ async def get_audit_event(
             raise NotFoundError("the log has no such position")
         mapper = request.config_dict[EVENT_LOG].mapper
         (entry,) = await audit_entries(db, mapper, found)
-    data = WholeEntry(**entry, recorded=recorded(found[0]))
+        changes = await changes_at(db, mapper, found[0])
+    data = WholeEntry(**entry, changes=changes, recorded=recorded(found[0]))
     return Answer(message="audit entry", data=data)
 
 
