@@ -145,7 +145,8 @@ class AuditPage(Model):
 class AuditedResource(Model):
     """The resource that an entry changed.
 
-    ``name`` is set only for users, agents and connectors.
+    ``name`` is null for what has no name of its own: tool rules, and records of reads
+    and refusals.
     """
 
     kind: str
@@ -1474,7 +1475,11 @@ class VariantBody(Model):
 
 
 class WholeEntry(Model):
-    """An entry with everything that the log holds of it, exactly as stored."""
+    """An entry with everything that the log holds of it, exactly as stored.
+
+    ``changes`` are the differences between the resource before and after the event, as
+    in a comparison of the aggregate; null if its events can't be read.
+    """
 
     position: int
     recorded_at: datetime
@@ -1488,6 +1493,7 @@ class WholeEntry(Model):
     resource: AuditedResource
     version: int
     what: str
+    changes: Sequence[Change] | None
     recorded: Mapping[str, Any]
 
     CONVERTERS = {
@@ -1495,6 +1501,7 @@ class WholeEntry(Model):
         "actor_id": UUID,
         "token_id": UUID,
         "resource": lambda value: AuditedResource.decode(value),
+        "changes": lambda value: list_of(Change.decode)(value),
     }
 
 

@@ -158,7 +158,8 @@ class AsyncSessionsResource:
 
         The caller's own sessions and those of agents that the caller manages; all
         sessions for superusers and auditors. The time window selects sessions whose
-        last activity is at or after `start_time`. Ordered by `start_time`, then `id`,
+        last activity is at or after `start_time`. Reading texts of other users'
+        sessions is recorded in the audit trail. Ordered by `start_time`, then `id`,
         descending. Unknown figures are null, never 0. Texts are null once their user's
         key was destroyed.
 
@@ -202,7 +203,8 @@ class AsyncSessionsResource:
         """Get a session with its turns.
 
         The session as in the list, and its turns by start time with their full texts.
-        Texts are null once their user's key was destroyed.
+        Texts are null once their user's key was destroyed. Reading another user's
+        session is recorded in the audit trail.
         """
         return await self._caller.model(
             operations.GET_SESSION,

@@ -74,7 +74,7 @@ class AuditResource(AuditChecks):
         )
 
     def get(self, position: int) -> WholeEntry:
-        """Get one entry with its recorded fields.
+        """Get one entry with its recorded fields, and the resource before and after.
 
         For superusers and auditors. The read is recorded.
         """
