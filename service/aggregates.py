@@ -7,6 +7,7 @@ from service.aggregate import LoggedAggregate
 from service.audit.aggregate import AuditReading, Refusal, TextReading
 from service.connectors.aggregate import Connector
 from service.price_catalog.aggregate import ModelPricing
+from service.price_catalog.match_rules import MatchRules
 from service.price_catalog.provider import Provider
 from service.secrets.aggregate import Secret
 from service.sessions.aggregate import ChatSession
@@ -18,6 +19,7 @@ AGGREGATES: Final[tuple[type[LoggedAggregate], ...]] = (
     AuditReading,
     ChatSession,
     Connector,
+    MatchRules,
     ModelPricing,
     Provider,
     Refusal,

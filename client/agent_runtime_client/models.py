@@ -493,7 +493,7 @@ class ImportReport(Model):
     """Differences between a price list and the catalog.
 
     ``vanished`` models had a price from this list, which no longer contains them; their
-    prices stay.
+    prices stay. ``match_rules_changed``: providers whose rules for names have changed.
     """
 
     source: PriceSource
@@ -502,6 +502,7 @@ class ImportReport(Model):
     differences: Sequence[ModelDifference]
     skipped: Sequence[SkippedRow]
     vanished: Sequence[str]
+    match_rules_changed: Sequence[str]
 
     CONVERTERS = {
         "source": lambda value: PriceSource.decode(value),

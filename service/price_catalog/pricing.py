@@ -22,19 +22,23 @@ Costs of several calls add up exactly (``EXACT.add``), if they have one currency
 is unknown while the cost of a call is.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime
-from typing import Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 from uuid import UUID
 
 from service.aggregate import LoggedAggregate
 from service.price_catalog.aggregate import ModelPricing
 from service.price_catalog.charge import Charge, Unpriced, amount_of
+from service.price_catalog.match_rules import MatchRules
+from service.price_catalog.matching import Entry, index_of, names_of
+from service.price_catalog.periods import time_text
 from service.price_catalog.price import Price, price_at
 from service.price_catalog.structure import Rate, rates_at
 from service.price_catalog.usage import Usage
 
 A = TypeVar("A", bound=LoggedAggregate)
+RULES_SOURCE: Final = "genai-prices"  # the only price list with rules
 
 
 class Catalog(Protocol):
@@ -57,19 +61,49 @@ async def price_call(
     one with a price counts. ``provider`` is the name that the telemetry uses.
     """
     unpriced = Charge(unpriced=Unpriced.NO_SUCH_MODEL)
-    for model in dict.fromkeys(models):
-        if provider is None or model is None:
-            continue
+    async for entry in _entries(provider, models, at, catalog):
         pricing = await catalog.find(
-            ModelPricing, ModelPricing.create_id(provider, model)
+            ModelPricing, ModelPricing.create_id(entry.provider, entry.model)
         )
-        if pricing is None:
+        if pricing is not None:
+            charge = charge_of(pricing, usage, at, rule=entry.rule)
+        elif "match" in entry.rule:
+            # The price list knows the model, without a price.
+            charge = Charge(
+                priced_as=f"{entry.provider}/{entry.model}",
+                rule=entry.rule,
+                unpriced=Unpriced.NO_PRICE_THEN,
+            )
+        else:
             continue
-        charge = charge_of(pricing, usage, at, rule="name")
         if charge.unpriced is not Unpriced.NO_PRICE_THEN:
             return charge
         unpriced = charge
     return unpriced
+
+
+async def _entries(
+    provider: str | None,
+    models: Sequence[str | None],
+    at: datetime,
+    catalog: Catalog,
+) -> AsyncIterator[Entry]:
+    """Yield the entries that a call's names may mean, the most certain one first."""
+    rules: MatchRules | None = None
+    for model in dict.fromkeys(models):
+        if model is None:
+            continue
+        if provider is not None:
+            yield Entry(provider, model, "name")
+        if rules is None:
+            rules = await catalog.find(MatchRules, MatchRules.create_id(RULES_SOURCE))
+        if rules is not None:
+            entry = index_of(rules).find(provider, model, time_text(at))
+            if entry is not None:
+                yield entry
+        if provider is not None:
+            for entry in names_of(provider, model):
+                yield entry
 
 
 def charge_of(entry: ModelPricing, usage: Usage, at: datetime, *, rule: str) -> Charge:

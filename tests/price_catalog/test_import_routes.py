@@ -167,8 +167,10 @@ async def test_genai_prices_in_full_by_the_api(root: Caller) -> None:
     assert counted(again)["unchanged"] == len(source.models)
     assert "X-Event-Position" not in again.headers
     providers = len({each.provider for each in source.models})
-    # Before it stand the superuser and the token.
-    assert first.position == 3 + providers + len(source.models) + periods
+    # One event for the rules of each provider, and one for their list. Before all
+    # stand the superuser and the token.
+    rules = 1 + len(source.rules)
+    assert first.position == 3 + providers + len(source.models) + periods + rules
     answered = await exactly_as_listed(root, source, first.position)
     assert len(answered) == len(source.models)
 

@@ -26,7 +26,7 @@ from projections.relay.schema_compatibility import breaking_changes
 from projections.relay.schemas import event_schema
 
 PROJECT = Path(__file__).parents[2]
-PRICE = "model_pricing.price_set.v1"
+PRICE = "model_pricing.price_set.v2"
 
 
 @pytest.mark.parametrize("path", documents(PROJECT), ids=str)

@@ -250,6 +250,26 @@ class ConnectorRetiredV1:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MatchRulesListedV1:
+    """The rules of a price list are imported for the first time."""
+
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatchRulesProviderChangedV1:
+    """The rules for a provider's names have changed."""
+
+    provider: str
+    effective_from: str
+    rules: Mapping[str, Any] | None
+    models: Mapping[str, Sequence[Sequence[Mapping[str, Any]]] | None]
+    order: Sequence[str] | None
+    providers: Sequence[str] | None
+    source: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ModelPricingListedV1:
     """A model gets its first price; the next event holds it."""
 
@@ -476,6 +496,8 @@ EVENT_TYPES: Final[Mapping[str, type[Any]]] = {
     "connector.granted_to_agent.v1": ConnectorGrantedToAgentV1,
     "connector.grant_revoked.v1": ConnectorGrantRevokedV1,
     "connector.retired.v1": ConnectorRetiredV1,
+    "match_rules.listed.v1": MatchRulesListedV1,
+    "match_rules.provider_changed.v1": MatchRulesProviderChangedV1,
     "model_pricing.listed.v1": ModelPricingListedV1,
     "model_pricing.price_set.v2": ModelPricingPriceSetV2,
     "model_pricing.price_ended.v1": ModelPricingPriceEndedV1,

@@ -7,6 +7,7 @@ from decimal import Decimal
 from enum import StrEnum
 from itertools import pairwise
 
+from service.price_catalog.match_rules import ListedRules
 from service.price_catalog.structure import Structure
 
 # Software that serves models on its operator's own hardware, without charge.
@@ -138,6 +139,7 @@ class Import:
     models: tuple[ImportedModel, ...]
     held: tuple[HeldModel, ...]
     skipped: tuple[SkippedModel, ...]
+    rules: tuple[ListedRules, ...] = ()  # of names; only some lists have them
 
 
 def sorted_import(

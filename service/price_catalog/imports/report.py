@@ -63,6 +63,7 @@ class ImportReport:
     results: list[ModelResult] = field(default_factory=list)
     skipped: tuple[SkippedModel, ...] = ()
     vanished: list[str] = field(default_factory=list)
+    match_rules_changed: list[str] = field(default_factory=list)
     position: int | None = None
 
     @property
@@ -124,7 +125,7 @@ class ImportReportResource(TypedDict):
     """Differences between a price list and the catalog.
 
     ``vanished`` models had a price from this list, which no longer contains them; their
-    prices stay.
+    prices stay. ``match_rules_changed``: providers whose rules for names have changed.
     """
 
     source: PriceSourceResource
@@ -133,6 +134,7 @@ class ImportReportResource(TypedDict):
     differences: list[ModelDifferenceResource]
     skipped: list[SkippedRowResource]
     vanished: list[str]
+    match_rules_changed: list[str]
 
 
 def import_report_resource(report: ImportReport) -> ImportReportResource:
@@ -147,6 +149,7 @@ def import_report_resource(report: ImportReport) -> ImportReportResource:
         ],
         "skipped": [_skipped(model) for model in report.skipped],
         "vanished": report.vanished,
+        "match_rules_changed": report.match_rules_changed,
     }
 
 

@@ -34,6 +34,7 @@ from service.price_catalog.imports.report import (
     ImportReport,
     ModelResult,
 )
+from service.price_catalog.match_rules import MatchRules
 from service.price_catalog.periods import Provenance
 from service.price_catalog.policy import refuse_unless_may_price
 from service.price_catalog.provider import Provider
@@ -163,10 +164,49 @@ async def import_prices(
                 report.position = appended.position
             if progress is not None:
                 progress(len(report.results), len(models))
+        if source.rules:
+            report.match_rules_changed = await _import_rules(
+                resources.log,
+                source,
+                provenance,
+                report=report,
+                metadata=metadata,
+                authenticate=authenticate,
+            )
     listed = {model.key for model in models}
     known = await _models_of_source(resources.pool, provenance["name"])
     report.vanished = [key for key in known if key not in listed]
     return report
+
+
+async def _import_rules(
+    log: EventLog,
+    source: Import,
+    provenance: Provenance,
+    *,
+    report: ImportReport,
+    metadata: Mapping[str, str],
+    authenticate: Authenticate | None,
+) -> list[str]:
+    """Make the match rules those of the list, and return the providers that changed."""
+
+    async def decide(work: UnitOfWork) -> list[str]:
+        if authenticate is not None:
+            refuse_unless_may_price(work.principal)
+        rules_id = MatchRules.create_id(provenance["name"])
+        rules = await work.find(MatchRules, rules_id)
+        rules = rules or MatchRules(source=provenance["name"])
+        changed = rules.replace(source.rules, provenance, now=work.at)
+        if changed and not report.dry_run:
+            work.save(rules)
+        return changed
+
+    changed, appended = await execute(
+        log, decide, metadata=metadata, at=report.at, authenticate=authenticate
+    )
+    if appended is not None:
+        report.position = appended.position
+    return changed
 
 
 async def _import_batch(

@@ -1,6 +1,7 @@
 """Import prices from the data inside the genai-prices package."""
 
 import hashlib
+from dataclasses import replace
 from importlib import resources
 from importlib.metadata import version
 
@@ -36,6 +37,7 @@ def import_genai_prices() -> Import:
             "genai-prices isn't installed: pip install 'agent-runtime[demo]'"
         ) from error
     from service.price_catalog.imports.genai_prices.models import read_providers
+    from service.price_catalog.imports.genai_prices.rules import read_rules
 
     listed = resources.files("genai_prices").joinpath("data.py").read_bytes()
     source = PriceSource(
@@ -44,4 +46,5 @@ def import_genai_prices() -> Import:
         sha256=hashlib.sha256(listed).hexdigest(),
     )
     models, skipped = read_providers(providers)
-    return sorted_import(source, models, skipped)
+    listed_rules = tuple(map(read_rules, providers))
+    return replace(sorted_import(source, models, skipped), rules=listed_rules)
