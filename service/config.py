@@ -182,6 +182,13 @@ class Config(KeyConfig, KafkaConfig, TraceStoreConfig):
     demo: bool = Field(
         default=False, description="Load demo data into an empty event log."
     )
+    log_check_hours: float = Field(
+        24,
+        gt=0,
+        le=8760,
+        description="Hours within which the whole log is compared with its Merkle tree "
+        "again, in the background. A short log takes less.",
+    )
     log_format: LogFormat = Field(
         "auto",
         description="Format of log lines: text, json, or auto, which is text on a "

@@ -10,6 +10,7 @@ from typing import Final
 
 from aiohttp import web
 
+from projections.audit.proofs.log_check import run_log_check
 from projections.audit.proofs.signer import run_signer
 from projections.catalog import PROJECTORS, run_followers
 from projections.engine.progress import wait_for_position
@@ -35,6 +36,7 @@ from service.resources import Resources, open_resources
 LAST_REQUESTS_S: Final = 0.5
 POSTGRES_CHECK_INTERVAL_S: Final = 0.5
 READ_TABLES_TIMEOUT_S: Final = 10.0
+HOUR_S: Final = 3600
 GC_THRESHOLDS: Final = (20_000, 20, 50)
 
 FIRST_STEPS: Final = """Try, in another terminal:
@@ -102,6 +104,9 @@ async def _start_followers(
     except UnavailableError:
         logger.warning("some read tables are still being built")
     await stack.enter_async_context(run_signer(resources.pool, config.data_dir))
+    await stack.enter_async_context(
+        run_log_check(resources.conninfo, pass_s=config.log_check_hours * HOUR_S)
+    )
 
 
 async def _start_relay(

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Annotated, Literal
 
 import psycopg
@@ -25,7 +26,15 @@ FOLLOWERS = """
       LEFT JOIN events.stored_event e ON e.notification_id = p.position + 1
      ORDER BY p.follower
 """
+LOG_CHECK = """
+    SELECT c.position, c.completed_at, c.contradiction
+      FROM read.log_check c LEFT JOIN events.head h ON h.epoch = c.epoch
+     WHERE h.epoch IS NOT NULL OR c.epoch IS NULL
+"""
 HEAD = Gauge("agent_runtime_log_position", "Position of the log's last event.")
+
+
+Status = Literal["ready", "degraded", "draining", "unavailable"]
 
 
 @dataclass(slots=True)
@@ -49,10 +58,25 @@ class FollowerHealth(TypedDict):
     stopped: str | None
 
 
+class LogCheckHealth(TypedDict):
+    position: Annotated[
+        int, Field(description="Last event compared with the Merkle tree in this pass.")
+    ]
+    completed_at: Annotated[
+        datetime | None,
+        Field(description="End of the last pass over the whole log without a finding."),
+    ]
+    contradiction: Annotated[
+        str | None,
+        Field(description="Which events are missing or changed; null for none known."),
+    ]
+
+
 class Readiness(TypedDict):
-    status: Literal["ready", "degraded", "draining", "unavailable"]
+    status: Status
     log_position: int | None
     followers: list[FollowerHealth]
+    log_check: LogCheckHealth | None
     trace_store: Annotated[
         Literal["available", "suspended"] | None,
         Field(description="Suspended after failures; null without a trace store."),
@@ -78,14 +102,16 @@ async def get_readyz(request: web.Request) -> Answer[Readiness]:
 
     A stopped follower makes the service degraded, not unready: commands are still
     accepted, and the other read tables stay current. A failing trace store makes it
-    degraded too: lists are answered without its data.
+    degraded too: lists are answered without its data; and so does an event log that
+    doesn't match its Merkle tree: no checkpoint is signed.
     """
     health = request.app[HEALTH]
     try:
         async with health.pool.connection() as db:
             rows = await (await db.execute(FOLLOWERS)).fetchall()
+            checked = await (await db.execute(LOG_CHECK)).fetchone()
     except psycopg.Error:
-        return _answer(health, "unavailable", None, [])
+        return _answer(health, "unavailable", None, [], None)
     head = rows[0][2]
     HEAD.set(head)
     followers: list[FollowerHealth] = [
@@ -99,21 +125,33 @@ async def get_readyz(request: web.Request) -> Answer[Readiness]:
         for name, at, head, reason, lag_s in rows
         if name is not None
     ]
-    if request.app[DRAINING].started:
-        return _answer(health, "draining", head, followers)
+    log_check: LogCheckHealth | None = None
+    if checked is not None:
+        position, completed_at, contradiction = checked
+        log_check = {
+            "position": position,
+            "completed_at": completed_at,
+            "contradiction": contradiction,
+        }
     is_available = health.trace_store_is_available
-    if any(follower["stopped"] for follower in followers) or (
-        is_available is not None and not is_available()
+    status: Status = "ready"
+    if request.app[DRAINING].started:
+        status = "draining"
+    elif (
+        any(follower["stopped"] for follower in followers)
+        or (log_check is not None and log_check["contradiction"])
+        or (is_available is not None and not is_available())
     ):
-        return _answer(health, "degraded", head, followers)
-    return _answer(health, "ready", head, followers)
+        status = "degraded"
+    return _answer(health, status, head, followers, log_check)
 
 
 def _answer(
     health: Health,
-    word: Literal["ready", "degraded", "draining", "unavailable"],
+    word: Status,
     head: int | None,
     followers: list[FollowerHealth],
+    log_check: LogCheckHealth | None,
 ) -> Answer[Readiness]:
     trace_store: Literal["available", "suspended"] | None = None
     if health.trace_store_is_available is not None:
@@ -122,6 +160,7 @@ def _answer(
         "status": word,
         "log_position": head,
         "followers": followers,
+        "log_check": log_check,
         "trace_store": trace_store,
     }
     if word in ("ready", "degraded"):

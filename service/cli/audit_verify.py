@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from projections.audit.entry_json import UnreadableEntryError
 from projections.audit.proofs.checkpoint import Checkpoint
-from projections.audit.proofs.checkpoint_files import PUBLIC_KEY
+from projections.audit.proofs.checkpoint_files import checkpoints_in
 from projections.audit.proofs.note import NoteError, VerifierKey, notes_in
 from projections.audit.proofs.verify import Contradiction, Verdict, verify_export
 from service.cli.running import print_error
@@ -97,11 +97,7 @@ def _checkpoint_files(given: Iterable[str]) -> list[Path]:
 def _files(given: Iterable[str]) -> Iterator[Path]:
     for each in map(Path, given):
         if each.is_dir():
-            yield from sorted(
-                file
-                for file in each.iterdir()
-                if file.is_file() and file.name != PUBLIC_KEY
-            )
+            yield from checkpoints_in(each)
         else:
             yield each
 

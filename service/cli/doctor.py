@@ -2,11 +2,19 @@
 
 import argparse
 import stat
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from projections.audit.proofs.contradictions import (
+    Contradiction,
+    contradictions_between,
+    described,
+    known_contradiction,
+    tree_of,
+)
 from service.bootstrap import TOKEN_FILE
 from service.cli.databases import database_in_use
 from service.cli.running import EXIT_FAILED, run_async
@@ -20,6 +28,10 @@ from service.keys.root_key import RootKeys
 from service.keys.root_key_source import outside_root_keys
 from service.logs import escape_unprintable
 
+# How long events are compared with the tree, the newest first. The service itself
+# compares all of them.
+TREE_CHECK_S: Final = 20.0
+TREE_CHECK_STEP: Final = 10_000
 LAG_MAX: Final = 10_000
 # The newest positions are checked for gaps: a log of any length takes no longer.
 POSITIONS_CHECKED_MAX: Final = 100_000
@@ -30,9 +42,11 @@ DURABLE: Final[Mapping[str, str]] = {
 }
 SETTINGS = "SELECT name, setting FROM pg_settings WHERE name = ANY (%s)"
 RIGHTS = """
-    SELECT has_table_privilege('events.stored_event', 'UPDATE')
-        OR has_table_privilege('events.stored_event', 'DELETE')
-        OR has_table_privilege('events.stored_event', 'TRUNCATE')
+    SELECT string_agg(format('%s on %s', right_, table_), ', ')
+      FROM unnest(ARRAY['UPDATE', 'DELETE', 'TRUNCATE']) AS right_,
+           unnest(ARRAY['events.stored_event', 'events.merkle_node',
+                        'events.merkle_tree', 'events.checkpoint']) AS table_
+     WHERE has_table_privilege(table_, right_)
 """
 POSITIONS = """
     SELECT (SELECT position FROM events.head),
@@ -92,6 +106,7 @@ async def check_installation(
             _durability,
             _privileges,
             _positions,
+            _tree,
             _followers,
         ]
         for check in on_database:
@@ -137,11 +152,7 @@ async def _durability(pool: Pool) -> list[Check]:
 async def _privileges(pool: Pool) -> list[Check]:
     async with pool.connection() as db:
         row = await (await db.execute(RIGHTS)).fetchone()
-    problem = (
-        "it has UPDATE, DELETE or TRUNCATE on events.stored_event; revoke them"
-        if row and row[0]
-        else None
-    )
+    problem = f"it has {row[0]}; revoke that" if row and row[0] else None
     return [Check("service role can only append events", problem)]
 
 
@@ -159,6 +170,23 @@ async def _positions(pool: Pool) -> list[Check]:
             None if is_dense else f"found {count} events from {first} to {last}",
         )
     ]
+
+
+async def _tree(pool: Pool) -> list[Check]:
+    """Hash the newest events again, as many as there is time for."""
+    give_up = time.monotonic() + TREE_CHECK_S
+    found: list[Contradiction] = []
+    async with pool.connection() as db:
+        tree = await tree_of(db)
+        first = tree.size
+        while first and not found and time.monotonic() < give_up:
+            upto, first = first, max(first - TREE_CHECK_STEP, 0)
+            found = await contradictions_between(db, after=first, upto=upto)
+        known = await known_contradiction(db)
+    if tree.head < tree.size:
+        found = [Contradiction("missing", tree.head + 1, tree.size), *found]
+    problem = described(found) if found else known
+    return [Check(f"events {first + 1} to {tree.size} match the Merkle tree", problem)]
 
 
 async def _followers(pool: Pool) -> list[Check]:

@@ -93,6 +93,11 @@ async def rewrite_tree(resources: Resources) -> None:
         follower_conninfo(resources.database_url), autocommit=True
     ) as db:
         await db.execute("DELETE FROM read.position WHERE follower = 'merkle_tree'")
+    await as_owner(
+        resources,
+        "TRUNCATE events.merkle_node",
+        "UPDATE events.merkle_tree SET size = 0",
+    )
     conninfo = follower_conninfo(resources.database_url)
     await rebuild(conninfo, resources.log.mapper, MerkleTreeProjector())
 

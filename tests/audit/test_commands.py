@@ -56,7 +56,8 @@ async def test_export_and_verification_by_a_reader(
         done = await audit("verify", str(export), "--public-key", key, *checkpoints)
         return done.returncode, done.stdout + done.stderr
 
-    key_file = str(tmp_path / "checkpoints" / "public-key")
+    epoch = (await resources.log.head()).epoch
+    key_file = str(tmp_path / "checkpoints" / f"public-key.{epoch}")
     honest = (0, "4 entries verified\n")
     assert await verified(sound, key_file) == honest
     assert await verified(sound, str(signed.key)) == honest

@@ -9,14 +9,17 @@ from hypothesis import strategies as st
 from projections.audit.proofs.merkle import (
     EMPTY_ROOT,
     GrowingTree,
+    InvalidProofError,
     Leaves,
+    Node,
     consistency_path,
     folded,
     full_subtrees,
     inclusion_path,
     leaf_hash,
-    stored_count,
-    stored_index,
+    node_hash,
+    require_consistency,
+    require_inclusion,
 )
 from tests.audit import rfc6962
 
@@ -81,17 +84,25 @@ SIZES_MAX = 70
 
 
 class Stored:
-    """What the table holds of a tree: hashes by their stored index."""
+    """What the table holds of a tree: the hashes of its full subtrees."""
 
     def __init__(self, leaves: Sequence[bytes]) -> None:
         self.tree = GrowingTree()
-        self.hashes: list[bytes] = []
-        for each in leaves:
-            self.hashes += self.tree.append(each)
+        self.hashes: dict[Node, bytes] = {}
+        for number, leaf in enumerate(leaves):
+            self.tree.append(leaf)
+            self.hashes[Node(0, number)] = leaf
+        level, below = 1, list(leaves)
+        while len(below) > 1:
+            below = [
+                node_hash(*pair) for pair in zip(below[::2], below[1::2], strict=False)
+            ]
+            for number, each in enumerate(below):
+                self.hashes[Node(level, number)] = each
+            level += 1
 
     def over(self, leaves: Leaves) -> bytes:
-        nodes = full_subtrees(leaves)
-        return folded([self.hashes[stored_index(node)] for node in nodes])
+        return folded([self.hashes[node] for node in full_subtrees(leaves)])
 
 
 def numbered(count: int) -> list[bytes]:
@@ -129,16 +140,17 @@ def test_every_small_tree_is_that_of_the_second_implementation() -> None:
     for size in range(1, SIZES_MAX + 1):
         root = stored.over(Leaves(0, size))
         assert root == rfc6962.mth(leaves[:size])
-        assert len(Stored(leaves[:size]).hashes) == stored_count(size)
         for index in range(size):
             proof = [stored.over(each) for each in inclusion_path(index, size)]
             assert proof == rfc6962.path(index, leaves[:size])
             assert rfc6962.includes(leaves[index], index, size, proof, root)
+            require_inclusion(leaves[index], index, size, proof, root)
         for first in range(1, size + 1):
             proof = [stored.over(each) for each in consistency_path(first, size)]
             assert proof == rfc6962.proof(first, leaves[:size])
             first_root = rfc6962.mth(leaves[:first])
             assert rfc6962.is_consistent(first, size, first_root, root, proof)
+            require_consistency(first, size, proof, first_root, root)
 
 
 @given(st.integers(1, 3000), st.data())
@@ -151,23 +163,47 @@ def test_a_proof_is_of_nothing_else(size: int, data: st.DataObject) -> None:
     proof = [stored.over(each) for each in inclusion_path(index, size)]
 
     assert rfc6962.includes(leaves[index], index, size, proof, root)
+    require_inclusion(leaves[index], index, size, proof, root)
     if other != index:
+        with pytest.raises(InvalidProofError):
+            require_inclusion(leaves[other], index, size, proof, root)
+        with pytest.raises(InvalidProofError):
+            require_inclusion(leaves[index], other, size, proof, root)
         assert not rfc6962.includes(leaves[other], index, size, proof, root)
         assert not rfc6962.includes(leaves[index], other, size, proof, root)
+
+
+@given(st.integers(1, 300), st.data())
+def test_a_consistency_proof_is_of_no_other_tree(
+    size: int, data: st.DataObject
+) -> None:
+    leaves = numbered(size)
+    first = data.draw(st.integers(1, size))
+    changed = data.draw(st.integers(0, first - 1))
+    others = [*leaves[:changed], leaf_hash(b"other"), *leaves[changed + 1 :]]
+    stored, other = Stored(leaves), Stored(others)
+    proof = [stored.over(each) for each in consistency_path(first, size)]
+
+    require_consistency(
+        first, size, proof, stored.over(Leaves(0, first)), stored.tree.root()
+    )
+    for first_root, second_root in (
+        (other.over(Leaves(0, first)), stored.tree.root()),
+        (stored.over(Leaves(0, first)), other.tree.root()),
+    ):
+        with pytest.raises(InvalidProofError):
+            require_consistency(first, size, proof, first_root, second_root)
 
 
 @given(st.integers(0, 500), st.integers(0, 500))
 def test_a_tree_goes_on_from_its_stored_subtrees(size: int, more: int) -> None:
     leaves = numbered(size + more)
     stored = Stored(leaves[:size])
-    subtrees = [
-        stored.hashes[stored_index(node)] for node in full_subtrees(Leaves(0, size))
-    ]
+    subtrees = [stored.hashes[node] for node in full_subtrees(Leaves(0, size))]
     resumed = GrowingTree(size, subtrees)
     for each in leaves[size:]:
-        stored.hashes += resumed.append(each)
+        resumed.append(each)
 
-    assert stored.hashes == Stored(leaves).hashes
     assert resumed.root() == Stored(leaves).tree.root()
 
 

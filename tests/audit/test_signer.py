@@ -69,8 +69,10 @@ async def test_a_checkpoint_is_signed_once_and_written_to_files(
     files = {
         each.name: each.read_text() for each in (tmp_path / "checkpoints").iterdir()
     }
-    assert files.pop("latest") == signed.note
-    assert files.pop("public-key") == f"{signed.key}\n"
+    epoch = (await resources.log.head()).epoch
+    assert files.pop(f"latest.{epoch}") == signed.note
+    assert files.pop(f"public-key.{epoch}") == f"{signed.key}\n"
+    assert all(name.endswith(f".{epoch}") for name in files)
     assert [*files.values()] == [signed.note]
 
 
@@ -121,6 +123,10 @@ async def test_a_restored_log_is_another_tree(
     assert after.checkpoint.origin != before.checkpoint.origin
     assert after.checkpoint.root == before.checkpoint.root
     assert after.key.public == before.key.public
+    # What was signed before is evidence, and stays.
+    kept = CheckpointFiles(tmp_path).of_every_epoch()
+    assert kept[f"latest.{before.checkpoint.origin.split('/')[1]}"] == before.note
+    assert kept[f"latest.{row[0]}"] == after.note
 
 
 async def _follow_into(resources: Resources, epoch: str) -> None:
@@ -153,7 +159,12 @@ async def test_a_tree_that_is_behind_is_no_contradiction(
     beyond = Checkpoint(signed.checkpoint.origin, 3, bytes(32))
     key = load_or_create_signing_key(tmp_path / SIGNING_KEY_FILE)
     files = CheckpointFiles(tmp_path)
-    files.keep(beyond.signed(key), str(signed.key), signed_at=datetime.now(UTC))
+    files.keep(
+        beyond.signed(key),
+        str(signed.key),
+        epoch=(await resources.log.head()).epoch,
+        signed_at=datetime.now(UTC),
+    )
     await as_owner(resources, "UPDATE events.head SET position = 3")
     try:
         assert await signer.sign() is None

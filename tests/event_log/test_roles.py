@@ -41,6 +41,19 @@ FORBIDDEN_TO_THE_SERVICE = [
         "CREATE OR REPLACE FUNCTION events.refuse_change() RETURNS trigger"
         " LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'"
     ),
+    "INSERT INTO events.merkle_node VALUES (0, 0, '')",
+    "UPDATE events.merkle_node SET hash = ''",
+    "DELETE FROM events.merkle_node",
+    "TRUNCATE events.merkle_node",
+    "UPDATE events.merkle_tree SET size = 0",
+    "ALTER TABLE events.merkle_node ADD COLUMN x int",
+    "INSERT INTO events.checkpoint VALUES (gen_random_uuid(), 1, '', '')",
+    "UPDATE events.checkpoint SET note = ''",
+    "DELETE FROM events.checkpoint",
+    (
+        "CREATE OR REPLACE FUNCTION events.leaf_hash(e events.stored_event)"
+        " RETURNS bytea LANGUAGE sql AS 'SELECT NULL::bytea'"
+    ),
     "CREATE TABLE events.own (x int)",
     "CREATE RULE r AS ON INSERT TO events.stored_event DO INSTEAD NOTHING",
     "SET session_replication_role = replica",

@@ -143,7 +143,7 @@ async def test_a_log_that_was_rewritten_publishes_nothing_more(
     await as_owner(resources, TAMPERING)
     async with await AsyncConnection.connect(resources.database_url) as db:
         # Whoever rewrites a log must rewrite its tree as well.
-        await db.execute("UPDATE read.merkle_hash SET hash = sha256(hash)")
+        await db.execute("UPDATE events.merkle_node SET hash = sha256(hash)")
 
     async with publishing(resources, kafka):
         reason = await refused(caplog)

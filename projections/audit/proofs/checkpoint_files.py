@@ -1,12 +1,16 @@
 """Checkpoints as files: the signer's own record, and what reviewers copy.
 
-``latest`` is the newest one, a file for each day (``2026-03-01``) the last of that
-day, and ``public-key`` what to check them with.
+For each epoch of the log, whose id ends the names: ``latest.EPOCH`` is the newest one,
+a file for each day (``2026-03-01.EPOCH``) the last of that day, and
+``public-key.EPOCH`` what to check them with. Those of another epoch are never touched:
+they are the evidence of what was signed before a restore.
 """
 
 import os
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
+from uuid import UUID
 
 FOLDER = "checkpoints"
 LATEST = "latest"
@@ -17,24 +21,41 @@ class CheckpointFiles:
     def __init__(self, data_dir: Path) -> None:
         self._folder = data_dir / FOLDER
 
-    def latest(self) -> str | None:
-        """Return the newest checkpoint; None before the first."""
-        try:
-            return (self._folder / LATEST).read_text(encoding="utf-8")
-        except FileNotFoundError:
-            return None
+    def latest(self, epoch: UUID) -> str | None:
+        """Return the newest checkpoint of an epoch; None before the first."""
+        return self.of_every_epoch().get(f"{LATEST}.{epoch}")
 
-    def keep(self, note: str, public_key: str, *, signed_at: datetime) -> None:
+    def of_every_epoch(self) -> Mapping[str, str]:
+        """Return all checkpoints by file name, also those of earlier epochs."""
+        if not self._folder.is_dir():
+            return {}
+        return {
+            file.name: file.read_text(encoding="utf-8")
+            for file in checkpoints_in(self._folder)
+        }
+
+    def keep(
+        self, note: str, public_key: str, *, epoch: UUID, signed_at: datetime
+    ) -> None:
         """Write a checkpoint and its key durably."""
         self._folder.mkdir(mode=0o700, exist_ok=True)
-        self._replace(PUBLIC_KEY, public_key + "\n")
-        self._replace(f"{signed_at:%Y-%m-%d}", note)
-        self._replace(LATEST, note)
+        self._replace(f"{PUBLIC_KEY}.{epoch}", public_key + "\n")
+        self._replace(f"{signed_at:%Y-%m-%d}.{epoch}", note)
+        self._replace(f"{LATEST}.{epoch}", note)
 
     def _replace(self, name: str, text: str) -> None:
-        temporary = self._folder / f"{name}.{os.getpid()}"
+        temporary = self._folder / f".{name}.{os.getpid()}"
         with temporary.open("w", encoding="utf-8") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(self._folder / name)
+
+
+def checkpoints_in(folder: Path) -> list[Path]:
+    """Return the files of a folder except public keys and hidden files."""
+    return sorted(
+        file
+        for file in folder.iterdir()
+        if file.is_file() and file.name.split(".")[0] not in ("", PUBLIC_KEY)
+    )

@@ -1,9 +1,7 @@
 """The Merkle tree of RFC 6962, section 2.1: hashes, roots, and what proofs consist of.
 
 A node (level, number) stands over the leaves from ``number << level`` to
-``((number + 1) << level) - 1``. Only full ones are stored; they never change. They
-are stored in the order in which they become full, each leaf followed by the nodes
-that it completes, and their place in that order is their stored index.
+``((number + 1) << level) - 1``. Only full ones are stored; they never change.
 """
 
 import hashlib
@@ -46,18 +44,14 @@ class GrowingTree:
     def copy(self) -> Self:
         return type(self)(self.size, self._subtrees)
 
-    def append(self, leaf: bytes) -> list[bytes]:
-        """Add a leaf; return the nodes to store: it, and those that it completes."""
-        stored = [leaf]
+    def append(self, leaf: bytes) -> None:
         full = leaf
         size = self.size
         while size & 1:
             full = node_hash(self._subtrees.pop(), full)
-            stored.append(full)
             size >>= 1
         self._subtrees.append(full)
         self.size += 1
-        return stored
 
     def root(self) -> bytes:
         return folded(self._subtrees)
@@ -71,17 +65,6 @@ def folded(subtrees: Sequence[bytes]) -> bytes:
     for subtree in reversed(larger):
         root = node_hash(subtree, root)
     return root
-
-
-def stored_index(node: Node) -> int:
-    """Return where a node is stored; see the head of this module."""
-    last_leaf = ((node.number + 1) << node.level) - 1
-    return stored_count(last_leaf) + node.level
-
-
-def stored_count(size: int) -> int:
-    """Return how many nodes a tree of some size has stored."""
-    return 2 * size - size.bit_count()
 
 
 def full_subtrees(leaves: Leaves) -> Iterator[Node]:
@@ -134,3 +117,59 @@ def consistency_path(first: int, second: int) -> list[Leaves]:
 def _split(count: int) -> int:
     """Return the largest power of two that is less than a count of at least 2."""
     return 1 << ((count - 1).bit_length() - 1)
+
+
+class InvalidProofError(Exception):
+    """A proof doesn't lead from what it is of to the root."""
+
+
+def require_inclusion(
+    leaf: bytes, index: int, size: int, path: Sequence[bytes], root: bytes
+) -> None:
+    """Verify an inclusion proof, as in RFC 9162, section 2.1.3.2.
+
+    :raises InvalidProofError: the tree of that root doesn't hold the leaf there
+    """
+    number, last, hash_ = index, size - 1, leaf
+    for each in path:
+        if number & 1 or number == last:
+            hash_ = node_hash(each, hash_)
+            while not number & 1 and number:
+                number, last = number >> 1, last >> 1
+        else:
+            hash_ = node_hash(hash_, each)
+        number, last = number >> 1, last >> 1
+    if last or hash_ != root:
+        raise InvalidProofError(f"leaf {index} isn't in the tree of size {size}")
+
+
+def require_consistency(
+    first: int,
+    second: int,
+    path: Sequence[bytes],
+    first_root: bytes,
+    second_root: bytes,
+) -> None:
+    """Verify a consistency proof, as in RFC 9162, section 2.1.4.2.
+
+    :raises InvalidProofError: the first tree isn't the beginning of the second
+    """
+    if first == second and not path and first_root == second_root:
+        return
+    whole = [first_root, *path] if first & (first - 1) == 0 else list(path)
+    number, last = first - 1, second - 1
+    while number & 1:
+        number, last = number >> 1, last >> 1
+    before = after = whole[0] if whole else b""
+    for each in whole[1:]:
+        if number & 1 or number == last:
+            before, after = node_hash(each, before), node_hash(each, after)
+            while not number & 1 and number:
+                number, last = number >> 1, last >> 1
+        else:
+            after = node_hash(after, each)
+        number, last = number >> 1, last >> 1
+    if last or (before, after) != (first_root, second_root):
+        raise InvalidProofError(
+            f"the tree of size {first} isn't the beginning of that of size {second}"
+        )

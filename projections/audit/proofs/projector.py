@@ -3,21 +3,18 @@
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from projections.audit.proofs.leaf import hash_of
-from projections.audit.proofs.merkle import GrowingTree, stored_count
-from projections.audit.proofs.table import add_hashes, subtrees_of
+from projections.audit.proofs.table import LoggedPosition, grow_tree, positions_between
 from projections.engine.projector import Projector
 from service.database import Db
 from service.event_log.mapper import EventMapper
-from service.event_log.stored_entries import StoredEntry, entries_between
-
-
-class GapError(Exception):
-    """The log lacks an entry, which a tree over the rest would hide."""
 
 
 class MerkleTreeProjector(Projector):
-    """Adds every entry of the log to the tree, also unreadable ones."""
+    """Has the database add every entry of the log to the tree, also unreadable ones.
+
+    Entries that are in the tree already are not added again, so that starting over from
+    the first one does no harm.
+    """
 
     name = "merkle_tree"
     events: ClassVar[tuple[type[Any], ...]] = ()
@@ -30,15 +27,8 @@ class MerkleTreeProjector(Projector):
         after: int,
         upto: int,
         limit: int,
-    ) -> Sequence[StoredEntry]:
-        return await entries_between(db, after=after, upto=upto, limit=limit)
+    ) -> Sequence[LoggedPosition]:
+        return await positions_between(db, after=after, upto=upto, limit=limit)
 
-    async def project(self, db: Db, events: Sequence[StoredEntry]) -> None:
-        size = events[0].position - 1
-        tree = GrowingTree(size, await subtrees_of(db, size))
-        hashes: list[bytes] = []
-        for entry in events:
-            if entry.position != tree.size + 1:
-                raise GapError(f"the log has no position {tree.size + 1}")
-            hashes += tree.append(hash_of(entry))
-        await add_hashes(db, stored_count(size), hashes)
+    async def project(self, db: Db, events: Sequence[LoggedPosition]) -> None:
+        await grow_tree(db, upto=events[-1].position)

@@ -13,19 +13,16 @@ from projections.audit.proofs.merkle import (
     folded,
     full_subtrees,
     inclusion_path,
-    stored_index,
 )
-from projections.audit.proofs.table import stored_hashes
+from projections.audit.proofs.table import known_hashes, stored_hashes
 from service.database import Db
 
-LIVE_TABLES = "SET LOCAL search_path = read"
 LATEST_CHECKPOINT = """
     SELECT c.size, c.note, c.public_key
       FROM events.checkpoint c JOIN events.head h ON h.epoch = c.epoch
      ORDER BY c.size DESC
      LIMIT 1
 """
-LEAVES = "SELECT index, hash FROM read.merkle_hash WHERE index = ANY (%s)"
 EPOCH = "SELECT epoch FROM events.head"
 
 
@@ -70,18 +67,14 @@ async def epoch(db: Db) -> UUID:
 
 
 async def roots(db: Db, *sizes: int) -> list[bytes]:
-    """Return the roots of the live tree at some sizes that it has reached.
-
-    Expects a transaction, as all here do.
-    """
+    """Return the roots of the tree at some sizes that it has reached."""
     return await _hashes_over(db, [Leaves(0, size) for size in sizes])
 
 
 async def leaves_known(db: Db, positions: Sequence[int]) -> dict[int, bytes]:
     """Return the leaves of positions, as far as the live tree has them."""
-    wanted = {stored_index(Node(0, each - 1)): each for each in positions}
-    cursor = await db.execute(LEAVES, [list(wanted)], binary=True)
-    return {wanted[index]: leaf for index, leaf in await cursor.fetchall()}
+    known = await known_hashes(db, [Node(0, each - 1) for each in positions])
+    return {leaf.number + 1: hash_ for leaf, hash_ in known.items()}
 
 
 async def inclusion_proof(db: Db, *, position: int, size: int) -> InclusionProof:
@@ -101,6 +94,5 @@ async def consistency_proof(db: Db, *, first: int, second: int) -> ConsistencyPr
 
 async def _hashes_over(db: Db, wanted: Sequence[Leaves]) -> list[bytes]:
     parts = [list(full_subtrees(leaves)) for leaves in wanted]
-    await db.execute(LIVE_TABLES)
     hashes = await stored_hashes(db, [node for nodes in parts for node in nodes])
     return [folded([hashes[node] for node in nodes]) for nodes in parts]

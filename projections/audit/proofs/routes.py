@@ -1,13 +1,23 @@
 """Checkpoints and proofs over HTTP."""
 
 import base64
-from collections.abc import Sequence
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Annotated
 
 from aiohttp import web
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from projections.audit.proofs.checkpoint import Checkpoint
+from projections.audit.proofs.leaf import hash_of
+from projections.audit.proofs.merkle import (
+    InvalidProofError,
+    require_consistency,
+    require_inclusion,
+)
+from projections.audit.proofs.note import NoteError, VerifierKey
 from projections.audit.proofs.queries import (
     SignedCheckpoint,
     consistency_proof,
@@ -16,11 +26,13 @@ from projections.audit.proofs.queries import (
 )
 from projections.engine.snapshot import READ_POOL, Snapshot, reading
 from service.errors import MalformedRequestError, Problem, UnavailableError
+from service.event_log.stored_entries import entries_at
 from service.http.envelope import Answer
 from service.http.operation import Routes
 from service.http.requests import POSITION_MAX, QueryModel
 
 routes = Routes("audit")
+logger = logging.getLogger(__name__)
 
 FOLLOWER = "merkle_tree"
 Size = Annotated[int, Field(ge=1, le=POSITION_MAX)]
@@ -120,6 +132,12 @@ async def get_inclusion_proof(
                 problems=[Problem("position", "beyond the tree")],
             )
         proof = await inclusion_proof(snapshot.db, position=query.position, size=size)
+        entries = await entries_at(snapshot.db, [query.position])
+    with _contradictions_refused():
+        if [hash_of(each) for each in entries] != [proof.leaf]:
+            raise InvalidProofError(f"the event at {query.position} isn't the leaf")
+        require_inclusion(proof.leaf, query.position - 1, size, proof.path, proof.root)
+        _require_signed(checkpoint, size, proof.root)
     data: Inclusion = {
         "position": query.position,
         "leaf_index": query.position - 1,
@@ -158,6 +176,11 @@ async def get_consistency_proof(
                 problems=[Problem("first", "larger than the second")],
             )
         proof = await consistency_proof(snapshot.db, first=query.first, second=second)
+    with _contradictions_refused():
+        require_consistency(
+            query.first, second, proof.path, proof.first_root, proof.second_root
+        )
+        _require_signed(checkpoint, second, proof.second_root)
     data: Consistency = {
         "first_size": query.first,
         "first_root": _encoded(proof.first_root),
@@ -179,6 +202,34 @@ async def _checkpoint(request: web.Request) -> SignedCheckpoint:
             headers={"Retry-After": "5"},
         )
     return checkpoint
+
+
+def _require_signed(
+    checkpoint: SignedCheckpoint | None, size: int, root: bytes
+) -> None:
+    """Compare the root of a proof with the signed one, if the size has one."""
+    if checkpoint is None or checkpoint.size != size:
+        return
+    key = VerifierKey.parse(checkpoint.public_key)
+    if Checkpoint.open(checkpoint.note, [key]).root != root:
+        raise InvalidProofError(f"the tree of size {size} isn't the signed one")
+
+
+@contextmanager
+def _contradictions_refused() -> Iterator[None]:
+    """Answer no proof that doesn't hold, since the log or its tree was changed.
+
+    :raises UnavailableError: instead
+    """
+    try:
+        yield
+    except (InvalidProofError, NoteError) as error:
+        logger.critical("a proof doesn't hold: %s", error)
+        raise UnavailableError(
+            "the event log contradicts its Merkle tree, so that there is no proof; "
+            "tell the operator, and compare an export with your own checkpoints",
+            code="log_contradicted",
+        ) from error
 
 
 def _refuse_beyond(snapshot: Snapshot, **sizes: int) -> None:

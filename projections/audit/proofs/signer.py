@@ -13,6 +13,11 @@ from prometheus_client import Gauge
 
 from projections.audit.proofs.checkpoint import Checkpoint, origin_of
 from projections.audit.proofs.checkpoint_files import CheckpointFiles
+from projections.audit.proofs.contradictions import (
+    contradictions_between,
+    described,
+    known_contradiction,
+)
 from projections.audit.proofs.note import NoteError, VerifierKey
 from projections.audit.proofs.queries import epoch, latest_checkpoint, roots
 from projections.audit.proofs.signing_key import (
@@ -21,26 +26,16 @@ from projections.audit.proofs.signing_key import (
 )
 from projections.audit.proofs.table import IncompleteTreeError
 from projections.engine.snapshot import snapshot_of
-from service.database import Pool
+from service.database import Db, Pool
 from service.errors import UnavailableError
 from service.tasks import end_tasks
 
 INTERVAL_S = 5.0
 FOLLOWER = "merkle_tree"
-KEEP = """
-    INSERT INTO events.checkpoint (epoch, size, note, public_key, signed_at)
-    VALUES (%s, %s, %s, %s, %s)
-    ON CONFLICT DO NOTHING
-"""
-# Keep all of the last hour, then the last of each hour.
-PRUNE = """
-    DELETE FROM events.checkpoint c
-     WHERE c.signed_at < now() - interval '1 hour'
-       AND EXISTS (SELECT FROM events.checkpoint later
-                    WHERE later.epoch = c.epoch AND later.size > c.size
-                      AND date_trunc('hour', later.signed_at)
-                          = date_trunc('hour', c.signed_at))
-"""
+# Compared with the tree before a checkpoint is signed; older ones are compared by the
+# background check.
+NEW_POSITIONS_MAX = 5000
+KEEP = "SELECT events.keep_checkpoint(%s, %s, %s)"
 SIZE = Gauge("agent_runtime_checkpoint_position", "Last position that was signed.")
 FORKED = Gauge(
     "agent_runtime_checkpoint_contradicted",
@@ -82,6 +77,8 @@ class CheckpointSigner:
     async def sign(self) -> str | None:
         """Sign the tree's head; None when it is signed already.
 
+        The events since the last checkpoint are compared with the tree first.
+
         :raises ContradictionError: the log was rewritten, or cut
         :raises UnavailableError: there is no tree yet
         """
@@ -90,8 +87,11 @@ class CheckpointSigner:
             log_epoch = await epoch(db)
             kept = await latest_checkpoint(db)
             key = self.public_key(log_epoch)
-            signed = self._signed(key, [kept.note] if kept else [])
+            signed = self._signed(key, log_epoch, [kept.note] if kept else [])
             past = [each for each in signed if each.size <= size]
+            await _require_same_log(
+                db, max((each.size for each in past), default=0), size
+            )
             root, *then = await roots(db, size, *(each.size for each in past))
         for each, was in zip(past, then, strict=True):
             if each.root != was:
@@ -105,16 +105,17 @@ class CheckpointSigner:
         await self._publish(log_epoch, size, note, str(key))
         return note
 
-    def _signed(self, key: VerifierKey, notes: Sequence[str]) -> list[Checkpoint]:
+    def _signed(
+        self, key: VerifierKey, log_epoch: UUID, notes: Sequence[str]
+    ) -> list[Checkpoint]:
         """Return the checkpoints of this log, of this process and others."""
-        in_file = self._files.latest()
+        in_file = self._files.latest(log_epoch)
         signed = []
         for note in [*notes, *([in_file] if in_file else [])]:
             try:
                 signed.append(Checkpoint.open(note, [key]))
             except NoteError:
-                # Of an earlier epoch, or signed with a key that was replaced.
-                continue
+                logger.warning("a checkpoint was signed with another key than ours")
         return signed
 
     async def _refuse_shorter_log(
@@ -136,11 +137,22 @@ class CheckpointSigner:
     ) -> None:
         """Save a checkpoint, to the files first: no signed head may be lost."""
         now = datetime.now(UTC)
-        self._files.keep(note, public_key, signed_at=now)
+        self._files.keep(note, public_key, epoch=log_epoch, signed_at=now)
         async with self._pool.connection() as db, db.transaction():
-            await db.execute(KEEP, [log_epoch, size, note, public_key, now])
-            await db.execute(PRUNE)
+            await db.execute(KEEP, [size, note, public_key])
         SIZE.set(size)
+
+
+async def _require_same_log(db: Db, after: int, size: int) -> None:
+    """Refuse to sign a tree whose log has other events than it was built over.
+
+    :raises ContradictionError: at positions that it names
+    """
+    known = await known_contradiction(db)
+    after = max(after, size - NEW_POSITIONS_MAX)
+    found = await contradictions_between(db, after=after, upto=size)
+    if found or known:
+        raise ContradictionError(described(found) if found else known)
 
 
 @asynccontextmanager

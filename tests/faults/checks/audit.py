@@ -13,8 +13,12 @@ def check_audit(url: str, data: Path, folder: Path, findings: Findings) -> None:
     agent_runtime("audit", "events", "--output", str(export), *where)
     verdict = agent_runtime(
         *("audit", "verify", str(export)),
-        *("--public-key", str(checkpoints / "public-key")),
-        *("--checkpoint", str(checkpoints / "latest")),
+        *(
+            option
+            for key in checkpoints.glob("public-key.*")
+            for option in ("--public-key", str(key))
+        ),
+        *("--checkpoint", str(checkpoints)),
         *where,
     )
     if verdict.returncode:

@@ -1,0 +1,164 @@
+"""Compare the whole log with its tree, again and again, in the background.
+
+PostgreSQL hashes the events, at a bounded rate, so that neither the event loop nor
+other statements wait for it.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Final
+
+import psycopg
+from prometheus_client import Counter, Gauge
+from psycopg import AsyncConnection
+
+from projections.audit.proofs.contradictions import (
+    Contradiction,
+    contradictions_between,
+    described,
+    tree_of,
+)
+from service.database import TRY_ADVISORY_LOCK, Db, deadline
+from service.tasks import end_tasks
+
+# A pass over a short log takes this long per thousand positions; over a long one, as
+# long as the setting says.
+STEP_S: Final = 1.0
+STEP_POSITIONS_MIN: Final = 1000
+STATEMENT_POSITIONS: Final = 1000
+PASS_PAUSE_S: Final = 10.0
+STANDBY_S: Final = 5.0
+RETRY_S: Final = 2.0
+STEP_TIMEOUT_S: Final = 30.0
+FINDINGS_KEPT_MAX: Final = 100
+
+LOCK: Final = "agent-runtime log check"
+STATE = "SELECT epoch, position FROM read.log_check"
+BEGIN = """
+    UPDATE read.log_check
+       SET contradiction = CASE WHEN epoch = %(epoch)s THEN contradiction END,
+           epoch = %(epoch)s, position = 0, is_clean = true
+"""
+ADVANCE = "UPDATE read.log_check SET position = %s"
+FOUND = "UPDATE read.log_check SET contradiction = %s, is_clean = false"
+COMPLETE = """
+    UPDATE read.log_check
+       SET completed_at = CASE WHEN is_clean THEN now() ELSE completed_at END,
+           contradiction = CASE WHEN is_clean THEN NULL ELSE contradiction END
+    RETURNING is_clean
+"""
+
+POSITION = Gauge(
+    "agent_runtime_log_check_position",
+    "Last position compared with the tree in this pass over the log.",
+)
+PASSES = Counter(
+    "agent_runtime_log_check_passes", "Passes over the whole log that were completed."
+)
+CONTRADICTED = Gauge(
+    "agent_runtime_log_check_contradicted",
+    "1 while events of the log are known to be missing or changed.",
+)
+
+logger = logging.getLogger(__name__)
+
+
+class LogCheck:
+    """Compares the log with its tree, in passes from the first position to the last.
+
+    One process does it at a time, by an advisory lock; where it was is saved, so that
+    restarts don't keep it from the log's end. ``pass_s`` is the time within which a
+    pass ends, however long the log is.
+    """
+
+    def __init__(
+        self,
+        conninfo: str,
+        *,
+        pass_s: float,
+        step_s: float = STEP_S,
+        pause_s: float = PASS_PAUSE_S,
+    ) -> None:
+        self._conninfo = conninfo
+        self._pass_s = pass_s
+        self._step_s = step_s
+        self._pause_s = pause_s
+        self._found: list[Contradiction] = []
+
+    async def run(self) -> None:
+        """Compare until cancelled; reconnect, stand by and retry as needed."""
+        while True:
+            try:
+                async with await AsyncConnection.connect(
+                    self._conninfo, autocommit=True, connect_timeout=5
+                ) as db:
+                    while not await _is_leader(db):  # noqa: ASYNC110
+                        await asyncio.sleep(STANDBY_S)
+                    while True:
+                        with deadline(db, STEP_TIMEOUT_S):
+                            is_complete = await self.step(db)
+                        await asyncio.sleep(
+                            self._pause_s if is_complete else self._step_s
+                        )
+            except (psycopg.Error, OSError):
+                logger.warning("comparing the log was interrupted", exc_info=True)
+                await asyncio.sleep(RETRY_S)
+
+    async def step(self, db: Db) -> bool:
+        """Compare the next positions; return whether that ends a pass."""
+        tree = await tree_of(db)
+        row = await (await db.execute(STATE)).fetchone()
+        assert row is not None
+        epoch, position = row
+        if epoch != tree.epoch or position >= tree.size:
+            await db.execute(BEGIN, {"epoch": tree.epoch})
+            self._found.clear()
+            position = 0
+        if tree.head < tree.size:
+            await self._report(db, [Contradiction("missing", tree.head + 1, tree.size)])
+        steps = max(self._pass_s / self._step_s, 1)
+        count = max(STEP_POSITIONS_MIN, int(tree.size / steps) + 1)
+        upto = min(tree.size, position + count)
+        while position < upto:
+            until = min(upto, position + STATEMENT_POSITIONS)
+            found = await contradictions_between(db, after=position, upto=until)
+            await self._report(db, found)
+            position = until
+            await db.execute(ADVANCE, [position])
+            POSITION.set(position)
+        return position == tree.size and await self._complete(db)
+
+    async def _report(self, db: Db, found: Sequence[Contradiction]) -> None:
+        fresh = [each for each in found if each not in self._found]
+        if not fresh:
+            return
+        self._found = [*self._found, *fresh][:FINDINGS_KEPT_MAX]
+        CONTRADICTED.set(1)
+        text = described(self._found)
+        logger.critical("the log doesn't match its Merkle tree: %s", text)
+        await db.execute(FOUND, [text])
+
+    async def _complete(self, db: Db) -> bool:
+        row = await (await db.execute(COMPLETE)).fetchone()
+        assert row is not None
+        CONTRADICTED.set(not row[0])
+        PASSES.inc()
+        return True
+
+
+async def _is_leader(db: Db) -> bool:
+    row = await (await db.execute(TRY_ADVISORY_LOCK, [LOCK])).fetchone()
+    return bool(row and row[0])
+
+
+@asynccontextmanager
+async def run_log_check(conninfo: str, *, pass_s: float) -> AsyncIterator[LogCheck]:
+    """Compare the log with its tree until the block ends."""
+    check = LogCheck(conninfo, pass_s=pass_s)
+    task = asyncio.create_task(check.run(), name="log check")
+    try:
+        yield check
+    finally:
+        await end_tasks(task)
