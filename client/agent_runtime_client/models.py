@@ -606,6 +606,16 @@ class ListedSecret(Model):
     }
 
 
+class LogCheckHealth(Model):
+    position: int
+    completed_at: datetime | None
+    contradiction: str | None
+
+    CONVERTERS = {
+        "completed_at": datetime.fromisoformat,
+    }
+
+
 class Me(Model):
     """The calling user, and the id of the token of this request."""
 
@@ -851,10 +861,12 @@ class Readiness(Model):
     status: Literal["ready", "degraded", "draining", "unavailable"]
     log_position: int | None
     followers: Sequence[FollowerHealth]
+    log_check: LogCheckHealth | None
     trace_store: Literal["available", "suspended"] | None
 
     CONVERTERS = {
         "followers": lambda value: list_of(FollowerHealth.decode)(value),
+        "log_check": lambda value: LogCheckHealth.decode(value),
     }
 
 
@@ -1567,6 +1579,7 @@ __all__ = [
     "KnownPrice",
     "LabelFraction",
     "ListedSecret",
+    "LogCheckHealth",
     "Me",
     "ModelDifference",
     "ModelEntry",

@@ -46,7 +46,8 @@ class AsyncServiceResource:
 
         A stopped follower makes the service degraded, not unready: commands are still
         accepted, and the other read tables stay current. A failing trace store makes it
-        degraded too: lists are answered without its data.
+        degraded too: lists are answered without its data; and so does an event log that
+        doesn't match its Merkle tree: no checkpoint is signed.
         """
         return await self._caller.model(operations.GET_READYZ, Readiness)
 
