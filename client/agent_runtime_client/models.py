@@ -261,14 +261,27 @@ class Consistency(Model):
 class CostSummary(Model):
     """Costs of a session.
 
-    `traces_without_price` is null when the cost comes from the trace store.
+    `traces_without_price` is null when the cost comes from the trace store; `unpriced`
+    names the reasons.
     """
 
     total: TotalCost
     traces_without_price: int | None
+    unpriced: Sequence[
+        Literal[
+            "no_such_model",
+            "no_price_then",
+            "count_missing",
+            "counts_contradict",
+            "several_currencies",
+            "not_recorded",
+        ]
+    ]
+    reported: ReportedCost
 
     CONVERTERS = {
         "total": lambda value: TotalCost.decode(value),
+        "reported": lambda value: ReportedCost.decode(value),
     }
 
 
@@ -930,6 +943,20 @@ class ReplayedAggregate(Model):
     }
 
 
+class ReportedCost(Model):
+    """What instrumentations report as the cost of their calls, in US dollars.
+
+    Of `traces` traces; null if none reports one.
+    """
+
+    cost: float | None
+    traces: int
+
+    CONVERTERS = {
+        "cost": float,
+    }
+
+
 class RestoredRules(Model):
     """All of the agent's current rules, and what the restore changed.
 
@@ -1074,6 +1101,8 @@ class Session(Model):
     session_annotations: Sequence[SessionAnnotation]
     session_annotation_summaries: Sequence[AnnotationSummary]
     trace_store: Literal["not_configured", "found", "unknown_session", "unavailable"]
+    figures_from: Literal["service", "trace_store"]
+    trace_store_figures: TraceStoreFigures | None
 
     CONVERTERS = {
         "id": UUID,
@@ -1089,6 +1118,7 @@ class Session(Model):
         "session_annotation_summaries": lambda value: list_of(AnnotationSummary.decode)(
             value
         ),
+        "trace_store_figures": lambda value: TraceStoreFigures.decode(value),
     }
 
 
@@ -1168,6 +1198,8 @@ class SessionWithTurns(Model):
     session_annotations: Sequence[SessionAnnotation]
     session_annotation_summaries: Sequence[AnnotationSummary]
     trace_store: Literal["not_configured", "found", "unknown_session", "unavailable"]
+    figures_from: Literal["service", "trace_store"]
+    trace_store_figures: TraceStoreFigures | None
     turns: Sequence[ShownTurn]
     has_more_turns: bool
 
@@ -1185,6 +1217,7 @@ class SessionWithTurns(Model):
         "session_annotation_summaries": lambda value: list_of(AnnotationSummary.decode)(
             value
         ),
+        "trace_store_figures": lambda value: TraceStoreFigures.decode(value),
         "turns": lambda value: list_of(ShownTurn.decode)(value),
     }
 
@@ -1206,6 +1239,20 @@ class ShownTurn(Model):
     cost: Decimal | None
     currency: str | None
     price_id: str | None
+    priced_as: str | None
+    pricing_rule: str | None
+    unpriced: (
+        Literal[
+            "no_such_model",
+            "no_price_then",
+            "count_missing",
+            "counts_contradict",
+            "several_currencies",
+            "not_recorded",
+        ]
+        | None
+    )
+    reported_cost: float | None
     is_error: bool
     error: str | None
     input: str | None
@@ -1219,6 +1266,7 @@ class ShownTurn(Model):
         "latency_ms": float,
         "token_usage": lambda value: TokenUsage.decode(value),
         "cost": decimal,
+        "reported_cost": float,
     }
 
 
@@ -1387,11 +1435,45 @@ class TotalCost(Model):
     }
 
 
+class TraceStoreFigures(Model):
+    """The trace store's own figures of a session, which may differ from ours."""
+
+    traces: int | None
+    traces_with_error: int | None
+    tokens: int | None
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    cost: float | None
+    currency: str | None
+    latency_ms_p50: float | None
+    latency_ms_p99: float | None
+
+    CONVERTERS = {
+        "cost": float,
+        "latency_ms_p50": float,
+        "latency_ms_p99": float,
+    }
+
+
 class TurnReceipt(Model):
     session_id: str
     turn_id: str
     turns: int
     version: int
+
+
+class UnpricedUses(Model):
+    """Why calls have no cost, and in how many turns; a turn counts for each model."""
+
+    reason: Literal[
+        "no_such_model",
+        "no_price_then",
+        "count_missing",
+        "counts_contradict",
+        "several_currencies",
+        "not_recorded",
+    ]
+    turns: int
 
 
 class Usage(Model):
@@ -1400,21 +1482,32 @@ class Usage(Model):
     user_id: UUID | None
     provider: str | None
     model: str | None
+    priced_as: str | None
+    pricing_rule: str | None
     turns: int
     turns_with_error: int
     turns_without_price: int
+    unpriced: Sequence[UnpricedUses]
+    turns_without_usage: int
     token_usage: TokenSums
+    known_token_usage: TokenSums
     cost: Decimal | None
     currency: str | None
     known_costs: Sequence[CurrencyCost]
+    reported_cost: float | None
+    reported_cost_difference: float | None
 
     CONVERTERS = {
         "day": date.fromisoformat,
         "agent_id": UUID,
         "user_id": UUID,
+        "unpriced": lambda value: list_of(UnpricedUses.decode)(value),
         "token_usage": lambda value: TokenSums.decode(value),
+        "known_token_usage": lambda value: TokenSums.decode(value),
         "cost": decimal,
         "known_costs": lambda value: list_of(CurrencyCost.decode)(value),
+        "reported_cost": float,
+        "reported_cost_difference": float,
     }
 
 
@@ -1600,6 +1693,7 @@ __all__ = [
     "RemovedRules",
     "ReplacedRules",
     "ReplayedAggregate",
+    "ReportedCost",
     "RestoredRules",
     "Role",
     "RuleOnConnector",
@@ -1631,7 +1725,9 @@ __all__ = [
     "ToolRule",
     "ToolRuleWarning",
     "TotalCost",
+    "TraceStoreFigures",
     "TurnReceipt",
+    "UnpricedUses",
     "Usage",
     "UsagePage",
     "User",

@@ -86,9 +86,14 @@ def _turn(recorded: RecordedEvent) -> TurnRow:
         completion_tokens=event.completion_tokens,
         cache_read_tokens=event.cache_read_tokens,
         cache_creation_tokens=event.cache_creation_tokens,
-        cost=Decimal(event.cost) if event.cost is not None else None,
+        cost=_decimal(event.cost),
         currency=event.currency,
         price_id=event.price_id,
+        priced_as=event.priced_as,
+        pricing_rule=event.pricing_rule,
+        unpriced=event.unpriced,
+        reported_cost=_decimal(event.reported_cost),
+        lacks_usage=_lacks_usage(event),
         is_error=event.is_error,
         input_truncated=event.input_truncated,
         output_truncated=event.output_truncated,
@@ -96,3 +101,13 @@ def _turn(recorded: RecordedEvent) -> TurnRow:
         sealed_input=event.sealed_input,
         sealed_output=event.sealed_output,
     )
+
+
+def _decimal(text: str | None) -> Decimal | None:
+    return None if text is None else Decimal(text)
+
+
+def _lacks_usage(event: ChatSession.TurnRecorded) -> bool:
+    """Return whether a model was called, but its tokens aren't all known."""
+    has_call = bool(event.cost or event.unpriced or event.model)
+    return has_call and (event.prompt_tokens is None or event.completion_tokens is None)

@@ -7,7 +7,13 @@ from typing import Any
 from uuid import UUID
 
 from projections.sessions.queries import SessionRow
-from projections.sessions.resource import ReadSession, StoredSession, TraceStoreSays
+from projections.sessions.resource import (
+    FiguresFrom,
+    ReadSession,
+    StoredSession,
+    TraceStoreFigures,
+    TraceStoreSays,
+)
 from projections.sessions.texts import ShownText
 from projections.sessions.trace_store import Enrichment, Enrichments
 from service.http.envelope import joined, to_json
@@ -19,11 +25,18 @@ def rendered(
     last_output: ShownText,
     enrichments: Enrichments | None,
 ) -> bytes:
-    """Return a session as JSON: the stored JSON and the fields computed on read."""
+    """Return a session as JSON: the stored JSON and the fields computed on read.
+
+    The figures are ours wherever a turn was recorded, whatever the trace store says, so
+    that lists, sessions and usage agree. A session without turns has the trace store's.
+    """
     enrichment = enrichments.get(row.session_id) if enrichments else None
     stored = row.rendered.encode()
-    if enrichment is not None:
-        stored = to_json(merged(json.loads(stored, parse_float=Decimal), enrichment))
+    figures_from: FiguresFrom = "service"
+    if enrichment is not None and enrichment.has_figures:
+        ours = json.loads(stored, parse_float=Decimal)
+        if not ours["num_traces"]:
+            stored, figures_from = to_json(filled_in(ours, enrichment)), "trace_store"
     now: ReadSession = {
         "first_input": first_input.text,
         "first_input_truncated": first_input.truncated,
@@ -34,36 +47,45 @@ def rendered(
             enrichment.annotation_summaries if enrichment else []
         ),
         "trace_store": trace_store_state(enrichments, row.session_id),
+        "figures_from": figures_from,
+        "trace_store_figures": figures_of(enrichment) if enrichment else None,
     }
     return joined(stored, to_json(now))
 
 
-def merged(stored: StoredSession, enrichment: Enrichment) -> StoredSession:
-    """Replace our figures by the trace store's, where it has them.
-
-    Related figures come from one source: tokens with their kinds, a cost with its
-    currency, the number of traces with their latencies.
-    """
-    if enrichment.cost is not None:
-        cost: Any = enrichment.cost
-        stored["cost_summary"] = {
-            "total": {"cost": cost, "currency": enrichment.currency},
-            "traces_without_price": None,
+def filled_in(stored: StoredSession, enrichment: Enrichment) -> StoredSession:
+    """Return a session without turns with the trace store's figures."""
+    cost: Any = enrichment.cost
+    if cost is not None:
+        stored["cost_summary"]["total"] = {
+            "cost": cost,
+            "currency": enrichment.currency,
         }
-    if enrichment.tokens is not None:
-        tokens = stored["token_usage"]
-        if tokens["total"] != enrichment.tokens:
-            tokens["cache_read"] = tokens["cache_creation"] = None
-        tokens["total"] = enrichment.tokens
-        tokens["prompt"] = enrichment.prompt_tokens
-        tokens["completion"] = enrichment.completion_tokens
-    p50, p99 = enrichment.latency_ms_p50, enrichment.latency_ms_p99
-    if enrichment.traces is not None and p50 is not None and p99 is not None:
+        stored["cost_summary"]["traces_without_price"] = None
+    stored["token_usage"]["total"] = enrichment.tokens
+    stored["token_usage"]["prompt"] = enrichment.prompt_tokens
+    stored["token_usage"]["completion"] = enrichment.completion_tokens
+    if enrichment.traces is not None:
         stored["num_traces"] = enrichment.traces
         stored["num_traces_with_error"] = enrichment.traces_with_error
-        stored["trace_latency_ms_p50"] = p50
-        stored["trace_latency_ms_p99"] = p99
+        stored["trace_latency_ms_p50"] = enrichment.latency_ms_p50
+        stored["trace_latency_ms_p99"] = enrichment.latency_ms_p99
     return stored
+
+
+def figures_of(enrichment: Enrichment) -> TraceStoreFigures:
+    cost: Any = enrichment.cost
+    return {
+        "traces": enrichment.traces,
+        "traces_with_error": enrichment.traces_with_error,
+        "tokens": enrichment.tokens,
+        "prompt_tokens": enrichment.prompt_tokens,
+        "completion_tokens": enrichment.completion_tokens,
+        "cost": cost,
+        "currency": enrichment.currency,
+        "latency_ms_p50": enrichment.latency_ms_p50,
+        "latency_ms_p99": enrichment.latency_ms_p99,
+    }
 
 
 def trace_store_state(

@@ -13,6 +13,10 @@ from uuid import UUID
 from typing_extensions import TypedDict
 
 from projections.sessions.stored_json import Computed, milliseconds, utc_text
+from service.sessions.cost import UnpricedReason
+
+FiguresFrom = Literal["service", "trace_store"]
+"""Whose tokens, cost, traces and latencies a session shows."""
 
 TraceStoreSays = Literal["not_configured", "found", "unknown_session", "unavailable"]
 
@@ -22,14 +26,27 @@ class TotalCost(TypedDict):
     currency: Annotated[str | None, Computed("w.currency")]
 
 
+class ReportedCost(TypedDict):
+    """What instrumentations report as the cost of their calls, in US dollars.
+
+    Of `traces` traces; null if none reports one.
+    """
+
+    cost: Annotated[float | None, Computed("w.reported_cost")]
+    traces: Annotated[int, Computed("w.reported")]
+
+
 class CostSummary(TypedDict):
     """Costs of a session.
 
-    `traces_without_price` is null when the cost comes from the trace store.
+    `traces_without_price` is null when the cost comes from the trace store; `unpriced`
+    names the reasons.
     """
 
     total: TotalCost
     traces_without_price: Annotated[int | None, Computed("w.unpriced")]
+    unpriced: Annotated[list[UnpricedReason], Computed("w.reasons")]
+    reported: ReportedCost
 
 
 class TokenUsage(TypedDict):
@@ -101,6 +118,20 @@ class StoredSession(TypedDict):
     trace_latency_ms_p99: Annotated[float | None, Computed("w.latency_ms[2]")]
 
 
+class TraceStoreFigures(TypedDict):
+    """The trace store's own figures of a session, which may differ from ours."""
+
+    traces: int | None
+    traces_with_error: int | None
+    tokens: int | None
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    cost: float | None
+    currency: str | None
+    latency_ms_p50: float | None
+    latency_ms_p99: float | None
+
+
 class ReadSession(TypedDict):
     """What of a session is known only when it is read: its texts, the trace store."""
 
@@ -111,6 +142,8 @@ class ReadSession(TypedDict):
     session_annotations: Sequence[SessionAnnotation]
     session_annotation_summaries: Sequence[AnnotationSummary]
     trace_store: TraceStoreSays
+    figures_from: FiguresFrom
+    trace_store_figures: TraceStoreFigures | None
 
 
 class Session(StoredSession, ReadSession):
@@ -129,6 +162,10 @@ class ShownTurn(TypedDict):
     cost: Decimal | None
     currency: str | None
     price_id: str | None
+    priced_as: str | None
+    pricing_rule: str | None
+    unpriced: UnpricedReason | None
+    reported_cost: float | None
     is_error: bool
     error: str | None
     input: str | None

@@ -44,6 +44,11 @@ class TurnRow:
     cost: Decimal | None
     currency: str | None
     price_id: str | None
+    priced_as: str | None
+    pricing_rule: str | None
+    unpriced: str | None
+    reported_cost: Decimal | None
+    lacks_usage: bool
     is_error: bool
     input_truncated: bool
     output_truncated: bool
@@ -69,7 +74,8 @@ INSERT_TURNS = """
     INSERT INTO session_turn (
            session, version, turn_id, trace_id, started_at, ended_at, latency_us,
            provider, model, prompt_tokens, completion_tokens, cache_read_tokens,
-           cache_creation_tokens, cost, currency, price_id, is_error,
+           cache_creation_tokens, cost, currency, price_id,
+           priced_as, pricing_rule, unpriced, reported_cost, lacks_usage, is_error,
            input_truncated, output_truncated,
            sealed_error, sealed_input, sealed_output)
     SELECT *
@@ -80,7 +86,10 @@ INSERT_TURNS = """
            %(provider)b::text[], %(model)b::text[], %(prompt_tokens)b::bigint[],
            %(completion_tokens)b::bigint[], %(cache_read_tokens)b::bigint[],
            %(cache_creation_tokens)b::bigint[], %(cost)b::numeric[],
-           %(currency)b::text[], %(price_id)b::text[], %(is_error)b::boolean[],
+           %(currency)b::text[], %(price_id)b::text[],
+           %(priced_as)b::text[], %(pricing_rule)b::text[], %(unpriced)b::text[],
+           %(reported_cost)b::numeric[], %(lacks_usage)b::boolean[],
+           %(is_error)b::boolean[],
            %(input_truncated)b::boolean[], %(output_truncated)b::boolean[],
            %(sealed_error)b::text[], %(sealed_input)b::text[],
            %(sealed_output)b::text[])
@@ -107,9 +116,12 @@ SUMMARIZE = (
                 sum(t.completion_tokens)::bigint AS completion_tokens,
                 sum(t.cache_read_tokens)::bigint AS cache_read_tokens,
                 sum(t.cache_creation_tokens)::bigint AS cache_creation_tokens,
-                count(*) FILTER (
-                    WHERE t.cost IS NULL AND coalesce(t.prompt_tokens, 0)
-                        + coalesce(t.completion_tokens, 0) > 0) AS unpriced,
+                count(*) FILTER (WHERE t.unpriced IS NOT NULL) AS unpriced,
+                array_agg(DISTINCT t.unpriced)
+                    FILTER (WHERE t.unpriced IS NOT NULL) AS reasons,
+                bool_or(t.lacks_usage) AS lacks_usage,
+                trim_scale(sum(t.reported_cost)) AS reported_cost,
+                count(t.reported_cost) AS reported,
                 min(t.currency) AS currency,
                 min(t.currency) IS DISTINCT FROM max(t.currency) AS mixed,
                 trim_scale(sum(t.cost)) AS cost,
@@ -129,12 +141,16 @@ SUMMARIZE = (
                 greatest(s.opened_at, touched.ended_at, s.ended_at, t.ended_at)
                     AS last_active_at,
                 coalesce(t.traces, 0) AS traces, coalesce(t.errors, 0) AS errors,
-                t.prompt_tokens, t.completion_tokens,
+                CASE WHEN NOT t.lacks_usage THEN t.prompt_tokens END AS prompt_tokens,
+                CASE WHEN NOT t.lacks_usage THEN t.completion_tokens END
+                    AS completion_tokens,
                 t.cache_read_tokens, t.cache_creation_tokens,
                 CASE WHEN t.unpriced = 0 AND NOT t.mixed THEN t.cost END AS cost,
                 CASE WHEN t.unpriced = 0 AND NOT t.mixed THEN t.currency END
                     AS currency,
                 coalesce(t.unpriced, 0) AS unpriced,
+                coalesce(t.reasons, '{{}}') AS reasons,
+                t.reported_cost, coalesce(t.reported, 0) AS reported,
                 t.latency_ms, t.first_input, t.last_output
            FROM touched
            JOIN session s USING (id)

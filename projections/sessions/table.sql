@@ -36,6 +36,11 @@ CREATE TABLE session_turn (
     cost             numeric,
     currency         text        COLLATE "C",
     price_id         text,
+    priced_as        text,
+    pricing_rule     text,
+    unpriced         text,
+    reported_cost    numeric,
+    lacks_usage      boolean     NOT NULL,
     is_error         boolean     NOT NULL,
     input_truncated  boolean     NOT NULL,
     output_truncated boolean     NOT NULL,
@@ -45,6 +50,7 @@ CREATE TABLE session_turn (
     PRIMARY KEY (session, version)
 );
 COMMENT ON COLUMN session_turn.version IS 'Version of the event in its aggregate; the texts are bound to it.';
+COMMENT ON COLUMN session_turn.lacks_usage IS 'A model was called, but its tokens are not all known.';
 -- Ciphertext doesn't compress.
 ALTER TABLE session_turn
     ALTER COLUMN sealed_error SET STORAGE EXTERNAL,

@@ -55,6 +55,10 @@ class Enrichment:
     latency_ms_p50: float | None = None
     latency_ms_p99: float | None = None
 
+    @property
+    def has_figures(self) -> bool:
+        return (self.tokens, self.cost, self.traces) != (None, None, None)
+
 
 Enrichments = Mapping[str, Enrichment | None]
 """By session id. None: the store has no such session. A missing session could not be

@@ -89,6 +89,8 @@ async def _shown(turn: TurnRow, opener: TextOpener) -> ShownTurn:
         return await opener.open(sealed, version=turn.version, field=field)
 
     cost: Any = turn.cost
+    reported_cost: Any = turn.reported_cost
+    unpriced: Any = turn.unpriced
     return {
         "turn_id": turn.turn_id,
         "trace_id": turn.trace_id,
@@ -107,6 +109,10 @@ async def _shown(turn: TurnRow, opener: TextOpener) -> ShownTurn:
         "cost": cost,
         "currency": turn.currency,
         "price_id": turn.price_id,
+        "priced_as": turn.priced_as,
+        "pricing_rule": turn.pricing_rule,
+        "unpriced": unpriced,
+        "reported_cost": reported_cost,
         "is_error": turn.is_error,
         "error": await text(turn.sealed_error, "error"),
         "input": await text(turn.sealed_input, "input"),
@@ -117,6 +123,4 @@ async def _shown(turn: TurnRow, opener: TextOpener) -> ShownTurn:
 
 
 def _total(prompt: int | None, completion: int | None) -> int | None:
-    if prompt is None and completion is None:
-        return None
-    return (prompt or 0) + (completion or 0)
+    return None if prompt is None or completion is None else prompt + completion

@@ -29,7 +29,20 @@ COUNTS = (
     "cache_read_tokens",
     "cache_creation_tokens",
 )
-Key = tuple[date, str, str, str | None, str | None, str | None]
+# What a row is about, beside the day, the agent and the user.
+NAMES = ("provider", "model", "currency", "priced_as", "pricing_rule", "unpriced")
+SHARE = ("provider", "model", *COUNTS, "cost", *NAMES[2:], "reported_cost")
+TURN_COUNTS = (
+    "turns",
+    "turns_with_error",
+    "turns_without_price",
+    "turns_without_usage",
+    "model_uses",
+)
+AMOUNTS = ("cost", "reported_cost", "difference")
+# Instrumentations report costs in it.
+REPORTED_IN = "USD"
+Key = tuple[Any, ...]
 Part = dict[str, Any]
 
 
@@ -73,10 +86,7 @@ def _parts(turn: ChatSession.TurnRecorded) -> list[Part]:
     The turn itself is counted once, for the model with the most tokens.
     """
     shares: Sequence[Any] = turn.shares or [
-        {
-            name: getattr(turn, name)
-            for name in ("provider", "model", *COUNTS, "cost", "currency")
-        }
+        {name: getattr(turn, name) for name in SHARE}
     ]
     common = {
         "day": datetime.fromisoformat(turn.started_at).astimezone(UTC).date(),
@@ -89,28 +99,43 @@ def _parts(turn: ChatSession.TurnRecorded) -> list[Part]:
         is_turn = not any(part["turns"] for part in parts) and (
             (share["provider"], share["model"]) == (turn.provider, turn.model)
         )
+        has_call = bool(share["model"] or share["cost"] or share["unpriced"])
         parts.append(
             {
                 **common,
-                "provider": share["provider"],
-                "model": share["model"],
-                "currency": share["currency"],
+                **{name: share[name] for name in NAMES},
                 "turns": int(is_turn),
                 "turns_with_error": int(is_turn and turn.is_error),
-                "turns_without_price": int(is_turn and _lacks_price(shares)),
+                "turns_without_price": int(
+                    is_turn and any(each["unpriced"] for each in shares)
+                ),
+                "turns_without_usage": int(
+                    is_turn and any(_lacks_usage(each) for each in shares)
+                ),
+                "model_uses": int(has_call),
                 **counts,
                 "cost": share["cost"],
+                "reported_cost": share["reported_cost"],
+                "difference": _difference(share),
             }
         )
     return parts
 
 
-def _lacks_price(shares: Sequence[Any]) -> bool:
-    return any(
-        share["cost"] is None
-        and (share["prompt_tokens"] or 0) + (share["completion_tokens"] or 0) > 0
-        for share in shares
+def _lacks_usage(share: Any) -> bool:
+    """Return whether a model was called, but its tokens aren't all known."""
+    has_call = bool(share["cost"] or share["unpriced"] or share["model"])
+    return has_call and (
+        share["prompt_tokens"] is None or share["completion_tokens"] is None
     )
+
+
+def _difference(share: Any) -> str | None:
+    """Return the reported cost minus ours, if both are known in one currency."""
+    if share["reported_cost"] is None or share["currency"] != REPORTED_IN:
+        return None
+    ours = Decimal(share["cost"])
+    return format(EXACT.subtract(Decimal(share["reported_cost"]), ours), "f")
 
 
 def _add(rows: dict[Key, UsageRow], parts: Sequence[Part], *, sign: int) -> None:
@@ -119,23 +144,23 @@ def _add(rows: dict[Key, UsageRow], parts: Sequence[Part], *, sign: int) -> None
         if isinstance(day, str):
             day = date.fromisoformat(day)
         ids = part["agent_id"], part["user_id"]
-        key = (day, *ids, part["provider"], part["model"], part["currency"])
+        names = {name: part[name] for name in NAMES}
+        key = (day, *ids, *names.values())
         row = rows.get(key)
         if row is None:
             row = rows[key] = UsageRow(
                 day=day,
                 agent_id=UUID(part["agent_id"]),
                 user_id=UUID(part["user_id"]),
-                provider=part["provider"],
-                model=part["model"],
-                currency=part["currency"],
+                **names,
             )
-        row.turns += sign * part["turns"]
-        row.turns_with_error += sign * part["turns_with_error"]
-        row.turns_without_price += sign * part["turns_without_price"]
+        for name in TURN_COUNTS:
+            setattr(row, name, getattr(row, name) + sign * part[name])
         for name in COUNTS:
             if part[name] is not None:
                 setattr(row, name, (getattr(row, name) or 0) + sign * part[name])
-        if part["cost"] is not None:
-            amount = Decimal(part["cost"]) * sign
-            row.cost = EXACT.add(row.cost or Decimal(0), amount)
+        for name in AMOUNTS:
+            if part[name] is not None:
+                amount = Decimal(part[name]) * sign
+                known = getattr(row, name) or Decimal(0)
+                setattr(row, name, EXACT.add(known, amount))

@@ -12,17 +12,22 @@ from psycopg.sql import SQL, Composed, Identifier
 from typing_extensions import TypedDict
 
 from service.database import Db
+from service.sessions.cost import UnpricedReason
 
 # The followers whose tables the query reads.
 FOLLOWERS = ("usage", "agents")
 
-Group = Literal["day", "agent", "user", "provider", "model"]
+Group = Literal[
+    "day", "agent", "user", "provider", "model", "priced_as", "pricing_rule"
+]
 COLUMNS: Final[dict[Group, LiteralString]] = {
     "day": "day",
     "agent": "agent_id",
     "user": "user_id",
     "provider": "provider",
     "model": "model",
+    "priced_as": "priced_as",
+    "pricing_rule": "pricing_rule",
 }
 SUMS = SQL(", ").join(
     SQL("sum({name})::bigint AS {name}").format(name=Identifier(name))
@@ -30,6 +35,7 @@ SUMS = SQL(", ").join(
         "turns",
         "turns_with_error",
         "turns_without_price",
+        "turns_without_usage",
         "prompt_tokens",
         "completion_tokens",
         "cache_read_tokens",
@@ -52,14 +58,20 @@ USAGE = SQL("""
             AND (%(everything)s OR u.user_id = %(caller)s OR u.agent_id IN (
                  SELECT agent_id FROM read.agent_manager WHERE user_id = %(caller)s))
     ), of_currency AS (
-         SELECT {columns}, currency,
+         SELECT {columns}, currency, unpriced,
                 {sums},
+                sum(model_uses)::bigint AS model_uses,
+                sum(reported_cost) AS reported_cost, sum(difference) AS difference,
                 trim_scale(sum(cost)) AS cost
            FROM visible
-          GROUP BY {columns}, currency
+          GROUP BY {columns}, currency, unpriced
     )
     SELECT {named},
            {sums},
+           trim_scale(sum(reported_cost)) AS reported_cost,
+           trim_scale(sum(difference)) AS difference,
+           coalesce(json_object_agg(unpriced, model_uses ORDER BY unpriced)
+               FILTER (WHERE unpriced IS NOT NULL), '{{}}') AS unpriced,
            coalesce(array_agg(currency ORDER BY currency)
                FILTER (WHERE currency IS NOT NULL), '{{}}') AS currencies,
            coalesce(array_agg(cost ORDER BY currency)
@@ -95,13 +107,19 @@ class UsageOfGroup:
     user_id: UUID | None
     provider: str | None
     model: str | None
+    priced_as: str | None
+    pricing_rule: str | None
     turns: int
     turns_with_error: int
     turns_without_price: int
+    turns_without_usage: int
     prompt_tokens: int | None
     completion_tokens: int | None
     cache_read_tokens: int | None
     cache_creation_tokens: int | None
+    reported_cost: Decimal | None
+    difference: Decimal | None
+    unpriced: dict[UnpricedReason, int]
     currencies: list[str]
     costs: list[Decimal]
 

@@ -2,7 +2,7 @@
 
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
-from typing import Annotated, Self, get_args
+from typing import Annotated, Any, Self, get_args
 from uuid import UUID
 
 from aiohttp import web
@@ -21,6 +21,7 @@ from service.http.authentication import PRINCIPAL
 from service.http.envelope import Answer
 from service.http.operation import Routes
 from service.http.requests import QueryModel
+from service.sessions.cost import UnpricedReason
 from service.sessions.ids import ClientId
 
 routes = Routes("usage")
@@ -63,7 +64,8 @@ class UsageQuery(QueryModel):
     """Which usage, and by what it is summed up.
 
     Days are in UTC, both included; by default the last 30. `group_by` is `day`,
-    `agent`, `user`, `provider` or `model`, or several with commas; by default `day`.
+    `agent`, `user`, `provider`, `model`, `priced_as` (the entry of the catalog) or
+    `pricing_rule` (how it matched), or several with commas; by default `day`.
     """
 
     from_day: Day | None = None
@@ -104,19 +106,33 @@ class CurrencyCost(TypedDict):
     cost: Decimal
 
 
+class UnpricedUses(TypedDict):
+    """Why calls have no cost, and in how many turns; a turn counts for each model."""
+
+    reason: UnpricedReason
+    turns: int
+
+
 class Usage(TypedDict):
     day: date | None
     agent_id: UUID | None
     user_id: UUID | None
     provider: str | None
     model: str | None
+    priced_as: str | None
+    pricing_rule: str | None
     turns: int
     turns_with_error: int
     turns_without_price: int
+    unpriced: list[UnpricedUses]
+    turns_without_usage: int
     token_usage: TokenSums
+    known_token_usage: TokenSums
     cost: Decimal | None
     currency: str | None
     known_costs: list[CurrencyCost]
+    reported_cost: float | None
+    reported_cost_difference: float | None
 
 
 class UsagePage(TypedDict):
@@ -132,7 +148,11 @@ async def get_usage(request: web.Request, query: UsageQuery) -> Answer[UsagePage
 
     Of the caller's own sessions and of agents that the caller manages; of all sessions
     for superusers and auditors. `cost` is null when it isn't completely known: a turn
-    has no price, or there are several currencies; `known_costs` holds the known part.
+    has no price, or there are several currencies; `known_costs` holds the known part,
+    `unpriced` the reasons. Likewise the tokens are null when a call didn't report them
+    all; `known_token_usage` sums up the others. `reported_cost` is what
+    instrumentations report, in US dollars; `reported_cost_difference` is that minus
+    ours, of the calls that have both.
     """
     principal = request[PRINCIPAL]
     from_day, until_day = query.days(datetime.now(UTC).date())
@@ -171,28 +191,46 @@ def _shown(group: UsageOfGroup) -> Usage:
         for currency, cost in zip(group.currencies, group.costs, strict=True)
     ]
     is_complete = len(known) == 1 and not group.turns_without_price
-    prompt, completion = group.prompt_tokens, group.completion_tokens
+    reported: Any = group.reported_cost
+    difference: Any = group.difference
+    tokens: TokenSums = {
+        "total": _sum(group.prompt_tokens, group.completion_tokens),
+        "prompt": group.prompt_tokens,
+        "completion": group.completion_tokens,
+        "cache_read": group.cache_read_tokens,
+        "cache_creation": group.cache_creation_tokens,
+    }
     return {
         "day": group.day,
         "agent_id": group.agent_id,
         "user_id": group.user_id,
         "provider": group.provider,
         "model": group.model,
+        "priced_as": group.priced_as,
+        "pricing_rule": group.pricing_rule,
         "turns": group.turns,
         "turns_with_error": group.turns_with_error,
         "turns_without_price": group.turns_without_price,
-        "token_usage": {
-            "total": (
-                None
-                if prompt is None and completion is None
-                else (prompt or 0) + (completion or 0)
-            ),
-            "prompt": prompt,
-            "completion": completion,
-            "cache_read": group.cache_read_tokens,
-            "cache_creation": group.cache_creation_tokens,
-        },
+        "unpriced": [
+            {"reason": reason, "turns": turns}
+            for reason, turns in group.unpriced.items()
+        ],
+        "turns_without_usage": group.turns_without_usage,
+        "token_usage": (
+            {**tokens, "total": None, "prompt": None, "completion": None}
+            if group.turns_without_usage
+            else tokens
+        ),
+        "known_token_usage": tokens,
         "cost": known[0]["cost"] if is_complete else None,
         "currency": known[0]["currency"] if is_complete else None,
         "known_costs": known,
+        "reported_cost": reported,
+        "reported_cost_difference": difference,
     }
+
+
+def _sum(prompt: int | None, completion: int | None) -> int | None:
+    if prompt is None and completion is None:
+        return None
+    return (prompt or 0) + (completion or 0)

@@ -20,14 +20,21 @@ class UsageRow:
     provider: str | None
     model: str | None
     currency: str | None
+    priced_as: str | None = None
+    pricing_rule: str | None = None
+    unpriced: str | None = None
     turns: int = 0
     turns_with_error: int = 0
     turns_without_price: int = 0
+    turns_without_usage: int = 0
+    model_uses: int = 0
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     cache_read_tokens: int | None = None
     cache_creation_tokens: int | None = None
     cost: Decimal | None = None
+    reported_cost: Decimal | None = None
+    difference: Decimal | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -44,22 +51,30 @@ TurnKey = tuple[UUID, str]
 ADD = """
     INSERT INTO usage_of_day AS known (
            day, agent_id, user_id, provider, model, currency,
-           turns, turns_with_error, turns_without_price,
-           prompt_tokens, completion_tokens, cache_read_tokens,
-           cache_creation_tokens, cost)
+           priced_as, pricing_rule, unpriced,
+           turns, turns_with_error, turns_without_price, turns_without_usage,
+           model_uses, prompt_tokens, completion_tokens, cache_read_tokens,
+           cache_creation_tokens, cost, reported_cost, difference)
     SELECT *
       FROM unnest(
            %(day)b::date[], %(agent_id)b::uuid[], %(user_id)b::uuid[],
            %(provider)b::text[], %(model)b::text[], %(currency)b::text[],
+           %(priced_as)b::text[], %(pricing_rule)b::text[], %(unpriced)b::text[],
            %(turns)b::bigint[], %(turns_with_error)b::bigint[],
-           %(turns_without_price)b::bigint[], %(prompt_tokens)b::bigint[],
+           %(turns_without_price)b::bigint[], %(turns_without_usage)b::bigint[],
+           %(model_uses)b::bigint[], %(prompt_tokens)b::bigint[],
            %(completion_tokens)b::bigint[], %(cache_read_tokens)b::bigint[],
-           %(cache_creation_tokens)b::bigint[], %(cost)b::numeric[])
-    ON CONFLICT (day, agent_id, user_id, provider, model, currency) DO UPDATE
+           %(cache_creation_tokens)b::bigint[], %(cost)b::numeric[],
+           %(reported_cost)b::numeric[], %(difference)b::numeric[])
+    ON CONFLICT (day, agent_id, user_id, provider, model, currency,
+                 priced_as, pricing_rule, unpriced) DO UPDATE
        SET turns = known.turns + excluded.turns,
            turns_with_error = known.turns_with_error + excluded.turns_with_error,
            turns_without_price =
                known.turns_without_price + excluded.turns_without_price,
+           turns_without_usage =
+               known.turns_without_usage + excluded.turns_without_usage,
+           model_uses = known.model_uses + excluded.model_uses,
            prompt_tokens = coalesce(
                known.prompt_tokens + excluded.prompt_tokens,
                known.prompt_tokens, excluded.prompt_tokens),
@@ -73,7 +88,14 @@ ADD = """
                known.cache_creation_tokens + excluded.cache_creation_tokens,
                known.cache_creation_tokens, excluded.cache_creation_tokens),
            cost = coalesce(
-               known.cost + excluded.cost, known.cost, excluded.cost)
+               known.cost + excluded.cost,
+               known.cost, excluded.cost),
+           reported_cost = coalesce(
+               known.reported_cost + excluded.reported_cost,
+               known.reported_cost, excluded.reported_cost),
+           difference = coalesce(
+               known.difference + excluded.difference,
+               known.difference, excluded.difference)
 """
 
 

@@ -5,21 +5,33 @@ CREATE TABLE usage_of_day (
     provider        text    COLLATE "C",
     model           text    COLLATE "C",
     currency        text    COLLATE "C",
+    priced_as       text    COLLATE "C",
+    pricing_rule    text    COLLATE "C",
+    unpriced        text    COLLATE "C",
     turns           bigint  NOT NULL,
     turns_with_error      bigint NOT NULL,
     turns_without_price   bigint NOT NULL,
+    turns_without_usage   bigint NOT NULL,
+    model_uses            bigint NOT NULL,
     prompt_tokens         bigint,
     completion_tokens     bigint,
     cache_read_tokens     bigint,
     cache_creation_tokens bigint,
     cost            numeric,
-    UNIQUE NULLS NOT DISTINCT (day, agent_id, user_id, provider, model, currency)
+    reported_cost   numeric,
+    difference      numeric,
+    UNIQUE NULLS NOT DISTINCT (day, agent_id, user_id, provider, model, currency,
+                               priced_as, pricing_rule, unpriced)
 );
 CREATE INDEX ON usage_of_day (agent_id, day);
 CREATE INDEX ON usage_of_day (user_id, day);
 COMMENT ON COLUMN usage_of_day.day IS 'The day in UTC on which turns started.';
 COMMENT ON COLUMN usage_of_day.currency IS 'Null for turns without a cost.';
-COMMENT ON COLUMN usage_of_day.turns_without_price IS 'Turns that took tokens, but whose cost is unknown.';
+COMMENT ON COLUMN usage_of_day.unpriced IS 'Why there is no cost.';
+COMMENT ON COLUMN usage_of_day.turns_without_price IS 'Turns that called a model, but whose cost is unknown.';
+COMMENT ON COLUMN usage_of_day.turns_without_usage IS 'Turns that called a model, but whose tokens are not all known.';
+COMMENT ON COLUMN usage_of_day.model_uses IS 'Turns that called this model; a turn may call several.';
+COMMENT ON COLUMN usage_of_day.difference IS 'Reported costs minus ours, of uses that have both in US dollars.';
 
 -- Turns made from spans are amended when more of these come: what such a turn has
 -- added is kept, to be taken back.

@@ -28,6 +28,9 @@ class Unpriced(StrEnum):
     COUNT_MISSING = "count_missing"
     """The price needs a count that wasn't reported."""
 
+    SEVERAL_CURRENCIES = "several_currencies"
+    """The calls of a turn have prices in different currencies."""
+
     COUNTS_CONTRADICT = "counts_contradict"
     """A part exceeds the whole, such as more cached tokens than input tokens."""
 

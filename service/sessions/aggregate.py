@@ -4,6 +4,7 @@ import base64
 import hashlib
 from collections.abc import Sequence
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
@@ -12,8 +13,8 @@ from eventsourcing.domain import event
 from service.aggregate import LoggedAggregate
 from service.events import DecimalText, Id, Named, Published, Time
 from service.identifiers import named_id
+from service.price_catalog.charge import Charge
 from service.sessions.turn import (
-    Cost,
     ModelShare,
     PricedShare,
     RecordedShare,
@@ -25,6 +26,10 @@ TURNS_MAX = 10_000
 # A turn is known by 12 base64url characters of its id's hash: the probability that any
 # two of 10,000 turns share them is 1 in 10**14.
 KEY_BYTES = 9
+
+
+# How a turn of version 1 was priced.
+_HOW_PRICED = dict.fromkeys(("priced_as", "pricing_rule", "unpriced", "reported_cost"))
 
 
 class ChatSession(LoggedAggregate):
@@ -59,15 +64,21 @@ class ChatSession(LoggedAggregate):
         purpose ``text``), bound to the user, this aggregate's id, this event's version
         and the field's name. Agent and user are the session's, repeated for consumers
         of single events. ``price_id`` names the price event that the cost was computed
-        from. ``spans``: how many spans the turn was made from; null for a turn reported
-        as such. ``shares``: what each model used, if several did; then ``model`` is the
-        one that used most.
+        from, ``priced_as`` the entry of the catalog and ``pricing_rule`` how it
+        matched; ``unpriced`` says why there is no cost: ``no_such_model``,
+        ``no_price_then``, ``count_missing``, ``counts_contradict``,
+        ``several_currencies``, or ``not_recorded`` by an earlier version.
+        ``reported_cost`` is the cost in US dollars that the provider or the
+        instrumentation reports. ``spans``: how many spans the turn was made from; null
+        for a turn reported as such. ``shares``: what each model used, if several did;
+        then ``model`` is the one that used most.
 
         Emitted by ``POST /api/observability/session/{session_id}/turns`` and ``POST
         /v1/traces``.
         """
 
         TOPIC = "session.turn_recorded"
+        class_version = 2  # with how the cost was found
         agent_id: Published[Id]
         user_id: Published[Id]
         turn_id: Published[str]
@@ -84,6 +95,10 @@ class ChatSession(LoggedAggregate):
         cost: Published[DecimalText | None]
         currency: Published[str | None]
         price_id: Published[str | None]
+        priced_as: Published[str | None]
+        pricing_rule: Published[str | None]
+        unpriced: Published[str | None]
+        reported_cost: Published[DecimalText | None]
         is_error: Published[bool]
         sealed_error: str | None
         sealed_input: str | None
@@ -92,6 +107,14 @@ class ChatSession(LoggedAggregate):
         output_truncated: Published[bool]
         spans: Published[int | None]
         shares: Published[list[RecordedShare] | None]
+
+        @staticmethod
+        def upcast_v1_v2(state: dict[str, Any]) -> None:
+            for used in (state, *(state["shares"] or ())):
+                used.update(_HOW_PRICED)
+                has_tokens = used["prompt_tokens"] or used["completion_tokens"]
+                if used["cost"] is None and has_tokens:
+                    used["unpriced"] = "not_recorded"
 
         def sentence(self, named: Named) -> str:
             return f"recorded in session {self.subject(named)} {_turn_text(self)}"
@@ -175,7 +198,7 @@ class ChatSession(LoggedAggregate):
         self,
         turn: Turn,
         texts: SealedTexts,
-        cost: Cost | None,
+        charge: Charge,
         shares: Sequence[PricedShare] = (),
     ) -> bool:
         """Add or amend a turn and return whether that changed anything.
@@ -193,7 +216,7 @@ class ChatSession(LoggedAggregate):
             "started_at": turn.started_at.isoformat(),
             "ended_at": turn.ended_at.isoformat(),
             "latency_us": turn.latency_us,
-            **_usage(turn, cost),
+            **_usage(turn, charge),
             "is_error": turn.is_error,
             "sealed_error": texts.error,
             "sealed_input": texts.input,
@@ -202,7 +225,7 @@ class ChatSession(LoggedAggregate):
             "output_truncated": texts.output_truncated,
             "spans": turn.spans,
             "shares": (
-                [_usage(priced.share, priced.cost) for priced in shares]
+                [_usage(priced.share, priced.charge) for priced in shares]
                 if len(shares) > 1
                 else None
             ),
@@ -223,7 +246,7 @@ class ChatSession(LoggedAggregate):
         self.ended_at = ended_at
 
 
-def _usage(used: Turn | ModelShare, cost: Cost | None) -> RecordedShare:
+def _usage(used: Turn | ModelShare, charge: Charge) -> RecordedShare:
     return {
         "provider": used.provider,
         "model": used.model,
@@ -231,10 +254,18 @@ def _usage(used: Turn | ModelShare, cost: Cost | None) -> RecordedShare:
         "completion_tokens": used.tokens.completion,
         "cache_read_tokens": used.tokens.cache_read,
         "cache_creation_tokens": used.tokens.cache_creation,
-        "cost": format(cost.amount, "f") if cost else None,
-        "currency": cost.currency if cost else None,
-        "price_id": cost.price_id if cost else None,
+        "cost": _decimal_text(charge.amount),
+        "currency": charge.currency,
+        "price_id": charge.price_id,
+        "priced_as": charge.priced_as,
+        "pricing_rule": charge.rule,
+        "unpriced": charge.unpriced and charge.unpriced.value,
+        "reported_cost": _decimal_text(used.reported_cost),
     }
+
+
+def _decimal_text(amount: Decimal | None) -> str | None:
+    return None if amount is None else format(amount, "f")
 
 
 def _entry(turn_id: str, spans: int | None) -> str:

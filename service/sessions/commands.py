@@ -16,10 +16,10 @@ from service.errors import (
 from service.event_log.unit_of_work import UnitOfWork
 from service.keys.vault import Vault
 from service.sessions.aggregate import TURNS_MAX, ChatSession
-from service.sessions.cost import cost_of, costs_of_shares
+from service.sessions.cost import charge_of_turn
 from service.sessions.policy import may_record, may_see, records_for_anyone
 from service.sessions.sealing import sealed_texts
-from service.sessions.turn import CLOCK_AHEAD_MAX, PricedShare, Turn, problems_of
+from service.sessions.turn import CLOCK_AHEAD_MAX, Turn, problems_of
 from service.users.aggregate import User
 
 
@@ -123,12 +123,8 @@ async def record_turns(
                 f"a session has at most {TURNS_MAX} turns", code="session_full"
             )
         texts = await sealed_texts(turn.texts, session, vault)
-        shares: list[PricedShare] = []
-        if turn.spans is None:
-            cost = await cost_of(turn, work)
-        else:
-            cost, shares = await costs_of_shares(turn, work)
-        changes.append(session.record_turn(turn, texts, cost, shares))
+        charge, shares = await charge_of_turn(turn, work)
+        changes.append(session.record_turn(turn, texts, charge, shares))
     work.save(session)
     return session, changes
 

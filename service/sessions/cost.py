@@ -1,114 +1,120 @@
-"""The cost of a turn: an exact decimal, or None if it is unknown."""
+"""The cost of a turn: the sum of its model calls, or the reason why it is unknown."""
 
 from collections.abc import Sequence
 from datetime import datetime
-from decimal import Context, Decimal
+from typing import Final, Literal
 
-from service.event_log.unit_of_work import UnitOfWork
-from service.price_catalog.aggregate import ModelPricing
-from service.price_catalog.price import Price, price_at
-from service.sessions.turn import Cost, ModelShare, PricedShare, TokenCounts, Turn
+from service.price_catalog.charge import EXACT, Charge, Unpriced
+from service.price_catalog.pricing import Catalog, price_call
+from service.price_catalog.usage import Usage
+from service.sessions.turn import ModelShare, PricedShare, TokenCounts, Turn
 
-PRICED_TOKENS = Decimal(1_000_000)
-# Precise enough for any price times any count, so nothing is rounded.
-EXACT = Context(prec=60)
+# Nothing was charged: there was no model call.
+NO_CHARGE: Final = Charge()
+
+SEVERAL_CURRENCIES: Final = "several_currencies"
+NOT_RECORDED: Final = "not_recorded"
+UnpricedReason = Literal[
+    "no_such_model",
+    "no_price_then",
+    "count_missing",
+    "counts_contradict",
+    "several_currencies",
+    "not_recorded",
+]
+"""Why a turn has no cost: the reasons of a call, prices in several currencies, or a
+turn that was recorded by a version that didn't record the reason."""
 
 
-async def cost_of(turn: Turn, work: UnitOfWork) -> Cost | None:
-    """Return a turn's cost at the price of its start, or None if unknown.
+async def charge_of_turn(
+    turn: Turn, catalog: Catalog
+) -> tuple[Charge, list[PricedShare]]:
+    """Return the cost of a turn, and of each model's part of a turn made from spans.
 
     A recorded cost stays when a past price is corrected later.
     """
-    return await _cost(turn.provider, (turn.model,), turn.tokens, turn.started_at, work)
-
-
-async def costs_of_shares(
-    turn: Turn, work: UnitOfWork
-) -> tuple[Cost | None, list[PricedShare]]:
-    """Return the cost of a turn and of each model's part.
-
-    The sum is None if the cost of a part is unknown, or they are in several
-    currencies.
-    """
+    if turn.spans is None:
+        return await _charge_of_reported(turn, catalog), []
     priced = [
-        PricedShare(
-            share=share,
-            cost=await _cost(
-                share.provider,
-                (share.model, share.asked_model),
-                share.tokens,
-                turn.started_at,
-                work,
-            ),
-        )
+        PricedShare(share=share, charge=await _charge_of_share(share, catalog))
         for share in turn.shares
     ]
-    known = [part.cost for part in priced if part.cost is not None]
-    if not known or any(
-        part.cost is None and _has_tokens(part.share) for part in priced
-    ):
-        return None, priced
-    if len({cost.currency for cost in known}) > 1:
-        return None, priced
-    amount = Decimal(0)
-    for cost in known:
-        amount = EXACT.add(amount, cost.amount)
-    (price_id, *others) = {cost.price_id for cost in known}
-    total = Cost(
+    return total_charge([part.charge for part in priced]), priced
+
+
+def total_charge(charges: Sequence[Charge]) -> Charge:
+    """Return the sum of charges; it is unknown while one of them is.
+
+    The price, the entry and the rule are those that all charges have in common.
+    """
+    counted = [charge for charge in charges if charge != NO_CHARGE]
+    if not counted:
+        return NO_CHARGE
+    unpriced = next((charge for charge in counted if charge.unpriced), None)
+    if unpriced is not None:
+        return unpriced
+    if len({charge.currency for charge in counted}) > 1:
+        return Charge(unpriced=Unpriced.SEVERAL_CURRENCIES)
+    first = counted[0]
+    amount = first.amount
+    for charge in counted[1:]:
+        assert amount is not None
+        assert charge.amount is not None
+        amount = EXACT.add(amount, charge.amount)
+
+    def common(name: str) -> str | None:
+        (value, *others) = {getattr(charge, name) for charge in counted}
+        return None if others else value
+
+    return Charge(
         amount=amount,
-        currency=known[0].currency,
-        price_id=None if others else price_id,
+        currency=first.currency,
+        price_id=common("price_id"),
+        priced_as=common("priced_as"),
+        rule=common("rule"),
     )
-    return total, priced
 
 
-async def _cost(
+async def _charge_of_share(share: ModelShare, catalog: Catalog) -> Charge:
+    models = _names(share)
+    return total_charge(
+        [
+            await _charge(call.usage, share.provider, models, call.started_at, catalog)
+            for call in share.calls
+        ]
+    )
+
+
+def _names(share: ModelShare) -> list[str | None]:
+    """Return the names of a model; LiteLLM's have the provider in front."""
+    names = [share.model, share.asked_model]
+    prefix = f"{share.provider}/"
+    return [*names, *(name.removeprefix(prefix) for name in names if name)]
+
+
+async def _charge_of_reported(turn: Turn, catalog: Catalog) -> Charge:
+    tokens = turn.tokens
+    if turn.model is None and tokens == TokenCounts():
+        return NO_CHARGE
+    usage = Usage(
+        input_tokens=tokens.prompt,
+        output_tokens=tokens.completion,
+        cache_read_tokens=tokens.cache_read,
+        cache_write_tokens=tokens.cache_creation,
+    )
+    return await _charge(usage, turn.provider, (turn.model,), turn.started_at, catalog)
+
+
+async def _charge(
+    usage: Usage,
     provider: str | None,
     models: Sequence[str | None],
-    tokens: TokenCounts,
     at: datetime,
-    work: UnitOfWork,
-) -> Cost | None:
-    """Return the cost of tokens by the first of a model's names that has a price."""
-    if provider is None:
-        return None
-    for model in dict.fromkeys(models):
-        if model is None:
-            continue
-        pricing = await work.find(ModelPricing, ModelPricing.create_id(provider, model))
-        price = price_at(pricing, at) if pricing else None
-        if price is None:
-            continue
-        amount = amount_of(tokens, price)
-        if amount is None:
-            return None
-        return Cost(amount=amount, currency=price.currency, price_id=price.id)
-    return None
-
-
-def _has_tokens(share: ModelShare) -> bool:
-    return bool(share.tokens.prompt or share.tokens.completion)
-
-
-def amount_of(tokens: TokenCounts, price: Price) -> Decimal | None:
-    """Return the exact cost of tokens, or None if it is unknown.
-
-    It is unknown without both counts, or with tokens of a kind without a price.
-    """
-    if tokens.prompt is None or tokens.completion is None:
-        return None
-    cache_read = tokens.cache_read or 0
-    cache_creation = tokens.cache_creation or 0
-    total = Decimal(0)
-    for count, price_per_1m in (
-        (tokens.prompt - cache_read - cache_creation, price.input_price_per_1m),
-        (tokens.completion, price.output_price_per_1m),
-        (cache_read, price.cache_read_price_per_1m),
-        (cache_creation, price.cache_creation_price_per_1m),
-    ):
-        if not count:
-            continue
-        if price_per_1m is None:
-            return None
-        total = EXACT.fma(Decimal(count), price_per_1m, total)
-    return EXACT.divide(total, PRICED_TOKENS).normalize(EXACT)
+    catalog: Catalog,
+) -> Charge:
+    charge = await price_call(
+        usage, provider=provider, models=models, at=at, catalog=catalog
+    )
+    if charge.unpriced and (usage.input_tokens, usage.output_tokens) == (0, 0):
+        return NO_CHARGE
+    return charge

@@ -1,5 +1,6 @@
 """A turn of a session, as reported and as recorded."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -8,6 +9,8 @@ from typing_extensions import TypedDict
 
 from service.errors import Problem
 from service.events import DecimalText
+from service.price_catalog.charge import EXACT, Charge
+from service.price_catalog.usage import Usage
 
 TEXT_BYTES_MAX = 64 * 1024
 ERROR_BYTES_MAX = 4 * 1024
@@ -30,17 +33,59 @@ class TokenCounts:
     cache_creation: int | None = None
 
 
+def added(counts: Sequence[TokenCounts]) -> TokenCounts:
+    """Return the sum of counts; the input or output is unknown if a part of it is.
+
+    Caches that weren't reported add nothing.
+    """
+
+    def total(name: str, *, is_strict: bool) -> int | None:
+        all_counts = [getattr(count, name) for count in counts]
+        known = [count for count in all_counts if count is not None]
+        is_known = known and (not is_strict or len(known) == len(all_counts))
+        return sum(known) if is_known else None
+
+    return TokenCounts(
+        prompt=total("prompt", is_strict=True),
+        completion=total("completion", is_strict=True),
+        cache_read=total("cache_read", is_strict=False),
+        cache_creation=total("cache_creation", is_strict=False),
+    )
+
+
+def total_reported(amounts: Sequence[str | Decimal | None]) -> Decimal | None:
+    """Return the sum of reported costs, or None if a call reports none."""
+    total = Decimal(0)
+    for amount in amounts:
+        if amount is None:
+            return None
+        total = EXACT.add(total, Decimal(amount))
+    return total if amounts else None
+
+
+@dataclass(frozen=True, slots=True)
+class PricedCall:
+    """A model call as it is priced: its start, and what it used."""
+
+    started_at: datetime
+    usage: Usage
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelShare:
     """The part of a turn that one model processed.
 
-    ``asked_model`` is the requested model, if the answer names another one.
+    ``asked_model`` is the requested model, if the answer names another one. ``tokens``
+    sums up ``calls``, each of which has a price of its own. ``reported_cost`` is what
+    the provider or the instrumentation reports, in US dollars.
     """
 
     provider: str | None
     model: str | None
     tokens: TokenCounts
     asked_model: str | None = None
+    calls: tuple[PricedCall, ...] = ()
+    reported_cost: Decimal | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +111,11 @@ class Turn:
     texts: "Texts"
     shares: "tuple[ModelShare, ...]" = ()
     spans: int | None = None
+
+    @property
+    def reported_cost(self) -> Decimal | None:
+        """The cost that the instrumentation reports for all calls, in US dollars."""
+        return total_reported([share.reported_cost for share in self.shares])
 
     @property
     def latency_us(self) -> int:
@@ -94,23 +144,11 @@ class SealedTexts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cost:
-    """The cost of a turn; ``price_id`` identifies the price event used.
-
-    ``price_id`` is None for a sum over several prices.
-    """
-
-    amount: Decimal
-    currency: str
-    price_id: str | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PricedShare:
-    """One model's part of a turn and its cost; None is unknown."""
+    """One model's part of a turn and its cost, or the reason for none."""
 
     share: ModelShare
-    cost: Cost | None
+    charge: Charge
 
 
 class RecordedShare(TypedDict):
@@ -125,6 +163,10 @@ class RecordedShare(TypedDict):
     cost: DecimalText | None
     currency: str | None
     price_id: str | None
+    priced_as: str | None
+    pricing_rule: str | None
+    unpriced: str | None
+    reported_cost: DecimalText | None
 
 
 def problems_of(turn: Turn, *, now: datetime) -> list[Problem]:

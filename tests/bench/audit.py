@@ -39,6 +39,7 @@ from service.embedded_postgres.server import EmbeddedPostgres
 from service.event_log.mapper import EventMapper
 from service.migrate import migrate
 from service.sessions.aggregate import ChatSession
+from service.sessions.cost import NO_CHARGE
 from service.sessions.turn import SealedTexts, TokenCounts, Turn
 from service.tool_rules.aggregate import ToolRules
 
@@ -89,7 +90,7 @@ def aggregates() -> Iterator[LoggedAggregate]:
                 tokens=TokenCounts(prompt=100, completion=10),
                 texts=None,  # type: ignore[arg-type]  # sealed ones are recorded
             )
-            session.record_turn(turn, SealedTexts(input=TEXT, output=TEXT), None)
+            session.record_turn(turn, SealedTexts(input=TEXT, output=TEXT), NO_CHARGE)
         session.end(at=STARTED + timedelta(minutes=1))
         yield session
 

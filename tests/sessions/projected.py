@@ -12,6 +12,7 @@ from projections.agents.projector import AgentsProjector
 from projections.sessions.projector import SessionsProjector
 from service.event_log.mapper import RecordedEvent
 from service.sessions.aggregate import ChatSession
+from service.sessions.cost import NO_CHARGE
 from service.sessions.turn import SealedTexts, Turn
 
 
@@ -62,7 +63,7 @@ def session_events(
     )
     for turn in turns:
         texts = SealedTexts(input=turn.texts.input, output=turn.texts.output)
-        session.record_turn(turn, texts, None)
+        session.record_turn(turn, texts, NO_CHARGE)
         if turn is turns[0] and ended_at is not None:
             session.end(at=ended_at)
     return list(session.take_events(at=started_at))

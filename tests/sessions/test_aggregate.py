@@ -8,6 +8,7 @@ import pytest
 
 from service.event_log.mapper import EventMapper
 from service.sessions.aggregate import TURNS_MAX, ChatSession
+from service.sessions.cost import NO_CHARGE
 from service.sessions.turn import SealedTexts, Texts, Turn, truncated
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -30,7 +31,7 @@ def turn(turn_id: str) -> Turn:
 def test_a_full_session_knows_every_turn_and_stays_small() -> None:
     chat = session()
     for number in range(TURNS_MAX):
-        assert chat.record_turn(turn(f"turn-{number}"), SealedTexts(), None)
+        assert chat.record_turn(turn(f"turn-{number}"), SealedTexts(), NO_CHARGE)
         # What is pending is not what this is about.
         if number % 1000 == 0:
             chat.take_events(at=NOON)
@@ -38,14 +39,14 @@ def test_a_full_session_knows_every_turn_and_stays_small() -> None:
     assert chat.is_full
     assert all(chat.has_turn(f"turn-{number}") for number in range(TURNS_MAX))
     assert not chat.has_turn("turn-10000")
-    assert not chat.record_turn(turn("turn-7"), SealedTexts(), None)
+    assert not chat.record_turn(turn("turn-7"), SealedTexts(), NO_CHARGE)
     assert len(chat.turn_keys) == 13 * TURNS_MAX
 
 
 def test_a_session_is_the_same_after_a_replay() -> None:
     mapper = EventMapper([ChatSession])
     chat = session()
-    chat.record_turn(turn("t1"), SealedTexts(input="sealed"), None)
+    chat.record_turn(turn("t1"), SealedTexts(input="sealed"), NO_CHARGE)
     chat.end(at=NOON)
     events = [mapper.to_stored_event(each) for each in chat.take_events(at=NOON)]
 
@@ -64,7 +65,7 @@ def test_a_session_is_the_same_after_a_replay() -> None:
 def test_a_turn_event_holds_plain_json() -> None:
     mapper = EventMapper([ChatSession])
     chat = session()
-    chat.record_turn(turn("t1"), SealedTexts(), None)
+    chat.record_turn(turn("t1"), SealedTexts(), NO_CHARGE)
 
     state = orjson.loads(mapper.to_stored_event(chat.take_events(at=NOON)[1]).state)
 
@@ -86,6 +87,11 @@ def test_a_turn_event_holds_plain_json() -> None:
         "cost": None,
         "currency": None,
         "price_id": None,
+        "priced_as": None,
+        "pricing_rule": None,
+        "unpriced": None,
+        "reported_cost": None,
+        "class_version": 2,
         "is_error": False,
         "sealed_error": None,
         "sealed_input": None,

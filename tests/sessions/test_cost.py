@@ -9,11 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from service.price_catalog.charge import EXACT, Unpriced, amount_of
 from service.price_catalog.price import Price
-from service.sessions.cost import EXACT, amount_of
+from service.price_catalog.pricing import rates_of
+from service.price_catalog.usage import Usage
 from service.sessions.turn import TOKENS_MAX, TokenCounts
 from tests.callers import Callers
-from tests.sessions.recording import Recorder, at, turn
+from tests.sessions.recording import NOON, Recorder, at, turn
 
 
 def price(
@@ -40,20 +42,31 @@ def price(
     )
 
 
+def cost(tokens: TokenCounts, at_price: Price) -> Decimal | None:
+    usage = Usage(
+        input_tokens=tokens.prompt,
+        output_tokens=tokens.completion,
+        cache_read_tokens=tokens.cache_read,
+        cache_write_tokens=tokens.cache_creation,
+    )
+    amount = amount_of(rates_of(at_price, NOON, {}), usage)
+    return None if isinstance(amount, Unpriced) else amount
+
+
 @pytest.mark.parametrize(
     ("tokens", "at_price", "expected"),
     [
         (TokenCounts(prompt=1_000_000, completion=0), price(), "2.5"),
         (TokenCounts(prompt=1, completion=1), price(), "0.0000125"),
-        (TokenCounts(prompt=0, completion=0), price(None, None), "0"),
         (TokenCounts(prompt=3, completion=0), price("0", None), "0"),
         (TokenCounts(prompt=3, completion=1), price("1", None), None),
         (TokenCounts(prompt=3, completion=1), price(None, "1"), None),
         (TokenCounts(prompt=3), price(), None),
         (TokenCounts(completion=3), price(), None),
         (TokenCounts(), price(), None),
-        # Cached tokens are part of the prompt and have prices of their own.
-        (TokenCounts(prompt=100, completion=0, cache_read=40), price(), None),
+        # Cached tokens are part of the prompt, and cost as much without a price of
+        # their own.
+        (TokenCounts(prompt=100, completion=0, cache_read=40), price(), "0.00025"),
         (
             TokenCounts(prompt=100, completion=0, cache_read=40, cache_creation=10),
             price("10", "0", "1", "12.5"),
@@ -65,7 +78,7 @@ def price(
 def test_what_tokens_cost(
     tokens: TokenCounts, at_price: Price, expected: str | None
 ) -> None:
-    amount = amount_of(tokens, at_price)
+    amount = cost(tokens, at_price)
 
     assert (None if amount is None else format(amount, "f")) == expected
 
@@ -79,7 +92,7 @@ def test_what_tokens_cost(
 def test_costs_are_exact(
     prompt: int, completion: int, input_price: Decimal, output_price: Decimal
 ) -> None:
-    amount = amount_of(
+    amount = cost(
         TokenCounts(prompt=prompt, completion=completion),
         price(str(input_price), str(output_price)),
     )
@@ -123,6 +136,8 @@ async def test_a_turn_is_priced_at_its_own_time(
     assert row["cost_summary"] == {
         "total": {"cost": 0.0000033, "currency": "USD"},
         "traces_without_price": 0,
+        "unpriced": [],
+        "reported": {"cost": None, "traces": 0},
     }
     assert b'"cost":0.0000033,' in reply.body
 
@@ -133,4 +148,6 @@ async def test_a_turn_is_priced_at_its_own_time(
     assert row["cost_summary"] == {
         "total": {"cost": None, "currency": None},
         "traces_without_price": 1,
+        "unpriced": ["no_price_then"],
+        "reported": {"cost": None, "traces": 0},
     }

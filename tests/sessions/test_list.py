@@ -36,6 +36,8 @@ async def test_a_row_says_everything_that_its_turns_do(
             "cost_summary": {
                 "total": {"cost": None, "currency": None},
                 "traces_without_price": 3,
+                "unpriced": ["no_such_model"],
+                "reported": {"cost": None, "traces": 0},
             },
             "token_usage": {
                 "total": 360,
@@ -55,6 +57,8 @@ async def test_a_row_says_everything_that_its_turns_do(
             "session_annotations": [],
             "session_annotation_summaries": [],
             "trace_store": "not_configured",
+            "figures_from": "service",
+            "trace_store_figures": None,
         }
     ]
     assert reply.data["pagination"].keys() == {"has_next_page", "end_cursor"}

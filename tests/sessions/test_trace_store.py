@@ -3,14 +3,14 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
 import pytest
 from aiohttp.test_utils import TestClient, TestServer
 
-from projections.sessions.rendering import merged, trace_store_state
+from projections.sessions.rendering import filled_in, trace_store_state
 from projections.sessions.trace_store import (
     TRACES,
     Enrichment,
@@ -19,7 +19,6 @@ from projections.sessions.trace_store import (
     Traces,
 )
 from service.app import create_app
-from service.http.envelope import to_json
 from service.resources import Resources
 from tests.callers import Caller
 from tests.sessions.recording import LIST, LONG_AGO, Recorder, register_agent, turn
@@ -117,18 +116,45 @@ async def test_a_page_is_asked_about_once(listed: Any) -> None:
     assert (data["total_agents"], data["successful_agents"]) == (2, 2)
 
 
-async def test_the_store_s_figures_are_shown_where_it_has_them(listed: Any) -> None:
+async def test_the_store_s_figures_fill_in_a_session_without_turns(
+    listed: Any,
+) -> None:
     data, _ = await listed(knows_all)
 
-    for row in data["sessions"]:
-        assert row["token_usage"]["total"] == 7
-        assert row["cost_summary"] == {
-            "total": {"cost": 0.25, "currency": "USD"},
-            "traces_without_price": None,
-        }
-        assert (row["num_traces"], row["num_traces_with_error"]) == (3, 1)
-        assert row["trace_latency_ms_p50"] == 10.5
-        assert row["trace_latency_ms_p99"] == 20.25
+    empty, full = data["sessions"]
+    assert (empty["figures_from"], full["figures_from"]) == ("trace_store", "service")
+    assert empty["token_usage"]["total"] == 7
+    assert empty["cost_summary"] == {
+        "total": {"cost": 0.25, "currency": "USD"},
+        "traces_without_price": None,
+        "unpriced": [],
+        "reported": {"cost": None, "traces": 0},
+    }
+    assert (empty["num_traces"], empty["num_traces_with_error"]) == (3, 1)
+    assert empty["trace_latency_ms_p50"] == 10.5
+    assert empty["trace_latency_ms_p99"] == 20.25
+
+
+async def test_a_session_with_turns_shows_the_same_whatever_the_store_says(
+    listed: Any, ada: Caller
+) -> None:
+    shown = []
+    for answers in (knows_all, knows_none, raises, hangs):
+        data, _ = await listed(answers)
+        row = data["sessions"][1]
+        says = row.pop("trace_store"), row.pop("trace_store_figures")
+        assert (says[1] is not None) == (says[0] == "found")
+        for name in ("session_annotations", "session_annotation_summaries"):
+            del row[name]
+        shown.append(row)
+
+    assert shown[1:] == shown[:-1]
+    single = (await ada.get("/api/observability/session/full")).data
+    assert {name: single[name] for name in shown[0]} == shown[0]
+    [turn] = single["turns"]
+    assert turn["token_usage"] == single["token_usage"]
+    usage = (await ada.get("/api/usage?from_day=2026-03-01")).data["usage"]
+    assert [row["token_usage"]["total"] for row in usage] == [6]
 
 
 async def test_an_empty_page_asks_nothing(listed: Any) -> None:
@@ -156,65 +182,20 @@ async def test_a_store_with_less_harms_no_row(
     assert (data["total_agents"], data["successful_agents"]) == (2, successful)
     full = data["sessions"][1]
     assert (full["first_input"], full["last_output"]) == ("q", "a")
-    figures = (3, 7) if says[1] == "found" else (1, 6)
-    assert (full["num_traces"], full["token_usage"]["total"]) == figures
+    assert (full["num_traces"], full["token_usage"]["total"]) == (1, 6)
     assert full.keys() == data["sessions"][0].keys()
 
 
-def figures(**others: Any) -> Any:
-    """Return figures as a session's row holds them, decoded."""
-    own: dict[str, Any] = {
+def test_latencies_of_a_store_without_traces_are_not_shown() -> None:
+    own: Any = {
         "cost_summary": {"total": {"cost": None, "currency": None}},
-        "token_usage": {"total": None},
+        "token_usage": {"total": None, "prompt": None, "completion": None},
         "num_traces": 0,
-        "num_traces_with_error": 0,
-        "trace_latency_ms_p50": None,
-        "trace_latency_ms_p99": None,
     }
-    return own | others
 
+    shown = filled_in(deepcopy(own), Enrichment(latency_ms_p50=1.0))
 
-def test_own_costs_keep_every_digit_through_a_merge() -> None:
-    cost = {"total": {"cost": Decimal("0.1234567890123456789"), "currency": "EUR"}}
-
-    shown = merged(figures(cost_summary=cost), replace(FULL, cost=None, currency=None))
-
-    assert b'"cost":0.1234567890123456789,"currency":"EUR"' in to_json(shown)
-
-
-def test_what_belongs_together_comes_from_one_side() -> None:
-    own = figures(
-        token_usage={
-            "total": 6,
-            "prompt": 5,
-            "completion": 1,
-            "cache_read": 2,
-            "cache_creation": None,
-        },
-        num_traces=1,
-        num_traces_with_error=0,
-        trace_latency_ms_p50=2000,
-        trace_latency_ms_p99=2000,
-    )
-    without_latencies = replace(FULL, latency_ms_p99=None, tokens=None)
-
-    shown = merged(deepcopy(own), without_latencies)
-
-    assert shown["token_usage"]["total"] == 6
-    assert (shown["num_traces"], shown["trace_latency_ms_p50"]) == (1, 2000)
-    assert merged(deepcopy(own), FULL)["token_usage"] == {
-        "total": 7,
-        "prompt": 4,
-        "completion": 3,
-        "cache_read": None,
-        "cache_creation": None,
-    }
-    agreed = replace(FULL, tokens=6, prompt_tokens=5, completion_tokens=1)
-    assert merged(own, agreed)["token_usage"]["cache_read"] == 2
-
-
-def test_a_store_that_knows_nothing_changes_nothing() -> None:
-    assert merged(figures(), Enrichment()) == figures()
+    assert shown == own
 
 
 @pytest.mark.parametrize(

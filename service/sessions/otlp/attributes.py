@@ -1,6 +1,8 @@
-"""Read attributes of spans and resources as text or as token counts."""
+"""Read attributes of spans and resources as text, as counts or as amounts."""
 
+import math
 from collections.abc import Iterable, Mapping
+from decimal import Decimal
 from typing import Any
 
 import orjson
@@ -9,6 +11,7 @@ from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 from service.sessions.turn import TOKENS_MAX
 
 DEPTH_MAX = 16
+AMOUNT_MAX = 10**9
 
 Attributes = Mapping[str, AnyValue]
 
@@ -38,6 +41,19 @@ def first_count(found: Attributes, *keys: str) -> int | None:
             count = _count(found[key])
             if count is not None:
                 return count
+    return None
+
+
+def first_amount(found: Attributes, *keys: str) -> Decimal | None:
+    """Return the first of some attributes that is an amount of money, from 0 on."""
+    for key in keys:
+        if key in found:
+            value = plain(found[key])
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                continue
+            if math.isfinite(value) and 0 <= value <= AMOUNT_MAX:
+                # The shortest decimal that means the same double.
+                return Decimal(repr(value))
     return None
 
 

@@ -33,15 +33,18 @@ from service.sessions.aggregate import ChatSession
 from service.sessions.otlp.attributes import attributes, first_text
 from service.sessions.otlp.conventions import SpanError, reported_span
 from service.sessions.otlp.pending import (
+    SPANS_OF_TRACE_MAX,
     TRACES_OF_AGENT_MAX,
+    KeptTrace,
     TraceKey,
     has_room,
     merge_spans,
 )
 from service.sessions.otlp.recording import Recording, record_trace_turns
-from service.sessions.otlp.sealing import kept_entry
-from service.sessions.otlp.span import KeptSpan, ReportedSpan
-from service.sessions.otlp.trace import turn_of
+from service.sessions.otlp.sealing import kept_entry, kept_text
+from service.sessions.otlp.span import KeptSpan, KeptText, ReportedSpan, kept_span
+from service.sessions.otlp.text_order import FIRST_INPUT, LAST_OUTPUT, TextOrder
+from service.sessions.otlp.trace import TraceTexts, turn_of
 from service.sessions.policy import records_for_anyone
 from service.users.aggregate import User
 
@@ -113,12 +116,12 @@ class Ingest:
         for agent_id in {key.agent_id for key in reported}:
             await self._check_room(agent_id)
         kept = {
-            key: [await self._keep(key, span, recording) for span in spans.values()]
+            key: await self._keep_trace(key, list(spans.values()), recording)
             for key, spans in reported.items()
         }
         merged = await merge_spans(self.pool, kept)
         for key in kept.keys() - merged.keys():
-            outcome.reject(len(kept[key]), "a trace has too many spans")
+            outcome.reject(len(kept[key].spans), "a trace has too many spans")
         await self._record(merged, kept, recording, outcome)
         outcome.count()
         return outcome
@@ -131,7 +134,11 @@ class Ingest:
         outcome: Outcome,
     ) -> None:
         """Add a resource's spans to ``reported``."""
-        spans = [span for scope in resource_spans.scope_spans for span in scope.spans]
+        spans = [
+            (span, scope.scope.name)
+            for scope in resource_spans.scope_spans
+            for span in scope.spans
+        ]
         outcome.spans += len(spans)
         try:
             agent_id = await self._agent(resource_spans, principal)
@@ -139,9 +146,9 @@ class Ingest:
             forbidden = isinstance(error, ForbiddenError)
             outcome.reject(len(spans), error.message, forbidden=forbidden)
             return
-        for span in spans:
+        for span, scope in spans:
             try:
-                found = reported_span(span)
+                found = reported_span(span, scope)
             except SpanError as error:
                 outcome.reject(1, str(error))
                 continue
@@ -182,6 +189,28 @@ class Ingest:
             self._has_room_until.clear()
         self._has_room_until[agent_id] = now + TRACE_COUNT_TTL_S
 
+    async def _keep_trace(
+        self, key: TraceKey, spans: Sequence[ReportedSpan], recording: Recording
+    ) -> KeptTrace:
+        if len(spans) > SPANS_OF_TRACE_MAX:
+            # It is rejected: nothing is encrypted.
+            return KeptTrace([kept_span(span, None) for span in spans])
+
+        async def best(order: TextOrder) -> KeptText | None:
+            found = order.best(spans)
+            if found is None:
+                return None
+            span, text, sort_key = found
+            owner = await self._owner(span, recording.principal)
+            return await kept_text(
+                text, order.field, sort_key, key, span.span_id, owner, self.vault
+            )
+
+        return KeptTrace(
+            [await self._keep(key, span, recording) for span in spans],
+            TraceTexts(input=await best(FIRST_INPUT), output=await best(LAST_OUTPUT)),
+        )
+
     async def _keep(
         self, key: TraceKey, span: ReportedSpan, recording: Recording
     ) -> KeptSpan:
@@ -197,14 +226,7 @@ class Ingest:
                 owner=owner,
                 vault=self.vault,
             )
-        return KeptSpan(
-            span_id=span.span_id,
-            parent_id=span.parent_id,
-            started_at=span.started_at.isoformat(),
-            session_id=span.session_id,
-            entry=entry,
-            call=span.call,
-        )
+        return kept_span(span, entry)
 
     async def _user(self, name: str | None, principal: Principal) -> UUID | None:
         """Return the user that a span names, if the caller may name one."""
@@ -227,20 +249,20 @@ class Ingest:
 
     async def _record(
         self,
-        merged: Mapping[TraceKey, Sequence[KeptSpan]],
-        kept: Mapping[TraceKey, Sequence[KeptSpan]],
+        merged: Mapping[TraceKey, KeptTrace],
+        kept: Mapping[TraceKey, KeptTrace],
         recording: Recording,
         outcome: Outcome,
     ) -> None:
         turns = {
             key: turn
-            for key, spans in merged.items()
-            if (turn := turn_of(key.trace_id, spans)) is not None
+            for key, trace in merged.items()
+            if (turn := turn_of(key.trace_id, trace.spans, trace.texts)) is not None
         }
         rejected = await record_trace_turns(turns, recording)
         for key, error in rejected.items():
             outcome.reject(
-                len(kept[key]),
+                len(kept[key].spans),
                 error.message,
                 forbidden=isinstance(error, ForbiddenError),
             )

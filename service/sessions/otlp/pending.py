@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import timedelta
 from typing import Any, Final
 from uuid import UUID
@@ -13,8 +13,8 @@ import psycopg
 from prometheus_client import Counter
 
 from service.database import Pool
-from service.sessions.otlp.span import KeptSpan
-from service.sessions.otlp.trace import turn_of
+from service.sessions.otlp.span import KeptSpan, KeptText
+from service.sessions.otlp.trace import NO_TEXTS, TraceTexts, turn_of
 
 # A trace accepts spans until this long after its last one.
 KEPT_FOR: Final = timedelta(hours=2)
@@ -24,18 +24,28 @@ FORGET_EVERY_S: Final = 60.0
 FORGET_ROWS_MAX: Final = 500
 
 
-# Existing spans stay: a span that arrives twice is the same span. Rows are locked in
-# order, so that two requests with the same traces don't deadlock.
+# Existing spans stay: a span that arrives twice is the same span. Of two texts the one
+# that is first in order stays. Rows are locked in order, so that two requests with the
+# same traces don't deadlock.
 MERGE = """
-    INSERT INTO events.reported_trace AS known (agent_id, trace_id, spans)
-    SELECT agent_id, trace_id, spans
-      FROM unnest(%(agents)b::uuid[], %(traces)b::text[], %(spans)b::jsonb[])
-           AS given (agent_id, trace_id, spans)
+    INSERT INTO events.reported_trace AS known
+           (agent_id, trace_id, spans, first_input, last_output)
+    SELECT agent_id, trace_id, spans, first_input, last_output
+      FROM unnest(%(agents)b::uuid[], %(traces)b::text[], %(spans)b::jsonb[],
+                  %(inputs)b::jsonb[], %(outputs)b::jsonb[])
+           AS given (agent_id, trace_id, spans, first_input, last_output)
      ORDER BY agent_id, trace_id
     ON CONFLICT (agent_id, trace_id) DO UPDATE
-       SET spans = excluded.spans || known.spans, touched_at = now()
-     WHERE (SELECT count(*) FROM jsonb_object_keys(known.spans)) < %(spans_max)s
-    RETURNING agent_id, trace_id, spans
+       SET spans = excluded.spans || known.spans, touched_at = now(),
+           first_input = CASE WHEN known.first_input->>'order' COLLATE "C"
+                <= excluded.first_input->>'order' THEN known.first_input
+                ELSE coalesce(excluded.first_input, known.first_input) END,
+           last_output = CASE WHEN known.last_output->>'order' COLLATE "C"
+                >= excluded.last_output->>'order' THEN known.last_output
+                ELSE coalesce(excluded.last_output, known.last_output) END
+     WHERE (SELECT count(*) FROM jsonb_object_keys(excluded.spans || known.spans))
+           <= %(spans_max)s
+    RETURNING agent_id, trace_id, spans, first_input, last_output
 """
 COUNT = """
     SELECT count(*)
@@ -69,34 +79,50 @@ class TraceKey:
     trace_id: str
 
 
-async def merge_spans(
-    pool: Pool, spans: Mapping[TraceKey, Sequence[KeptSpan]]
-) -> dict[TraceKey, list[KeptSpan]]:
-    """Add spans to their traces, and return all spans of these traces.
+@dataclass(frozen=True, slots=True)
+class KeptTrace:
+    """Spans of a trace, and the best texts of those with which no turn can begin."""
 
-    A trace that has ``SPANS_OF_TRACE_MAX`` accepts no more and is not returned.
+    spans: Sequence[KeptSpan]
+    texts: TraceTexts = NO_TEXTS
+
+
+async def merge_spans(
+    pool: Pool, given: Mapping[TraceKey, KeptTrace]
+) -> dict[TraceKey, KeptTrace]:
+    """Add spans to their traces, and return all that is kept of these traces.
+
+    A trace that would have more than ``SPANS_OF_TRACE_MAX`` stays as it is and is not
+    returned.
     """
-    if not spans:
+    given = {
+        key: trace
+        for key, trace in given.items()
+        if len(trace.spans) <= SPANS_OF_TRACE_MAX
+    }
+    if not given:
         return {}
     async with pool.connection() as db:
         cursor = await db.execute(
             MERGE,
             {
-                "agents": [key.agent_id for key in spans],
-                "traces": [key.trace_id for key in spans],
+                "agents": [key.agent_id for key in given],
+                "traces": [key.trace_id for key in given],
                 "spans": [
-                    orjson.dumps(
-                        {span.span_id: span.to_json() for span in some}
-                    ).decode()
-                    for some in spans.values()
+                    _json({span.span_id: span.to_json() for span in trace.spans})
+                    for trace in given.values()
                 ],
+                "inputs": [_text_json(trace.texts.input) for trace in given.values()],
+                "outputs": [_text_json(trace.texts.output) for trace in given.values()],
                 "spans_max": SPANS_OF_TRACE_MAX,
             },
         )
         rows = await cursor.fetchall()
     return {
-        TraceKey(agent_id, trace_id): _spans(known)
-        for agent_id, trace_id, known in rows
+        TraceKey(agent_id, trace_id): KeptTrace(
+            _spans(spans), TraceTexts(input=_text(first), output=_text(last))
+        )
+        for agent_id, trace_id, spans, first, last in rows
     }
 
 
@@ -152,3 +178,15 @@ async def delete_old_traces(pool: Pool, *, kept_for: timedelta = KEPT_FOR) -> in
 
 def _spans(known: Mapping[str, Any]) -> list[KeptSpan]:
     return [KeptSpan.from_json(span_id, span) for span_id, span in known.items()]
+
+
+def _json(value: Any) -> str:
+    return orjson.dumps(value).decode()
+
+
+def _text_json(text: KeptText | None) -> str | None:
+    return None if text is None else _json(asdict(text))
+
+
+def _text(kept: dict[str, str] | None) -> KeptText | None:
+    return None if kept is None else KeptText(**kept)

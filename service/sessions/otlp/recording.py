@@ -3,7 +3,7 @@
 import asyncio
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Final
 from uuid import UUID
@@ -23,7 +23,7 @@ from service.keys.vault import Vault
 from service.principal import Principal
 from service.sessions.commands import ReportTurns, report_turns
 from service.sessions.otlp.pending import TraceKey
-from service.sessions.otlp.sealing import opened_texts
+from service.sessions.otlp.sealing import opened_text, opened_texts
 from service.sessions.otlp.trace import TraceTurn
 from service.sessions.turn import Texts, Turn, problems_of
 
@@ -107,8 +107,7 @@ async def _record(
 ) -> None:
     vault = recording.vault
     opened = [
-        _turn(turn, await opened_texts(turn.entry, key, turn.entry_span_id, vault))
-        for key, turn in turns.items()
+        _turn(turn, await _texts(turn, key, vault)) for key, turn in turns.items()
     ]
 
     async def decide(work: UnitOfWork) -> None:
@@ -137,6 +136,18 @@ async def _record(
         raise
     if appended is not None and appended.position is not None:
         recording.position = max(recording.position or 0, appended.position)
+
+
+async def _texts(turn: TraceTurn, key: TraceKey, vault: Vault) -> Texts:
+    """Return the texts of a turn's first span, or else those of its other spans."""
+    found = await opened_texts(turn.entry, key, turn.entry_span_id, vault)
+    if found.input is None:
+        given = await opened_text(turn.texts.input, "input", key, vault)
+        found = replace(found, input=given)
+    if found.output is None:
+        answered = await opened_text(turn.texts.output, "output", key, vault)
+        found = replace(found, output=answered)
+    return found
 
 
 def _turn(turn: TraceTurn, texts: Texts = NO_TEXTS) -> Turn:

@@ -8,7 +8,7 @@ from service.keys.cipher import OpenError, TextBinding
 from service.keys.user_keys import KeyDestroyedError
 from service.keys.vault import Vault
 from service.sessions.otlp.pending import TraceKey
-from service.sessions.otlp.span import Entry, KeptEntry
+from service.sessions.otlp.span import Entry, KeptEntry, KeptText
 from service.sessions.turn import (
     ERROR_BYTES_MAX,
     TEXT_BYTES_MAX,
@@ -80,6 +80,37 @@ async def opened_texts(
         )
     except (KeyDestroyedError, OpenError):
         return Texts()
+
+
+async def kept_text(
+    text: str,
+    field: str,
+    order: str,
+    trace: TraceKey,
+    span_id: str,
+    owner: UUID,
+    vault: Vault,
+) -> KeptText | None:
+    """Encrypt a text of a trace with the key of ``owner``; None if it was destroyed."""
+    bounded, _ = truncated(text, TEXT_BYTES_MAX + MARGIN_BYTES)
+    try:
+        sealed = await vault.seal_text(bounded, _binding(owner, trace, span_id, field))
+    except KeyDestroyedError:
+        return None
+    return KeptText(order=order, span_id=span_id, owner=str(owner), sealed=sealed)
+
+
+async def opened_text(
+    kept: KeptText | None, field: str, trace: TraceKey, vault: Vault
+) -> str | None:
+    """Decrypt a text of a trace; None if there is none, or its key was destroyed."""
+    if kept is None:
+        return None
+    binding = _binding(UUID(kept.owner), trace, kept.span_id, field)
+    try:
+        return await vault.open_text(kept.sealed, binding)
+    except (KeyDestroyedError, OpenError):
+        return None
 
 
 def _binding(owner: UUID, trace: TraceKey, span_id: str, field: str) -> TextBinding:

@@ -1,6 +1,7 @@
 """The parts of a span that concern a turn."""
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any, Self
 
@@ -9,10 +10,14 @@ from service.sessions.turn import Texts
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelCall:
-    """The tokens of a span.
+    """A model call that a span describes; counts are None if they weren't reported.
 
     ``is_total``: the span sums up others, such as an agent's run, so its tokens may
-    be counted in those, too.
+    be counted in those, too. ``details`` and ``conditions`` are named as in
+    ``service.price_catalog.usage.Usage``. ``scope`` is the instrumentation, and
+    ``response_id`` the provider's id of the answer: two instrumentations of one call
+    tell the same id. ``reported_cost`` is the cost in US dollars that the provider or
+    the instrumentation reports.
     """
 
     provider: str | None
@@ -23,6 +28,17 @@ class ModelCall:
     cache_read_tokens: int | None
     cache_creation_tokens: int | None
     is_total: bool
+    # With defaults: traces that an earlier version kept don't have them.
+    details: Mapping[str, int] = field(default_factory=dict)
+    conditions: Mapping[str, str] = field(default_factory=dict)
+    response_id: str | None = None
+    scope: str = ""
+    reported_cost: str | None = None
+
+    @property
+    def has_usage(self) -> bool:
+        """Whether it tells tokens: some instrumentations write 0 for unknown ones."""
+        return bool(self.prompt_tokens or self.completion_tokens)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,17 +56,40 @@ class Entry:
     texts: Texts
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class SpanTexts:
+    """Texts of a span, for a turn whose first span has none.
+
+    ``input_is_plain``, ``output_is_plain``: the text is what somebody wrote, rather
+    than the JSON of a request or an answer.
+    """
+
+    input: str | None = None
+    input_is_plain: bool = False
+    output: str | None = None
+    output_is_plain: bool = False
+
+    @property
+    def is_shown(self) -> bool:
+        return self.input is not None or self.output is not None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportedSpan:
-    """A span of a trace; ``parent_id`` is empty for a root."""
+    """A span of a trace; ``parent_id`` is empty for a root.
+
+    ``texts`` are those of a span with which no turn can begin.
+    """
 
     trace_id: str
     span_id: str
     parent_id: str
     started_at: datetime
+    ended_at: datetime
     session_id: str | None
     entry: Entry | None
     call: ModelCall | None
+    texts: SpanTexts
 
     @property
     def sort_key(self) -> tuple[datetime, str]:
@@ -59,7 +98,7 @@ class ReportedSpan:
 
     @property
     def is_relevant(self) -> bool:
-        return bool(self.session_id or self.entry or self.call)
+        return bool(self.session_id or self.entry or self.call or self.texts.is_shown)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +119,19 @@ class KeptEntry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class KeptText:
+    """The best text of a trace's spans so far, encrypted with the key of ``owner``.
+
+    ``order`` decides which of two texts is better.
+    """
+
+    order: str
+    span_id: str
+    owner: str
+    sealed: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class KeptSpan:
     """A :class:`ReportedSpan` as stored; times are ISO 8601 in UTC."""
 
@@ -89,10 +141,18 @@ class KeptSpan:
     session_id: str | None
     entry: KeptEntry | None
     call: ModelCall | None
+    # None and False for spans that an earlier version kept.
+    ended_at: str | None = None
+    has_texts: bool = False
 
     @property
     def sort_key(self) -> tuple[datetime, str]:
         return datetime.fromisoformat(self.started_at), self.span_id
+
+    @property
+    def counts(self) -> bool:
+        """Whether a turn with this span is more complete than one without it."""
+        return bool(self.entry or self.call or self.has_texts)
 
     def to_json(self) -> dict[str, Any]:
         """Return all but the span's id, which is its key."""
@@ -110,4 +170,20 @@ class KeptSpan:
             session_id=kept["session_id"],
             entry=KeptEntry(**entry) if entry else None,
             call=ModelCall(**call) if call else None,
+            ended_at=kept.get("ended_at"),
+            has_texts=kept.get("has_texts", False),
         )
+
+
+def kept_span(span: ReportedSpan, entry: KeptEntry | None) -> KeptSpan:
+    """Return a span as it is stored, with its encrypted ``entry``."""
+    return KeptSpan(
+        span_id=span.span_id,
+        parent_id=span.parent_id,
+        started_at=span.started_at.isoformat(),
+        ended_at=span.ended_at.isoformat(),
+        session_id=span.session_id,
+        entry=entry,
+        call=span.call,
+        has_texts=span.texts.is_shown,
+    )

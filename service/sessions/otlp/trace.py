@@ -2,16 +2,43 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
+from typing import Final
 
-from service.sessions.otlp.span import KeptEntry, KeptSpan, ModelCall
-from service.sessions.turn import ModelShare, TokenCounts
+from service.price_catalog.usage import Usage
+from service.sessions.otlp.layers import counted_calls
+from service.sessions.otlp.span import KeptEntry, KeptSpan, KeptText, ModelCall
+from service.sessions.turn import (
+    ModelShare,
+    PricedCall,
+    TokenCounts,
+    added,
+    total_reported,
+)
+
+USAGE_FIELDS: Final = frozenset(field.name for field in fields(Usage))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TraceTexts:
+    """The first input and the last output of a trace's spans, still encrypted.
+
+    Those of spans with which no turn can begin.
+    """
+
+    input: KeptText | None = None
+    output: KeptText | None = None
+
+
+NO_TEXTS: Final = TraceTexts()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TraceTurn:
-    """The turn of a trace, with the texts of its ``entry`` still encrypted.
+    """The turn of a trace, with its texts still encrypted.
+
+    ``texts`` replace those that its ``entry`` doesn't have.
 
     ``spans`` is the number of relevant spans. It grows with the set: of two turns of
     one trace, the one with more spans is newer.
@@ -25,10 +52,11 @@ class TraceTurn:
     entry: KeptEntry
     shares: tuple[ModelShare, ...]
     spans: int
+    texts: TraceTexts
 
     @property
     def tokens(self) -> TokenCounts:
-        return _added([share.tokens for share in self.shares])
+        return added([share.tokens for share in self.shares])
 
     @property
     def main_share(self) -> ModelShare | None:
@@ -44,7 +72,9 @@ class TraceTurn:
         )
 
 
-def turn_of(trace_id: str, spans: Sequence[KeptSpan]) -> TraceTurn | None:
+def turn_of(
+    trace_id: str, spans: Sequence[KeptSpan], texts: TraceTexts = NO_TEXTS
+) -> TraceTurn | None:
     """Return the turn of a trace, or None while its start or session is missing.
 
     A turn begins with the root span; in a trace that another service began, with the
@@ -70,37 +100,31 @@ def turn_of(trace_id: str, spans: Sequence[KeptSpan]) -> TraceTurn | None:
         ended_at=datetime.fromisoformat(entry.ended_at),
         entry=entry,
         shares=_shares(ordered),
-        spans=sum(1 for span in spans if span.entry or span.call),
+        spans=sum(1 for span in spans if span.counts),
+        texts=texts,
     )
 
 
 def _shares(ordered: Sequence[KeptSpan]) -> tuple[ModelShare, ...]:
-    """Sum up the tokens of each model, in the order of their first call."""
-    of_model: defaultdict[tuple[str | None, str | None], list[ModelCall]]
+    """Sum up the calls of each model, in the order of their first call."""
+    of_model: defaultdict[
+        tuple[str | None, str | None], list[tuple[datetime, ModelCall]]
+    ]
     of_model = defaultdict(list)
-    for call in _counted(ordered):
-        of_model[call.provider, call.model].append(call)
+    for counted in counted_calls(ordered):
+        call = counted.whole()
+        of_model[call.provider, call.model].append((counted.started_at, call))
     return tuple(
         ModelShare(
             provider=provider,
             model=model,
-            asked_model=next((c.asked_model for c in calls if c.asked_model), None),
-            tokens=_added([_tokens(call) for call in calls]),
+            asked_model=next((c.asked_model for _, c in calls if c.asked_model), None),
+            tokens=added([_tokens(call) for _, call in calls]),
+            calls=tuple(PricedCall(at, _usage(call)) for at, call in calls),
+            reported_cost=total_reported([call.reported_cost for _, call in calls]),
         )
         for (provider, model), calls in of_model.items()
     )
-
-
-def _counted(ordered: Sequence[KeptSpan]) -> list[ModelCall]:
-    """Select the calls, so that no token is counted twice.
-
-    Totals count only if there is no single call. Of nested calls, as of two
-    instrumented layers, the inner one counts.
-    """
-    reported = [(span, span.call) for span in ordered if span.call is not None]
-    calls = [item for item in reported if not item[1].is_total] or reported
-    outer = {span.parent_id for span, _ in calls}
-    return [call for span, call in calls if span.span_id not in outer]
 
 
 def _tokens(call: ModelCall) -> TokenCounts:
@@ -112,14 +136,14 @@ def _tokens(call: ModelCall) -> TokenCounts:
     )
 
 
-def _added(counts: Sequence[TokenCounts]) -> TokenCounts:
-    def total(name: str) -> int | None:
-        known = [n for count in counts if (n := getattr(count, name)) is not None]
-        return sum(known) if known else None
-
-    return TokenCounts(
-        prompt=total("prompt"),
-        completion=total("completion"),
-        cache_read=total("cache_read"),
-        cache_creation=total("cache_creation"),
+def _usage(call: ModelCall) -> Usage:
+    known = {name: n for name, n in call.details.items() if name in USAGE_FIELDS}
+    return Usage(
+        input_tokens=call.prompt_tokens,
+        output_tokens=call.completion_tokens,
+        cache_read_tokens=call.cache_read_tokens,
+        cache_write_tokens=call.cache_creation_tokens,
+        **known,
+        others={name: n for name, n in call.details.items() if name not in known},
+        conditions=call.conditions,
     )

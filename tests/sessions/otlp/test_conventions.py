@@ -1,5 +1,6 @@
 """What spans tell, in OpenInference and in the GenAI conventions, also badly."""
 
+from dataclasses import MISSING, fields
 from typing import Any
 
 import orjson
@@ -21,8 +22,11 @@ def entry_of(found: ReportedSpan) -> Any:
 
 
 def call(**words: Any) -> ModelCall:
-    known: dict[str, Any] = dict.fromkeys(ModelCall.__dataclass_fields__)
-    return ModelCall(**{**known, "is_total": False, **words})
+    required = [
+        field.name for field in fields(ModelCall) if field.default_factory is MISSING
+    ]
+    known: dict[str, Any] = dict.fromkeys(required)
+    return ModelCall(**{**known, "is_total": False, "scope": "", **words})
 
 
 @pytest.mark.parametrize(
@@ -91,6 +95,56 @@ def call(**words: Any) -> ModelCall:
                 "gen_ai__usage__cache_read__input_tokens": 100,
             },
             call(completion_tokens=1),
+        ),
+        # The names of the OpenTelemetry utilities, OpenLLMetry and Anthropic.
+        (
+            {
+                "gen_ai__usage__input_tokens": 10,
+                "gen_ai__usage__cache_write__input_tokens": 4,
+                "gen_ai__usage__reasoning__output_tokens": 5,
+                "anthropic__usage__cache_creation__ephemeral_1h_input_tokens": 4,
+                "anthropic__response__service_tier": "standard",
+                "gen_ai__response__id": "msg_1",
+                "gen_ai__usage__cost": 0.25,
+            },
+            call(
+                prompt_tokens=10,
+                cache_creation_tokens=4,
+                details={"output_reasoning_tokens": 5, "cache_write_1h_tokens": 4},
+                conditions={"service_tier": "default"},
+                response_id="msg_1",
+                reported_cost="0.25",
+            ),
+        ),
+        # The total says that the cache is beside the input.
+        (
+            {
+                "gen_ai__usage__input_tokens": 10,
+                "gen_ai__usage__output_tokens": 3,
+                "gen_ai__usage__total_tokens": 18,
+                "gen_ai__usage__cache_read_input_tokens": 5,
+            },
+            call(prompt_tokens=15, completion_tokens=3, cache_read_tokens=5),
+        ),
+        # An embedding has no output; a call without usage is still a call.
+        (
+            {
+                "openinference__span__kind": "EMBEDDING",
+                "embedding__model_name": "small",
+                "llm__token_count__prompt": 8,
+            },
+            call(model="small", prompt_tokens=8, completion_tokens=0),
+        ),
+        (
+            {"openinference__span__kind": "LLM", "llm__model_name": "swift"},
+            call(model="swift"),
+        ),
+        (
+            {
+                "openinference__span__kind": "LLM",
+                "output__value": '{"id": "gen-1", "usage": {"cost": 0.0003}}',
+            },
+            call(response_id="gen-1", reported_cost="0.0003"),
         ),
         ({"llm__token_count__prompt": 7.0}, call(prompt_tokens=7)),
         ({"llm__token_count__prompt": 7.5}, None),
@@ -215,10 +269,54 @@ def test_an_error_is_in_the_status_or_in_the_exception() -> None:
 
 
 def test_a_span_below_another_one_has_nothing_of_a_turn() -> None:
-    found = reported_span(span(2, 1, input__value="not shown", error="not either"))
+    tool: Any = {"openinference__span__kind": "TOOL"}
+    found = reported_span(span(2, 1, input__value="no", error="no", **tool))
 
     assert found.entry is None
     assert not found.is_relevant
+
+
+def test_a_call_that_failed_without_an_answer_costs_nothing() -> None:
+    chat: Any = {"gen_ai__operation__name": "chat", "gen_ai__request__model": "swift"}
+
+    assert reported_span(span(2, 1, error="429", **chat)).call is None
+    begun = span(2, 1, error="cut", gen_ai__response__id="msg_1", **chat)
+    assert reported_span(begun).call is not None
+
+
+MESSAGE = {
+    "llm__input_messages__0__message__role": "user",
+    "llm__input_messages__0__message__content": "q",
+    "llm__output_messages__0__message__role": "assistant",
+    "llm__output_messages__0__message__contents__0__message_content__type": "text",
+    "llm__output_messages__0__message__contents__0__message_content__text": "a",
+    "input__value": '{"messages": []}',
+    "output__value": "{}",
+}
+
+
+@pytest.mark.parametrize(
+    ("attributes", "expected"),
+    [
+        (MESSAGE, ("q", True, "a", True)),
+        ({"input__value": "{}"}, ("{}", False, None, False)),
+        (
+            {"gen_ai__prompt__0__role": "user", "gen_ai__prompt__0__content": "q"},
+            ("q", True, None, False),
+        ),
+    ],
+)
+def test_texts_of_a_span_below_another_one(
+    attributes: dict[str, Any], expected: tuple[Any, ...]
+) -> None:
+    texts = reported_span(span(2, 1, **attributes)).texts
+
+    assert (
+        texts.input,
+        texts.input_is_plain,
+        texts.output,
+        texts.output_is_plain,
+    ) == expected
 
 
 @pytest.mark.parametrize(

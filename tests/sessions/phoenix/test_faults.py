@@ -171,11 +171,9 @@ async def test_a_store_that_is_well(pages: Served, recorder: Recorder) -> None:
     found = {row["session_id"]: row for row in data["sessions"]}
     assert found["chat-1"]["trace_store"] == "found"
     assert found["chat-2"]["trace_store"] == "unknown_session"
-    assert found["chat-1"]["num_traces"] == 3
-    assert found["chat-1"]["cost_summary"]["total"] == {
-        "cost": 0.0014025,
-        "currency": "USD",
-    }
+    theirs = found["chat-1"]["trace_store_figures"]
+    assert theirs["traces"] == 3
+    assert (theirs["cost"], theirs["currency"]) == (0.0014025, "USD")
     assert found["chat-1"]["session_annotations"][0]["annotator_kind"] == "LLM"
     assert (ready["status"], ready["trace_store"]) == ("ready", "available")
 

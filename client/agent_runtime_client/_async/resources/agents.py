@@ -52,7 +52,7 @@ class AsyncAgentsResource:
             query={"limit": limit, "after": after},
         )
 
-    async def change(
+    async def set(
         self,
         agent_id: UUID | str,
         name: str,
@@ -74,7 +74,7 @@ class AsyncAgentsResource:
             idempotency_key=idempotency_key,
         )
 
-    async def retire(
+    async def delete(
         self,
         agent_id: UUID | str,
         *,

@@ -72,7 +72,7 @@ class AsyncConnectorsResource:
             },
         )
 
-    async def change(
+    async def set(
         self,
         connector_id: UUID | str,
         *,

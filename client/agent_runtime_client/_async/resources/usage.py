@@ -35,7 +35,10 @@ class AsyncUsageResource:
         Of the caller's own sessions and of agents that the caller manages; of all
         sessions for superusers and auditors. `cost` is null when it isn't completely
         known: a turn has no price, or there are several currencies; `known_costs` holds
-        the known part.
+        the known part, `unpriced` the reasons. Likewise the tokens are null when a call
+        didn't report them all; `known_token_usage` sums up the others. `reported_cost`
+        is what instrumentations report, in US dollars; `reported_cost_difference` is
+        that minus ours, of the calls that have both.
         """
         return AsyncPages(
             self._caller,

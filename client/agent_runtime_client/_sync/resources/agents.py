@@ -52,7 +52,7 @@ class AgentsResource:
             query={"limit": limit, "after": after},
         )
 
-    def change(
+    def set(
         self,
         agent_id: UUID | str,
         name: str,
@@ -74,7 +74,7 @@ class AgentsResource:
             idempotency_key=idempotency_key,
         )
 
-    def retire(
+    def delete(
         self,
         agent_id: UUID | str,
         *,

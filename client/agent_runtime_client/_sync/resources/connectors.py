@@ -72,7 +72,7 @@ class ConnectorsResource:
             },
         )
 
-    def change(
+    def set(
         self,
         connector_id: UUID | str,
         *,

@@ -28,6 +28,60 @@ class ModelPricingPriceSetV1:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SessionTurnAmendedV1:
+    """The turn with spans that arrived later; it replaces the earlier one."""
+
+    agent_id: str
+    user_id: str
+    turn_id: str
+    trace_id: str | None
+    started_at: str
+    ended_at: str
+    latency_us: int
+    provider: str | None
+    model: str | None
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    cache_read_tokens: int | None
+    cache_creation_tokens: int | None
+    cost: str | None
+    currency: str | None
+    price_id: str | None
+    is_error: bool
+    input_truncated: bool
+    output_truncated: bool
+    spans: int | None
+    shares: Sequence[Mapping[str, Any]] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionTurnRecordedV1:
+    """A turn took place; a cost of null is unknown."""
+
+    agent_id: str
+    user_id: str
+    turn_id: str
+    trace_id: str | None
+    started_at: str
+    ended_at: str
+    latency_us: int
+    provider: str | None
+    model: str | None
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    cache_read_tokens: int | None
+    cache_creation_tokens: int | None
+    cost: str | None
+    currency: str | None
+    price_id: str | None
+    is_error: bool
+    input_truncated: bool
+    output_truncated: bool
+    spans: int | None
+    shares: Sequence[Mapping[str, Any]] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TokenIssuedV1:
     """A token proves this user; the subject only stands for the token."""
 
@@ -105,7 +159,7 @@ class SessionStartedV1:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SessionTurnRecordedV1:
+class SessionTurnRecordedV2:
     """A turn took place; a cost of null is unknown."""
 
     agent_id: str
@@ -124,6 +178,10 @@ class SessionTurnRecordedV1:
     cost: str | None
     currency: str | None
     price_id: str | None
+    priced_as: str | None
+    pricing_rule: str | None
+    unpriced: str | None
+    reported_cost: str | None
     is_error: bool
     input_truncated: bool
     output_truncated: bool
@@ -132,7 +190,7 @@ class SessionTurnRecordedV1:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SessionTurnAmendedV1:
+class SessionTurnAmendedV2:
     """The turn with spans that arrived later; it replaces the earlier one."""
 
     agent_id: str
@@ -151,6 +209,10 @@ class SessionTurnAmendedV1:
     cost: str | None
     currency: str | None
     price_id: str | None
+    priced_as: str | None
+    pricing_rule: str | None
+    unpriced: str | None
+    reported_cost: str | None
     is_error: bool
     input_truncated: bool
     output_truncated: bool
@@ -472,6 +534,8 @@ class UserTokenAddedV1:
 EVENT_TYPES: Final[Mapping[str, type[Any]]] = {
     "model_pricing.price_corrected.v1": ModelPricingPriceCorrectedV1,
     "model_pricing.price_set.v1": ModelPricingPriceSetV1,
+    "session.turn_amended.v1": SessionTurnAmendedV1,
+    "session.turn_recorded.v1": SessionTurnRecordedV1,
     "token.issued.v1": TokenIssuedV1,
     "agent.registered.v1": AgentRegisteredV1,
     "agent.edited.v1": AgentEditedV1,
@@ -482,8 +546,8 @@ EVENT_TYPES: Final[Mapping[str, type[Any]]] = {
     "agent.reader_dismissed.v1": AgentReaderDismissedV1,
     "audit.read.v1": AuditReadV1,
     "session.started.v1": SessionStartedV1,
-    "session.turn_recorded.v1": SessionTurnRecordedV1,
-    "session.turn_amended.v1": SessionTurnAmendedV1,
+    "session.turn_recorded.v2": SessionTurnRecordedV2,
+    "session.turn_amended.v2": SessionTurnAmendedV2,
     "session.ended.v1": SessionEndedV1,
     "connector.registered.v1": ConnectorRegisteredV1,
     "connector.edited.v1": ConnectorEditedV1,

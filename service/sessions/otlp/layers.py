@@ -1,0 +1,170 @@
+"""Select the model calls of a trace that count, so that no token counts twice.
+
+One call may be described by several spans: by the SDK's instrumentation inside the
+framework's, or by both beside each other, as when one writes its span afterwards.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Final
+
+from service.sessions.otlp.span import KeptSpan, ModelCall
+
+# How many calls before one are compared with it; more don't run at the same time.
+COMPARED_MAX: Final = 16
+
+
+@dataclass(slots=True)
+class CountedCall:
+    """A model call, and the spans that describe it, the innermost first."""
+
+    started_at: datetime
+    ended_at: datetime
+    calls: list[ModelCall] = field(default_factory=list)
+
+    @property
+    def scopes(self) -> set[str]:
+        return {call.scope for call in self.calls}
+
+    def whole(self) -> ModelCall:
+        """Return the innermost description, completed from the others."""
+        found = next((call for call in self.calls if call.has_usage), self.calls[0])
+        for other in self.calls:
+            found = _completed(found, other)
+        return found
+
+
+def counted_calls(ordered: Sequence[KeptSpan]) -> list[CountedCall]:
+    """Return the calls that count of spans in the order of their start.
+
+    Spans that sum up others count only if no single call tells its usage.
+    """
+    told = [(span, span.call) for span in ordered if span.call is not None]
+    single = [item for item in told if not item[1].is_total]
+    if not any(call.has_usage for _, call in single):
+        totals = [item for item in told if item[1].is_total]
+        single = totals or single
+    return _beside(_nested(single))
+
+
+def _nested(told: Sequence[tuple[KeptSpan, ModelCall]]) -> list[CountedCall]:
+    """Return the innermost calls, each with the calls directly around it."""
+    by_id = {span.span_id: (span, call) for span, call in told}
+    inner: defaultdict[str, int] = defaultdict(int)
+    for span, _ in told:
+        inner[span.parent_id] += 1
+    found = []
+    for span, call in told:
+        if span.span_id in inner:
+            continue
+        counted = CountedCall(_start(span), _end(span), [call])
+        around = span.parent_id
+        seen = {span.span_id}
+        # A span around several calls sums them up: it completes none of them.
+        while around in by_id and around not in seen and inner[around] == 1:
+            seen.add(around)
+            outer, outer_call = by_id[around]
+            counted.calls.append(outer_call)
+            around = outer.parent_id
+        found.append(counted)
+    return found
+
+
+def _beside(calls: Sequence[CountedCall]) -> list[CountedCall]:
+    """Merge descriptions of one call by several instrumentations beside each other."""
+    found: list[CountedCall] = []
+    for call in sorted(calls, key=lambda each: each.started_at):
+        for other in _before(found):
+            if _is_same(other, call):
+                # The one that started later is nearer to the request.
+                other.calls = call.calls + other.calls
+                other.ended_at = max(other.ended_at, call.ended_at)
+                break
+        else:
+            found.append(call)
+    return found
+
+
+def _before(found: Sequence[CountedCall]) -> Iterator[CountedCall]:
+    return reversed(found[-COMPARED_MAX:])
+
+
+def _is_same(a: CountedCall, b: CountedCall) -> bool:
+    # One instrumentation describes a call once.
+    if a.scopes & b.scopes:
+        return False
+    ids = {call.response_id for call in (*a.calls, *b.calls)} - {None}
+    of_a = {call.response_id for call in a.calls} - {None}
+    of_b = {call.response_id for call in b.calls} - {None}
+    if of_a and of_b:
+        return len(ids) < len(of_a) + len(of_b)
+    shorter = min(a.ended_at - a.started_at, b.ended_at - b.started_at)
+    both = min(a.ended_at, b.ended_at) - max(a.started_at, b.started_at)
+    if both < timedelta(0) or both < shorter / 2:
+        return False
+    first, second = a.whole(), b.whole()
+    if first.has_usage and second.has_usage:
+        return _counts(first) == _counts(second)
+    return _have_one_model(first, second)
+
+
+def _counts(call: ModelCall) -> tuple[int | None, int | None]:
+    return call.prompt_tokens, call.completion_tokens
+
+
+def _have_one_model(a: ModelCall, b: ModelCall) -> bool:
+    names_of_a, names_of_b = _model_names(a), _model_names(b)
+    return any(
+        one.startswith(other) or other.startswith(one)
+        for one in names_of_a
+        for other in names_of_b
+    )
+
+
+def _model_names(call: ModelCall) -> set[str]:
+    """Return a call's names of its model, without a provider in front."""
+    names = (call.model, call.asked_model)
+    return {name.rpartition("/")[2] for name in names if name is not None}
+
+
+def _completed(call: ModelCall, other: ModelCall) -> ModelCall:
+    """Return a call with what another description of it tells in addition."""
+    completed = replace(
+        call,
+        provider=call.provider or other.provider,
+        model=call.model or other.model,
+        asked_model=call.asked_model or other.asked_model,
+        conditions={**other.conditions, **call.conditions},
+        reported_cost=call.reported_cost or other.reported_cost,
+    )
+    if call.prompt_tokens != other.prompt_tokens or call is other:
+        return completed
+    # Parts of the same whole: some instrumentations write 0 for what they don't read.
+    return replace(
+        completed,
+        completion_tokens=_greater(call.completion_tokens, other.completion_tokens),
+        cache_read_tokens=_greater(call.cache_read_tokens, other.cache_read_tokens),
+        cache_creation_tokens=_greater(
+            call.cache_creation_tokens, other.cache_creation_tokens
+        ),
+        details={
+            name: max(call.details.get(name, 0), other.details.get(name, 0))
+            for name in (call.details.keys() | other.details.keys())
+        },
+    )
+
+
+def _greater(count: int | None, other: int | None) -> int | None:
+    if count is None or other is None:
+        return other if count is None else count
+    return max(count, other)
+
+
+def _start(span: KeptSpan) -> datetime:
+    return datetime.fromisoformat(span.started_at)
+
+
+def _end(span: KeptSpan) -> datetime:
+    return datetime.fromisoformat(span.ended_at or span.started_at)
