@@ -5,9 +5,8 @@ import sys
 from service.cli.main import main
 from service.hardening import forbid_dumps
 from tests.faults.known_bugs import BUGS
-from tests.faults.replication_bugs import REPLICATION_BUGS
 
 if __name__ == "__main__":
-    (BUGS | REPLICATION_BUGS)[sys.argv[1]].install()
+    BUGS[sys.argv[1]].install()
     forbid_dumps()
     sys.exit(main(sys.argv[2:]))
