@@ -1,16 +1,25 @@
 """``agent-runtime audit verify``: an export against signed checkpoints, offline."""
 
 import argparse
+import shutil
 import sys
-from collections.abc import Collection, Iterable, Iterator
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any, Final
 
 from projections.audit.entry_json import UnreadableEntryError
 from projections.audit.proofs.checkpoint import Checkpoint
 from projections.audit.proofs.checkpoint_files import checkpoints_in
-from projections.audit.proofs.note import NoteError, VerifierKey, notes_in
+from projections.audit.proofs.note import (
+    NoteError,
+    UnknownSignerError,
+    VerifierKey,
+    notes_in,
+)
 from projections.audit.proofs.verify import Contradiction, Verdict, verify_export
 from service.cli.running import print_error
 from service.cli.settings import add_settings
@@ -18,6 +27,9 @@ from service.config import Config
 
 EXIT_TAMPERED: Final = 1
 EXIT_UNUSABLE: Final = 2
+NOT_COVERED: Final = (
+    "not covered: the names actor and resource.name, and the sentences what"
+)
 
 
 def add_verify_to(subparsers: "argparse._SubParsersAction[Any]") -> None:
@@ -54,20 +66,33 @@ def add_verify_to(subparsers: "argparse._SubParsersAction[Any]") -> None:
 def verify_command(_config: Config, options: argparse.Namespace) -> int:
     try:
         keys = [_key(given) for given in options.public_key]
-        checkpoints = [
-            checkpoint
-            for path in _checkpoint_files(options.checkpoint)
-            for checkpoint in _checkpoints(path, keys)
-        ]
-        with _lines(options.export) as exported, _lines(options.earlier) as earlier:
-            verdict = verify_export(exported, checkpoints, earlier=earlier)
+        groups = _grouped(_checkpoint_files(options.checkpoint), keys)
+        with _reopenable(options.export) as export:
+            verdicts = {
+                origin: _verdict(export, options.earlier, checkpoints)
+                for origin, checkpoints in groups.signed.items()
+            }
     except Contradiction as error:
         print(f"VERIFICATION FAILED: contradictory checkpoints: {error}")
         return EXIT_TAMPERED
     except (NoteError, OSError, UnreadableEntryError) as error:
         print_error(error)
         return EXIT_UNUSABLE
-    return _report(verdict)
+    named = {key.name for key in keys} & verdicts.keys()
+    # Of several epochs whose keys were given, the export is of one.
+    chosen = max(
+        named, key=lambda each: (verdicts[each].is_sound, verdicts[each].proven)
+    )
+    status = _report(verdicts.pop(chosen))
+    _report_others(chosen, verdicts, groups.unknown)
+    return status
+
+
+def _verdict(
+    export: Path, earlier: str | None, checkpoints: Sequence[Checkpoint]
+) -> Verdict:
+    with export.open("rb") as exported, _lines(earlier) as before:
+        return verify_export(exported, checkpoints, earlier=before)
 
 
 def _report(verdict: Verdict) -> int:
@@ -79,7 +104,25 @@ def _report(verdict: Verdict) -> int:
     if verdict.entries > verdict.proven:
         later = verdict.entries - verdict.proven
         print(f"{later} later entries are not covered by any checkpoint")
+    print(NOT_COVERED)
     return 0
+
+
+def _report_others(
+    chosen: str, verdicts: Mapping[str, Verdict], unknown: Mapping[str, int]
+) -> None:
+    """Say what the checkpoints of other epochs, and of other logs, are worth."""
+    for origin, verdict in verdicts.items():
+        if verdict.is_sound:
+            said = f"they agree with the first {verdict.proven} entries, too"
+        else:
+            said = (
+                f"they agree with the first {verdict.proven} entries only: after those,"
+                " the log was restored or rewritten under a new epoch"
+            )
+        print(f"checkpoints of {origin}, not of {chosen}: {said}")
+    for origin, count in unknown.items():
+        print(f"checkpoints of {origin}: {count} ignored, signed with none of the keys")
 
 
 def _key(given: str) -> VerifierKey:
@@ -102,21 +145,66 @@ def _files(given: Iterable[str]) -> Iterator[Path]:
             yield each
 
 
-def _checkpoints(path: Path, keys: Collection[VerifierKey]) -> list[Checkpoint]:
-    """Read the checkpoints in a file: one, or many as a Kafka consumer prints them."""
-    try:
-        notes = notes_in(path.read_text("utf-8"))
-        return [Checkpoint.open(note, keys) for note in notes or [""]]
-    except (NoteError, UnicodeDecodeError) as error:
-        raise NoteError(f"{path}: {error}") from None
+@dataclass(frozen=True, slots=True)
+class _Groups:
+    """Checkpoints by origin; how many of an origin no given key has signed."""
+
+    signed: Mapping[str, list[Checkpoint]]
+    unknown: Mapping[str, int]
+
+
+def _grouped(paths: Iterable[Path], keys: Collection[VerifierKey]) -> _Groups:
+    """Read the checkpoints, also those that the same keys signed in other epochs.
+
+    :raises NoteError: a file is malformed, or there is none of a given key's origin
+    """
+    signed: dict[str, list[Checkpoint]] = {}
+    unknown: Counter[str] = Counter()
+    for path in paths:
+        try:
+            for note in _notes(path):
+                origin = Checkpoint.parse(note).origin
+                # The name of a key has the epoch; the key itself stays.
+                known = [*keys, *(VerifierKey(origin, key.public) for key in keys)]
+                try:
+                    checkpoint = Checkpoint.open(note, known)
+                except UnknownSignerError:
+                    unknown[origin] += 1
+                else:
+                    signed.setdefault(origin, []).append(checkpoint)
+        except (NoteError, UnicodeDecodeError) as error:
+            raise NoteError(f"{path}: {error}") from None
+    if not signed and unknown:
+        raise NoteError("no known key has signed any of the checkpoints")
+    if not signed.keys() & {key.name for key in keys}:
+        raise NoteError(
+            f"there is no checkpoint of {', '.join(key.name for key in keys)}, only of"
+            f" {', '.join([*signed, *unknown])}"
+        )
+    return _Groups(signed, unknown)
+
+
+def _notes(path: Path) -> list[str]:
+    """Read the notes in a file: one, or many as a Kafka consumer prints them."""
+    return notes_in(path.read_text("utf-8")) or [""]
+
+
+@contextmanager
+def _reopenable(export: str) -> Iterator[Path]:
+    """Lend the path of an export; standard input is copied to a file first."""
+    if export != "-":
+        yield Path(export)
+        return
+    with NamedTemporaryFile() as copy:
+        shutil.copyfileobj(sys.stdin.buffer, copy)
+        copy.flush()
+        yield Path(copy.name)
 
 
 @contextmanager
 def _lines(path: str | None) -> Iterator[Iterable[bytes]]:
     if path is None:
         yield ()
-    elif path == "-":
-        yield sys.stdin.buffer
     else:
         with Path(path).open("rb") as file:
             yield file

@@ -1,9 +1,12 @@
 """``agent-runtime audit``, as a reviewer runs it, and as which role."""
 
 from pathlib import Path
+from uuid import UUID
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from projections.audit.proofs.checkpoint import Checkpoint
 from projections.engine.progress import wait_for_position
 from service.cli.audit import reading_database
 from service.database import READER_ROLE
@@ -12,6 +15,7 @@ from tests.audit.tampering import as_owner, sign
 from tests.audit.test_note import C2SP_KEY
 from tests.callers import Callers
 from tests.harness.service import audit
+from tests.waiting import until
 
 
 async def test_a_reviewer_has_a_readers_rights(
@@ -58,7 +62,13 @@ async def test_export_and_verification_by_a_reader(
 
     epoch = (await resources.log.head()).epoch
     key_file = str(tmp_path / "checkpoints" / f"public-key.{epoch}")
-    honest = (0, "4 entries verified\n")
+    honest = (
+        0,
+        (
+            "4 entries verified\nnot covered: the names actor and resource.name, and"
+            " the sentences what\n"
+        ),
+    )
     assert await verified(sound, key_file) == honest
     assert await verified(sound, str(signed.key)) == honest
     said = [
@@ -70,6 +80,70 @@ async def test_export_and_verification_by_a_reader(
     assert status == 2
     assert "no known key has signed" in words
     assert (await verified(tmp_path / "no", key_file))[0] == 2
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize("is_rewritten", [False, True])
+async def test_checkpoints_of_other_epochs_and_logs_are_told_apart(
+    callers: Callers, resources: Resources, tmp_path: Path, *, is_rewritten: bool
+) -> None:
+    for name in ("ada", "bob"):
+        await callers.user(name)
+    before = await sign(resources, tmp_path)
+    if is_rewritten:
+        await as_owner(
+            resources,
+            "UPDATE events.stored_event SET state = state || '\\x20'"
+            " WHERE notification_id = 3",
+        )
+    await as_owner(resources, "UPDATE events.head SET epoch = gen_random_uuid()")
+    epoch = (await resources.log.head()).epoch
+    await until_followed(resources, epoch)
+    after = await sign(resources, tmp_path)
+    foreign = Checkpoint("another-log", 1, bytes(32))
+    another = Ed25519PrivateKey.generate()
+    (tmp_path / "checkpoints" / "foreign").write_text(foreign.signed(another))
+    where = ["--database-url", resources.database_url, "--data-dir", str(tmp_path)]
+    export = tmp_path / "export"
+    await audit("events", "--output", str(export), *where)
+
+    async def verified(*keys: str) -> tuple[int, list[str]]:
+        done = await audit(
+            *("verify", str(export), "--checkpoint", str(tmp_path / "checkpoints")),
+            *(option for key in keys for option in ("--public-key", key)),
+        )
+        return done.returncode, done.stdout.splitlines()
+
+    status, said = await verified(str(after.key))
+
+    assert status == 0
+    assert said[0] == "4 entries verified"
+    agreed = (
+        "0 entries only: after those, the log was restored or rewritten under a new"
+        " epoch"
+        if is_rewritten
+        else "4 entries, too"
+    )
+    assert said[2:] == [
+        (
+            f"checkpoints of {before.key.name}, not of {after.key.name}: they agree"
+            f" with the first {agreed}"
+        ),
+        "checkpoints of another-log: 1 ignored, signed with none of the keys",
+    ]
+    assert (await verified(str(before.key)))[0] == (1 if is_rewritten else 0)
+    assert (await verified(str(before.key), str(after.key)))[0] == 0
+
+
+async def until_followed(resources: Resources, epoch: UUID) -> None:
+    """Wait until the tree is that of an epoch."""
+    query = "SELECT epoch FROM read.position WHERE follower = 'merkle_tree'"
+
+    async def is_followed() -> bool:
+        async with resources.pool.connection() as db:
+            return await (await db.execute(query)).fetchone() == (epoch,)
+
+    await until(is_followed)
 
 
 @pytest.mark.processes

@@ -258,6 +258,46 @@ async def test_what_is_no_export_is_found(
         assert (verdict.finding.what, verdict.finding.position) == ("unreadable", 5)
 
 
+MISLABELLED = {
+    "actor_id": "00000000-0000-4000-8000-00000000000e",
+    "token_id": "00000000-0000-4000-8000-00000000000e",
+    "request_id": "another",
+    "trace_id": "another",
+    "address": "192.0.2.7",
+    "kind": "secret.deleted",
+    "resource": {"kind": "user", "id": "00000000-0000-4000-8000-00000000000e"},
+}
+
+
+@pytest.mark.parametrize("member", MISLABELLED)
+async def test_members_that_follow_from_the_entry_are_compared_with_it(
+    history: None, resources: Resources, tmp_path: Path, member: str
+) -> None:
+    signed = await sign(resources, tmp_path)
+    lines = await exported(resources)
+    members = {**orjson.loads(lines[6]), member: MISLABELLED[member]}
+
+    verdict = verified([*lines[:6], orjson.dumps(members) + b"\n", *lines[7:]], signed)
+
+    assert verdict.finding is not None
+    assert (verdict.finding.what, verdict.finding.position) == ("mislabelled", 7)
+    assert verdict.finding.words.startswith(f"{member} of the entry at position 7")
+
+
+async def test_a_line_with_a_key_twice_is_refused(
+    history: None, resources: Resources, tmp_path: Path
+) -> None:
+    """Programs that read the first or the last of them would read different entries."""
+    signed = await sign(resources, tmp_path)
+    lines = await exported(resources)
+    twice = lines[6].replace(b"{", b'{"what":"nothing",', 1)
+
+    verdict = verified([*lines[:6], twice, *lines[7:]], signed)
+
+    assert verdict.finding is not None
+    assert (verdict.finding.what, verdict.finding.position) == ("unreadable", 7)
+
+
 async def test_a_damaged_tree_is_not_a_damaged_log(
     history: None, resources: Resources, tmp_path: Path
 ) -> None:

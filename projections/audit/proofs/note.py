@@ -24,6 +24,10 @@ class NoteError(ValueError):
     """The text is not a signed note, or no known key has signed it."""
 
 
+class UnknownSignerError(NoteError):
+    """No known key has signed the note."""
+
+
 @dataclass(frozen=True, slots=True)
 class VerifierKey:
     """A public key and the name under which it signs."""
@@ -79,7 +83,8 @@ def open_note(note: str, keys: Iterable[VerifierKey]) -> tuple[str, VerifierKey]
 
     Signatures of unknown keys mean nothing; a wrong one of a known key spoils it.
 
-    :raises NoteError: no known key has signed it, or it is malformed
+    :raises UnknownSignerError: no known key has signed it
+    :raises NoteError: it is malformed, or a known key's signature is wrong
     """
     if _CONTROL.search(note):
         raise NoteError("the note holds control characters")
@@ -101,7 +106,7 @@ def open_note(note: str, keys: Iterable[VerifierKey]) -> tuple[str, VerifierKey]
             raise NoteError("the note's signature is not valid")
         signer = key
     if signer is None:
-        raise NoteError("no known key has signed the note")
+        raise UnknownSignerError("no known key has signed the note")
     return text, signer
 
 

@@ -7,19 +7,27 @@ where the tree was rewritten too.
 """
 
 import base64
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-import orjson
-
+from projections.audit.authorship import contradicted_member
 from projections.audit.entry_json import UnreadableEntryError, entry_of
 from projections.audit.proofs.checkpoint import Checkpoint
 from projections.audit.proofs.leaf import hash_of
 from projections.audit.proofs.merkle import GrowingTree
 from service.event_log.stored_entries import StoredEntry
 
-What = Literal["changed", "removed", "inserted", "reordered", "unreadable", "rewritten"]
+What = Literal[
+    "changed",
+    "removed",
+    "inserted",
+    "reordered",
+    "unreadable",
+    "rewritten",
+    "mislabelled",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +67,8 @@ class _Line:
     entry: StoredEntry
     leaf: bytes
     stored: bytes | None
+    # A member beside the entry that isn't what the entry says.
+    contradicted: str | None
 
 
 class Contradiction(Exception):  # noqa: N818 # a finding, not an error
@@ -93,6 +103,7 @@ class _Verification:
         self._witness: GrowingTree | None = GrowingTree()
         self._before: _Line | None = None
         self._suspect: Finding | None = None
+        self._mislabelled: Finding | None = None
         self._proven = 0
 
     def run(self, export: Iterable[bytes]) -> Verdict:
@@ -108,7 +119,7 @@ class _Verification:
                 return self._suspect or Finding(
                     "unreadable",
                     expected,
-                    f"the entry at position {expected} is not one",
+                    f"the entry at position {expected} is not one, or has a key twice",
                 )
             if line.entry.position != expected:
                 return self._suspect or _misplaced(line.entry.position, expected)
@@ -117,10 +128,18 @@ class _Verification:
                 finding = self._compare(self._due.pop(0))
                 if finding:
                     return finding
-        return self._suspect or self._cut_off()
+        return self._suspect or self._cut_off() or self._mislabelled
 
     def _add(self, line: _Line) -> None:
         self._tree.append(line.leaf)
+        if line.contradicted and self._mislabelled is None:
+            position = line.entry.position
+            self._mislabelled = Finding(
+                "mislabelled",
+                position,
+                f"{line.contradicted} of the entry at position {position} is not what"
+                " its signed columns say",
+            )
         said = next(self._earlier, None) or line.stored
         if said is None:
             self._witness = None
@@ -216,16 +235,29 @@ def _parsed(raw: bytes) -> _Line:
     members = _members(raw)
     entry = entry_of(members)
     stored = members.get("leaf_hash")
-    return _Line(entry, hash_of(entry), base64.b64decode(stored) if stored else None)
+    return _Line(
+        entry,
+        hash_of(entry),
+        base64.b64decode(stored) if stored else None,
+        contradicted_member(entry, members),
+    )
 
 
 def _members(raw: bytes) -> dict[str, Any]:
     try:
-        members = orjson.loads(raw)
-    except orjson.JSONDecodeError as error:
-        raise UnreadableEntryError("not JSON") from error
+        members = json.loads(raw, object_pairs_hook=_object)
+    except (ValueError, RecursionError) as error:
+        raise UnreadableEntryError("not JSON, or a key twice") from error
     if not isinstance(members, dict):
         raise UnreadableEntryError("not an object")
+    return members
+
+
+def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """Refuse an object with a key twice: programs differ in which one they read."""
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        raise ValueError("a key twice")
     return members
 
 

@@ -11,7 +11,7 @@ from eventsourcing.persistence import StoredEvent
 from eventsourcing.utils import get_topic
 from typing_extensions import TypedDict
 
-from projections.audit.trail.authorship import Authorship, authorship
+from projections.audit.authorship import Authorship, authorship
 from projections.audit.trail.sentences import UNREADABLE, sentence_of
 from service.database import Db
 from service.event_log.mapper import EventMapper
@@ -156,13 +156,13 @@ def _shown(entry: _Read, names: Mapping[str, str]) -> AuditEntry:
     what = UNREADABLE
     if entry.event is not None:
         what = sentence_of(entry.event, named)
-    actor_id = _uuid(author.actor)
+    actor_id = author.actor_id
     return {
         "position": stored.position,
         "recorded_at": stored.recorded_at,
         "actor_id": actor_id,
         "actor": names.get(str(actor_id)) if actor_id else author.actor,
-        "token_id": _uuid(author.token),
+        "token_id": author.token_id,
         "request_id": author.request_id,
         "trace_id": author.trace_id,
         "address": author.address,
@@ -175,10 +175,6 @@ def _shown(entry: _Read, names: Mapping[str, str]) -> AuditEntry:
         "version": stored.version,
         "what": what,
     }
-
-
-def _uuid(text: str | None) -> UUID | None:
-    return UUID(text) if text and _ID.fullmatch(text) else None
 
 
 _ID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 from uuid import UUID
 
-from projections.audit.trail.authorship import authorship
+from projections.audit.authorship import authorship
 from projections.audit.trail.table import EntryRow, MentionRow, insert_entries
 from projections.engine.projector import Projector
 from service.database import Db
