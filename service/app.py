@@ -39,6 +39,7 @@ from service.http.openapi.document import ApiDocument
 from service.http.openapi.routes import API_DOCUMENT
 from service.http.openapi.routes import routes as api_documents
 from service.http.operation import Operation, add_operations
+from service.http.own_writes import OWN_WRITES, OwnWrites
 from service.http.refusals import REFUSALS
 from service.http.server import DRAINING, Draining
 from service.http.streaming import STREAMS, Streams
@@ -131,6 +132,7 @@ def create_app(
         app.cleanup_ctx.append(recording_refusals)
     app[AUTHENTICATOR] = resources.authenticator
     app[THROTTLE] = Throttle()
+    app[OWN_WRITES] = OwnWrites()
     app[STREAMS] = Streams()
     app.on_shutdown.append(app[STREAMS].close)
     served: Sequence[Operation] = probes.operations if probes_only else operations()

@@ -1,7 +1,7 @@
 """Answer a read from one snapshot, and say which position it reflects."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
 from aiohttp import web
@@ -9,10 +9,12 @@ from psycopg.errors import UndefinedTable
 
 from projections.engine.progress import wait_for_position
 from service.database import Db, Pool
-from service.errors import UnavailableError
+from service.errors import PreconditionFailedError, UnavailableError
 from service.http.log_epoch import POSITION_HEADER
+from service.http.own_writes import own_position
 from service.http.requests import min_position as asked_position
 
+OWN_WRITE_TIMEOUT_S = 1.0
 READ_POOL = web.AppKey("read_pool", Pool)
 # LOCK TABLE takes no snapshot, so the snapshot comes after the lock: a rebuild can't
 # switch tables behind it.
@@ -44,17 +46,37 @@ class Snapshot:
 async def reading(request: web.Request, *followers: str) -> AsyncIterator[Snapshot]:
     """Open a snapshot of what some followers have built.
 
-    Waits, within a bound, until it reflects the caller's X-Min-Position.
+    Waits, within a bound, until it reflects the caller's X-Min-Position, or what the
+    caller wrote a moment ago.
 
     :raises UnavailableError: when the followers don't get that far in time, or have
         never run on this database
     """
     pool = request.app[READ_POOL]
-    wanted = asked_position(request)
-    if wanted is not None:
-        await wait_for_position(pool, list(followers), wanted)
+    await wait_for_followers(request, followers, asked_position(request))
     async with snapshot_of(pool, *followers) as snapshot:
         yield snapshot
+
+
+async def wait_for_followers(
+    request: web.Request, followers: Sequence[str], asked: int | None
+) -> int | None:
+    """Wait until followers have applied the position asked for, and return it.
+
+    Without one, wait shortly for what the caller's token wrote a moment ago; None if
+    there is nothing, or it takes too long.
+
+    :raises UnavailableError: they don't reach the position asked for in time
+    """
+    pool = request.app[READ_POOL]
+    if asked is not None:
+        await wait_for_position(pool, list(followers), asked)
+        return asked
+    if (own := own_position(request)) is not None:
+        with suppress(UnavailableError, PreconditionFailedError):
+            await wait_for_position(pool, list(followers), own, OWN_WRITE_TIMEOUT_S)
+            return own
+    return None
 
 
 @asynccontextmanager
@@ -88,9 +110,8 @@ async def read_once(
     :raises UnavailableError: as :func:`reading`
     """
     pool = request.app[READ_POOL]
-    wanted = max(asked_position(request) or 0, min_position or 0)
-    if wanted:
-        await wait_for_position(pool, list(followers), wanted)
+    asked = max(asked_position(request) or 0, min_position or 0)
+    await wait_for_followers(request, followers, asked or None)
     async with pool.connection() as db:
         try:
             yield db

@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 
 from aiohttp import web
 
-from projections.engine.snapshot import READ_POOL
+from projections.engine.snapshot import READ_POOL, wait_for_followers
 from projections.engine.time_travel import as_of
-from projections.price_catalog.cache import CATALOG_CACHE
+from projections.price_catalog.cache import CATALOG_CACHE, FOLLOWER
 from projections.price_catalog.http_caching import max_age_s, respond_conditionally
 from projections.price_catalog.rendering import ProviderEntry
 from service.http.app_keys import EVENT_LOG
@@ -55,6 +55,8 @@ async def get_providers(
     if query.at is not None:
         known = await _position_of(request, query.at)
         wanted = max(known, wanted or 0)
+    if wanted is None:
+        wanted = await wait_for_followers(request, [FOLLOWER], None)
     rendered, state = await cache.get(as_of=as_of, known=known, min_position=wanted)
     boundary = rendered.span.until if query.as_of is None else None
     return respond_conditionally(

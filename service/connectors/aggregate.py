@@ -193,7 +193,10 @@ class Connector(LoggedAggregate):
         room = GRANTS_MAX if by_connector else GRANTS_OF_OTHERS_MAX
         if offered_by is None and len(self.granted_to) + len(self.offers) >= room:
             raise ConflictError(
-                f"a connector has at most {room} grants and offers",
+                f"a connector has at most {GRANTS_MAX} grants and offers"
+                if by_connector
+                else f"the connector has {room} grants and offers; beyond these, its "
+                "owner has to offer the grant first",
                 code="limit_reached",
             )
         connector_consents = (

@@ -4,6 +4,9 @@ import asyncio
 import json
 import re
 import zlib
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
+from itertools import islice
 from typing import Any, NoReturn, TypeVar
 
 import orjson
@@ -18,7 +21,14 @@ from service.errors import (
     UnavailableError,
     UnsupportedMediaTypeError,
 )
-from service.http.validation_errors import problems_of, shown_name
+from service.http.requests import NO_NUL
+from service.http.validation_errors import (
+    HIDDEN_NAME,
+    PROBLEMS_MAX,
+    path_of,
+    problems_of,
+    shown_name,
+)
 
 BODY_BYTES_MAX = 1024 * 1024
 BODY_TIMEOUT_S = 30
@@ -54,15 +64,24 @@ def parse_json(body: bytes, model: type[Model]) -> Model:
     """
     if len(body) > JSON_BYTES_UNCOUNTED_MAX:
         _refuse_many_values(body)
+    names_shown: bool = getattr(model, "NAMES_SHOWN", True)
+    known = frozenset(model.model_fields)
     try:
         # A model may parse JSON itself: prices keep every digit.
         parsed = model.model_validate_json(body)
     except ValidationError as error:
-        _refuse_malformed(body)
+        _refuse_malformed(body, known, names_shown=names_shown)
+        problems = problems_of(error, names_shown=names_shown)
+        named = {problem.path for problem in problems}
+        problems += [each for each in _nul_problems(body) if each.path not in named]
         raise InvalidRequestError(
-            "the body is not valid", problems=problems_of(error)
+            "the body is not valid", problems=problems[:PROBLEMS_MAX]
         ) from None
-    _refuse_ambiguous(body)
+    _refuse_duplicates(body, known, names_shown=names_shown)
+    if problems := _nul_problems(body):
+        raise InvalidRequestError(
+            "a text of the body contains U+0000", code="nul_in_text", problems=problems
+        )
     return parsed
 
 
@@ -215,7 +234,9 @@ def _refuse_many_values(body: bytes) -> None:
     )
 
 
-def _refuse_malformed(body: bytes) -> None:
+def _refuse_malformed(
+    body: bytes, known: AbstractSet[str], *, names_shown: bool
+) -> None:
     """Reject bodies that aren't JSON, or nested too deep."""
     _refuse_deep(_STRINGS.sub(b"", body))
     try:
@@ -226,19 +247,32 @@ def _refuse_malformed(body: bytes) -> None:
             f"column {error.colno})",
             code="not_json",
         ) from None
-    _refuse_ambiguous(body)
+    _refuse_duplicates(body, known, names_shown=names_shown)
 
 
-def _refuse_ambiguous(body: bytes) -> None:
-    """Reject duplicate keys, and U+0000, which PostgreSQL can't store.
+def _refuse_duplicates(
+    body: bytes, known: AbstractSet[str], *, names_shown: bool
+) -> None:
+    """Reject duplicate keys: pydantic takes the last of them silently.
 
-    pydantic takes the last of several equal keys silently. ``body`` is valid JSON.
+    ``body`` is valid JSON.
     """
-    _KEYS_DECODER.decode(body.decode())
-    if b"\\u0000" in body and _holds_nul(orjson.loads(body)):
-        raise InvalidRequestError(
-            "a text of the body contains U+0000", code="nul_in_text"
-        )
+    try:
+        _KEYS_DECODER.decode(body.decode())
+    except _DuplicateKeyError as error:
+        is_shown = names_shown or error.key in known
+        name = shown_name(error.key) if is_shown else HIDDEN_NAME
+        raise MalformedRequestError(
+            "an object of the body has a key twice",
+            code="duplicate_key",
+            problems=[Problem(name, "given more than once")],
+        ) from None
+
+
+class _DuplicateKeyError(Exception):
+    def __init__(self, key: str) -> None:
+        super().__init__("duplicate key")
+        self.key = key
 
 
 def _refuse_duplicate_keys(pairs: list[tuple[str, Any]]) -> None:
@@ -247,22 +281,32 @@ def _refuse_duplicate_keys(pairs: list[tuple[str, Any]]) -> None:
     seen: set[str] = set()
     for key, _ in pairs:
         if key in seen:
-            raise MalformedRequestError(
-                "an object of the body has a key twice",
-                code="duplicate_key",
-                problems=[Problem(shown_name(key), "given more than once")],
-            )
+            raise _DuplicateKeyError(key)
         seen.add(key)
 
 
-def _holds_nul(value: Any) -> bool:
+def _nul_problems(body: bytes) -> list[Problem]:
+    """Find the texts with U+0000, which PostgreSQL can't store, in valid JSON."""
+    if b"\\u0000" not in body:
+        return []
+    found = islice(_locations_of_nul(orjson.loads(body), ()), PROBLEMS_MAX)
+    return [Problem(path_of(location), NO_NUL) for location in found]
+
+
+def _locations_of_nul(
+    value: Any, location: tuple[str | int, ...]
+) -> Iterator[tuple[str | int, ...]]:
     if isinstance(value, str):
-        return "\0" in value
-    if isinstance(value, list):
-        return any(map(_holds_nul, value))
-    if isinstance(value, dict):
-        return any(map(_holds_nul, value)) or any(map(_holds_nul, value.values()))
-    return False
+        if "\0" in value:
+            yield location
+    elif isinstance(value, list):
+        for number, each in enumerate(value):
+            yield from _locations_of_nul(each, (*location, number))
+    elif isinstance(value, dict):
+        for name, each in value.items():
+            if "\0" in name:
+                yield (*location, HIDDEN_NAME)
+            yield from _locations_of_nul(each, (*location, name))
 
 
 def _refuse_deep(outside: bytes) -> None:

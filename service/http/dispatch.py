@@ -21,6 +21,7 @@ from service.http.authentication import PRINCIPAL, authenticate_again
 from service.http.envelope import Answer
 from service.http.idempotency import idempotent_request
 from service.http.log_epoch import POSITION_HEADER
+from service.http.own_writes import remember_write
 from service.http.requests import if_match
 from service.http.telemetry import REQUEST_ID, TRACEPARENT, count_of
 
@@ -70,6 +71,7 @@ async def dispatch(
     count_of("appended" if appended else "nothing to do").inc()
     answer = present(result)
     if appended and appended.position is not None:
+        remember_write(request, appended.position)
         position = str(appended.position)
         answer.headers = {**answer.headers, POSITION_HEADER: position}
     return answer

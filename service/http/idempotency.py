@@ -4,6 +4,7 @@ Only successes are kept: a refusal changed nothing, so it is decided anew.
 """
 
 import hashlib
+import re
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -20,7 +21,7 @@ from service.http.operation import OPERATION
 from service.http.telemetry import count_of
 
 HEADER: Final = "Idempotency-Key"
-KEY_CHARACTERS_MAX: Final = 255
+_KEY: Final = re.compile(r"[ -~]{1,255}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +83,9 @@ async def idempotent_request(request: web.Request) -> IdempotentRequest | None:
             "this operation takes no Idempotency-Key, for its answer is never stored",
             problems=[Problem(HEADER, "not supported here")],
         )
-    if not key or len(key) > KEY_CHARACTERS_MAX or not key.isprintable():
+    if not _KEY.fullmatch(key):
         raise MalformedRequestError(
-            "an Idempotency-Key has 1 to 255 printable characters",
+            "an Idempotency-Key has 1 to 255 printable ASCII characters",
             problems=[Problem(HEADER, "not valid")],
         )
     scope = [str(request[PRINCIPAL].user_id), request.method, request.path, key]

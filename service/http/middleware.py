@@ -11,6 +11,7 @@ from service.http.errors import answer_failure
 from service.http.log_epoch import name_log_epoch, refuse_other_epoch
 from service.http.operation import operation_of
 from service.http.refusals import REFUSALS
+from service.http.requests import refuse_repeated_headers
 from service.http.telemetry import add_edge_headers, name_request, record
 
 CHANGING = (hdrs.METH_POST, hdrs.METH_PUT, hdrs.METH_DELETE)
@@ -30,6 +31,7 @@ async def edge(request: web.Request, handler: Handler) -> web.StreamResponse:
     status = 500
     try:
         try:
+            refuse_repeated_headers(request)
             operation = operation_of(request)
             if operation is not None:
                 if not operation.public:

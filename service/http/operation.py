@@ -58,6 +58,8 @@ class Operation:
     idempotent_key: bool = False
     if_match: bool = False
     min_position: bool = False
+    # False for a GET that records something, which HEAD must not.
+    head: bool = True
     path_types: Mapping[str, TypeAdapter[Any]] = field(default_factory=dict)
     query: type[BaseModel] | None = None
     body: type[BaseModel] | None = None
@@ -112,6 +114,7 @@ class OperationOptions(TypedDict, total=False):
     idempotent_key: bool
     if_match: bool
     min_position: bool
+    head: bool
     also_answers_in: tuple[str, ...]
     refusal: RefusalRewriter
 
@@ -175,7 +178,11 @@ class Routes:
 def add_operations(app: web.Application, operations: Sequence[Operation]) -> None:
     for operation in operations:
         methods = [operation.method]
-        if operation.method == "GET" and operation.content_type != EVENT_STREAM:
+        if (
+            operation.method == "GET"
+            and operation.head
+            and operation.content_type != EVENT_STREAM
+        ):
             methods += ["HEAD"]
         for method in methods:
             app.router.add_route(

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
 from types import NoneType
-from typing import Annotated, Any, TypeVar, get_args, get_origin
+from typing import Annotated, Any, ClassVar, TypeVar, get_args, get_origin
+from urllib.parse import unquote_to_bytes
 
 from aiohttp import web
 from pydantic import (
@@ -21,14 +22,37 @@ from pydantic import (
 )
 
 from service.errors import MalformedRequestError, Problem
-from service.http.validation_errors import PROBLEMS_MAX, problems_of, shown_name
+from service.http.validation_errors import (
+    PROBLEMS_MAX,
+    explained,
+    problems_of,
+    shown_name,
+)
 
 POSITION_MAX = 2**63 - 1
+# Headers of which the service reads one value.
+SINGLE = frozenset(
+    {
+        b"authorization",
+        b"content-encoding",
+        b"content-type",
+        b"idempotency-key",
+        b"if-match",
+        b"last-event-id",
+        b"traceparent",
+        b"x-log-epoch",
+        b"x-min-position",
+        b"x-request-id",
+    }
+)
 NO_NUL = "must not contain U+0000"
 # Control characters, line separators, and those that change the text direction:
 # a list would show a name with one of them wrongly.
 _UNPRINTABLE = r"\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"
-NAME_PATTERN = rf"^[^\s{_UNPRINTABLE}]([^{_UNPRINTABLE}]*[^\s{_UNPRINTABLE}])?$"
+NAME_PATTERN = explained(
+    rf"^[^\s{_UNPRINTABLE}]([^{_UNPRINTABLE}]*[^\s{_UNPRINTABLE}])?$",
+    "must be one line of printable characters, without spaces around it",
+)
 
 Model = TypeVar("Model", bound=BaseModel)
 Name = Annotated[str, Field(min_length=1, max_length=128, pattern=NAME_PATTERN)]
@@ -41,6 +65,9 @@ class RequestModel(BaseModel):
     model_config = ConfigDict(
         extra="forbid", frozen=True, strict=True, hide_input_in_errors=True
     )
+
+    # False where the name of an unknown field could be a secret.
+    NAMES_SHOWN: ClassVar[bool] = True
 
 
 class QueryModel(RequestModel):
@@ -132,6 +159,7 @@ def parse_query(request: web.Request, model: type[Model] | None) -> Model | None
 
     :raises MalformedRequestError: some are unknown, repeated or not valid
     """
+    _refuse_other_encoding(request.rel_url.raw_query_string)
     if model is None:
         if request.rel_url.raw_query_string:
             raise MalformedRequestError(
@@ -159,6 +187,38 @@ def parse_query(request: web.Request, model: type[Model] | None) -> Model | None
             "a query parameter is not valid", problems=problems[:PROBLEMS_MAX]
         )
     return parsed
+
+
+def _refuse_other_encoding(raw: str) -> None:
+    """Refuse a query that would be read with replacement characters."""
+    if "%" not in raw and raw.isascii():
+        return
+    try:
+        unquote_to_bytes(raw).decode()
+    except UnicodeError:
+        raise MalformedRequestError(
+            "the query is not UTF-8, percent-encoded",
+            problems=[Problem("query", "not UTF-8")],
+        ) from None
+
+
+def refuse_repeated_headers(request: web.Request) -> None:
+    """Refuse a header twice of which only one value would be read.
+
+    :raises MalformedRequestError: some are repeated
+    """
+    names = [name.lower() for name, _ in request.raw_headers]
+    if len({*names}) == len(names):
+        return
+    repeated = sorted({each for each in names if names.count(each) > 1} & SINGLE)
+    if repeated:
+        raise MalformedRequestError(
+            "a header is given more than once",
+            problems=[
+                Problem(each.decode().title(), "given more than once")
+                for each in repeated
+            ],
+        )
 
 
 def if_match(request: web.Request) -> int | None:

@@ -2,12 +2,13 @@
 
 import asyncio
 import logging
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 from uuid import uuid4
 
 from aiohttp import web
-from aiohttp.http_exceptions import LineTooLong
+from aiohttp.http_exceptions import BadHttpMethod, LineTooLong
 from aiohttp.web_protocol import RequestHandler
 
 from service.http.envelope import Answer, respond
@@ -15,11 +16,17 @@ from service.http.overload import ConnectionLimit, OverloadProtocol
 from service.http.telemetry import REQUEST_ID, add_edge_headers
 
 NOT_HTTP: Final = "this is not a valid HTTP request"
+UNKNOWN_METHOD: Final = "this method is unknown"
 TOO_LONG: Final = "the request line or a header is too long"
 
 # Settings of a runner that its connections don't take.
 _NOT_OF_CONNECTIONS: Final = frozenset(
     {"handle_signals", "handler_cancellation", "shutdown_timeout"}
+)
+
+# As the parser quotes it: a request but for its method, rather than no HTTP at all.
+_REQUEST_LINE: Final = re.compile(
+    r".*b['\"][A-Za-z0-9!#$%&*+.^_`|~-]+ \S+ HTTP/1\.", re.DOTALL
 )
 
 logger = logging.getLogger("agent_runtime.request")
@@ -109,6 +116,10 @@ class _Connection(RequestHandler):
     ) -> web.StreamResponse:
         if status >= web.HTTPInternalServerError.status_code:
             return super().handle_error(request, status, exc, message)
+        message = TOO_LONG if isinstance(exc, LineTooLong) else NOT_HTTP
+        code = "http_error"
+        if isinstance(exc, BadHttpMethod) and _REQUEST_LINE.match(exc.message):
+            status, message, code = 501, UNKNOWN_METHOD, "unknown_method"
         request[REQUEST_ID] = request_id = uuid4().hex
         logger.info(
             "refused a malformed request",
@@ -117,8 +128,8 @@ class _Connection(RequestHandler):
         response = respond(
             Answer(
                 status=status,
-                message=TOO_LONG if isinstance(exc, LineTooLong) else NOT_HTTP,
-                data={"code": "http_error", "errors": [], "request_id": request_id},
+                message=message,
+                data={"code": code, "errors": [], "request_id": request_id},
             )
         )
         add_edge_headers(request, response)

@@ -53,12 +53,18 @@ Value = Annotated[
 ]
 
 
-class NewSecret(RequestModel):
+class SecretBody(RequestModel):
+    """A body in which any text may be a secret that was put in the wrong place."""
+
+    NAMES_SHOWN = False
+
+
+class NewSecret(SecretBody):
     name: SecretName
     value: Value
 
 
-class NewValue(RequestModel):
+class NewValue(SecretBody):
     value: Value
 
 
@@ -167,6 +173,7 @@ async def delete_secret_by_name(request: web.Request, name: str) -> Answer[None]
 
 @routes.get(
     "/api/secrets/{name}/value",
+    head=False,
     answers={
         200: "secret revealed",
         404: "the caller has no such secret, or no such version",

@@ -8,6 +8,7 @@ from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, WrapV
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from service.http.requests import RequestModel
+from service.http.validation_errors import explained, message_of
 from service.tool_rules.decision import Stance
 
 RULES_MAX = 1000
@@ -27,7 +28,10 @@ class ToolRuleBody(RequestModel):
         Field(
             min_length=1,
             max_length=PATTERN_CHARACTERS_MAX,
-            pattern=f"^{PATTERN_CHARACTERS}*$",
+            pattern=explained(
+                f"^{PATTERN_CHARACTERS}*$",
+                "must have only characters of A-Z a-z 0-9 _ . - / : * ?",
+            ),
             description=(
                 "`*` stands for any run of characters, also none, and `?` for any "
                 "one; case matters."
@@ -44,7 +48,7 @@ def _without_contradictions(
         rules: list[ToolRuleBody] = validate(given)
     except ValidationError as error:
         known = [
-            _detail(each["loc"], each["type"], each["msg"])
+            _detail(each["loc"], each["type"], message_of(each))
             for each in error.errors(include_url=False, include_input=False)
         ]
         raise _refusal([*known, *_contradictions(_readable(given))]) from None

@@ -1,6 +1,7 @@
 """The trail as files: complete, ordered, harmless to spreadsheets, on record."""
 
 import csv
+import re
 from io import StringIO
 
 import pytest
@@ -128,3 +129,17 @@ async def test_head_of_an_export_has_no_body(callers: Callers) -> None:
     )
 
     assert (response.status, await response.read()) == (200, b"")
+
+
+@pytest.mark.parametrize("separator", [";", "; ", "|", '";'])
+async def test_no_cell_begins_behind_another_separator(
+    callers: Callers, separator: str
+) -> None:
+    auditor = await callers.user("olga", "auditor")
+    ada = await callers.user("ada")
+    await ada.post("/api/catalog/agents", {"name": f"Agent{separator}=1+1"})
+
+    exported = await text(auditor, "/api/audit/export.csv")
+
+    assert "1+1" in exported
+    assert not re.search(r"[;|][ \"]*=", exported)

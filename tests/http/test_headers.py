@@ -4,9 +4,11 @@ import re
 from uuid import uuid4
 
 import pytest
+from multidict import CIMultiDict
 
 from service.resources import Resources
 from tests.callers import Callers
+from tests.http.raw import answer_to_head
 from tests.reading import read_events
 
 CONNECTORS = "/api/mcp/connectors"
@@ -197,3 +199,36 @@ async def test_a_position_beyond_the_log_is_refused_at_once(callers: Callers) ->
     reply = await ada.get(CONNECTORS, X_Min_Position="1000000")
 
     assert (reply.status, reply.code) == (412, "position_beyond_log")
+
+
+@pytest.mark.parametrize("name", ["Authorization", "If-Match", "Idempotency-Key"])
+async def test_a_header_given_twice_is_refused(edge: Callers, name: str) -> None:
+    ada = await edge.user("ada")
+    sent = [("Authorization", f"Bearer {ada.token}"), (name, '"1"'), (name, '"1"')]
+
+    async with ada.client.get("/api/users/me", headers=CIMultiDict(sent)) as answer:
+        body = await answer.json()
+
+    assert answer.status == 400
+    assert body["data"]["errors"] == [{"path": name, "message": "given more than once"}]
+
+
+@pytest.mark.parametrize("coding", ["br", "zstd", "deflate", "nonsense"])
+async def test_an_unsupported_encoding_is_415_and_closes_the_connection(
+    edge: Callers, coding: str
+) -> None:
+    ada = await edge.user("ada")
+
+    head = await answer_to_head(
+        ada.client,
+        f"POST {CONNECTORS}",
+        {
+            "Authorization": f"Bearer {ada.token}",
+            "Content-Type": "application/json",
+            "Content-Encoding": coding,
+            "Content-Length": "10",
+        },
+    )
+
+    assert head.startswith(b"HTTP/1.1 415 ")
+    assert b"\r\nConnection: close\r\n" in head

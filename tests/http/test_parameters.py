@@ -29,8 +29,7 @@ async def test_an_id_that_is_no_uuid_is_refused(shared: Shared, given: str) -> N
 
     assert (reply.status, reply.code) == (400, "malformed_request")
     assert (
-        reply.data["errors"]
-        == [{"path": "id", "message": "Input should be a valid UUID"}]
+        reply.data["errors"] == [{"path": "id", "message": "must be a UUID"}]
         or reply.data["errors"][0]["path"] == "id"
     )
 
@@ -56,8 +55,8 @@ async def test_an_id_that_is_no_uuid_is_refused(shared: Shared, given: str) -> N
         ("offset=1", "offset"),
         ("after=nobody", "after"),
         ("after=%00", "after"),
-        ("x" * 200 + "=1", "x" * 100 + "..."),
-        ("%00=1", "\0"),
+        ("x" * 200 + "=1", "(name not shown)"),
+        ("%00=1", "(name not shown)"),
     ],
 )
 async def test_a_query_that_is_not_right_is_refused(

@@ -60,7 +60,7 @@ async def sent(port: int, request: bytes) -> tuple[bytes, bytes]:
 @pytest.mark.parametrize(
     "request_bytes",
     [
-        b"HIDE " + HIDDEN + b" HTTP/1.1\r\nHost: a\r\n\r\n",
+        HIDDEN + b" / HTTP/2\r\nHost: a\r\n\r\n",
         b"GET / HTTP/1.1\r\nHost: a\r\nAuthorization: " + HIDDEN + b"\0\r\n\r\n",
         b"GET / HTTP/1.1\r\nHost: a\r\nX-A: " + HIDDEN + TOO_LONG + b"\r\n\r\n",
         b"GET /" + HIDDEN + TOO_LONG + b" HTTP/1.1\r\nHost: a\r\n\r\n",
@@ -86,6 +86,21 @@ async def test_what_is_no_request_is_refused_in_an_envelope_and_not_quoted(
     assert HIDDEN not in body
     assert HIDDEN.decode() not in written.getvalue()
     assert '"level":"error"' not in written.getvalue()
+
+
+async def test_an_unknown_method_is_said_to_be_one(port: int) -> None:
+    with log_lines() as written:
+        head, body = await sent(
+            port, b"HIDE /" + HIDDEN + b" HTTP/1.1\r\nHost: a\r\n\r\n"
+        )
+
+    answer = orjson.loads(body)
+    assert head.splitlines()[0].endswith(b" 501 Not Implemented")
+    assert answer["status_code"] == 501
+    assert answer["data"]["code"] == "unknown_method"
+    assert b"\r\nConnection: close\r\n" in head or head.startswith(b"HTTP/1.0")
+    assert HIDDEN not in body
+    assert HIDDEN.decode() not in written.getvalue()
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import pytest
 
+from service.resources import Resources
 from service.secrets.aggregate import VERSIONS_KEPT
 from tests.callers import Caller, Callers
 
@@ -111,3 +112,16 @@ async def test_someone_elses_secret_is_one_that_does_not_exist(
 async def test_reading_needs_a_token(callers: Callers) -> None:
     for path in ("/api/secrets", PATH):
         assert (await callers.anonymous().get(path)).status == 401
+
+
+async def test_asking_for_the_head_of_a_value_reveals_nothing(
+    ada: Caller, resources: Resources
+) -> None:
+    before = await resources.log.head()
+
+    async with ada.client.head(
+        f"{PATH}/value", headers={"Authorization": f"Bearer {ada.token}"}
+    ) as answer:
+        assert (answer.status, answer.headers["Allow"]) == (405, "GET")
+
+    assert await resources.log.head() == before

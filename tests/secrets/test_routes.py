@@ -151,7 +151,7 @@ async def test_a_replayed_overwrite_makes_no_second_version(ada: Caller) -> None
         ({"value": None}, 422, "value"),
         ({"value": ["tarpon-12345"]}, 422, "value"),
         ({"value": {"tarpon-12345": 1}}, 422, "value"),
-        ({"value": "tarpon-12345", "extra": "tarpon-12345"}, 422, "extra"),
+        ({"value": "tarpon-12345", "extra": "tarpon-12345"}, 422, "(name not shown)"),
         ({}, 422, "value"),
         (["tarpon-12345"], 422, ""),
         (b'{"value": "tarpon-12345"', 400, None),

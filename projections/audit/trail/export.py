@@ -2,6 +2,7 @@
 
 import base64
 import csv
+import re
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
@@ -39,6 +40,10 @@ COLUMNS: Final = (
 )
 # What a spreadsheet takes for the beginning of a formula.
 FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # noqa: RUF001 # as full-width characters too
+# A spreadsheet may separate at semicolons or tabs, whatever the quotes say.
+_FORMULA: Final = re.compile(
+    rf"((?:^|[;\t|])[ \"']*)(?=[{re.escape(''.join(FORMULA_STARTS))}])"
+)
 
 Format = Literal["jsonl", "csv"]
 Borrow = Callable[[], AbstractAsyncContextManager[Db]]
@@ -126,7 +131,7 @@ def _cells(entry: AuditEntry) -> list[str]:
 def _cell(value: Any) -> str:
     """Escape a value so that no spreadsheet reads it as a formula."""
     text = "" if value is None else str(value)
-    return "'" + text if text.startswith(FORMULA_STARTS) else text
+    return _FORMULA.sub(r"\1'", text)
 
 
 def _csv(rows: Iterable[Sequence[str]]) -> bytes:
