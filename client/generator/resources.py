@@ -227,3 +227,18 @@ def _with_query(given: list[str]) -> list[str]:
 def _mapping(parameters: Sequence[Parameter]) -> str:
     pairs = ", ".join(f'"{each.key}": {each.name}' for each in parameters)
     return f"{{{pairs}}}"
+
+
+def parameters_of(each: Described) -> list[str]:
+    """Return the parameters of a method without their types, as a caller sees them."""
+    names = []
+    for declared in _parameters(each):
+        name = declared.partition(":")[0]
+        if name != "idempotency_key":
+            names.append(f"{name}=..." if " = " in declared else name)
+    return names[:-1] if names[-1:] == ["*"] else names
+
+
+def returned_by(each: Described) -> str:
+    """Return the type that the synchronous client's method returns."""
+    return _call(each)[0].replace("Async", "")

@@ -9,10 +9,12 @@ from typing import Final
 
 from client.generator.document import Json, current_document, described
 from client.generator.models import models_module, references
+from client.generator.reference import reference_page
 from client.generator.resources import area_module, areas_module, operations_module
 from client.generator.synchronous import synchronous
 from client.generator.types import Types
 
+REFERENCE: Final = Path("docs/client.md")
 PACKAGE: Final = Path("client/agent_runtime_client")
 ASYNC: Final = PACKAGE / "_async"
 SYNC: Final = PACKAGE / "_sync"
@@ -45,7 +47,7 @@ def files(project: Path) -> dict[Path, str]:
         for path, content in (handwritten | made).items()
         if path.is_relative_to(ASYNC)
     }
-    return made | formatted(project, twins)
+    return made | formatted(project, twins) | {REFERENCE: reference_page(operations)}
 
 
 def write(project: Path) -> None:

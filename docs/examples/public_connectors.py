@@ -2,7 +2,7 @@
 
     python docs/examples/public_connectors.py localhost:9092 postgresql:///mine
 
-Stopped or killed at any moment, it goes on where its table is.
+Stopped or killed at any moment, it continues where its table is.
 """
 
 import asyncio
@@ -11,16 +11,18 @@ from typing import Any
 
 from psycopg import AsyncConnection
 
-from projections.relay.consumer.consumer import EventConsumer, consume
-from projections.relay.consumer.event import Event
-from projections.relay.consumer.event_types import (
+from agent_runtime_client.kafka import Event, EventConsumer, consume
+from agent_runtime_client.kafka.event_types import (
     ConnectorMadePrivateV1,
     ConnectorMadePublicV1,
     ConnectorRegisteredV1,
     ConnectorRetiredV1,
 )
-from projections.relay.consumer.places import create_table, keep_place, read_places
-from projections.relay.kafka.settings import KafkaSettings
+from agent_runtime_client.kafka.positions import (
+    create_table,
+    read_positions,
+    store_position,
+)
 
 CONSUMER = "public_connectors"
 TABLE = """
@@ -35,21 +37,21 @@ SHARE = "UPDATE connector SET is_public = %s WHERE id = %s"
 FORGET = "DELETE FROM connector WHERE id = %s"
 
 
-async def follow(settings: KafkaSettings, db: AsyncConnection[Any]) -> None:
-    """Keep the table up to the topic, for ever."""
+async def follow(bootstrap: str, topic: str, db: AsyncConnection[Any]) -> None:
+    """Keep the table up to the topic, without an end."""
     await db.execute(TABLE)
     await create_table(db)
-    places = await read_places(db, CONSUMER)
-    async with consume(settings, places) as events:
+    positions = await read_positions(db, CONSUMER)
+    async with consume(bootstrap, topic, positions) as events:
         await apply_all(events, db)
 
 
 async def apply_all(events: EventConsumer, db: AsyncConnection[Any]) -> None:
     async for event in events:
-        # The effect and the place together: so each happens once.
+        # The effect and the position together: so each happens once.
         async with db.transaction():
             await apply(event, db)
-            await keep_place(db, CONSUMER, event.place)
+            await store_position(db, CONSUMER, event.stored)
 
 
 async def apply(event: Event, db: AsyncConnection[Any]) -> None:
@@ -63,13 +65,12 @@ async def apply(event: Event, db: AsyncConnection[Any]) -> None:
         case ConnectorRetiredV1():
             await db.execute(FORGET, [event.aggregate_id])
         case _:
-            pass  # of no interest here; its place is kept all the same
+            pass  # of no interest here; its position is stored all the same
 
 
 async def main(bootstrap: str, database_url: str) -> None:
-    settings = KafkaSettings(bootstrap=bootstrap, topic="agent-runtime.events")
     async with await AsyncConnection.connect(database_url, autocommit=True) as db:
-        await follow(settings, db)
+        await follow(bootstrap, "agent-runtime.events", db)
 
 
 if __name__ == "__main__":

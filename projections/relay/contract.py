@@ -17,7 +17,7 @@ from projections.relay.schemas import event_schema
 FOLDER: Final = Path("docs/events")
 EVENTS_PAGE: Final = Path("docs/events.md")
 ASYNCAPI: Final = "asyncapi.json"
-EVENT_TYPES: Final = Path("projections/relay/consumer/event_types.py")
+EVENT_TYPES: Final = Path("client/agent_runtime_client/kafka/event_types.py")
 _READABLE: Final = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
 
 

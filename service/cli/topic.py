@@ -2,7 +2,7 @@
 
 import argparse
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,13 +10,11 @@ import orjson
 from psycopg import AsyncConnection
 
 from projections.relay import relay_position
-from projections.relay.consumer.consumer import consume
-from projections.relay.consumer.event import Event, Place
 from projections.relay.kafka.errors import PublishError, TopicRefusedError
 from projections.relay.kafka.settings import KafkaSettings, LogIdentity
 from projections.relay.kafka.topic_admin import check_topics, create_topics
-from projections.relay.kafka.topic_reader import read_contents
 from projections.relay.kafka.topic_state import verify_topic
+from projections.relay.kafka.topic_tail import tail
 from projections.relay.kafka_settings import kafka_settings
 from projections.relay.republish import republish
 from service.aggregates import AGGREGATES
@@ -119,23 +117,13 @@ async def _check(settings: KafkaSettings, url: str, _: argparse.Namespace) -> in
 
 
 async def _tail(settings: KafkaSettings, _: str, options: argparse.Namespace) -> int:
-    places = [] if options.from_beginning else await _ends(settings)
     left: int = options.count
-    async with consume(settings, places) as events:
-        async for event in events:
-            await asyncio.to_thread(_print_event, event)
-            left -= 1
-            if left == 0:
-                break
+    async for message in tail(settings, from_beginning=options.from_beginning):
+        await asyncio.to_thread(_print_message, message)
+        left -= 1
+        if left == 0:
+            break
     return 0
-
-
-async def _ends(settings: KafkaSettings) -> list[Place]:
-    contents = await read_contents(settings)
-    return [
-        Place(partition=each.partition, position=each.tail or 0, offset=each.end)
-        for each in contents.partitions
-    ]
 
 
 async def _republish(
@@ -155,19 +143,8 @@ async def _republish(
     return 0
 
 
-def _print_event(event: Event) -> None:
-    line: dict[str, Any] = {
-        "position": event.position,
-        "name": event.name,
-        "aggregate_id": event.aggregate_id,
-        "aggregate_version": event.aggregate_version,
-        "recorded_at": event.recorded_at,
-        "actor": event.actor,
-        "data": event.data,
-    }
-    if event.dataref is not None:
-        line["dataref"] = event.dataref
-    text = orjson.dumps(line, option=orjson.OPT_UTC_Z).decode()
+def _print_message(message: Mapping[str, Any]) -> None:
+    text = orjson.dumps(message).decode()
     print(escape_unprintable(text), flush=True)
 
 

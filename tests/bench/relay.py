@@ -24,7 +24,7 @@ from uuid import UUID
 import psycopg
 from psycopg.conninfo import make_conninfo
 
-from projections.relay.consumer.consumer import consume
+from agent_runtime_client.kafka import consume
 from projections.relay.kafka.settings import KafkaSettings
 from service.aggregates import AGGREGATES
 from service.database import connection_pool, service_conninfo
@@ -123,7 +123,10 @@ async def latencies_ms(
     """Return how long after its ``recorded_at`` each event reached a consumer."""
     found: list[float] = []
     with relay_running(resources, kafka):
-        async with asyncio.timeout(seconds * 4), consume(kafka) as events:
+        async with (
+            asyncio.timeout(seconds * 4),
+            consume(kafka.bootstrap, kafka.topic) as events,
+        ):
             writer = subprocess.Popen(  # noqa: ASYNC220
                 [
                     *(sys.executable, "-m", "tests.bench.relay", "--write"),

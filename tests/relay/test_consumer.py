@@ -10,22 +10,22 @@ from uuid import UUID
 import pytest
 from psycopg import AsyncConnection
 
-from docs.examples.public_connectors import follow
-from projections.relay.consumer.consumer import EventConsumer, consume
-from projections.relay.consumer.event import Event, Place
-from projections.relay.consumer.event_types import ConnectorRegisteredV1
-from projections.relay.consumer.places import (
-    TakenPlaceError,
-    create_table,
-    keep_place,
-    read_places,
-)
-from projections.relay.consumer.versions import MissingEventError, Versions
-from projections.relay.kafka.errors import (
+from agent_runtime_client.kafka import Event, EventConsumer, StoredPosition, consume
+from agent_runtime_client.kafka.errors import (
+    AlreadyProcessedError,
     ForeignTopicError,
     LogEpochChangedError,
+    MissingEventError,
     TopicCutError,
 )
+from agent_runtime_client.kafka.event_types import ConnectorRegisteredV1
+from agent_runtime_client.kafka.positions import (
+    create_table,
+    read_positions,
+    store_position,
+)
+from agent_runtime_client.kafka.versions import Versions
+from docs.examples.public_connectors import follow
 from projections.relay.kafka.publisher import Message, TransactionalPublisher
 from projections.relay.kafka.settings import KafkaSettings, LogIdentity
 from projections.relay.relay import run_relay
@@ -56,8 +56,8 @@ async def first(events: EventConsumer, count: int) -> list[Event]:
     return found
 
 
-def last_places(events: Iterable[Event]) -> list[Place]:
-    return list({each.place.partition: each.place for each in events}.values())
+def last_positions(events: Iterable[Event]) -> list[StoredPosition]:
+    return list({each.stored.partition: each.stored for each in events}.values())
 
 
 @contextlib.asynccontextmanager
@@ -78,7 +78,7 @@ async def test_events_come_typed_and_each_aggregates_in_order(
     resources: Resources, kafka: KafkaSettings
 ) -> None:
     head = await publish_some(resources, kafka)
-    async with consume(kafka) as events:
+    async with consume(kafka.bootstrap, kafka.topic) as events:
         found = await first(events, head)
     assert sorted(event.position for event in found) == list(range(1, head + 1))
     registered = [
@@ -91,32 +91,32 @@ async def test_events_come_typed_and_each_aggregates_in_order(
 
 
 @pytest.mark.parametrize("with_offsets", [True, False])
-async def test_reading_goes_on_at_any_place(
+async def test_reading_continues_at_any_position(
     resources: Resources, kafka: KafkaSettings, *, with_offsets: bool
 ) -> None:
     head = await publish_some(resources, kafka)
     seen: list[Event] = []
     for count in (1, 6, 2, head - 9):
-        places = last_places(seen)
+        positions = last_positions(seen)
         if not with_offsets:
-            places = [replace(each, offset=None) for each in places]
-        async with consume(kafka, places) as events:
+            positions = [replace(each, offset=None) for each in positions]
+        async with consume(kafka.bootstrap, kafka.topic, positions) as events:
             seen += await first(events, count)
     assert sorted(event.position for event in seen) == list(range(1, head + 1))
 
 
-async def test_a_place_of_another_topic_is_refused(
+async def test_a_position_of_another_topic_is_refused(
     resources: Resources, kafka: KafkaSettings
 ) -> None:
     head = await publish_some(resources, kafka)
-    async with consume(kafka) as events:
+    async with consume(kafka.bootstrap, kafka.topic) as events:
         *_, last = await first(events, head)
     for wrong in (
-        replace(last.place, position=last.position + 7),
-        replace(last.place, offset=10_000),
+        replace(last.stored, position=last.position + 7),
+        replace(last.stored, offset=10_000),
     ):
         with pytest.raises(TopicCutError, match="cut or recreated"):
-            async with consume(kafka, [wrong]):
+            async with consume(kafka.bootstrap, kafka.topic, [wrong]):
                 pass
 
 
@@ -125,14 +125,14 @@ async def test_another_event_at_the_last_position_is_refused(
     resources: Resources, kafka: KafkaSettings, *, with_offsets: bool
 ) -> None:
     head = await publish_some(resources, kafka)
-    async with consume(kafka) as events:
+    async with consume(kafka.bootstrap, kafka.topic) as events:
         *_, last = await first(events, head)
     # As the topic of a log that was restored and went on.
-    seen = replace(last.place, event_id=str(UUID(int=1)))
+    seen = replace(last.stored, event_id=str(UUID(int=1)))
     if not with_offsets:
         seen = replace(seen, offset=None)
     with pytest.raises(LogEpochChangedError, match="another event at position"):
-        async with consume(kafka, [seen]) as events:
+        async with consume(kafka.bootstrap, kafka.topic, [seen]) as events:
             await first(events, head)
 
 
@@ -142,7 +142,7 @@ async def test_a_position_can_be_waited_for(
     [connector_id, *_] = await register(resources.log, 3)
     async with (
         run_relay(resources.log, resources.conninfo, kafka),
-        consume(kafka) as events,
+        consume(kafka.bootstrap, kafka.topic) as events,
         iterating(events),
     ):
         for _ in range(5):
@@ -161,7 +161,7 @@ async def test_what_a_relay_did_not_write_is_refused(
     await publisher.start()
     await publisher.publish(messages(1, 1), position=1)
     await publisher.close()
-    async with consume(kafka) as events:
+    async with consume(kafka.bootstrap, kafka.topic) as events:
         with pytest.raises(ForeignTopicError, match="no relay wrote"):
             await first(events, 1)
 
@@ -185,7 +185,7 @@ async def test_a_gap_in_an_aggregates_versions_is_noticed(
     await until_published(resources, kafka)
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
-    async with consume(kafka) as events:
+    async with consume(kafka.bootstrap, kafka.topic) as events:
         with pytest.raises(MissingEventError, match="position 8 follows version 5"):
             await first(events, 10)
 
@@ -210,15 +210,15 @@ def event(aggregate_id: str, version: int) -> Event:
     return made
 
 
-async def test_a_place_can_be_taken_once(database_url: str) -> None:
+async def test_a_position_can_be_stored_once(database_url: str) -> None:
     async with await AsyncConnection.connect(database_url, autocommit=True) as db:
         await create_table(db)
-        place = Place(partition=2, position=10, offset=12, event_id="e")
-        await keep_place(db, "mine", place)
-        await keep_place(db, "yours", place)
-        with pytest.raises(TakenPlaceError):
-            await keep_place(db, "mine", place)
-        assert await read_places(db, "mine") == [place]
+        stored = StoredPosition(partition=2, position=10, offset=12, event_id="e")
+        await store_position(db, "mine", stored)
+        await store_position(db, "yours", stored)
+        with pytest.raises(AlreadyProcessedError):
+            await store_position(db, "mine", stored)
+        assert await read_positions(db, "mine") == [stored]
 
 
 async def test_the_example_keeps_its_table_right_wherever_it_is_stopped(
@@ -264,4 +264,4 @@ async def table(db: AsyncConnection) -> dict[UUID, bool]:
 async def run_for(seconds: float, kafka: KafkaSettings, db: AsyncConnection) -> None:
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(seconds):
-            await follow(kafka, db)
+            await follow(kafka.bootstrap, kafka.topic, db)

@@ -52,7 +52,7 @@ class AsyncAgentsResource:
             query={"limit": limit, "after": after},
         )
 
-    async def set(
+    async def change(
         self,
         agent_id: UUID | str,
         name: str,
@@ -74,7 +74,7 @@ class AsyncAgentsResource:
             idempotency_key=idempotency_key,
         )
 
-    async def delete(
+    async def retire(
         self,
         agent_id: UUID | str,
         *,

@@ -72,7 +72,7 @@ class AsyncConnectorsResource:
             },
         )
 
-    async def set(
+    async def change(
         self,
         connector_id: UUID | str,
         *,

@@ -52,7 +52,7 @@ class AgentsResource:
             query={"limit": limit, "after": after},
         )
 
-    def set(
+    def change(
         self,
         agent_id: UUID | str,
         name: str,
@@ -74,7 +74,7 @@ class AgentsResource:
             idempotency_key=idempotency_key,
         )
 
-    def delete(
+    def retire(
         self,
         agent_id: UUID | str,
         *,

@@ -72,7 +72,7 @@ class ConnectorsResource:
             },
         )
 
-    def set(
+    def change(
         self,
         connector_id: UUID | str,
         *,

@@ -1,4 +1,4 @@
-"""Reading the topic: every event once, in order, from where the caller left off."""
+"""Reads the topic: every event once, in order, behind the stored positions."""
 
 # mypy: untyped-calls-exclude="aiokafka"
 
@@ -6,51 +6,61 @@ import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
-from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
+from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.errors import OffsetOutOfRangeError
 
-from projections.relay.consumer.event import Event, Place, event_of
-from projections.relay.consumer.versions import Versions
-from projections.relay.kafka.errors import (
+from agent_runtime_client.kafka.errors import (
     LogEpochChangedError,
     TopicCutError,
     translate_errors,
 )
-from projections.relay.kafka.settings import KafkaSettings
-from projections.relay.kafka.topic_reader import (
+from agent_runtime_client.kafka.event import Event, StoredPosition, event_of
+from agent_runtime_client.kafka.topic import (
+    Published,
+    Record,
+    connected,
+    event_partitions,
     last_records,
     position_of,
-    relay_partitions,
-    topic_consumer,
+    position_partition,
+    published_of,
 )
-from projections.relay.kafka.topic_state import PositionRecord
+from agent_runtime_client.kafka.versions import Versions
 
+TOPIC: Final = "agent-runtime.events"
 RECORDS_MAX: Final = 500
 POLL_MS: Final = 1000
-
-Record = ConsumerRecord[bytes, bytes]
 
 
 @asynccontextmanager
 async def consume(
-    settings: KafkaSettings, places: Iterable[Place] = ()
+    bootstrap: str,
+    topic: str = TOPIC,
+    positions: Iterable[StoredPosition] = (),
+    *,
+    deadline_s: float = 6.0,
+    **options: Any,
 ) -> AsyncIterator["EventConsumer"]:
-    """Open the topic where the caller left off; without places, at its beginning.
+    """Open the topic behind the stored positions; without any, at its beginning.
 
-    Reads every partition and joins no group: what was consumed is for the caller to
-    keep, in the transaction of its effect (see ``places.py``).
+    Reads every partition and joins no group: store what was processed in the
+    transaction of its effect (see ``positions.py``). ``deadline_s`` is for opening;
+    ``options`` are those of aiokafka's consumer, such as ``ssl_context``.
 
-    :raises TopicRefusedError: the topic is missing, or isn't the one that the places
-        were kept of
-    :raises PublishError: Kafka doesn't answer; once open, it is waited for instead
+    :raises TopicRefusedError: the topic is missing, or isn't the one that the positions
+        were stored for
+    :raises KafkaUnavailableError: Kafka doesn't answer; once open, it is waited for
+        instead
     """
-    async with topic_consumer(settings, reset="none") as kafka:
-        consumer = EventConsumer(settings, kafka)
-        with translate_errors("find the place on the topic"):
-            async with asyncio.timeout(settings.deadline_s):
-                await consumer._open({each.partition: each for each in places})  # noqa: SLF001
+    async with connected(
+        bootstrap, topic, deadline_s=deadline_s, options=options
+    ) as kafka:
+        consumer = EventConsumer(topic, kafka)
+        with translate_errors("find the positions on the topic"):
+            async with asyncio.timeout(deadline_s):
+                await consumer._open({each.partition: each for each in positions})  # noqa: SLF001
         yield consumer
 
 
@@ -65,41 +75,42 @@ class _Waiter:
 class EventConsumer:
     """Iterate over it for events; made by ``consume``."""
 
-    def __init__(self, settings: KafkaSettings, kafka: AIOKafkaConsumer) -> None:
+    def __init__(self, topic: str, kafka: AIOKafkaConsumer) -> None:
         self._kafka = kafka
-        [self._position_partition, *self._partitions] = relay_partitions(settings)
+        self._position_partition = position_partition(topic)
+        self._partitions = event_partitions(kafka, topic)
         # By partition: the last position handed out, and the last one that the
         # caller came back from.
         self._seen: dict[int, int] = {}
         self._done: dict[int, int] = {}
-        self._published: PositionRecord | None = None
+        self._published: Published | None = None
         # By partition: the id of the last event seen, until it is met again.
         self._last_ids: dict[int, str] = {}
         self._versions = Versions(whole=False)
         self._waiters: set[_Waiter] = set()
 
     async def __aiter__(self) -> AsyncIterator[Event]:
-        """Hand out events for ever; asking for the next says that one is dealt with.
+        """Iterate without an end; asking for the next event says that one is processed.
 
         :raises ForeignTopicError: something other than a relay writes to the topic
-        :raises LogEpochChangedError: another event is where the last one was seen
+        :raises LogEpochChangedError: another event is at the position of the last one
         :raises MissingEventError: an aggregate's versions have a gap
         :raises TopicCutError: the next event isn't there any more
         """
         while True:
             for partition, records in (await self._fetch()).items():
                 if partition == self._position_partition:
-                    self._hear(records[-1])
+                    self._learn(records[-1])
                     continue
                 for record in records:
                     event = self._take(record)
                     if event is not None:
                         yield event
-                        self._done[event.place.partition] = event.position
-                        self._tell()
+                        self._done[event.stored.partition] = event.position
+                        self._wake()
 
     async def wait_for(self, position: int, timeout_s: float) -> None:
-        """Return once everything up to a position has been dealt with.
+        """Return once everything up to a position has been processed.
 
         Another task has to iterate meanwhile.
 
@@ -108,63 +119,63 @@ class EventConsumer:
         waiter = _Waiter(position)
         self._waiters.add(waiter)
         try:
-            self._tell()
+            self._wake()
             async with asyncio.timeout(timeout_s):
                 await waiter.reached.wait()
         finally:
             self._waiters.discard(waiter)
 
-    async def _open(self, places: Mapping[int, Place]) -> None:
+    async def _open(self, stored: Mapping[int, StoredPosition]) -> None:
         everything = [self._position_partition, *self._partitions]
         self._kafka.assign(everything)
         starts = await self._kafka.beginning_offsets(everything)
         ends = await self._kafka.end_offsets(everything)
-        await self._recognise(places, starts, ends)
+        await self._recognize(stored, starts, ends)
         self._kafka.assign(everything)
         for each in self._partitions:
-            place = places.get(each.partition)
-            known = place.offset if place else None
-            self._kafka.seek(each, starts[each] if known is None else known)
-            if place is not None:
-                self._seen[each.partition] = self._done[each.partition] = place.position
-                if place.event_id is not None:
-                    self._last_ids[each.partition] = place.event_id
+            known = stored.get(each.partition)
+            offset = known.offset if known else None
+            self._kafka.seek(each, starts[each] if offset is None else offset)
+            if known is not None:
+                self._seen[each.partition] = self._done[each.partition] = known.position
+                if known.event_id is not None:
+                    self._last_ids[each.partition] = known.event_id
         self._kafka.seek(self._position_partition, ends[self._position_partition])
         self._versions = Versions(
-            whole=not places and not any(starts[each] for each in self._partitions)
+            whole=not stored and not any(starts[each] for each in self._partitions)
         )
 
-    async def _recognise(
+    async def _recognize(
         self,
-        places: Mapping[int, Place],
+        stored: Mapping[int, StoredPosition],
         starts: Mapping[TopicPartition, int],
         ends: Mapping[TopicPartition, int],
     ) -> None:
         """Refuse offsets before which this topic holds something else than we saw."""
         spans = {self._position_partition: ends[self._position_partition]}
         for each in self._partitions:
-            place = places.get(each.partition)
-            if place is None or place.offset is None:
+            known = stored.get(each.partition)
+            if known is None or known.offset is None:
                 continue
-            if not starts[each] <= place.offset <= ends[each]:
+            if not starts[each] <= known.offset <= ends[each]:
                 raise TopicCutError(
-                    f"partition {each.partition} no longer has offset {place.offset}:"
+                    f"partition {each.partition} no longer has offset {known.offset}:"
                     " was the topic cut or recreated?"
                 )
-            spans[each] = place.offset
+            spans[each] = known.offset
         found = await last_records(
             self._kafka, {each: (starts[each], end) for each, end in spans.items()}
         )
         if last := found.pop(self._position_partition, None):
-            self._published = PositionRecord.parse(last.key, last.value)
+            self._published = published_of(last)
         for each, record in found.items():
-            seen = places[each.partition].position
+            seen = stored[each.partition].position
             if position_of(record) != seen:
                 raise TopicCutError(
                     f"partition {each.partition} has position {position_of(record)}"
                     f" where {seen} was seen: was the topic cut or recreated?"
                 )
-            _require_same_event(record, places[each.partition].event_id)
+            _require_same_event(record, stored[each.partition].event_id)
 
     async def _fetch(self) -> Mapping[TopicPartition, list[Record]]:
         with translate_errors("read the topic"):
@@ -189,11 +200,11 @@ class EventConsumer:
         self._seen[record.partition] = position
         return event
 
-    def _hear(self, record: Record) -> None:
-        self._published = PositionRecord.parse(record.key, record.value)
-        self._tell()
+    def _learn(self, record: Record) -> None:
+        self._published = published_of(record)
+        self._wake()
 
-    def _tell(self) -> None:
+    def _wake(self) -> None:
         for waiter in self._waiters:
             published = self._published
             if waiter.tails is None and published is not None:

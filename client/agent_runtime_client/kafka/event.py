@@ -1,26 +1,27 @@
 """One event of the topic, decoded."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any, Final
 
-import orjson
 from aiokafka import ConsumerRecord
 
-from projections.relay.consumer.event_types import EVENT_TYPES
-from projections.relay.kafka.errors import ForeignTopicError
-from projections.relay.kafka.topic_reader import position_of
-from projections.relay.type_names import TYPE_PREFIX
+from agent_runtime_client.kafka.errors import ForeignTopicError
+from agent_runtime_client.kafka.event_types import EVENT_TYPES
+from agent_runtime_client.kafka.topic import position_of
 
+# What the types of all messages begin with.
+TYPE_PREFIX: Final = "internal.agent-runtime."
 FIELDS: Final = {
     name: [field.name for field in fields(kind)] for name, kind in EVENT_TYPES.items()
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """What has been consumed of a partition: up to and including a position.
+class StoredPosition:
+    """What has been processed of a partition: up to and including a position.
 
     The position says what was seen, on any topic that is partitioned alike; the id of
     its event tells another event at this position, after the log was restored.
@@ -35,7 +36,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """A fact, with where it stands.
+    """An event, with its position.
 
     ``data`` is an instance of one of ``event_types``, so that it can be matched; a
     mapping where the type or version is newer than this code; None where the data
@@ -55,7 +56,8 @@ class Event:
     traceparent: str | None
     data: Any
     dataref: str | None
-    place: Place
+    # To store when the event has been processed.
+    stored: StoredPosition
 
 
 def event_of(record: ConsumerRecord[bytes, bytes]) -> Event:
@@ -80,7 +82,7 @@ def event_of(record: ConsumerRecord[bytes, bytes]) -> Event:
             traceparent=headers.get("ce_traceparent"),
             data=_data(name, record.value),
             dataref=headers.get("ce_dataref"),
-            place=Place(
+            stored=StoredPosition(
                 partition=record.partition,
                 position=position,
                 offset=record.offset + 1,
@@ -97,7 +99,7 @@ def event_of(record: ConsumerRecord[bytes, bytes]) -> Event:
 def _data(name: str, value: bytes | None) -> Any:
     if value is None:
         return None
-    data: Mapping[str, Any] = orjson.loads(value)
+    data: Mapping[str, Any] = json.loads(value)
     kind = EVENT_TYPES.get(name)
     if kind is None:
         return data

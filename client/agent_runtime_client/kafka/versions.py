@@ -1,22 +1,19 @@
-"""Whether every aggregate's events come one after the other."""
+"""Checks that every aggregate's events come one after the other."""
 
 from collections import OrderedDict
 from typing import Final
 
-from projections.relay.consumer.event import Event
+from agent_runtime_client.kafka.errors import MissingEventError
+from agent_runtime_client.kafka.event import Event
 
 AGGREGATES_REMEMBERED: Final = 100_000
 
 
-class MissingEventError(Exception):
-    """An event of an aggregate was left out, doubled or moved: the topic is broken."""
-
-
 class Versions:
-    """The last versions seen, of the aggregates that were heard of most recently.
+    """The last versions seen, of the aggregates with the latest events.
 
-    ``whole``: reading began with the topic's first event, so that an aggregate that
-    was never heard of begins with its first version.
+    ``whole``: reading began with the topic's first event, so that an aggregate without
+    an earlier event begins with its first version.
     """
 
     def __init__(self, *, whole: bool, remembered: int = AGGREGATES_REMEMBERED) -> None:
