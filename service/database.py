@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import logging
 import os
+import re
 import select
 import socket
 import time
@@ -15,6 +16,8 @@ from psycopg import AsyncConnection
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.pq import PGconn, Ping
 from psycopg_pool import AsyncConnectionPool
+
+from service.errors import ConfigError
 
 Db = AsyncConnection[Any]
 Pool = AsyncConnectionPool[Db]
@@ -36,6 +39,13 @@ SERVER_PING_S = 0.2
 # A lock on a name, held until the connection ends.
 ADVISORY_LOCK = "SELECT pg_advisory_lock(hashtextextended(%s, 0))"
 TRY_ADVISORY_LOCK = "SELECT pg_try_advisory_lock(hashtextextended(%s, 0))"
+SESSION = """
+    SELECT current_user,
+           array(SELECT current_setting(name) FROM unnest(%s::text[]) AS name)
+"""
+OPTION = re.compile(r"-c (\w+)=(\S+)")
+NOT_DURABLE = frozenset({"off", "local"})
+CONNECT_TIMEOUT_S = 5
 # SQLSTATE classes of failures that pass: connection, transaction state (a standby),
 # rollback, resources, lock, operator.
 TRANSIENT = frozenset({"08", "25", "40", "53", "55", "57"})
@@ -48,6 +58,16 @@ KEEPALIVE = {
 }
 
 logger = logging.getLogger(__name__)
+
+
+class WrongSessionError(ConfigError, psycopg.OperationalError):
+    """The server gave a connection another role or other settings than asked for."""
+
+
+class CheckedPool(AsyncConnectionPool[Db]):
+    """A connection pool; ``wrong_session`` is why it has refused a connection."""
+
+    wrong_session: WrongSessionError | None = None
 
 
 def service_conninfo(url: str, *, role: str = SERVICE_ROLE, **settings: str) -> str:
@@ -66,7 +86,82 @@ def service_conninfo(url: str, *, role: str = SERVICE_ROLE, **settings: str) -> 
     )
 
 
-def connection_pool(conninfo: str) -> Pool:
+async def connect(conninfo: str, *, timeout_s: int = CONNECT_TIMEOUT_S) -> Db:
+    """Return a connection in autocommit mode, with the role and settings asked for.
+
+    :raises WrongSessionError: it has others
+    """
+    try:
+        connection: Db = await AsyncConnection.connect(
+            conninfo, autocommit=True, connect_timeout=timeout_s
+        )
+    except psycopg.OperationalError as error:
+        if "unsupported startup parameter" in str(error):
+            raise WrongSessionError(_pooled(str(error).strip())) from None
+        raise
+    try:
+        with deadline(connection, timeout_s):
+            await verify_session(connection)
+    except BaseException:
+        await connection.close()
+        raise
+    return connection
+
+
+async def require_right_session(conninfo: str) -> None:
+    """Try a first connection; one that can't be made at all is left to the caller.
+
+    :raises WrongSessionError: it has another role or other settings
+    """
+    try:
+        await (await connect(conninfo)).close()
+    except WrongSessionError:
+        raise
+    except psycopg.OperationalError as error:
+        logger.warning("can't connect to the database yet: %s", error)
+
+
+async def verify_session(connection: Db) -> None:
+    """Compare a connection's role and settings with those that were asked for.
+
+    A connection pooler may drop them, and a commit that doesn't wait for the disk may
+    be the setting of a role or database.
+
+    :raises WrongSessionError: they differ
+    """
+    given = connection.info.get_parameters().get("options", "")
+    asked = dict(OPTION.findall(given))
+    role = asked.pop("role", None)
+    names = [name for name in SETTINGS if name in asked]
+    cursor = await connection.execute(SESSION, [["synchronous_commit", *names]])
+    row = await cursor.fetchone()
+    assert row is not None
+    user, (synchronous_commit, *values) = row
+    wrong = [
+        f"{name} {value} instead of {asked[name]}"
+        for name, value in zip(names, values, strict=True)
+        if value != asked[name]
+    ]
+    if role is not None and user != role:
+        wrong.insert(0, f"role {user} instead of {role}")
+    if wrong:
+        raise WrongSessionError(_pooled(f"the session has {', '.join(wrong)}"))
+    if "synchronous_commit" not in asked and synchronous_commit in NOT_DURABLE:
+        raise WrongSessionError(
+            f"the session has synchronous_commit {synchronous_commit}, so a crash would"
+            " lose acknowledged commands: reset it for the server, the database and the"
+            " login role"
+        )
+
+
+def _pooled(found: str) -> str:
+    return (
+        f"{found}: a connection pooler between the service and PostgreSQL drops the"
+        " startup parameter 'options'; connect to PostgreSQL itself"
+    )
+
+
+def connection_pool(conninfo: str) -> CheckedPool:
     """Return a connection pool, not yet open, that gives up after a bounded wait."""
     purges: set[asyncio.Task[None]] = set()
 
@@ -81,9 +176,17 @@ def connection_pool(conninfo: str) -> Pool:
             purge.add_done_callback(purges.discard)
         raise psycopg.OperationalError("the connection was closed by the server")
 
-    pool: Pool = AsyncConnectionPool(
+    async def configure(connection: Db) -> None:
+        try:
+            await verify_session(connection)
+        except WrongSessionError as error:
+            pool.wrong_session = error
+            raise
+
+    pool = CheckedPool(
         conninfo,
         kwargs={"autocommit": True},
+        configure=configure,
         min_size=2,
         max_size=POOL_SIZE_MAX,
         timeout=POOL_TIMEOUT_S,

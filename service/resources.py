@@ -6,7 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from service.aggregates import AGGREGATES
-from service.database import SERVER_START_S, Pool, connection_pool, service_conninfo
+from service.database import (
+    SERVER_START_S,
+    CheckedPool,
+    connection_pool,
+    require_right_session,
+    service_conninfo,
+)
 from service.event_log.log import EventLog
 from service.keys.canary import verify_canary
 from service.keys.eviction import evicting
@@ -21,7 +27,7 @@ from service.users.authenticate import TokenAuthenticator
 class Resources:
     database_url: str
     conninfo: str
-    pool: Pool
+    pool: CheckedPool
     log: EventLog
     key_ring: KeyRing
     vault: Vault
@@ -38,10 +44,13 @@ async def open_resources(
 
     :raises KeyRingError: the key ring is damaged, or open to others
     :raises WrongRootKeyError: a root key that this database needs is missing
+    :raises WrongSessionError: connections have another role or other settings
     :raises WrongPurposeKeysError: the key ring belongs to another database
     """
     key_ring = KeyRing.load_or_create(data_dir / KEY_RING_FILE, root=root)
     conninfo = service_conninfo(database_url)
+    # The pool would only say that it got no connection in time.
+    await require_right_session(conninfo)
     async with connection_pool(conninfo) as pool:
         # The first connections may take longer than a request would wait for one.
         await pool.wait(SERVER_START_S)

@@ -22,6 +22,7 @@ from projections.sessions.phoenix.store import open_phoenix
 from service.app import create_app
 from service.bootstrap import create_first_admin
 from service.config import Config
+from service.database import CheckedPool
 from service.demo.api import DemoError
 from service.demo.load import load_demo
 from service.embedded_postgres.server import EmbeddedPostgres
@@ -78,7 +79,7 @@ async def serve(
         await stack.enter_async_context(measuring_loop_delay())
         _tune_garbage_collection()
         _announce(config, base_url, token_file)
-        status = await _wait_for_stop(stop, postgres)
+        status = await _wait_for_stop(stop, postgres, resources.pool)
         logger.info("draining: requests under way get up to %d s", DRAIN_TIMEOUT_S)
         app[DRAINING].started = True
         # A client that is about to send a request on an open connection is still
@@ -166,9 +167,16 @@ def _tune_garbage_collection() -> None:
     gc.set_threshold(*GC_THRESHOLDS)
 
 
-async def _wait_for_stop(stop: asyncio.Event, postgres: EmbeddedPostgres | None) -> int:
-    """Wait for a signal, or until the embedded PostgreSQL ends, which is a failure."""
+async def _wait_for_stop(
+    stop: asyncio.Event, postgres: EmbeddedPostgres | None, pool: CheckedPool
+) -> int:
+    """Wait for a signal, or until the embedded PostgreSQL ends, which is a failure.
+
+    :raises WrongSessionError: new connections have another role or other settings
+    """
     while not stop.is_set():
+        if pool.wrong_session is not None:
+            raise pool.wrong_session
         if postgres is not None and postgres.poll() is not None:
             logger.critical("the embedded PostgreSQL has ended")
             return 1

@@ -31,7 +31,8 @@ class Proxy:
     ``fault`` strikes the next append once and is None again. ``late`` are the
     requests that were stalled: they reach the server when they are let go. While
     ``forwards`` is clear, connections are half open: nothing comes through, and
-    nobody is told.
+    nobody is told. With ``drops_options``, new sessions don't get their options, as
+    with a connection pooler.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -41,6 +42,7 @@ class Proxy:
         self.forwards = asyncio.Event()
         self.forwards.set()
         self.is_away = False
+        self.drops_options = False
         self._folder = folder
         self._upstream = ""
         self._writers: set[asyncio.StreamWriter] = set()
@@ -125,9 +127,10 @@ class Session:
     async def requests(self, reader: asyncio.StreamReader) -> None:
         """Forward messages; returns, and so ends the session, where it is cut."""
         length = struct.unpack("!i", await reader.readexactly(4))[0]
-        self._server.write(
-            struct.pack("!i", length) + await reader.readexactly(length - 4)
-        )
+        startup = await reader.readexactly(length - 4)
+        if self._proxy.drops_options:
+            startup = _without_options(startup)
+        self._server.write(struct.pack("!i", len(startup) + 4) + startup)
         while True:
             head = await reader.readexactly(5)
             body = await reader.readexactly(struct.unpack("!i", head[1:])[0] - 4)
@@ -169,6 +172,15 @@ class Session:
         """Read up to ReadyForQuery: only then is it committed."""
         while not data.endswith(b"Z\0\0\0\5I"):
             data += await reader.read(65536)
+
+
+def _without_options(startup: bytes) -> bytes:
+    """Remove the options from a startup message: a version, then names and values."""
+    version, words = startup[:4], startup[4:].split(b"\0")
+    if b"options" in words:
+        at = words.index(b"options")
+        del words[at : at + 2]
+    return version + b"\0".join(words)
 
 
 @asynccontextmanager

@@ -5,7 +5,6 @@ import logging
 from collections.abc import Sequence
 
 import psycopg
-from psycopg import AsyncConnection
 
 from projections.engine.follower_position import (
     FollowerPosition,
@@ -15,7 +14,7 @@ from projections.engine.follower_position import (
 from projections.engine.progress import FollowerStatus
 from projections.engine.projector import Positioned, Projector
 from projections.engine.rebuild import create_indexes, create_tables, rebuild
-from service.database import TRANSIENT, TRY_ADVISORY_LOCK, Db, deadline
+from service.database import TRANSIENT, TRY_ADVISORY_LOCK, Db, connect, deadline
 from service.event_log import reader
 from service.event_log.commit_notifier import wait_for_commit
 from service.event_log.log import EventLog
@@ -99,9 +98,7 @@ class Follower:
         return self._projector.name
 
     async def _run_as_leader(self) -> None:
-        async with await AsyncConnection.connect(
-            self._conninfo, autocommit=True, connect_timeout=5
-        ) as db:
+        async with await connect(self._conninfo) as db:
             while not await self._locked(db):
                 self.status.state, self.status.reason = "standby", None
                 self.status.report()
@@ -224,9 +221,7 @@ class Follower:
         self.status.reason = _reason(error)
         self.status.report()
         try:
-            async with await AsyncConnection.connect(
-                self._conninfo, autocommit=True, connect_timeout=5
-            ) as db:
+            async with await connect(self._conninfo) as db:
                 await record_stop(
                     db, self.name, self.status.position, self.status.reason
                 )

@@ -4,10 +4,8 @@ import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 
-from psycopg import AsyncConnection
-
 from projections.engine.projector import Positioned, Projector
-from service.database import Db
+from service.database import Db, connect
 from service.event_log.mapper import EventMapper
 
 BATCH_EVENTS_MAX = 5000
@@ -52,7 +50,7 @@ async def batches_ahead(
     PostgreSQL writes one batch while Python decodes the next, and at most two are in
     memory.
     """
-    async with await AsyncConnection.connect(conninfo, autocommit=True) as db:
+    async with await connect(conninfo) as db:
 
         def read(after: int) -> asyncio.Task[Batch]:
             return asyncio.create_task(

@@ -6,14 +6,13 @@ from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import dataclass
 
-from psycopg import AsyncConnection
 from psycopg.errors import LockNotAvailable
 from psycopg.rows import TupleRow
 from psycopg.sql import SQL, Identifier
 
 from projections.engine.prefetch import Batch, batches_ahead, read_batch
 from projections.engine.projector import Projector
-from service.database import ADVISORY_LOCK, Db
+from service.database import ADVISORY_LOCK, Db, connect
 from service.event_log import reader
 from service.event_log.durable import wait_for_standbys
 from service.event_log.mapper import EventMapper
@@ -102,7 +101,7 @@ async def rebuild(
     :raises psycopg.errors.LockNotAvailable: reads never paused long enough for the
         switch; the old tables stay
     """
-    async with await AsyncConnection.connect(conninfo, autocommit=True) as db:
+    async with await connect(conninfo) as db:
         # Until the connection ends.
         await db.execute(ADVISORY_LOCK, [f"agent-runtime rebuild {projector.name}"])
         return await _rebuild_alone(db, conninfo, mapper, projector, progress)

@@ -9,7 +9,6 @@ from uuid import UUID
 
 import psycopg
 from prometheus_client import Gauge
-from psycopg import AsyncConnection
 
 from projections.audit.proofs.checkpoint import Checkpoint, origin_of
 from projections.audit.proofs.note import NoteError
@@ -32,7 +31,7 @@ from projections.relay.kafka.errors import (
     TopicRefusedError,
 )
 from projections.relay.kafka.settings import KafkaSettings
-from service.database import Db, Pool
+from service.database import Db, Pool, connect
 from service.errors import UnavailableError
 from service.tasks import end_tasks
 
@@ -97,9 +96,7 @@ class CheckpointRelay:
 
     async def _lead(self) -> None:
         """Publish while this process holds the lock."""
-        async with await AsyncConnection.connect(
-            self._conninfo, autocommit=True, connect_timeout=5
-        ) as db:
+        async with await connect(self._conninfo) as db:
             while not await self._is_leader(db):  # noqa: ASYNC110
                 await asyncio.sleep(STANDBY_S)
             log_id, epoch, _ = await relay_position.log_head(db)

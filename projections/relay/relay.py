@@ -13,7 +13,6 @@ from uuid import UUID, uuid4
 
 import orjson
 import psycopg
-from psycopg import AsyncConnection
 from psycopg.types.json import set_json_loads
 
 from projections.relay import relay_position
@@ -32,7 +31,7 @@ from projections.relay.kafka.topic_state import require_same_event
 from projections.relay.messages import MessageBuilder, NotPublicError
 from projections.relay.metrics import PUBLISHED, TRANSACTIONS, RelayMetrics
 from projections.relay.relay_position import RelayPosition
-from service.database import Db, deadline
+from service.database import Db, connect, deadline
 from service.event_log.commit_notifier import wait_for_commit
 from service.event_log.log import EventLog
 from service.event_log.mapper import UnreadableEventError
@@ -99,9 +98,7 @@ class Relay:
                     await asyncio.sleep(self._stopped_retry_s)
 
     async def _lead(self) -> None:
-        async with await AsyncConnection.connect(
-            self._conninfo, autocommit=True, connect_timeout=5
-        ) as db:
+        async with await connect(self._conninfo) as db:
             # The stored position is a copy: it may lag behind, but never be ahead.
             await db.execute("SET synchronous_commit = off")
             set_json_loads(orjson.loads, db)

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from uuid import uuid4
 
 import orjson
-from psycopg import AsyncConnection
 from psycopg.types.json import set_json_loads
 
 from projections.relay import relay_position
@@ -15,7 +14,7 @@ from projections.relay.kafka.settings import KafkaSettings, LogIdentity
 from projections.relay.kafka.topic_admin import create_topics
 from projections.relay.kafka.topic_state import require_same_event
 from projections.relay.messages import MessageBuilder
-from service.database import Db
+from service.database import Db, connect
 from service.event_log.durable import wait_for_standbys
 from service.event_log.mapper import EventMapper
 
@@ -35,7 +34,7 @@ async def republish(
     :raises TopicRefusedError: the topic is of another log, or of another shape
     :raises PublishError: Kafka doesn't answer
     """
-    async with await AsyncConnection.connect(conninfo, autocommit=True) as db:
+    async with await connect(conninfo) as db:
         set_json_loads(orjson.loads, db)
         log_id, epoch, _ = await relay_position.log_head(db)
         identity = LogIdentity(

@@ -5,8 +5,9 @@ import contextlib
 import logging
 from collections.abc import Callable, Iterator
 
-from psycopg import AsyncConnection, Error
+from psycopg import Error
 
+from service.database import connect
 from service.tasks import end_tasks
 
 CHANNEL = "agent_runtime_log"
@@ -63,9 +64,7 @@ class CommitNotifier:
     async def _listen(self) -> None:
         while True:
             try:
-                async with await AsyncConnection.connect(
-                    self._conninfo, autocommit=True
-                ) as connection:
+                async with await connect(self._conninfo) as connection:
                     await connection.execute(f"LISTEN {CHANNEL}")
                     # Commits before LISTEN were not notified.
                     self._others_committed()
@@ -79,9 +78,7 @@ class CommitNotifier:
     async def _notify(self) -> None:
         while True:
             try:
-                async with await AsyncConnection.connect(
-                    self._conninfo, autocommit=True
-                ) as connection:
+                async with await connect(self._conninfo) as connection:
                     self._own_pid = connection.info.backend_pid
                     while True:
                         await self._notify_wanted.wait()

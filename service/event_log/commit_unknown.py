@@ -10,7 +10,7 @@ from typing import Self
 import psycopg
 from psycopg import AsyncConnection
 
-from service.database import deadline
+from service.database import connect, deadline
 from service.event_log.append import Append, Appended
 from service.event_log.durable import NotReplicatedError, wait_for_standbys
 
@@ -90,9 +90,7 @@ async def settle(
 async def _ask(
     conninfo: str, backend: Backend, batch: Sequence[Append], *, timeout_s: float
 ) -> list[Appended | None]:
-    async with await AsyncConnection.connect(
-        conninfo, autocommit=True, connect_timeout=CONNECT_TIMEOUT_S
-    ) as connection:
+    async with await connect(conninfo, timeout_s=CONNECT_TIMEOUT_S) as connection:
         with deadline(connection, min(timeout_s, ASK_TIMEOUT_S)):
             await _end(connection, backend)
         with deadline(connection, timeout_s):

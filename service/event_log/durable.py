@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterator
 from uuid import UUID
 
 from prometheus_client import Gauge
-from psycopg import AsyncConnection, Error
+from psycopg import Error
 from psycopg.errors import Diagnostic
 
-from service.database import Db
+from service.database import Db, connect
 from service.errors import UnavailableError
 from service.event_log.command_queue import RETRY_LATER
 from service.event_log.commit_notifier import wait_for_commit
@@ -25,7 +25,6 @@ POLL_S = 0.5
 INTERVAL_S = 0.02
 RECONNECT_S = 0.5
 WAIT_TIMEOUT_S = 5.0
-CONNECT_TIMEOUT_S = 5
 
 NEWEST = """
     SELECT h.epoch, h.position, e.command_id,
@@ -142,9 +141,7 @@ class DurablePosition:
         """Track until cancelled."""
         while True:
             try:
-                async with await AsyncConnection.connect(
-                    self._conninfo, autocommit=True, connect_timeout=CONNECT_TIMEOUT_S
-                ) as connection:
+                async with await connect(self._conninfo) as connection:
                     while True:
                         await self._look(connection)
                         await wait_for_commit(self.others_committed, POLL_S)

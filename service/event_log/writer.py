@@ -10,7 +10,7 @@ import psycopg
 from psycopg import AsyncConnection
 from psycopg.pq import TransactionStatus
 
-from service.database import TRANSIENT, Db, deadline, is_alive
+from service.database import TRANSIENT, Db, connect, deadline, is_alive
 from service.errors import UnavailableError
 from service.event_log.append import (
     Append,
@@ -265,9 +265,7 @@ class Writer:
         return self._connection
 
     async def _connect(self) -> AsyncConnection:
-        connection = await AsyncConnection.connect(
-            self._conninfo, autocommit=True, connect_timeout=CONNECT_TIMEOUT_S
-        )
+        connection = await connect(self._conninfo, timeout_s=CONNECT_TIMEOUT_S)
         try:
             connection.adapters.register_dumper(BinaryArray, BinaryArrayDumper)
             with deadline(connection, RECOGNIZE_TIMEOUT_S):

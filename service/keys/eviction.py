@@ -6,8 +6,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from uuid import UUID
 
-from psycopg import AsyncConnection, Error, sql
+from psycopg import Error, sql
 
+from service.database import connect
 from service.keys.destruction import DESTROYED_KEYS_CHANNEL
 from service.keys.user_keys import UserKeys
 from service.tasks import end_tasks
@@ -35,9 +36,7 @@ async def _listen(conninfo: str, user_keys: UserKeys) -> None:
     listen = sql.SQL("LISTEN {}").format(sql.Identifier(DESTROYED_KEYS_CHANNEL))
     while True:
         try:
-            async with await AsyncConnection.connect(
-                conninfo, autocommit=True, connect_timeout=5
-            ) as connection:
+            async with await connect(conninfo) as connection:
                 await connection.execute(listen)
                 # Keys destroyed before LISTEN were not notified.
                 user_keys.forget_all()

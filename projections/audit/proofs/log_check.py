@@ -12,7 +12,6 @@ from typing import Final
 
 import psycopg
 from prometheus_client import Counter, Gauge
-from psycopg import AsyncConnection
 
 from projections.audit.proofs.contradictions import (
     Contradiction,
@@ -20,7 +19,7 @@ from projections.audit.proofs.contradictions import (
     described,
     tree_of,
 )
-from service.database import TRY_ADVISORY_LOCK, Db, deadline
+from service.database import TRY_ADVISORY_LOCK, Db, connect, deadline
 from service.tasks import end_tasks
 
 # A pass over a short log takes this long per thousand positions; over a long one, as
@@ -91,9 +90,7 @@ class LogCheck:
         """Compare until cancelled; reconnect, stand by and retry as needed."""
         while True:
             try:
-                async with await AsyncConnection.connect(
-                    self._conninfo, autocommit=True, connect_timeout=5
-                ) as db:
+                async with await connect(self._conninfo) as db:
                     while not await _is_leader(db):  # noqa: ASYNC110
                         await asyncio.sleep(STANDBY_S)
                     while True:
