@@ -63,6 +63,14 @@ class Described:
     content_type: str
     has_envelope: bool
     paged: Paged | None
+    # The list within a resource, as a method of its own.
+    is_list_within: bool = False
+
+    @property
+    def is_list(self) -> bool:
+        """Whether the answer is nothing but a list; else it is of one resource."""
+        whole = not self.path.endswith("}")
+        return self.paged is not None and (whole or self.is_list_within)
 
 
 def current_document() -> Json:
@@ -93,13 +101,16 @@ def _operation(
     content_type, data, has_envelope = _answer(operation)
     query = [_parameter(types, each) for each in parameters if each["in"] == "query"]
     page = types.resolved(data) if data and "$ref" in data else {}
-    paged = _paged(types, page, {each.key for each in query}, path)
+    paged = _paged(types, page, {each.key for each in query})
     raw = [] if body_schema else list(content)
     return Described(
         name=operation["operationId"],
         area=area_of(path),
         method_name=method_of(
-            operation["operationId"], method, path, is_list=paged is not None
+            operation["operationId"],
+            method,
+            path,
+            is_list=paged is not None and not path.endswith("}"),
         ),
         method=method,
         path=path,
@@ -184,12 +195,12 @@ def _body(types: Types, schema: Json) -> list[Parameter]:
     ]
 
 
-def _paged(types: Types, page: Json, query: set[str], path: str) -> Paged | None:
-    """Recognise a list: one field of items, and a cursor or offset to go on from."""
-    if path.endswith("}"):
-        return None
+def _paged(types: Types, page: Json, query: set[str]) -> Paged | None:
+    """Recognize a list: one field of items, and a cursor or offset to go on from."""
     properties: Mapping[str, Json] = page.get("properties", {})
     lists = [name for name, each in properties.items() if each.get("type") == "array"]
+    if len(lists) > 1:
+        lists = [name for name in lists if f"has_more_{name}" in properties]
     if len(lists) != 1:
         return None
     [items] = lists
@@ -201,10 +212,11 @@ def _paged(types: Types, page: Json, query: set[str], path: str) -> Paged | None
         cursor = ("end_cursor",)
     elif "end_cursor" in inner:
         cursor = ("pagination", "end_cursor")
-    if "has_next_page" in properties:
-        more = ("has_next_page",)
-    elif "has_next_page" in inner:
-        more = ("pagination", "has_next_page")
+    for name in ("has_next_page", f"has_more_{items}"):
+        if name in properties:
+            more = (name,)
+        elif name in inner:
+            more = ("pagination", name)
     going_on = ("after", "before") if cursor else ("offset",) if more else ()
     parameter = next((each for each in going_on if each in query), None)
     if parameter is None:

@@ -9,7 +9,7 @@ from agent_runtime_client import errors
 from agent_runtime_client.options import Options
 from client.generator.document import Described
 from client.generator.names import BASES, DESCRIPTIONS
-from client.generator.resources import parameters_of, returned_by
+from client.generator.resources import list_within, parameters_of, returned_by
 
 HEAD: Final = """\
 # The Python client
@@ -78,7 +78,8 @@ def _area(area: str, found: Sequence[Described]) -> str:
         "| method | operation | returns | |",
         "|---|---|---|---|",
     ]
-    for each in found:
+    methods = [one for each in found for one in (each, list_within(each)) if one]
+    for each in methods:
         call = f"{area}.{each.method_name}({', '.join(parameters_of(each))})"
         lines.append(
             f"| `{call}` | `{each.method} {each.path}` | `{returned_by(each)}` "

@@ -1,6 +1,7 @@
 """Writes the modules of the resources: a class by area, a method by operation."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Final
 
 from client.generator.document import Described, Parameter
@@ -106,7 +107,24 @@ def area_module(area: str, found: Sequence[Described], types: Types) -> str:
     ]
     for each in found:
         lines += ["", indented(method(each))]
+        if within := list_within(each):
+            lines += ["", indented(method(within))]
     return "\n".join(lines) + "\n"
+
+
+def list_within(each: Described) -> Described | None:
+    """Return the list within a resource as an operation, such as a session's turns."""
+    if each.paged is None or each.is_list:
+        return None
+    items = each.paged.items
+    words = items.replace("_", " ")
+    return replace(
+        each,
+        method_name=f"list_{items}",
+        is_list_within=True,
+        summary=f"List the {words}, across pages",
+        description=f"``{each.method_name}`` returns one page of them.",
+    )
 
 
 def method(each: Described) -> str:
@@ -140,7 +158,7 @@ def _call(each: Described) -> tuple[str, str, bool]:
         is_csv = each.content_type == "text/csv"
         arguments = ["self._caller", operation, *_with_query(given), f"is_csv={is_csv}"]
         return "AsyncExport", f"AsyncExport({', '.join(arguments)})", False
-    if each.paged is not None and each.answer is not None:
+    if each.paged is not None and each.answer is not None and each.is_list:
         paged = each.paged
         page = each.answer.annotation
         paging = (

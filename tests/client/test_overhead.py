@@ -23,7 +23,7 @@ OVERHEAD_MAX = 1.3
 def test_a_small_read_costs_little_over_bare_httpx(tmp_path: Path) -> None:
     server = serving(log=tmp_path / "log", folder=tmp_path)
     with running(server):
-        token = server.admin_token
+        token = (tmp_path / "data" / "admin-token").read_text().strip()
         with (
             AgentRuntime(server.url, token) as runtime,
             httpx.Client(headers={"Authorization": f"Bearer {token}"}) as http,

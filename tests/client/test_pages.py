@@ -63,3 +63,24 @@ async def test_sessions_and_usage(runtime: AsyncAgentRuntime) -> None:
     assert sorted([str(each.model) async for each in sums]) == [
         f"m-{number}" for number in range(5)
     ]
+
+
+async def test_lists_within_a_resource(runtime: AsyncAgentRuntime) -> None:
+    agent = await runtime.agents.create("support")
+    session = await runtime.sessions.start(agent.id, started_at=START)
+    for number in range(5):
+        await runtime.sessions.record_turn(
+            session.session_id,
+            turn_id=f"t-{number}",
+            started_at=START + timedelta(seconds=number),
+            ended_at=START + timedelta(seconds=number + 1),
+        )
+    await runtime.secrets.create("KEY", "0")
+    for number in range(1, 5):
+        await runtime.secrets.set("KEY", str(number))
+
+    turns = runtime.sessions.list_turns(session.session_id, limit=2)
+    versions = runtime.secrets.list_versions("KEY", limit=2)
+
+    assert [each.turn_id async for each in turns] == [f"t-{n}" for n in range(5)]
+    assert [each.version async for each in versions] == [5, 4, 3, 2, 1]

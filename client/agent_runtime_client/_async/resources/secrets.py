@@ -9,6 +9,7 @@ from agent_runtime_client.models import (
     SecretList,
     SecretResource,
     SecretValue,
+    SecretVersion,
     SecretWithVersions,
 )
 from agent_runtime_client.not_given import NOT_GIVEN, NotGiven
@@ -110,6 +111,26 @@ class AsyncSecretsResource:
         return await self._caller.model(
             operations.GET_SECRET,
             SecretWithVersions,
+            path={"name": name},
+            query={"limit": limit, "before": before},
+        )
+
+    def list_versions(
+        self,
+        name: str,
+        *,
+        limit: int | NotGiven = NOT_GIVEN,
+        before: int | NotGiven = NOT_GIVEN,
+    ) -> AsyncPages[SecretVersion, SecretWithVersions]:
+        """List the versions, across pages.
+
+        ``get`` returns one page of them.
+        """
+        return AsyncPages(
+            self._caller,
+            operations.GET_SECRET,
+            SecretWithVersions,
+            Paging("versions", "before", cursor=("end_cursor",), more=()),
             path={"name": name},
             query={"limit": limit, "before": before},
         )

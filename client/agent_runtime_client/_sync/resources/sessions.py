@@ -13,6 +13,7 @@ from agent_runtime_client.models import (
     SessionList,
     SessionResource,
     SessionWithTurns,
+    ShownTurn,
     TurnReceipt,
 )
 from agent_runtime_client.not_given import NOT_GIVEN, NotGiven
@@ -209,6 +210,26 @@ class SessionsResource:
         return self._caller.model(
             operations.GET_SESSION,
             SessionWithTurns,
+            path={"session_id": session_id},
+            query={"limit": limit, "offset": offset},
+        )
+
+    def list_turns(
+        self,
+        session_id: str,
+        *,
+        limit: int | NotGiven = NOT_GIVEN,
+        offset: int | NotGiven = NOT_GIVEN,
+    ) -> Pages[ShownTurn, SessionWithTurns]:
+        """List the turns, across pages.
+
+        ``get`` returns one page of them.
+        """
+        return Pages(
+            self._caller,
+            operations.GET_SESSION,
+            SessionWithTurns,
+            Paging("turns", "offset", cursor=(), more=("has_more_turns",)),
             path={"session_id": session_id},
             query={"limit": limit, "offset": offset},
         )
