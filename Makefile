@@ -6,6 +6,7 @@
 # make faults  inject faults into real processes, Kafka too, while clients write; check that nothing was lost
 # make bench   run the benchmarks against their baselines, for about ten minutes
 # make bench-check   run the short benchmark; fails when a ratio has become much worse
+# make costs   compare computed costs with those of genai-prices and LiteLLM
 # make check   check format, lint, types and import contracts
 # make contract   generate the documents of the event topic, and the client, from the code
 # make examples   record the examples of the OpenAPI document again, from real answers
@@ -15,7 +16,7 @@ VENV ?= .venv
 DATA ?= data
 bin = $(VENV)/bin
 
-.PHONY: serve test coverage test-fast test-phoenix faults bench bench-check check format contract examples lock clean
+.PHONY: serve test costs coverage test-fast test-phoenix faults bench bench-check check format contract examples lock clean
 
 serve: $(VENV)/.installed
 	$(bin)/agent-runtime serve --data-dir $(DATA) --demo
@@ -44,6 +45,10 @@ faults: $(VENV)/.installed-for-tests
 
 bench: $(VENV)/.installed-for-tests
 	$(bin)/python -m tests.bench --output bench-results $(BENCH)
+
+# LiteLLM is installed first, in an environment of its own.
+costs: $(VENV)/.installed-for-tests
+	$(bin)/python -m tests.costs
 
 bench-check: $(VENV)/.installed-for-tests
 	$(bin)/python -m tests.bench --check --rounds 3 --seconds 3

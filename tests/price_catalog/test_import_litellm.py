@@ -29,6 +29,10 @@ def entry(**fields: object) -> dict[str, object]:
     return FLAT | fields
 
 
+def by_image(mode: object) -> dict[str, object]:
+    return {"litellm_provider": "a", "mode": mode, "output_cost_per_image": 1}
+
+
 def importing(**entries: object) -> Import:
     return import_litellm(json.dumps(entries).encode())
 
@@ -134,10 +138,30 @@ def test_a_price_beyond_any_is_skipped() -> None:
         ("no provider", {"mode": "chat"}, ReasonCode.INVALID_PROVIDER),
         ("loud", entry(litellm_provider="OpenAI"), ReasonCode.INVALID_PROVIDER),
         ("n" * 257, FLAT, ReasonCode.INVALID_NAME),
-        ("image", entry(mode="image_generation"), ReasonCode.OTHER_MODE),
-        ("rerank", entry(mode="rerank"), ReasonCode.OTHER_MODE),
-        ("no mode", entry(mode=None), ReasonCode.OTHER_MODE),
-        ("odd mode", entry(mode=["chat"]), ReasonCode.OTHER_MODE),
+        (
+            "image",
+            {
+                "litellm_provider": "acme",
+                "mode": "image_generation",
+                "output_cost_per_image": 1,
+            },
+            ReasonCode.OTHER_MODE,
+        ),
+        (
+            "rerank",
+            by_image("rerank"),
+            ReasonCode.OTHER_MODE,
+        ),
+        (
+            "no mode",
+            by_image(None),
+            ReasonCode.OTHER_MODE,
+        ),
+        (
+            "odd mode",
+            by_image(["chat"]),
+            ReasonCode.OTHER_MODE,
+        ),
         (
             "by the second",
             {"litellm_provider": "a", "mode": "chat", "input_cost_per_second": 1},

@@ -11,6 +11,7 @@ from service.price_catalog.imports.litellm.notes import (
     label_range,
     standard_prices,
 )
+from service.price_catalog.imports.litellm.structure import read_structure
 from service.price_catalog.imports.price_list import (
     PROVIDERS_WITHOUT_CHARGE,
     PricePeriod,
@@ -19,8 +20,8 @@ from service.price_catalog.imports.price_list import (
 
 CURRENCY = "USD"  # the file has no currency field; LiteLLM documents US dollars
 
-# Modes billed by text token. Other modes may have a token price too, but are billed
-# by image, second, page or query, and don't take a prompt.
+# Modes billed by text token, also where the price is 0. An entry of another mode, such
+# as image_generation or rerank, is imported if it has a price per token.
 MODES_PER_TOKEN = frozenset(
     {"chat", "completion", "embedding", "realtime", "responses"}
 )
@@ -40,7 +41,8 @@ def read_period(entry: Mapping[str, object], *, provider: str) -> PricePeriod:
     :raises RefusedRowError: the entry has no price per token, or an invalid one
     """
     mode = entry.get("mode")
-    if not isinstance(mode, str) or mode not in MODES_PER_TOKEN:
+    is_by_token = entry.get(INPUT) or entry.get(OUTPUT)
+    if not is_by_token and (not isinstance(mode, str) or mode not in MODES_PER_TOKEN):
         name = mode if isinstance(mode, str) else "missing"
         reason = price_notes.printable(f"mode {name[:40]} isn't priced by token")
         raise RefusedRowError(ReasonCode.OTHER_MODE, reason)
@@ -56,6 +58,7 @@ def read_period(entry: Mapping[str, object], *, provider: str) -> PricePeriod:
         output_price_per_1m=prices.get(OUTPUT),
         cache_creation_price_per_1m=prices.get(CACHE_CREATION),
         cache_read_price_per_1m=prices.get(CACHE_READ),
+        structure=read_structure(entry, tiers, provider),
         currency=CURRENCY,
         effective_from=None,
         effective_until=None,

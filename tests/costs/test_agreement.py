@@ -1,0 +1,28 @@
+"""A sample of the comparison that ``make costs`` makes in full."""
+
+from itertools import islice
+
+import pytest
+
+from tests.costs.genai import compare, own_names, structured_names
+
+STEP = 50
+
+
+@pytest.mark.slow
+async def test_a_sample_of_names_costs_what_genai_prices_computes() -> None:
+    agreement = await compare(islice(own_names(), 0, None, STEP), "sample")
+
+    assert agreement.names > 50
+    assert not agreement.unexplained
+    assert agreement.equal > agreement.explained.total()
+
+
+@pytest.mark.slow
+async def test_a_sample_of_tiers_hours_and_variants_costs_the_same() -> None:
+    names = islice(structured_names(), 0, None, STEP)
+
+    agreement = await compare(names, "sample", is_full=True)
+
+    assert agreement.names > 5
+    assert not agreement.unexplained

@@ -1,0 +1,120 @@
+"""The structure of prices in LiteLLM's price file."""
+
+import json
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from service.price_catalog.charge import Unpriced, amount_of
+from service.price_catalog.imports.litellm.importer import import_litellm
+from service.price_catalog.structure import Structure, rates_at
+from service.price_catalog.usage import Usage
+
+# A Friday.
+MORNING = datetime.fromisoformat("2026-11-20T08:15:00+00:00")
+EVENING = datetime.fromisoformat("2026-11-20T20:00:00+00:00")
+
+
+def structure_of(provider: str = "acme", **fields: Any) -> Structure | None:
+    entry = {
+        "litellm_provider": provider,
+        "mode": "chat",
+        "input_cost_per_token": 1e-6,
+        "output_cost_per_token": 4e-6,
+        **fields,
+    }
+    imported = import_litellm(json.dumps({"swift": entry}).encode())
+    [period] = imported.models[0].periods
+    return period.structure
+
+
+def cost(
+    structure: Structure | None, usage: Usage, at: datetime = MORNING
+) -> Decimal | Unpriced:
+    assert structure is not None
+    return amount_of(rates_at(structure, at, usage.conditions), usage)
+
+
+def test_four_flat_amounts_need_no_structure() -> None:
+    assert structure_of(cache_read_input_token_cost=1e-7) is None
+
+
+@pytest.mark.parametrize(
+    ("provider", "length", "price"),
+    [("acme", 200_000, 1), ("acme", 200_001, 2), ("xai", 200_000, 2)],
+)
+def test_a_tier_begins_above_its_threshold_except_at_xai(
+    provider: str, length: int, price: int
+) -> None:
+    made = structure_of(provider, input_cost_per_token_above_200k_tokens=2e-6)
+
+    used = Usage(input_tokens=length, output_tokens=0)
+
+    assert cost(made, used) == Decimal(length * price).scaleb(-6).normalize()
+
+
+def test_ranges_of_tokens_state_all_rates() -> None:
+    made = structure_of(
+        tiered_pricing=[
+            {"range": [0, 1000], "input_cost_per_token": 1e-6},
+            {"range": [1000, 9000], "input_cost_per_token": 3e-6},
+        ]
+    )
+
+    assert cost(made, Usage(input_tokens=1000, output_tokens=0)) == Decimal("0.001")
+    assert cost(made, Usage(input_tokens=1001, output_tokens=0)) == Decimal("0.003003")
+
+
+def test_off_peak_hours_replace_the_rates_that_they_state() -> None:
+    hours = {"hours_utc": ["16:30-00:30"], "weekdays": [5]}
+    made = structure_of(
+        off_peak_pricing={"input_cost_per_token": 5e-7, "windows": [hours]}
+    )
+    used = Usage(input_tokens=1_000_000, output_tokens=1_000_000)
+
+    assert cost(made, used, MORNING) == 5
+    assert cost(made, used, EVENING) == Decimal("4.5")
+    assert cost(made, used, EVENING.replace(day=21)) == 5
+
+
+def test_services_have_their_own_rates_and_the_standards_tiers() -> None:
+    made = structure_of(
+        input_cost_per_token_above_100k_tokens=2e-6,
+        input_cost_per_token_priority=8e-6,
+        input_cost_per_token_batches=5e-7,
+    )
+
+    def price(length: int, conditions: dict[str, str]) -> Decimal | Unpriced:
+        used = Usage(input_tokens=length, output_tokens=0, conditions=conditions)
+        return cost(made, used)
+
+    assert price(100_000, {"service_tier": "priority"}) == Decimal("0.8")
+    assert price(100_000, {"service_tier": "fast"}) == Decimal("0.8")
+    assert price(100_000, {"processing": "batch"}) == Decimal("0.05")
+    assert price(200_000, {"service_tier": "priority"}) == Decimal("0.4")
+
+
+def test_images_and_audio_have_rates() -> None:
+    made = structure_of(
+        mode="image_generation",
+        input_cost_per_audio_token=3e-6,
+        output_cost_per_image=0.04,
+    )
+    used = Usage(
+        input_tokens=1_000_000,
+        output_tokens=0,
+        input_audio_tokens=500_000,
+        output_images=2,
+    )
+
+    assert cost(made, used) == Decimal("2.08")
+
+
+def test_fireworks_charges_half_of_the_input_for_cached_tokens() -> None:
+    made = structure_of("fireworks_ai", output_cost_per_image=0)
+
+    used = Usage(input_tokens=1000, output_tokens=0, cache_read_tokens=1000)
+
+    assert cost(made, used) == Decimal("0.0005")
