@@ -113,7 +113,7 @@ def test_images_and_audio_have_rates() -> None:
 
 
 def test_fireworks_charges_half_of_the_input_for_cached_tokens() -> None:
-    made = structure_of("fireworks_ai", output_cost_per_image=0)
+    made = structure_of("fireworks_ai")
 
     used = Usage(input_tokens=1000, output_tokens=0, cache_read_tokens=1000)
 

@@ -81,6 +81,8 @@ def read_structure(
         rate["tiers"] or _places(rate["price"]) > PRICE_DECIMAL_PLACES
         for rate in rates.values()
     )
+    # There a rate may be none of the entry's own.
+    is_flat = is_flat and provider not in _HALF_FOR_CACHED
     is_plain = not structure["windows"] and not structure["variants"]
     return None if is_flat and is_plain else structure
 
