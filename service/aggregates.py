@@ -12,7 +12,7 @@ from service.price_catalog.provider import Provider
 from service.secrets.aggregate import Secret
 from service.sessions.aggregate import ChatSession
 from service.tool_rules.aggregate import ToolRules
-from service.users.aggregate import Token, User
+from service.users.aggregate import Token, User, UserName
 
 AGGREGATES: Final[tuple[type[LoggedAggregate], ...]] = (
     Agent,
@@ -28,4 +28,5 @@ AGGREGATES: Final[tuple[type[LoggedAggregate], ...]] = (
     Token,
     ToolRules,
     User,
+    UserName,
 )

@@ -15,6 +15,7 @@ from service.principal import Role
 from service.resources import Resources
 from service.users.aggregate import Token, User, token_id
 from service.users.commands import IssueToken, issue_to
+from service.users.names import find_user
 from service.users.tokens import is_well_formed, new_token
 
 ADMIN: Final = "admin"
@@ -71,7 +72,10 @@ async def issue_token_for(
         can have
     """
     token = new_token()
-    user_id = User.create_id(name)
+    found = await find_user(name, resources.log, resources.vault)
+    if found is None:
+        raise NotFoundError(f"no user is named {name!r}")
+    user_id = found.id
     command = IssueToken(
         user_id=user_id,
         token_id=token_id(resources.key_ring.token_hash(token)),
@@ -80,10 +84,7 @@ async def issue_token_for(
     )
 
     async def issue(work: UnitOfWork) -> None:
-        user = await work.find(User, user_id)
-        if user is None:
-            raise NotFoundError(f"no user is named {name!r}")
-        await issue_to(user, command, work)
+        await issue_to(await work.load(User, user_id), command, work)
 
     await execute(resources.log, issue, metadata=SYSTEM, at=datetime.now(UTC))
     return token

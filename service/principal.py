@@ -30,7 +30,6 @@ class Principal:
     """
 
     user_id: UUID
-    name: str
     roles: frozenset[str] = frozenset()
     token_id: UUID | None = None
     facts: Mapping[UUID, int] = field(default_factory=dict, repr=False)

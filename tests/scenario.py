@@ -22,7 +22,7 @@ EVENTS_MAX = 1000
 
 def principal(name: str, *roles: Role) -> Principal:
     """Someone who calls; their User need not be in the log."""
-    return Principal(user_id=User.create_id(name), name=name, roles=frozenset(roles))
+    return Principal(user_id=User.create_id(name), roles=frozenset(roles))
 
 
 class Scenario:

@@ -419,8 +419,10 @@ class FollowerHealth(Model):
 
 
 class FoundUser(Model):
+    """A user with their present name."""
+
     id: UUID
-    name: str
+    name: str | None
 
     CONVERTERS = {
         "id": UUID,
@@ -633,9 +635,10 @@ class Me(Model):
     """The calling user, and the id of the token of this request."""
 
     id: UUID
-    name: str
+    name: str | None
     roles: Sequence[Role]
     is_disabled: bool
+    is_erased: bool
     version: int
     created_at: datetime
     updated_at: datetime
@@ -1526,18 +1529,22 @@ class UsagePage(Model):
 
 class UserList(Model):
     users: Sequence[User]
-    end_cursor: str | None
+    end_cursor: UUID | None
 
     CONVERTERS = {
         "users": lambda value: list_of(User.decode)(value),
+        "end_cursor": UUID,
     }
 
 
 class User(Model):
+    """A user; ``name`` is null once it was erased, or the user's key destroyed."""
+
     id: UUID
-    name: str
+    name: str | None
     roles: Sequence[Role]
     is_disabled: bool
+    is_erased: bool
     version: int
     created_at: datetime
     updated_at: datetime

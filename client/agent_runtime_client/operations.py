@@ -12,6 +12,15 @@ PUT_USER_ROLE: Final = Operation(
 DELETE_USER_ROLE: Final = Operation(
     "delete_user_role", "DELETE", "/api/users/{user_id}/roles/{role}", takes_key=True
 )
+PUT_USER_NAME: Final = Operation(
+    "put_user_name", "PUT", "/api/users/{user_id}/name", takes_key=True
+)
+DELETE_USER: Final = Operation(
+    "delete_user", "DELETE", "/api/users/{user_id}", takes_key=True
+)
+GET_USER: Final = Operation(
+    "get_user", "GET", "/api/users/{user_id}", takes_min_position=True
+)
 PUT_USER_DISABLED: Final = Operation(
     "put_user_disabled", "PUT", "/api/users/{user_id}/disabled", takes_key=True
 )
@@ -33,9 +42,6 @@ DELETE_USER_TOKEN: Final = Operation(
 GET_ME: Final = Operation("get_me", "GET", "/api/users/me")
 GET_USER_BY_NAME: Final = Operation(
     "get_user_by_name", "GET", "/api/users/by-name/{user_name}", takes_min_position=True
-)
-GET_USER: Final = Operation(
-    "get_user", "GET", "/api/users/{user_id}", takes_min_position=True
 )
 POST_AGENT: Final = Operation(
     "post_agent", "POST", "/api/catalog/agents", takes_key=True

@@ -28,6 +28,8 @@ class UsersProjector(Projector):
         User.Disabled,
         User.Enabled,
         User.TokenAdded,
+        User.Renamed,
+        User.Erased,
         Token.Created,
         Token.Revoked,
     )
@@ -56,8 +58,12 @@ def _fold_user(users: dict[UUID, UserRow], recorded: RecordedEvent) -> None:
         users[recorded.aggregate_id] = UserRow(
             id=recorded.aggregate_id,
             name=event.name,
+            sealed_name=event.sealed_name,
+            name_version=recorded.version,
             roles=[],
             is_disabled=False,
+            is_erased=False,
+            created=recorded.position,
             version=recorded.version,
             created_at=event.timestamp,
             updated_at=event.timestamp,
@@ -71,6 +77,12 @@ def _fold_user(users: dict[UUID, UserRow], recorded: RecordedEvent) -> None:
             user.roles = sorted([*user.roles, event.role])
         case User.RoleRevoked():
             user.roles = [role for role in user.roles if role != event.role]
+        case User.Renamed():
+            user.name, user.sealed_name = None, event.sealed_name
+            user.name_version = recorded.version
+        case User.Erased():
+            user.name = user.sealed_name = None
+            user.is_disabled = user.is_erased = True
         case User.Disabled():
             user.is_disabled = True
         case User.Enabled():
@@ -101,4 +113,6 @@ _USER_EVENTS = (
     User.Disabled,
     User.Enabled,
     User.TokenAdded,
+    User.Renamed,
+    User.Erased,
 )

@@ -2,20 +2,24 @@
 
 from uuid import UUID
 
-from psycopg.rows import dict_row
+from psycopg.rows import class_row, dict_row
 
+from projections.users.table import UserRow
 from service.database import Db
-from service.users.resource import TokenResource, UserResource
+from service.users.resource import TokenResource
 
 USERS = """
-    SELECT id, name, roles, is_disabled, version, created_at, updated_at
+    SELECT id, name, sealed_name, name_version, roles, is_disabled, is_erased, created,
+           version, created_at, updated_at
       FROM read.user_account
-     WHERE %(after)s::text IS NULL OR name > %(after)s
-     ORDER BY name
+     WHERE %(after)s::uuid IS NULL
+        OR created > (SELECT created FROM read.user_account WHERE id = %(after)s)
+     ORDER BY created
      LIMIT %(limit)s
 """
 USER = """
-    SELECT id, name, roles, is_disabled, version, created_at, updated_at
+    SELECT id, name, sealed_name, name_version, roles, is_disabled, is_erased, created,
+           version, created_at, updated_at
       FROM read.user_account
      WHERE id = %s
 """
@@ -31,16 +35,16 @@ TOKENS = """
 MANAGES = "SELECT EXISTS (SELECT FROM read.agent_manager WHERE user_id = %s)"
 
 
-async def users_by_name(db: Db, *, after: str | None, limit: int) -> list[UserResource]:
-    async with db.cursor(row_factory=dict_row) as cursor:
+async def users_by_creation(db: Db, *, after: UUID | None, limit: int) -> list[UserRow]:
+    async with db.cursor(row_factory=class_row(UserRow)) as cursor:
         await cursor.execute(USERS, {"after": after, "limit": limit})
-        return await cursor.fetchall()  # type: ignore[return-value]
+        return await cursor.fetchall()
 
 
-async def user_by_id(db: Db, user_id: UUID) -> UserResource | None:
-    async with db.cursor(row_factory=dict_row) as cursor:
+async def user_by_id(db: Db, user_id: UUID) -> UserRow | None:
+    async with db.cursor(row_factory=class_row(UserRow)) as cursor:
         await cursor.execute(USER, [user_id])
-        return await cursor.fetchone()  # type: ignore[return-value]
+        return await cursor.fetchone()
 
 
 async def tokens_of_user(

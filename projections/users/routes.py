@@ -13,17 +13,20 @@ from projections.users.queries import (
     manages_an_agent,
     tokens_of_user,
     user_by_id,
-    users_by_name,
+    users_by_creation,
 )
+from projections.users.table import UserRow
 from service.errors import ForbiddenError, NotFoundError
-from service.http.app_keys import EVENT_LOG
+from service.http.app_keys import EVENT_LOG, VAULT
 from service.http.authentication import PRINCIPAL
 from service.http.envelope import Answer
 from service.http.operation import Routes
 from service.http.rate_limit import RateLimit
 from service.http.requests import QueryModel
+from service.keys.vault import Vault
+from service.principal import Role
 from service.users.aggregate import User
-from service.users.names import NAME_PATTERN
+from service.users.names import NAME_PATTERN, find_user, name_of, opened_name
 from service.users.policy import may_look_up_users, may_see_user
 from service.users.resource import TokenResource, UserResource, user_resource
 
@@ -37,7 +40,7 @@ UserName = Annotated[str, Field(pattern=NAME_PATTERN)]
 
 class UserListQuery(QueryModel):
     limit: Annotated[int, Field(ge=1, le=PAGE_SIZE_MAX)] = PAGE_SIZE
-    after: Annotated[str, Field(pattern=r"^[a-z0-9._-]{1,64}$")] | None = None
+    after: UUID | None = None
 
 
 class TokenListQuery(QueryModel):
@@ -52,13 +55,15 @@ class Me(UserResource):
 
 
 class FoundUser(TypedDict):
+    """A user with their present name."""
+
     id: UUID
-    name: str
+    name: str | None
 
 
 class UserList(TypedDict):
     users: list[UserResource]
-    end_cursor: str | None
+    end_cursor: UUID | None
 
 
 class TokenList(TypedDict):
@@ -77,7 +82,10 @@ async def get_me(request: web.Request) -> Answer[Me]:
     assert isinstance(user, User)
     return Answer(
         message="the caller",
-        data=Me(**user_resource(user), token_id=principal.token_id),
+        data=Me(
+            **user_resource(user, await name_of(user, request.app[VAULT])),
+            token_id=principal.token_id,
+        ),
         etag=user.version,
     )
 
@@ -88,21 +96,22 @@ async def get_me(request: web.Request) -> Answer[Me]:
     min_position=True,
 )
 async def get_users(request: web.Request, query: UserListQuery) -> Answer[UserList]:
-    """List all users, by name.
+    """List all users, in the order in which they were created.
 
     For superusers and auditors.
     """
     if not request[PRINCIPAL].sees_everything:
         raise ForbiddenError("only superusers and auditors list users")
     async with reading(request, "users") as snapshot:
-        users = await users_by_name(
+        users = await users_by_creation(
             snapshot.db, after=query.after, limit=query.limit + 1
         )
-    page = page_of(users, query.limit, lambda user: user["name"])
+    page = page_of(users, query.limit, lambda user: user.id)
+    vault = request.app[VAULT]
     return Answer(
         message="users",
         data=UserList(
-            users=page.rows,
+            users=[await _shown(user, vault) for user in page.rows],
             end_cursor=page.end_cursor,
         ),
         headers=snapshot.headers,
@@ -126,7 +135,7 @@ async def get_user_by_name(
 
     For superusers, auditors and everybody who manages an agent, so that they can
     appoint other managers and readers. Limited to 60 calls at once, then one per
-    second. The user is read from the event log.
+    second. A user who was renamed is found by earlier names, too.
     """
     principal = request[PRINCIPAL]
     async with reading(request, "agents") as snapshot:
@@ -135,12 +144,13 @@ async def get_user_by_name(
         raise ForbiddenError(
             "only superusers, auditors and managers of an agent look up users"
         )
-    user = await request.app[EVENT_LOG].load(User.create_id(user_name))
-    if not isinstance(user, User):
+    vault = request.app[VAULT]
+    user = await find_user(user_name, request.app[EVENT_LOG], vault)
+    if user is None:
         raise NotFoundError("no user of that name")
     return Answer(
         message="user found",
-        data=FoundUser(id=user.id, name=user_name),
+        data=FoundUser(id=user.id, name=await name_of(user, vault)),
         headers=snapshot.headers,
     )
 
@@ -160,7 +170,10 @@ async def get_user(request: web.Request, user_id: UUID) -> Answer[UserResource]:
     if user is None or not may_see_user(request[PRINCIPAL], user_id):
         raise NotFoundError("no such user")
     return Answer(
-        message="user", data=user, etag=user["version"], headers=snapshot.headers
+        message="user",
+        data=await _shown(user, request.app[VAULT]),
+        etag=user.version,
+        headers=snapshot.headers,
     )
 
 
@@ -193,3 +206,21 @@ async def get_user_tokens(
         ),
         headers=snapshot.headers,
     )
+
+
+async def _shown(row: UserRow, vault: Vault) -> UserResource:
+    name = row.name
+    if row.sealed_name is not None:
+        name = await opened_name(
+            row.sealed_name, vault, user_id=row.id, version=row.name_version
+        )
+    return {
+        "id": row.id,
+        "name": name,
+        "roles": [Role(role) for role in row.roles],
+        "is_disabled": row.is_disabled,
+        "is_erased": row.is_erased,
+        "version": row.version,
+        "created_at": row.created_at,
+        "updated_at": row.updated_at,
+    }

@@ -15,9 +15,13 @@ from service.database import Db
 @dataclass(slots=True, kw_only=True)
 class UserRow:
     id: UUID
-    name: str
+    name: str | None
+    sealed_name: str | None
+    name_version: int
     roles: list[str]
     is_disabled: bool
+    is_erased: bool
+    created: int
     version: int
     created_at: datetime
     updated_at: datetime
@@ -34,25 +38,34 @@ class TokenRow:
 
 
 SELECT_USERS = """
-    SELECT id, name, roles, is_disabled, version, created_at, updated_at
+    SELECT id, name, sealed_name, name_version, roles, is_disabled, is_erased, created,
+           version, created_at, updated_at
       FROM user_account
      WHERE id = ANY (%s)
 """
 # A list of lists is no array of arrays of different lengths; JSON carries it.
 UPSERT_USERS = """
     INSERT INTO user_account (
-           id, name, roles, is_disabled, version, created_at, updated_at)
-    SELECT given.id, given.name,
+           id, name, sealed_name, name_version, roles, is_disabled, is_erased, created,
+           version, created_at, updated_at)
+    SELECT given.id, given.name, given.sealed_name, given.name_version,
            ARRAY(SELECT jsonb_array_elements_text(given.roles)),
-           given.is_disabled, given.version, given.created_at, given.updated_at
+           given.is_disabled, given.is_erased, given.created,
+           given.version, given.created_at, given.updated_at
       FROM unnest(
-           %(id)b::uuid[], %(name)b::text[], %(roles)b::jsonb[],
-           %(is_disabled)b::boolean[], %(version)b::bigint[],
+           %(id)b::uuid[], %(name)b::text[], %(sealed_name)b::text[],
+           %(name_version)b::bigint[], %(roles)b::jsonb[], %(is_disabled)b::boolean[],
+           %(is_erased)b::boolean[], %(created)b::bigint[], %(version)b::bigint[],
            %(created_at)b::timestamptz[], %(updated_at)b::timestamptz[])
-           AS given (id, name, roles, is_disabled, version, created_at, updated_at)
+           AS given (id, name, sealed_name, name_version, roles, is_disabled, is_erased,
+                     created, version, created_at, updated_at)
     ON CONFLICT (id) DO UPDATE
-       SET roles = excluded.roles,
+       SET name = excluded.name,
+           sealed_name = excluded.sealed_name,
+           name_version = excluded.name_version,
+           roles = excluded.roles,
            is_disabled = excluded.is_disabled,
+           is_erased = excluded.is_erased,
            version = excluded.version,
            updated_at = excluded.updated_at
 """

@@ -1,12 +1,19 @@
 CREATE TABLE user_account (
-    id          uuid        PRIMARY KEY,
-    name        text        NOT NULL UNIQUE,
-    roles       text[]      NOT NULL,
-    is_disabled boolean     NOT NULL,
-    version     bigint      NOT NULL,
-    created_at  timestamptz NOT NULL,
-    updated_at  timestamptz NOT NULL
+    id           uuid        PRIMARY KEY,
+    name         text,
+    sealed_name  text,
+    name_version bigint      NOT NULL,
+    roles        text[]      NOT NULL,
+    is_disabled  boolean     NOT NULL,
+    is_erased    boolean     NOT NULL,
+    created      bigint      NOT NULL UNIQUE,
+    version      bigint      NOT NULL,
+    created_at   timestamptz NOT NULL,
+    updated_at   timestamptz NOT NULL
 );
+COMMENT ON COLUMN user_account.name IS 'In plain text only for admin and users of earlier versions.';
+COMMENT ON COLUMN user_account.name_version IS 'Version of the event that sealed_name is bound to.';
+COMMENT ON COLUMN user_account.created IS 'Position of the creation; the order of the list.';
 
 -- What is known of tokens; the id is part of a keyed hash, the token stands nowhere.
 CREATE TABLE user_token (

@@ -30,7 +30,8 @@ NAMING = """
            SELECT *
              FROM events.stored_event
             WHERE originator_id = named.id
-              AND topic IN ('user.created', 'agent.registered', 'agent.edited',
+              AND topic IN ('user.created', 'user.renamed', 'user.erased',
+                            'agent.registered', 'agent.edited',
                             'connector.registered', 'connector.edited')
             ORDER BY originator_version DESC
             LIMIT 1) AS e

@@ -117,6 +117,10 @@ class KeyRing:
         mac = self._mac("fingerprint", b"value", owner_id.bytes, encoded)
         return mac[:FINGERPRINT_BYTES].hex()
 
+    def user_name_hash(self, name: str) -> bytes:
+        """Return 32 bytes under which a user's name is reserved."""
+        return self._mac("fingerprint", b"user name", name.encode())
+
     def request_fingerprint(self, *parts: bytes) -> bytes:
         """Return 32 bytes that recognise a repeated request.
 

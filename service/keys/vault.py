@@ -40,6 +40,10 @@ class Vault:
         """Return 32 hex digits, the same for equal values of one owner only."""
         return self._user_keys.ring.fingerprint(owner_id, value)
 
+    def user_name_id(self, name: str) -> UUID:
+        """Return the id of the aggregate that reserves a user's name."""
+        return UUID(bytes=self._user_keys.ring.user_name_hash(name)[:16], version=4)
+
     async def seal_secret(self, value: str, binding: SecretBinding) -> bytes:
         """Return the bytes for ``events.sealed_value``, to be stored with the event."""
         user_key = await self._user_keys.get_or_create(binding.owner_id)

@@ -16,19 +16,66 @@ TOKENS_MAX = 100
 
 
 class User(LoggedAggregate):
-    """Someone, or something, that calls; the name is theirs for good."""
+    """Someone, or something, that calls.
+
+    The name is sealed under the user's key, so that it goes with the key. ``admin``,
+    and users of earlier versions of the service, have theirs in plain text, and an id
+    that follows from it.
+    """
 
     class Created(LoggedAggregate.Created):
-        """A user was created; the name is theirs permanently.
+        """A user was created.
+
+        ``sealed_name`` is sealed (AEV1, purpose ``text``), bound to the user, the
+        event's version and the field ``name``. ``name`` is that of ``admin`` and of
+        users whom earlier versions of the service created; null otherwise.
 
         Emitted by ``POST /api/users``; the first start for ``admin``.
         """
 
         TOPIC = "user.created"
-        name: Published[str]
+        class_version = 2
+        name: str | None
+        sealed_name: str | None
+
+        @staticmethod
+        def upcast_v1_v2(state: dict[str, Any]) -> None:
+            state["sealed_name"] = None
 
         def sentence(self, named: Named) -> str:
-            return f"created the user {self.name}"
+            return f"created the user {self.subject(named)}"
+
+    class Renamed(LoggedAggregate.Event):
+        """The user has another name; nobody else gets the earlier one.
+
+        ``sealed_name`` is sealed as in ``user.created``.
+
+        Emitted by ``PUT /api/users/{user_id}/name``.
+        """
+
+        TOPIC = "user.renamed"
+        sealed_name: str
+
+        def sentence(self, named: Named) -> str:
+            return f"renamed the user {self.subject(named)}"
+
+        def apply(self, aggregate: Any) -> None:
+            aggregate.name = None
+            aggregate.sealed_name = self.sealed_name
+            aggregate.name_version = self.originator_version
+
+    class Erased(LoggedAggregate.Event):
+        """The user was erased, with their name: none of their tokens is accepted.
+
+        Their key is destroyed by the same command.
+
+        Emitted by ``DELETE /api/users/{user_id}``.
+        """
+
+        TOPIC = "user.erased"
+
+        def sentence(self, named: Named) -> str:
+            return f"erased the user {self.subject(named)}, with their name"
 
     class RoleGranted(LoggedAggregate.Event):
         """The user was given a role.
@@ -58,9 +105,11 @@ class User(LoggedAggregate):
     class KeyDestroyed(LoggedAggregate.Event):
         """The user's key was destroyed, and all data sealed with it.
 
-        That is the values of their secrets, and the texts of their sessions.
+        That is the values of their secrets, the texts of their sessions, and their
+        name.
 
-        Emitted by ``DELETE /api/users/{user_id}/key``.
+        Emitted by ``DELETE /api/users/{user_id}/key`` and ``DELETE
+        /api/users/{user_id}``.
         """
 
         TOPIC = "user.key_destroyed"
@@ -118,15 +167,25 @@ class User(LoggedAggregate):
             )
 
     TOPIC = "user"
-    class_version = 2  # with tokens, and whether the user is disabled
+    class_version = 3  # with tokens, a sealed name, and what has become of the user
 
     @staticmethod
     def create_id(name: str) -> UUID:
+        """Return the id of ``admin``, or of a user of an earlier version."""
         return named_id("user", name)
 
     @event(Created)
-    def __init__(self, name: str) -> None:
+    def __init__(
+        self,
+        name: str | None = None,
+        sealed_name: str | None = None,
+        id: UUID | None = None,  # noqa: A002
+    ) -> None:
         self.name = name
+        self.sealed_name = sealed_name
+        # The version of the event that holds the sealed name.
+        self.name_version = 1
+        self.is_erased = False
         self.roles: list[str] = []
         self.key_is_destroyed = False
         self.is_disabled = False
@@ -188,6 +247,25 @@ class User(LoggedAggregate):
     def _enabled(self) -> None:
         self.is_disabled = False
 
+    def rename(self, sealed_name: str) -> None:
+        """Take another name, sealed for the user's next version."""
+        self.trigger_event(self.Renamed, sealed_name=sealed_name)
+
+    def erase(self) -> bool:
+        """Erase the user with their key and name; return whether they weren't yet."""
+        if self.is_erased:
+            return False
+        self.destroy_key()
+        self._erased()
+        return True
+
+    @event(Erased)
+    def _erased(self) -> None:
+        self.name = None
+        self.sealed_name = None
+        self.is_erased = True
+        self.is_disabled = True
+
     @property
     def has_all_tokens(self) -> bool:
         return len(self.tokens) >= TOKENS_MAX
@@ -208,6 +286,28 @@ class User(LoggedAggregate):
     def _token_added(self, token_id: str, dropped: list[str]) -> None:
         kept = [each for each in self.tokens if each not in dropped]
         self.tokens = [*kept, token_id]
+
+
+class UserName(LoggedAggregate):
+    """A name that a user has or had, known only by its id, a keyed hash of it."""
+
+    class Created(LoggedAggregate.Created):
+        """A name belongs to this user permanently; the subject stands for the name.
+
+        Emitted by ``POST /api/users`` and ``PUT /api/users/{user_id}/name``.
+        """
+
+        TOPIC = "user_name.claimed"
+        user_id: Published[Id]
+
+        def sentence(self, named: Named) -> str:
+            return f"reserved a name for the user {named(self.user_id)}"
+
+    TOPIC = "user_name"
+
+    @event(Created)
+    def __init__(self, id: UUID, user_id: str) -> None:  # noqa: A002
+        self.user_id = user_id
 
 
 class Token(LoggedAggregate):

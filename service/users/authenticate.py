@@ -78,7 +78,6 @@ class TokenAuthenticator:
             user=user,
             principal=Principal(
                 user_id=user.id,
-                name=user.name,
                 roles=frozenset(user.roles),
                 token_id=issued.id,
                 facts={issued.id: issued.version, user.id: user.version},

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from service.errors import (
     ConflictError,
@@ -14,8 +14,10 @@ from service.errors import (
     Problem,
 )
 from service.event_log.unit_of_work import UnitOfWork
+from service.keys.vault import Vault
 from service.principal import Role
-from service.users.aggregate import Token, User
+from service.users.aggregate import Token, User, UserName
+from service.users.names import sealed_name
 from service.users.policy import (
     gives_up_power,
     is_own_account,
@@ -31,6 +33,7 @@ RESERVED_NAMES: Final = frozenset({"system"})
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreateUser:
     name: str
+    user_id: UUID = field(default_factory=uuid4)
     roles: tuple[Role, ...] = ()
 
 
@@ -75,21 +78,37 @@ class EnableUser:
     user_id: UUID
 
 
-async def create_user(command: CreateUser, work: UnitOfWork) -> User:
+async def create_user(command: CreateUser, work: UnitOfWork, vault: Vault) -> User:
     """Create a user whose name nobody has, or ever had.
 
     :raises ForbiddenError: the caller is not a superuser
     :raises ConflictError: the name is taken
     """
     refuse_unless_administrator(work)
-    known = await work.find(User, User.create_id(command.name))
-    if known is not None or command.name in RESERVED_NAMES:
-        raise ConflictError(f"the name {command.name} is taken", code="user_name_taken")
-    user = User(name=command.name)
+    await claim_name(command.name, command.user_id, work, vault)
+    sealed = await sealed_name(
+        command.name, vault, user_id=command.user_id, version=User.INITIAL_VERSION
+    )
+    user = User(id=command.user_id, sealed_name=sealed)
     for role in command.roles:
         user.grant_role(role)
     work.save(user)
     return user
+
+
+async def claim_name(name: str, user_id: UUID, work: UnitOfWork, vault: Vault) -> None:
+    """Reserve a name for a user, unless it is theirs already.
+
+    :raises ConflictError: another user has it, or had it
+    """
+    claimed = await work.find(UserName, vault.user_name_id(name))
+    plain = await work.find(User, User.create_id(name))
+    holders = {each.user_id for each in [claimed] if each}
+    holders |= {str(each.id) for each in [plain] if each}
+    if name in RESERVED_NAMES or holders - {str(user_id)}:
+        raise ConflictError(f"the name {name} is taken", code="user_name_taken")
+    if not holders:
+        work.save(UserName(id=vault.user_name_id(name), user_id=str(user_id)))
 
 
 async def grant_role(command: GrantRole, work: UnitOfWork) -> tuple[User, bool]:
@@ -222,9 +241,12 @@ async def enable_user(command: EnableUser, work: UnitOfWork) -> tuple[User, bool
 
     :raises NotFoundError: there is no such user, or none that the caller can see
     :raises ForbiddenError: the caller is not a superuser
+    :raises ConflictError: the user was erased
     """
     user = await visible_user(work, command.user_id)
     refuse_unless_administrator(work)
+    if user.is_erased:
+        raise user_is_erased()
     work.match(user)
     changed = user.enable()
     work.save(user)
@@ -240,6 +262,10 @@ async def visible_user(work: UnitOfWork, user_id: UUID) -> User:
     if user is None or not may_see_user(work.principal, user_id):
         raise NotFoundError("no such user")
     return user
+
+
+def user_is_erased() -> ConflictError:
+    return ConflictError("this user was erased", code="user_erased")
 
 
 def refuse_unless_administrator(work: UnitOfWork) -> None:

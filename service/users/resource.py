@@ -11,10 +11,13 @@ from service.users.aggregate import Token, User
 
 
 class UserResource(TypedDict):
+    """A user; ``name`` is null once it was erased, or the user's key destroyed."""
+
     id: UUID
-    name: str
+    name: str | None
     roles: list[Role]
     is_disabled: bool
+    is_erased: bool
     version: int
     created_at: datetime
     updated_at: datetime
@@ -37,12 +40,13 @@ class IssuedToken(TokenResource):
     token: SecretText
 
 
-def user_resource(user: User) -> UserResource:
+def user_resource(user: User, name: str | None) -> UserResource:
     return {
         "id": user.id,
-        "name": user.name,
+        "name": name,
         "roles": [Role(role) for role in user.roles],
         "is_disabled": user.is_disabled,
+        "is_erased": user.is_erased,
         "version": user.version,
         "created_at": user.created_on,
         "updated_at": user.modified_on,

@@ -1,16 +1,19 @@
 """The user and token commands over HTTP."""
 
-from typing import Annotated
+from functools import partial
+from typing import Annotated, NamedTuple, TypeVar
 from uuid import UUID
 
 from aiohttp import web
 from pydantic import Field
 
-from service.http.app_keys import KEY_RING
-from service.http.dispatch import dispatch
+from service.event_log.unit_of_work import UnitOfWork
+from service.http.app_keys import KEY_RING, VAULT
+from service.http.dispatch import Handler, dispatch
 from service.http.envelope import Answer
 from service.http.operation import Routes
 from service.http.requests import Name, RequestModel, Timestamp
+from service.keys.vault import Vault
 from service.principal import Role
 from service.users.aggregate import Token, User, token_id
 from service.users.commands import (
@@ -29,7 +32,13 @@ from service.users.commands import (
     revoke_role,
     revoke_token,
 )
-from service.users.names import NAME_PATTERN
+from service.users.erasing_commands import (
+    EraseUser,
+    RenameUser,
+    erase_user,
+    rename_user,
+)
+from service.users.names import NAME_PATTERN, name_of
 from service.users.resource import (
     IssuedToken,
     TokenResource,
@@ -41,6 +50,8 @@ from service.users.tokens import new_token
 
 routes = Routes("users")
 
+Command = TypeVar("Command")
+
 NO_SUCH_USER = "no such user, or none that the caller can see"
 NOT_SUPERUSER = "the caller is not a superuser"
 NOT_THEIRS = "the caller is neither that user nor a superuser"
@@ -49,6 +60,18 @@ NOT_THEIRS = "the caller is neither that user nor a superuser"
 class NewUser(RequestModel):
     name: Annotated[str, Field(pattern=NAME_PATTERN)]
     roles: Annotated[tuple[Role, ...], Field(max_length=len(Role))] = ()
+
+
+class NewName(RequestModel):
+    name: Annotated[str, Field(pattern=NAME_PATTERN)]
+
+
+class Changed(NamedTuple):
+    """A user with their name, and whether a command has changed them."""
+
+    user: User
+    name: str | None
+    has_changed: bool
 
 
 class NewToken(RequestModel):
@@ -67,21 +90,22 @@ class NewToken(RequestModel):
 async def post_user(request: web.Request, body: NewUser) -> Answer[UserResource]:
     """Create a user.
 
-    For superusers. The name can't be changed later. Tokens are issued separately.
+    For superusers. The name is stored under the user's key and can be changed. Tokens
+    are issued separately.
     """
 
     def present(user: User) -> Answer[UserResource]:
         return Answer(
             status=201,
             message="user created",
-            data=user_resource(user),
+            data=user_resource(user, body.name),
             etag=user.version,
             headers={"Location": f"/api/users/{user.id}"},
         )
 
     return await dispatch(
         request,
-        create_user,
+        partial(create_user, vault=request.app[VAULT]),
         CreateUser(name=body.name, roles=body.roles),
         present,
     )
@@ -105,7 +129,7 @@ async def put_user_role(
     """
     return await dispatch(
         request,
-        grant_role,
+        _with_name(grant_role, request.app[VAULT]),
         GrantRole(user_id=user_id, role=role),
         lambda result: _user_answer(
             result, changed="role granted", unchanged="role was already granted"
@@ -133,12 +157,73 @@ async def delete_user_role(
     """
     return await dispatch(
         request,
-        revoke_role,
+        _with_name(revoke_role, request.app[VAULT]),
         RevokeRole(user_id=user_id, role=role),
         lambda result: _user_answer(
             result, changed="role revoked", unchanged="role was not granted"
         ),
     )
+
+
+@routes.put(
+    "/api/users/{user_id}/name",
+    answers={
+        200: "user renamed, or user already had this name",
+        403: NOT_SUPERUSER,
+        404: NO_SUCH_USER,
+        409: "the name is taken, or the user was erased",
+    },
+    body_example={"name": "ada"},
+    if_match=True,
+)
+async def put_user_name(
+    request: web.Request, user_id: UUID, body: NewName
+) -> Answer[UserResource]:
+    """Rename a user.
+
+    For superusers. The id stays, and the earlier name stays reserved for the user.
+    """
+    vault = request.app[VAULT]
+    return await dispatch(
+        request,
+        _with_name(partial(rename_user, vault=vault), vault),
+        RenameUser(user_id=user_id, name=body.name),
+        lambda result: _user_answer(
+            result, changed="user renamed", unchanged="user already had this name"
+        ),
+    )
+
+
+@routes.delete(
+    "/api/users/{user_id}",
+    answers={
+        200: "user erased, or user was already erased",
+        403: NOT_SUPERUSER,
+        404: NO_SUCH_USER,
+        409: "superusers can't erase themselves",
+    },
+    if_match=True,
+)
+async def delete_user(request: web.Request, user_id: UUID) -> Answer[UserResource]:
+    """Erase a user.
+
+    For superusers. Irreversibly disables the user and destroys their key: their name,
+    the values of their secrets and the texts of their sessions become unreadable. What
+    they did stays in the log, under their id. Repeat the call if it fails: only a
+    success confirms that the key is destroyed.
+    """
+    vault = request.app[VAULT]
+    answer = await dispatch(
+        request,
+        _with_name(erase_user, vault),
+        EraseUser(user_id=user_id),
+        lambda result: _user_answer(
+            result, changed="user erased", unchanged="user was already erased"
+        ),
+    )
+    # On record first. Should this fail, the follower of destructions does it.
+    await vault.destroy_user(user_id)
+    return answer
 
 
 @routes.put(
@@ -162,7 +247,7 @@ async def put_user_disabled(
     """
     return await dispatch(
         request,
-        disable_user,
+        _with_name(disable_user, request.app[VAULT]),
         DisableUser(user_id=user_id),
         lambda result: _user_answer(
             result, changed="user disabled", unchanged="user was already disabled"
@@ -188,7 +273,7 @@ async def delete_user_disabled(
     """
     return await dispatch(
         request,
-        enable_user,
+        _with_name(enable_user, request.app[VAULT]),
         EnableUser(user_id=user_id),
         lambda result: _user_answer(
             result, changed="user enabled", unchanged="user was not disabled"
@@ -278,12 +363,23 @@ async def delete_user_token(
     )
 
 
+def _with_name(
+    handler: Handler[Command, tuple[User, bool]], vault: Vault
+) -> Handler[Command, Changed]:
+    """Let a handler return the user's name, too."""
+
+    async def handle(command: Command, work: UnitOfWork) -> Changed:
+        user, has_changed = await handler(command, work)
+        return Changed(user, await name_of(user, vault), has_changed)
+
+    return handle
+
+
 def _user_answer(
-    result: tuple[User, bool], *, changed: str, unchanged: str
+    result: Changed, *, changed: str, unchanged: str
 ) -> Answer[UserResource]:
-    user, has_changed = result
     return Answer(
-        message=changed if has_changed else unchanged,
-        data=user_resource(user),
-        etag=user.version,
+        message=changed if result.has_changed else unchanged,
+        data=user_resource(result.user, result.name),
+        etag=result.user.version,
     )

@@ -25,7 +25,7 @@ async def test_json_lines_hold_the_whole_log(
     head = (await resources.log.head()).position
     assert [line["position"] for line in lines] == [*range(1, head + 1)]
     assert lines[-1]["kind"] == lines[-1]["topic"] == "audit.read"
-    assert lines[0]["what"] == "created the user olga"
+    assert lines[0]["what"] == f"created the user olga ({auditor.user_id})"
 
 
 async def test_an_export_is_longer_than_a_batch(

@@ -262,7 +262,7 @@ async def test_one_entry_as_it_is_recorded(callers: Callers) -> None:
     beyond = await auditor.get(f"{EVENTS}/1000")
 
     assert (reply.status, reply.data["kind"]) == (200, "user.created")
-    assert reply.data["what"] == "created the user olga"
+    assert reply.data["what"] == f"created the user olga ({auditor.user_id})"
     assert reply.data["recorded"]["metadata"] == '{"actor":"test"}'
     assert '"name":"olga"' in reply.data["recorded"]["state"]
     assert (reply.data["actor_id"], reply.data["actor"]) == (None, "test")

@@ -107,6 +107,7 @@ async def make_things(walk: Walk) -> Made:
     ).data
     await walk.call("get_users")
     await walk.call("get_user", user_id=user_id)
+    await walk.call("put_user_name", {"name": "grace.hopper"}, user_id=user_id)
     await walk.call("get_user_by_name", user_name="grace")
     await walk.call("put_user_disabled", user_id=user_id)
     await walk.call("delete_user_disabled", user_id=user_id)
@@ -265,3 +266,4 @@ async def end_things(walk: Walk, made: Made) -> None:
     await walk.call("delete_user_token", **of_user, token_id=made.ids["token_id"])
     await walk.call("delete_secret_by_name", name=made.ids["name"])
     await walk.call("delete_user_key", **of_user)
+    await walk.call("delete_user", **of_user)

@@ -75,6 +75,7 @@ _ROWS: Final = """
     post_price_correction           403      403      403      403     403
     post_genai_prices_import        403      403      403      403     403
     post_litellm_import             403      403      403      403     403
+    put_user_name                   404      403      404      404     404
     put_user_disabled               404      403      404      404     404
     put_user_role                   404      403      404      404     404
     put_agent                       404      403      404      200     403
@@ -97,6 +98,7 @@ _ROWS: Final = """
     delete_agent_grant              403      403      403      200     403
     delete_secret_by_name           200      200      200      200     200
     delete_agent                    404      403      404      200     403
+    delete_user                     404      403      404      404     404
     delete_user_key                 404      403      404      404     404
 """
 

@@ -48,7 +48,7 @@ async def test_an_empty_log_gets_an_admin_whose_token_works(
     caller = await resources.authenticator.authenticate(
         f"Bearer {file.read_text().strip()}"
     )
-    assert (caller.name, caller.is_superuser) == ("admin", True)
+    assert (caller.user_id, caller.is_superuser) == (User.create_id("admin"), True)
     recorded = await everything(resources)
     assert [each.topic for each in recorded] == ADMIN_EVENTS
     assert {each.metadata["actor"] for each in recorded} == {"system"}
@@ -174,7 +174,7 @@ async def test_the_operator_issues_a_token_for_a_user(
 
     assert is_well_formed(token)
     caller = await resources.authenticator.authenticate(f"Bearer {token}")
-    assert caller.name == "ada"
+    assert caller.user_id == User.create_id("ada")
     issued = (await everything(resources))[-1]
     assert (issued.topic, issued.metadata["actor"]) == ("token.issued", "system")
 

@@ -13,12 +13,10 @@ from service.errors import (
 from service.principal import Principal, Role
 from service.users.aggregate import Token, User
 from service.users.commands import (
-    CreateUser,
     GrantRole,
     IssueToken,
     RevokeRole,
     RevokeToken,
-    create_user,
     grant_role,
     issue_token,
     revoke_role,
@@ -42,29 +40,6 @@ def token_of(user: Principal) -> Token:
 
 def revoke(token: Token, user_id: UUID | None = None) -> RevokeToken:
     return RevokeToken(user_id=user_id or UUID(token.user_id), token_id=token.id)
-
-
-async def test_superuser_creates_a_user_with_roles(scenario: Scenario) -> None:
-    command = CreateUser(name="ada", roles=(Role.RUNTIME, Role.AUDITOR, Role.RUNTIME))
-    await scenario.when(create_user, command, by=ROOT)
-    await scenario.then(
-        ("user.created", ROOT), ("user.role_granted", ROOT), ("user.role_granted", ROOT)
-    )
-    assert scenario.result.id == User.create_id("ada")
-    assert scenario.result.roles == ["auditor", "runtime"]
-
-
-@pytest.mark.parametrize("caller", [ADA, AUDITOR])
-async def test_others_create_no_users(scenario: Scenario, caller: Principal) -> None:
-    await scenario.when(create_user, CreateUser(name="eve"), by=caller)
-    await scenario.then_refused(ForbiddenError)
-
-
-@pytest.mark.parametrize("name", ["ada", "system"])
-async def test_a_name_that_is_taken_is_refused(scenario: Scenario, name: str) -> None:
-    await scenario.given(User(name="ada"))
-    await scenario.when(create_user, CreateUser(name=name), by=ROOT)
-    await scenario.then_refused(ConflictError)
 
 
 async def test_superuser_grants_a_role(scenario: Scenario) -> None:

@@ -22,6 +22,7 @@ async def test_roles_and_tokens_follow_their_events(
     )
     bob = User(name="bob")
     bob.disable()
+    bob.rename("sealed")
     await scenario.given(ada, bob, token)
     await tables(resources, "users")
     ada.revoke_role(Role.RUNTIME)
@@ -33,12 +34,12 @@ async def test_roles_and_tokens_follow_their_events(
     at = "2026-03-01 12:00:00+00"
     assert sorted(rows["user_account"]) == sorted(
         [
-            f'({ada.id},ada,{{auditor}},f,4,"{at}","{at}")',
-            f'({User.create_id("bob")},bob,{{}},t,2,"{at}","{at}")',
+            f'({ada.id},ada,,1,{{auditor}},f,f,1,4,"{at}","{at}")',
+            f'({User.create_id("bob")},,sealed,3,{{}},t,f,4,3,"{at}","{at}")',
         ]
     )
     label = '"a ""quoted"", label"'
-    assert rows["user_token"] == [f'({token.id},{ada.id},{label},6,"{at}",,"{at}")']
+    assert rows["user_token"] == [f'({token.id},{ada.id},{label},7,"{at}",,"{at}")']
 
 
 async def test_rebuilt_users_equal_live_ones(
@@ -59,7 +60,7 @@ async def test_rebuilt_users_equal_live_ones(
             token.revoke()
             user.revoke_role(Role.RUNTIME)
             user.destroy_key()
-            user.disable()
+            user.erase()
         await scenario.given(user, token)
 
     await expect_rebuild_equals_live(resources, "users")

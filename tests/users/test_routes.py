@@ -8,7 +8,6 @@ import pytest
 from service.resources import Resources
 from tests.callers import Caller, Callers, Reply
 from tests.rebuilding import tables
-from tests.scenario import principal
 
 
 def without_request_id(reply: Reply) -> tuple[int, bytes]:
@@ -29,10 +28,11 @@ async def test_superuser_creates_a_user(callers: Callers) -> None:
 
     assert (reply.status, reply.message) == (201, "user created")
     assert reply.data == {
-        "id": str(principal("ada").user_id),
+        "id": reply.data["id"],
         "name": "ada",
         "roles": ["auditor"],
         "is_disabled": False,
+        "is_erased": False,
         "version": 2,
         "created_at": reply.data["created_at"],
         "updated_at": reply.data["created_at"],
@@ -252,19 +252,18 @@ async def test_everyone_may_ask_who_they_are(callers: Callers) -> None:
     assert me.headers["ETag"] == '"2"'
 
 
-async def test_users_are_listed_by_name_in_pages(
+async def test_users_are_listed_in_pages_as_they_were_created(
     callers: Callers, resources: Resources
 ) -> None:
     root = await callers.user("root", "superuser")
-    for name in ("ada", "bob", "eve"):
-        await callers.user(name)
+    made = [await callers.user(name) for name in ("eve", "bob", "ada")]
     await tables(resources, "users")
 
     first = (await root.get("/api/users?limit=3")).data
-    assert [each["name"] for each in first["users"]] == ["ada", "bob", "eve"]
-    assert first["end_cursor"] == "eve"
-    rest = (await root.get("/api/users?limit=3&after=eve")).data
-    assert [each["name"] for each in rest["users"]] == ["root"]
+    assert [each["name"] for each in first["users"]] == ["root", "eve", "bob"]
+    assert first["end_cursor"] == str(made[1].user_id)
+    rest = (await root.get(f"/api/users?limit=3&after={made[1].user_id}")).data
+    assert [each["name"] for each in rest["users"]] == ["ada"]
     assert rest["end_cursor"] is None
 
 

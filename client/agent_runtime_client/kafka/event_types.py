@@ -90,6 +90,13 @@ class TokenIssuedV1:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UserCreatedV1:
+    """A user was created; the name is theirs permanently."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AgentRegisteredV1:
     """An agent was registered; its creator is its first manager."""
 
@@ -491,10 +498,18 @@ class ToolRulesClearedV1:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UserCreatedV1:
-    """A user was created; the name is theirs permanently."""
+class UserCreatedV2:
+    """A user was created."""
 
-    name: str
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserRenamedV1:
+    """The user has another name; nobody else gets the earlier one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserErasedV1:
+    """The user was erased, with their name: none of their tokens is accepted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -531,12 +546,20 @@ class UserTokenAddedV1:
     """A token was added to the user's tokens, whose number is limited."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserNameClaimedV1:
+    """A name belongs to this user permanently; the subject stands for the name."""
+
+    user_id: str
+
+
 EVENT_TYPES: Final[Mapping[str, type[Any]]] = {
     "model_pricing.price_corrected.v1": ModelPricingPriceCorrectedV1,
     "model_pricing.price_set.v1": ModelPricingPriceSetV1,
     "session.turn_amended.v1": SessionTurnAmendedV1,
     "session.turn_recorded.v1": SessionTurnRecordedV1,
     "token.issued.v1": TokenIssuedV1,
+    "user.created.v1": UserCreatedV1,
     "agent.registered.v1": AgentRegisteredV1,
     "agent.edited.v1": AgentEditedV1,
     "agent.retired.v1": AgentRetiredV1,
@@ -582,11 +605,14 @@ EVENT_TYPES: Final[Mapping[str, type[Any]]] = {
     "tool_rules.created.v1": ToolRulesCreatedV1,
     "tool_rules.replaced.v1": ToolRulesReplacedV1,
     "tool_rules.cleared.v1": ToolRulesClearedV1,
-    "user.created.v1": UserCreatedV1,
+    "user.created.v2": UserCreatedV2,
+    "user.renamed.v1": UserRenamedV1,
+    "user.erased.v1": UserErasedV1,
     "user.role_granted.v1": UserRoleGrantedV1,
     "user.role_revoked.v1": UserRoleRevokedV1,
     "user.key_destroyed.v1": UserKeyDestroyedV1,
     "user.disabled.v1": UserDisabledV1,
     "user.enabled.v1": UserEnabledV1,
     "user.token_added.v1": UserTokenAddedV1,
+    "user_name.claimed.v1": UserNameClaimedV1,
 }

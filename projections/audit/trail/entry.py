@@ -20,11 +20,13 @@ from service.event_log.stored_entries import (
     first_entries,
     naming_entries,
 )
+from service.keys.vault import Vault
 from service.price_catalog.aggregate import ModelPricing
 from service.price_catalog.provider import Provider
 from service.secrets.aggregate import Secret
 from service.sessions.aggregate import ChatSession
 from service.users.aggregate import Token
+from service.users.names import opened_name
 
 # What gives its name to a thing that keeps it. Users, agents and connectors don't.
 NAMES: Final[Mapping[str, Callable[[Any], str]]] = {
@@ -81,32 +83,79 @@ class _Read:
     event: Any
 
 
-async def audit_entries(
+@dataclass(frozen=True, slots=True)
+class _SealedName:
+    """A user's name, sealed in an event of theirs."""
+
+    user_id: UUID
+    version: int
+    sealed: str
+
+
+@dataclass(frozen=True, slots=True)
+class NamedEntries:
+    """Entries with the names of what they are about, users' names still sealed."""
+
+    read: Sequence[_Read]
+    names: Mapping[str, str | _SealedName]
+
+    async def shown(self, vault: Vault | None) -> list[AuditEntry]:
+        """Return the entries as the API shows them.
+
+        Call it without a connection of one's own: opening a name may need another.
+        Without ``vault``, sealed names are left out.
+        """
+        names = {
+            each: name for each, name in self.names.items() if isinstance(name, str)
+        }
+        for each, name in self.names.items():
+            if vault is None or isinstance(name, str):
+                continue
+            opened = await opened_name(
+                name.sealed, vault, user_id=name.user_id, version=name.version
+            )
+            if opened is not None:
+                names[each] = opened
+        return [_shown(each, names) for each in self.read]
+
+
+async def named_entries(
     db: Db, mapper: EventMapper, entries: Sequence[StoredEntry]
-) -> list[AuditEntry]:
-    """Return entries as the API shows them, with names for ids."""
+) -> NamedEntries:
+    """Read entries, and the names for the ids in them."""
     read = [
         _Read(each, authorship(each.metadata), _event(mapper, each)) for each in entries
     ]
-    names = await _names(db, mapper, _ids(read))
-    return [_shown(each, names) for each in read]
+    return NamedEntries(read, await _names(db, mapper, _ids(read)))
 
 
-async def _names(db: Db, mapper: EventMapper, ids: Iterable[str]) -> dict[str, str]:
+async def _names(
+    db: Db, mapper: EventMapper, ids: Iterable[str]
+) -> dict[str, str | _SealedName]:
     """Return the names of what has one among some ids.
 
     The present names, from the log: so an entry shows them however far any read table
-    has come.
+    has come. An erased user has none.
     """
     wanted = sorted(set(ids))
-    naming = await naming_entries(db, wanted)
-    decoded = [(each, _event(mapper, each)) for each in naming]
-    names = {str(each.aggregate_id): event.name for each, event in decoded if event}
-    first = await first_entries(db, wanted, [*NAMES])
-    for each in first:
+    names: dict[str, str | _SealedName] = {}
+    for each in await naming_entries(db, wanted):
+        name = _name_in(_event(mapper, each))
+        if name is not None:
+            names[str(each.aggregate_id)] = name
+    for each in await first_entries(db, wanted, [*NAMES]):
         if (event := _event(mapper, each)) is not None:
             names[str(each.aggregate_id)] = NAMES[each.topic](event)
     return names
+
+
+def _name_in(event: Any) -> str | _SealedName | None:
+    """Return the name that an event gives a user, agent or connector."""
+    sealed = getattr(event, "sealed_name", None)
+    if sealed is not None:
+        return _SealedName(event.originator_id, event.originator_version, sealed)
+    name: str | None = getattr(event, "name", None)
+    return name
 
 
 def _event(mapper: EventMapper, entry: StoredEntry) -> Any:

@@ -13,13 +13,14 @@ from psycopg.errors import UndefinedTable
 
 from projections.audit.entry_json import recorded
 from projections.audit.proofs.queries import leaves_known
-from projections.audit.trail.entry import AuditEntry, audit_entries
+from projections.audit.trail.entry import AuditEntry, named_entries
 from projections.audit.trail.filters import Filters
 from projections.audit.trail.queries import entries_found
 from service.database import Db
 from service.event_log.mapper import EventMapper
 from service.event_log.stored_entries import StoredEntry
 from service.http.envelope import to_json
+from service.keys.vault import Vault
 
 BATCH_ENTRIES: Final = 500
 COLUMNS: Final = (
@@ -58,9 +59,15 @@ class Exported:
 
 
 async def export(
-    borrow: Borrow, mapper: EventMapper, filters: Filters, form: Format
+    borrow: Borrow,
+    mapper: EventMapper,
+    filters: Filters,
+    form: Format,
+    vault: Vault | None = None,
 ) -> AsyncIterator[Exported]:
     """Yield the lines of all entries that pass, oldest first.
+
+    Without ``vault``, users' sealed names are left out.
 
     Each batch is read on a connection of its own for as long as that takes, so that
     a slow reader holds none. The log is only added to: batches fit together.
@@ -72,8 +79,9 @@ async def export(
             found = await entries_found(
                 db, filters, order="oldest", limit=BATCH_ENTRIES
             )
-            shown = await audit_entries(db, mapper, found)
+            named = await named_entries(db, mapper, found)
             leaves = await _leaves(db, found) if form == "jsonl" else {}
+        shown = await named.shown(vault)
         if found:
             lines = (
                 _csv(map(_cells, shown))

@@ -3,7 +3,7 @@
 import asyncio
 from dataclasses import replace
 
-from projections.audit.trail.entry import AuditEntry, audit_entries
+from projections.audit.trail.entry import AuditEntry, named_entries
 from projections.audit.trail.filters import Filters
 from projections.audit.trail.queries import entries_found, trail_and_log_end
 from service.database import Pool
@@ -11,6 +11,7 @@ from service.event_log.commit_notifier import wait_for_commit
 from service.event_log.log import EventLog
 from service.http.envelope import to_json
 from service.http.streaming import Stream
+from service.keys.vault import Vault
 
 BATCH_ENTRIES = 200
 HEARTBEAT_S = 15.0
@@ -31,8 +32,10 @@ class Tail:
         self,
         log: EventLog,
         pool: Pool,
+        vault: Vault,
         filters: Filters,
     ) -> None:
+        self._vault = vault
         self._log = log
         self._pool = pool
         self._filters = filters
@@ -63,7 +66,8 @@ class Tail:
             found = await entries_found(
                 db, filters, order="oldest", limit=BATCH_ENTRIES
             )
-            shown = await audit_entries(db, self._log.mapper, found)
+            named = await named_entries(db, self._log.mapper, found)
+        shown = await named.shown(self._vault)
         if len(found) == BATCH_ENTRIES:
             last = found[-1].position
         return shown, max(last, filters.first - 1)

@@ -16,7 +16,7 @@ from service.errors import (
     PreconditionFailedError,
     Problem,
 )
-from service.http.app_keys import EVENT_LOG
+from service.http.app_keys import EVENT_LOG, VAULT
 from service.http.log_epoch import EPOCH_HEADER, POSITION_HEADER
 from service.http.operation import EVENT_STREAM, Routes
 from service.http.requests import POSITION_MAX, QueryModel
@@ -81,7 +81,9 @@ async def get_audit_stream(
     )
     log = request.config_dict[EVENT_LOG]
     streams = request.config_dict[STREAMS]
-    tail = Tail(log, request.config_dict[READ_POOL], filters)
+    tail = Tail(
+        log, request.config_dict[READ_POOL], request.config_dict[VAULT], filters
+    )
     headers = {
         POSITION_HEADER: str(filters.first - 1),
         EPOCH_HEADER: str(log.epoch),

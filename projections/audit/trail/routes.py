@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 from projections.audit.entry_json import recorded
 from projections.audit.history.state import Change
 from projections.audit.trail.changes import changes_at
-from projections.audit.trail.entry import AuditEntry, audit_entries
+from projections.audit.trail.entry import AuditEntry, named_entries
 from projections.audit.trail.export import Format, export
 from projections.audit.trail.filters import (
     Filters,
@@ -27,7 +27,7 @@ from service.audit.record import may_still_read, record_reading
 from service.errors import NotFoundError
 from service.event_log import reader
 from service.event_log.stored_entries import entries_between
-from service.http.app_keys import EVENT_LOG
+from service.http.app_keys import EVENT_LOG, VAULT
 from service.http.envelope import Answer
 from service.http.log_epoch import EPOCH_HEADER, POSITION_HEADER
 from service.http.operation import Routes
@@ -93,7 +93,8 @@ async def get_audit_events(
             snapshot.db, filters, order=query.order, limit=query.limit + 1
         )
         page = page_of(found, query.limit, lambda entry: entry.position)
-        entries = await audit_entries(snapshot.db, log.mapper, page.rows)
+        named = await named_entries(snapshot.db, log.mapper, page.rows)
+    entries = await named.shown(request.config_dict[VAULT])
     return Answer(
         message="audit trail",
         data=AuditPage(entries=entries, end_cursor=page.end_cursor),
@@ -118,8 +119,9 @@ async def get_audit_event(
         if not found:
             raise NotFoundError("the log has no such position")
         mapper = request.config_dict[EVENT_LOG].mapper
-        (entry,) = await audit_entries(db, mapper, found)
+        named = await named_entries(db, mapper, found)
         changes = await changes_at(db, mapper, found[0])
+    (entry,) = await named.shown(request.config_dict[VAULT])
     data = WholeEntry(**entry, changes=changes, recorded=recorded(found[0]))
     return Answer(message="audit entry", data=data)
 
@@ -181,7 +183,8 @@ async def _export(
     mapper = request.config_dict[EVENT_LOG].mapper
     streams = request.config_dict[STREAMS]
     async with streams.open(request, CONTENT_TYPES[form], headers) as stream:
-        async for exported in export(pool.connection, mapper, filters, form):
+        vault = request.config_dict[VAULT]
+        async for exported in export(pool.connection, mapper, filters, form, vault):
             if not await may_still_read(request):
                 stream.abort()
             await stream.write(exported.lines)

@@ -47,6 +47,7 @@ from service.sessions.otlp.text_order import FIRST_INPUT, LAST_OUTPUT, TextOrder
 from service.sessions.otlp.trace import TraceTexts, turn_of
 from service.sessions.policy import records_for_anyone
 from service.users.aggregate import User
+from service.users.names import find_user
 
 AGENT: Final = ("agent_runtime.agent_id", "gen_ai.agent.id")
 # Request bodies in memory at once, in this process.
@@ -233,11 +234,10 @@ class Ingest:
         if name is None or not records_for_anyone(principal):
             return None
         try:
-            user_id = UUID(name)
+            user = await self.log.load(UUID(name))
         except ValueError:
-            user_id = User.create_id(name)
-        user = await self.log.load(user_id)
-        return user_id if isinstance(user, User) else None
+            user = await find_user(name, self.log, self.vault)
+        return user.id if isinstance(user, User) else None
 
     async def _owner(self, span: ReportedSpan, principal: Principal) -> UUID:
         """Return the user whose key encrypts the texts of a span without a user."""

@@ -38,7 +38,8 @@ class UsersResource:
     ) -> User:
         """Create a user.
 
-        For superusers. The name can't be changed later. Tokens are issued separately.
+        For superusers. The name is stored under the user's key and can be changed.
+        Tokens are issued separately.
         """
         return self._caller.model(
             operations.POST_USER,
@@ -48,9 +49,12 @@ class UsersResource:
         )
 
     def list(
-        self, *, limit: int | NotGiven = NOT_GIVEN, after: str | NotGiven = NOT_GIVEN
+        self,
+        *,
+        limit: int | NotGiven = NOT_GIVEN,
+        after: UUID | str | NotGiven = NOT_GIVEN,
     ) -> Pages[User, UserList]:
-        """List all users, by name.
+        """List all users, in the order in which they were created.
 
         For superusers and auditors.
         """
@@ -102,6 +106,56 @@ class UsersResource:
             if_match=if_match,
             idempotency_key=idempotency_key,
         )
+
+    def set_name(
+        self,
+        user_id: UUID | str,
+        name: str,
+        *,
+        if_match: int | str | None = None,
+        idempotency_key: str | None = None,
+    ) -> User:
+        """Rename a user.
+
+        For superusers. The id stays, and the earlier name stays reserved for the user.
+        """
+        return self._caller.model(
+            operations.PUT_USER_NAME,
+            User,
+            path={"user_id": user_id},
+            body={"name": name},
+            if_match=if_match,
+            idempotency_key=idempotency_key,
+        )
+
+    def delete(
+        self,
+        user_id: UUID | str,
+        *,
+        if_match: int | str | None = None,
+        idempotency_key: str | None = None,
+    ) -> User:
+        """Erase a user.
+
+        For superusers. Irreversibly disables the user and destroys their key: their
+        name, the values of their secrets and the texts of their sessions become
+        unreadable. What they did stays in the log, under their id. Repeat the call if
+        it fails: only a success confirms that the key is destroyed.
+        """
+        return self._caller.model(
+            operations.DELETE_USER,
+            User,
+            path={"user_id": user_id},
+            if_match=if_match,
+            idempotency_key=idempotency_key,
+        )
+
+    def get(self, user_id: UUID | str) -> User:
+        """Get a user.
+
+        Superusers and auditors see all users, others only themselves.
+        """
+        return self._caller.model(operations.GET_USER, User, path={"user_id": user_id})
 
     def disable(
         self,
@@ -217,18 +271,11 @@ class UsersResource:
 
         For superusers, auditors and everybody who manages an agent, so that they can
         appoint other managers and readers. Limited to 60 calls at once, then one per
-        second. The user is read from the event log.
+        second. A user who was renamed is found by earlier names, too.
         """
         return self._caller.model(
             operations.GET_USER_BY_NAME, FoundUser, path={"user_name": user_name}
         )
-
-    def get(self, user_id: UUID | str) -> User:
-        """Get a user.
-
-        Superusers and auditors see all users, others only themselves.
-        """
-        return self._caller.model(operations.GET_USER, User, path={"user_id": user_id})
 
     def destroy_key(
         self, user_id: UUID | str, *, idempotency_key: str | None = None
