@@ -32,13 +32,17 @@ def test_a_sentence_is_the_same_every_time(kind: EventType) -> None:
     assert len(said) == 1
 
 
-# Their rules are an agent's, which is what they name.
-OF_AGENTS = {"tool_rules.replaced", "tool_rules.cleared"}
+# They name the agent, or the provider, whose rules these are.
+NAMED_OTHERWISE = {
+    "tool_rules.replaced",
+    "tool_rules.cleared",
+    "match_rules.provider_changed",
+}
 CHANGES = [
     kind
     for kind in KINDS
     if not issubclass(kind.event, LoggedAggregate.Created)
-    and kind.topic not in OF_AGENTS
+    and kind.topic not in NAMED_OTHERWISE
 ]
 
 
