@@ -2,6 +2,7 @@
 # make test    run the tests
 # make test-fast   run those that need neither PostgreSQL, Kafka nor processes: every decision, in seconds
 # make test-phoenix   run the tests with a real Arize Phoenix, which make test skips unless it is installed
+# make recordings   record what instrumentations write again, in an environment of their own
 # make coverage   run the tests and measure which lines and branches they reach
 # make faults  inject faults into real processes, Kafka too, while clients write; check that nothing was lost
 # make bench   run the benchmarks against their baselines, for about ten minutes
@@ -16,7 +17,7 @@ VENV ?= .venv
 DATA ?= data
 bin = $(VENV)/bin
 
-.PHONY: serve test costs coverage test-fast test-phoenix faults bench bench-check check format contract examples lock clean
+.PHONY: serve test costs coverage test-fast test-phoenix faults bench bench-check check format contract examples lock clean recordings
 
 serve: $(VENV)/.installed
 	$(bin)/agent-runtime serve --data-dir $(DATA) --demo
@@ -38,6 +39,12 @@ coverage: $(VENV)/.installed-for-tests
 # Installs Phoenix first, in an environment of its own, unless it is installed.
 test-phoenix: $(VENV)/.installed-for-tests
 	CI=true $(bin)/pytest tests/phoenix
+
+# The tests replay the recordings, and need none of this.
+recordings: $(VENV)/.installed-for-tests
+	$(PYTHON) -m venv .instrumentations
+	.instrumentations/bin/pip install --quiet --disable-pip-version-check --require-hashes -r tests/sessions/instrumentations/requirements.txt
+	$(bin)/python -m tests.sessions.instrumentations.record .instrumentations/bin/python
 
 # The short run; the long one is python -m tests.faults, see docs/reliability.md.
 faults: $(VENV)/.installed-for-tests

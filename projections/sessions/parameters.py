@@ -1,7 +1,7 @@
 """Query parameters of the session list."""
 
 import re
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Annotated, Self
 from uuid import UUID
 
@@ -24,16 +24,36 @@ PAGE_SIZE_MAX = 100
 OFFSET_MAX = 2**62
 PREFIX_PATTERN = r"^[^\x00-\x1f\x7f-\x9f]+$"
 
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+# Calendar, week and ordinal dates, each in the extended or the basic format.
+_TIMESTAMP = re.compile(
+    r"(?P<date>\d{4}-?\d{2}-?\d{2}|\d{4}-?W\d{2}-?\d|(?P<year>\d{4})-?(?P<day>\d{3}))"
+    r"([Tt ](?P<time>.+))?",
+    re.ASCII,
+)
+# The end of a day.
+_MIDNIGHT = re.compile(r"24(?=(:?00){0,2}([.,]0+)?([Zz+-]|$))")
 # A plus sign that wasn't escaped in the query has become a blank.
-_LOST_PLUS = re.compile(r"(?<=\d) (?=\d{2}:?\d{2}$)")
+_LOST_PLUS = re.compile(r"(?<=\d) (?=\d{2}(:?\d{2})?$)")
 
 
-def _iso_8601(text: str) -> str:
-    if not _DATE.match(text):
+def _iso_8601(text: str) -> datetime:
+    found = _TIMESTAMP.fullmatch(text)
+    if found is None:
         raise ValueError("takes an ISO 8601 time, such as 2026-03-01T12:00:00Z")
-    time = text[len("2026-03-01T") :]
-    return text[: -len(time)] + _LOST_PLUS.sub("+", time) if time else text
+    try:
+        if found["day"] is None:
+            day = date.fromisoformat(found["date"])
+        else:
+            day = date(int(found["year"]), 1, 1) + timedelta(int(found["day"]) - 1)
+            if day.year != int(found["year"]):
+                raise ValueError("no such day of the year")  # noqa: TRY301
+        time = _LOST_PLUS.sub("+", found["time"] or "00").replace("z", "Z")
+        ends_day = _MIDNIGHT.match(time)
+        if ends_day:
+            day, time = day + timedelta(days=1), "00" + time[2:]
+        return datetime.fromisoformat(f"{day.isoformat()}T{time}")
+    except (ValueError, OverflowError):
+        raise ValueError("not a time of the ISO 8601 calendar") from None
 
 
 def _cursor(text: str) -> Cursor:

@@ -17,6 +17,7 @@ from service.event_log.unit_of_work import UnitOfWork
 from service.keys.vault import Vault
 from service.sessions.aggregate import TURNS_MAX, ChatSession
 from service.sessions.cost import charge_of_turn
+from service.sessions.metrics import count_turn
 from service.sessions.policy import may_record, may_see, records_for_anyone
 from service.sessions.sealing import sealed_texts
 from service.sessions.turn import CLOCK_AHEAD_MAX, Turn, problems_of
@@ -124,7 +125,9 @@ async def record_turns(
             )
         texts = await sealed_texts(turn.texts, session, vault)
         charge, shares = await charge_of_turn(turn, work)
-        changes.append(session.record_turn(turn, texts, charge, shares))
+        changed = session.record_turn(turn, texts, charge, shares)
+        changes.append(changed)
+        count_turn(turn, charge)
     work.save(session)
     return session, changes
 

@@ -23,6 +23,7 @@ CURRENCY: Final = "USD"
 ANNOTATIONS_MAX: Final = 100
 LABELS_MAX: Final = 100
 TEXT_CHARACTERS_MAX: Final = 4096
+CUT: Final = " [...]"
 METADATA_BYTES_MAX: Final = 4096
 COUNT_MAX: Final = 2**53
 # The decimal digits that a double preserves.
@@ -105,7 +106,7 @@ def _summary(node: Any) -> AnnotationSummary:
     return {
         "name": _text(given, "name"),
         "count": _count(given, "count") or 0,
-        "labels": [label[:TEXT_CHARACTERS_MAX] for label in labels],
+        "labels": [_shortened(label) for label in labels],
         "mean_score": _number(given, "meanScore"),
         "score_count": _count(given, "scoreCount") or 0,
         "label_count": _count(given, "labelCount") or 0,
@@ -144,7 +145,14 @@ def _text(given: Mapping[str, Any], name: str) -> str:
     value = given.get(name)
     if not isinstance(value, str):
         raise BadRowError
-    return value[:TEXT_CHARACTERS_MAX]
+    return _shortened(value)
+
+
+def _shortened(text: str) -> str:
+    """Return a text of at most ``TEXT_CHARACTERS_MAX``; an ellipsis marks the cut."""
+    if len(text) <= TEXT_CHARACTERS_MAX:
+        return text
+    return text[: TEXT_CHARACTERS_MAX - len(CUT)] + CUT
 
 
 def _optional_text(given: Mapping[str, Any], name: str) -> str | None:

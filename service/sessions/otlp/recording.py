@@ -30,7 +30,8 @@ from service.sessions.turn import Texts, Turn, problems_of
 NO_TEXTS: Final = Texts()
 # In one command; further turns go into the next one.
 TURNS_MAX: Final = 50
-COMMANDS_AT_ONCE: Final = 8
+# More share one commit of the log; each holds a connection while it loads.
+COMMANDS_AT_ONCE: Final = 32
 REFUSALS: Final = (ConflictError, ForbiddenError, InvalidRequestError, NotFoundError)
 
 
