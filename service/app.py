@@ -53,6 +53,7 @@ from service.sessions.otlp.ingest import Ingest
 from service.sessions.otlp.routes import INGEST, deleting_old_traces
 from service.sessions.otlp.routes import routes as trace_ingest
 from service.sessions.routes import routes as session_commands
+from service.tool_rules.preview_routes import routes as tool_rule_previews
 from service.tool_rules.removal_routes import routes as tool_rule_removals
 from service.tool_rules.restore_routes import routes as tool_rule_restores
 from service.tool_rules.routes import routes as tool_rule_commands
@@ -74,6 +75,7 @@ def operations() -> list[Operation]:
             grant_commands,
             connector_reads,
             tool_rule_commands,
+            tool_rule_previews,
             tool_rule_restores,
             tool_rule_removals,
             tool_rule_reads,

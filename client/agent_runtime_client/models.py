@@ -173,6 +173,16 @@ class CheckpointKey(Model):
     public_key: str
 
 
+class ConnectorDecisions(Model):
+    connector_id: UUID
+    tools: Sequence[ToolDecision]
+
+    CONVERTERS = {
+        "connector_id": UUID,
+        "tools": lambda value: list_of(ToolDecision.decode)(value),
+    }
+
+
 class ConnectorDifference(Model):
     connector_id: UUID
     granted_before: bool
@@ -718,6 +728,30 @@ class Pagination(Model):
 class PartialSuccess(Model):
     rejectedSpans: str
     errorMessage: str
+
+
+class PreviewedRules(Model):
+    """What replacing the rules would do; ``version`` is the current one, for If-Match.
+
+    ``connectors`` has the decisions that would change. The service knows no list of a
+    connector's tools, so it tries one name for each pattern.
+    """
+
+    agent_id: UUID
+    version: int
+    added: Sequence[ToolRule]
+    removed: Sequence[ToolRule]
+    unchanged: int
+    connectors: Sequence[ConnectorDecisions]
+    warnings: Sequence[ToolRuleWarning]
+
+    CONVERTERS = {
+        "agent_id": UUID,
+        "added": lambda value: list_of(ToolRule.decode)(value),
+        "removed": lambda value: list_of(ToolRule.decode)(value),
+        "connectors": lambda value: list_of(ConnectorDecisions.decode)(value),
+        "warnings": lambda value: list_of(ToolRuleWarning.decode)(value),
+    }
 
 
 class PriceChange(Model):
@@ -1382,6 +1416,12 @@ class TokenUsage(Model):
     cache_creation: int | None
 
 
+class ToolDecision(Model):
+    tool: str
+    before: Stance
+    after: Stance
+
+
 class ToolDifference(Model):
     """A tool with different decisions, and the last event that affected it."""
 
@@ -1651,6 +1691,7 @@ __all__ = [
     "Change",
     "CheckpointKey",
     "Connector",
+    "ConnectorDecisions",
     "ConnectorDifference",
     "ConnectorList",
     "ConnectorWithGrants",
@@ -1686,6 +1727,7 @@ __all__ = [
     "Origin",
     "Pagination",
     "PartialSuccess",
+    "PreviewedRules",
     "PriceChange",
     "PriceHistory",
     "PriceResource",
@@ -1728,6 +1770,7 @@ __all__ = [
     "TokenList",
     "TokenSums",
     "TokenUsage",
+    "ToolDecision",
     "ToolDifference",
     "ToolRule",
     "ToolRuleWarning",

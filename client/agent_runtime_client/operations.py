@@ -142,6 +142,12 @@ GET_AGENT_TOOLS: Final = Operation(
     "/api/mcp/agents/{agent_id}/tools",
     takes_min_position=True,
 )
+POST_TOOL_RULES_PREVIEW: Final = Operation(
+    "post_tool_rules_preview",
+    "POST",
+    "/api/mcp/agents/{agent_id}/tools/preview",
+    takes_key=True,
+)
 POST_TOOL_RULES_RESTORE: Final = Operation(
     "post_tool_rules_restore",
     "POST",

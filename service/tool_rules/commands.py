@@ -63,6 +63,19 @@ async def replace_tool_rules(
 ) -> ReplacedToolRules:
     """Replace the rules of every connector named, or of none.
 
+    :raises ServiceError: as :func:`decide_replacement`
+    """
+    rules, replaced = await decide_replacement(command, work)
+    if rules:
+        work.save(rules)
+    return replaced
+
+
+async def decide_replacement(
+    command: ReplaceToolRules, work: UnitOfWork
+) -> tuple[ToolRules | None, ReplacedToolRules]:
+    """Return the agent's rules after a replacement, not saved yet.
+
     :raises NotFoundError: there is no such agent; only a superuser is told
     :raises ForbiddenError: the caller can't manage a named connector on this agent,
         whether or not both exist
@@ -91,9 +104,8 @@ async def replace_tool_rules(
         rules.clear()
     if rules:
         _refuse_too_many(rules)
-        work.save(rules)
     everything = rules.rules if rules else {}
-    return ReplacedToolRules(
+    return rules, ReplacedToolRules(
         agent_id=command.agent_id,
         version=rules.version if rules else 0,
         before=_only(before, named) if named else before,

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
@@ -9,6 +10,27 @@ ANY_RUN: Final = "*"
 ANY_ONE: Final = "?"
 GLOBS_KEPT_MAX = 1024
 MATCHES_KEPT_MAX = 10_000
+WORK_OF_BUILDING_A_PLACE: Final = 1000
+
+
+class TooMuchWorkError(Exception):
+    """Matching would take more than the remaining work."""
+
+
+@dataclass(slots=True)
+class Work:
+    """The remaining work for one answer, in automaton states visited."""
+
+    left: int
+
+    def take(self, work: int) -> None:
+        """Use some of it up.
+
+        :raises TooMuchWorkError: less remains
+        """
+        self.left -= work
+        if self.left < 0:
+            raise TooMuchWorkError
 
 
 class Globs:
@@ -17,11 +39,16 @@ class Globs:
     A place lies before, between or after the characters that a glob asks for. All
     places that a name's beginning can lead to are kept in one integer, so that a
     name costs a few operations for each of its characters, whatever the globs:
-    nothing is ever tried twice. ``steps`` counts the characters looked at, each at
-    a cost in proportion to ``places``.
+    nothing is ever tried twice. Each operation costs in proportion to the places.
+
+    Building, matching and covering take from ``work``, if it is given, and raise
+    ``TooMuchWorkError`` where less remains.
     """
 
-    def __init__(self, patterns: Sequence[str]) -> None:
+    def __init__(self, patterns: Sequence[str], work: Work | None = None) -> None:
+        self._work = work
+        if work is not None:
+            work.take(WORK_OF_BUILDING_A_PLACE * sum(map(len, patterns)))
         fits: defaultdict[str, list[int]] = defaultdict(list)
         starts: list[int] = []
         ends: list[int] = []
@@ -43,8 +70,7 @@ class Globs:
             _end_run(run_start, place, loops, absorbs, starred=starred)
             ends.append(place)
             place += 1
-        self.places = place
-        self.steps = 0
+        self._places = place
         self._number = {end: number for number, end in enumerate(ends)}
         self._starts = _bits(starts, place)
         self._ends = _bits(ends, place)
@@ -57,11 +83,12 @@ class Globs:
 
     def matching(self, name: str) -> Iterator[int]:
         """Yield the numbers of the globs that match all of a name, ascending."""
-        states = self._starts
-        for character in name:
+        states, steps = self._starts, 0
+        for steps, character in enumerate(name, 1):  # noqa: B007
             states = self._step(states, self._fits.get(character, self._fits_any))
             if not states:
-                return
+                break
+        self._take(steps)
         yield from self._reached(states)
 
     def covering(self, pattern: str) -> Iterator[int]:
@@ -72,21 +99,24 @@ class Globs:
         name may have any character and a glob only some. So a run can only be taken
         in where there is a ``*`` among wildcards, and there it always can.
         """
-        states = self._starts
-        for token in pattern:
+        states, steps = self._starts, 0
+        for steps, token in enumerate(pattern, 1):  # noqa: B007
             if token == ANY_RUN:
-                self.steps += 1
                 states &= self._absorbs
             elif token == ANY_ONE:
                 states = self._step(states, self._fits_any)
             else:
                 states = self._step(states, self._fits.get(token, self._fits_any))
             if not states:
-                return
+                break
+        self._take(steps)
         yield from self._reached(states)
 
+    def _take(self, steps: int) -> None:
+        if self._work is not None:
+            self._work.take(steps * self._places)
+
     def _step(self, states: int, fitting: int) -> int:
-        self.steps += 1
         return ((states & fitting) << 1) | (states & self._loops)
 
     def _reached(self, states: int) -> Iterator[int]:

@@ -9,7 +9,8 @@ from typing_extensions import TypedDict
 from service.http.envelope import UuidText
 from service.tool_rules.aggregate import Rules
 from service.tool_rules.decision import STANCES, Stance
-from service.tool_rules.shadowing import Shadow, Work, shadows
+from service.tool_rules.glob import Work
+from service.tool_rules.shadowing import WORK_MAX, Shadow, shadows
 
 
 class ToolRuleResource(TypedDict):
@@ -73,7 +74,7 @@ def rules_missing(rules: Rules, elsewhere: Rules) -> list[ToolRuleResource]:
 def warnings_about(rules: Rules, not_granted: Iterable[UUID]) -> list[ToolRuleWarning]:
     """List warnings by connector id."""
     missing = {str(connector_id) for connector_id in not_granted}
-    work = Work()
+    work = Work(WORK_MAX)
     return [
         warning
         for connector_id, stances in sorted(rules.items())

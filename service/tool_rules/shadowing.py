@@ -5,19 +5,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from service.tool_rules.decision import STRONGEST_FIRST, Stance
-from service.tool_rules.glob import Globs, has_wildcard
+from service.tool_rules.glob import Globs, TooMuchWorkError, Work, has_wildcard
 
 # Some tens of milliseconds. A thousand ordinary rules take a fraction of it; a
 # thousand that were made to be slow would take seconds.
 WORK_MAX: Final = 500_000_000
-WORK_OF_BUILDING_A_PLACE: Final = 1000
-
-
-@dataclass(slots=True)
-class Work:
-    """The remaining work for one answer, in automaton states visited."""
-
-    left: int = WORK_MAX
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,18 +55,13 @@ def shadows(stances: Mapping[str, str], work: Work) -> Iterator[Shadow | Uncheck
     ]
     if not weaker:
         return
-    work.left -= WORK_OF_BUILDING_A_PLACE * sum(len(each) for each, _ in stronger)
-    if work.left < 0:
-        yield Unchecked(len(weaker))
-        return
-    globs = Globs([pattern for pattern, _ in stronger])
-    for number, (pattern, stance) in enumerate(weaker):
-        if work.left < 0:
-            yield Unchecked(len(weaker) - number)
-            return
-        before = globs.steps
-        # The first that covers it is one of the strongest that do.
-        first = next(globs.covering(pattern), None)
-        work.left -= (globs.steps - before) * globs.places
-        if first is not None and stronger[first][1] is not stance:
-            yield Shadow(pattern, stance, *stronger[first])
+    checked = 0
+    try:
+        globs = Globs([pattern for pattern, _ in stronger], work)
+        for checked, (pattern, stance) in enumerate(weaker):  # noqa: B007
+            # The first that covers it is one of the strongest that do.
+            first = next(globs.covering(pattern), None)
+            if first is not None and stronger[first][1] is not stance:
+                yield Shadow(pattern, stance, *stronger[first])
+    except TooMuchWorkError:
+        yield Unchecked(len(weaker) - checked)

@@ -7,10 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from projections.audit.history.decisions import RulesAndGrants, Work, differences
+from projections.audit.history import decisions
+from projections.audit.history.decisions import WORK_MAX, RulesAndGrants, differences
 from projections.engine.authored_events import Origin
 from projections.tool_rules.origins import HoldingThen, RulesThen
 from service.errors import InvalidRequestError
+from service.tool_rules.glob import Work
 
 CONNECTOR = str(UUID(int=7))
 ORIGIN = Origin(
@@ -33,7 +35,7 @@ def test_many_tools_are_decided_as_one_by_one(
 ) -> None:
     held = holding(rules)
 
-    decided = held.decisions(CONNECTOR, tools, Work())
+    decided = held.decisions(CONNECTOR, tools, Work(WORK_MAX))
 
     assert decided == {
         tool: held.rules.decide(CONNECTOR, tool, granted=True) for tool in tools
@@ -54,6 +56,17 @@ def test_rules_made_to_be_slow_are_refused() -> None:
 
     with pytest.raises(InvalidRequestError, match="too complicated to compare"):
         differences(holding(slow), holding(dict.fromkeys(slow, "deny")), [])
+
+
+def test_building_many_long_patterns_is_charged(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    before = {f"{'a' * 200}{n}": "allow" for n in range(1000)}
+    monkeypatch.setattr(decisions, "WORK_MAX", 1000 * sum(map(len, before)) - 1)
+
+    # Every first character rules all of them out: only building costs anything.
+    with pytest.raises(InvalidRequestError, match="too complicated to compare"):
+        differences(holding(before), holding({}), ["b"])
 
 
 def test_a_connector_that_is_not_held_takes_no_comparison() -> None:

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.tool_rules.decision import Stance, decide, matching_rules
-from service.tool_rules.glob import covers
-from service.tool_rules.shadowing import Shadow, Unchecked, Work, shadows
+from service.tool_rules.glob import Work, covers
+from service.tool_rules.shadowing import WORK_MAX, Shadow, Unchecked, shadows
 
 ALLOW, ASK, DENY = Stance.ALLOW, Stance.ASK, Stance.DENY
 RULES = st.dictionaries(
@@ -19,7 +19,7 @@ WORDS = ["".join(word) for n in range(6) for word in itertools.product("abx", re
 
 
 def found(rules: dict[str, Stance]) -> list[Shadow | Unchecked]:
-    return list(shadows(rules, Work()))
+    return list(shadows(rules, Work(WORK_MAX)))
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ from typing_extensions import TypedDict
 from projections.engine.authored_events import Origin
 from projections.tool_rules.origins import HoldingThen, RulesThen
 from service.errors import InvalidRequestError
-from service.tool_rules.decision import STANCES, WITHOUT_A_MATCH, Stance, decide
-from service.tool_rules.glob import Globs
-from service.tool_rules.shadowing import WORK_OF_BUILDING_A_PLACE
+from service.tool_rules.comparison import affected, decisions, examples
+from service.tool_rules.decision import WITHOUT_A_MATCH, Stance
+from service.tool_rules.glob import TooMuchWorkError, Work
 
 # Some seconds: as many ordinary rules as an agent can have, all of them decided anew.
 WORK_MAX: Final = 50_000_000_000
@@ -48,22 +48,6 @@ class DecisionsDifference(TypedDict):
     connectors: list[ConnectorDifference]
 
 
-@dataclass(slots=True)
-class Work:
-    """The remaining work for one answer, in automaton states visited."""
-
-    left: int = WORK_MAX
-
-    def take(self, work: int) -> None:
-        self.left -= work
-        if self.left < 0:
-            raise InvalidRequestError(
-                "the agent's rules are too many and too complicated to compare; "
-                "explain the decisions on single tools instead",
-                code="comparison_too_large",
-            )
-
-
 @dataclass(frozen=True, slots=True)
 class RulesAndGrants:
     """Rules and grants of one agent at one position."""
@@ -76,24 +60,11 @@ class RulesAndGrants:
     ) -> dict[str, Stance]:
         """Decide on each tool of a connector.
 
-        :raises InvalidRequestError: that takes more than the remaining work
+        :raises TooMuchWorkError: that takes more than the remaining work
         """
         if not self.granted(connector):
             return dict.fromkeys(tools, WITHOUT_A_MATCH)
-        stances = self.rules.stances(connector)
-        work.take(WORK_OF_BUILDING_A_PLACE * sum(map(len, stances)))
-        patterns = [*stances]
-        globs = Globs(patterns)
-        found = {}
-        for tool in tools:
-            before = globs.steps
-            matching = {
-                patterns[number]: STANCES[stances[patterns[number]]]
-                for number in globs.matching(tool)
-            }
-            work.take((globs.steps - before) * globs.places)
-            found[tool] = decide(matching, granted=True)
-        return found
+        return decisions(self.rules.stances(connector), tools, work)
 
     def granted(self, connector: str) -> bool:
         holding = self.held.get(connector)
@@ -121,17 +92,25 @@ def differences(
 
     :raises InvalidRequestError: it would take more
     """
-    asked = set(tools)
-    work = Work()
+    try:
+        return _differences(before, after, set(tools), Work(WORK_MAX))
+    except TooMuchWorkError:
+        raise InvalidRequestError(
+            "the agent's rules are too many and too complicated to compare; "
+            "explain the decisions on single tools instead",
+            code="comparison_too_large",
+        ) from None
+
+
+def _differences(
+    before: RulesAndGrants, after: RulesAndGrants, asked: set[str], work: Work
+) -> list[ConnectorDifference]:
     found = []
     for connector in sorted({*before.rules.rules, *after.rules.rules}):
-        names = asked | {
-            example_of(pattern)
-            for each in (before, after)
-            for pattern in each.rules.stances(connector)
-        }
+        rules = [each.rules.stances(connector) for each in (before, after)]
+        names = {*asked, *examples(*rules)}
         if before.granted(connector) and after.granted(connector):
-            names = _affected(before.rules, after.rules, connector, names, work)
+            names = affected(rules[0], rules[1], names, work)
         decided_before = before.decisions(connector, names, work)
         decided_after = after.decisions(connector, names, work)
         differing = [
@@ -155,27 +134,3 @@ def differences(
                 )
             )
     return found
-
-
-def _affected(
-    before: RulesThen, after: RulesThen, connector: str, tools: set[str], work: Work
-) -> set[str]:
-    """Return the tools that a rule matches which only one side has."""
-    changed = [
-        pattern
-        for pattern, _ in before.stances(connector).items()
-        ^ after.stances(connector).items()
-    ]
-    globs = Globs(changed)
-    found = set()
-    for tool in tools:
-        steps = globs.steps
-        if next(globs.matching(tool), None) is not None:
-            found.add(tool)
-        work.take((globs.steps - steps) * globs.places)
-    return found
-
-
-def example_of(pattern: str) -> str:
-    """Return a tool name that a pattern matches, and few others would."""
-    return pattern.replace("*", "x").replace("?", "x")

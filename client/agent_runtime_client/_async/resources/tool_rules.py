@@ -10,6 +10,7 @@ from agent_runtime_client._async.caller import AsyncCaller
 from agent_runtime_client.models import (
     AgentRules,
     Explanation,
+    PreviewedRules,
     RemovedRules,
     ReplacedRules,
     RestoredRules,
@@ -64,6 +65,28 @@ class AsyncToolRulesResource:
             AgentRules,
             path={"agent_id": agent_id},
             query={"at": at},
+        )
+
+    async def preview(
+        self,
+        agent_id: UUID | str,
+        rules: Sequence[ToolRule],
+        *,
+        if_match: int | str | None = None,
+        idempotency_key: str | None = None,
+    ) -> PreviewedRules:
+        """Preview a replacement of an agent's tool rules; nothing is changed.
+
+        Takes a batch as the replacement does, and refuses what that would refuse. Shows
+        the rules that would be added and removed, and the decisions that would change.
+        """
+        return await self._caller.model(
+            operations.POST_TOOL_RULES_PREVIEW,
+            PreviewedRules,
+            path={"agent_id": agent_id},
+            body={"rules": rules},
+            if_match=if_match,
+            idempotency_key=idempotency_key,
         )
 
     async def restore(

@@ -1,0 +1,1 @@
+"""The command ``art``: the client on the command line."""

@@ -1,0 +1,65 @@
+"""Calls operations for the command line: answers stay as the API gave them."""
+
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+
+from agent_runtime_client._sync.caller import Caller
+from agent_runtime_client.log_memory import LogMemory
+from agent_runtime_client.operation import Call, Operation
+from agent_runtime_client.options import Options
+from agent_runtime_client.response import Response
+from agent_runtime_client.secret import Secret
+
+
+class Fields(dict[str, Any]):
+    """A JSON object whose fields are attributes too, as pages read them."""
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            value = self[name]
+        except KeyError:
+            raise AttributeError(f"the answer has no {name}") from None
+        return Fields(value) if isinstance(value, dict) else value
+
+
+class PlainCaller(Caller):
+    """Returns the data of answers without converting them.
+
+    ``before`` is called with each command before it is sent.
+    """
+
+    def __init__(
+        self,
+        http: httpx.Client,
+        base_url: str,
+        token: Secret | None,
+        options: Options,
+        before: Callable[[Call], None],
+    ) -> None:
+        super().__init__(http, base_url, token, options, LogMemory())
+        self._before = before
+        self.last: Response | None = None
+
+    def model(self, operation: Operation, kind: Any, **given: Any) -> Any:  # noqa: ARG002 # as the base takes it
+        return Fields(self.data(operation, **given))
+
+    def models(self, operation: Operation, kind: Any, **given: Any) -> Any:  # noqa: ARG002 # likewise
+        return self.data(operation, **given)
+
+    def response(self, operation: Operation, **given: Any) -> Any:
+        self.data(operation, **given)
+
+    def envelope(self, operation: Operation, **given: Any) -> tuple[Any, Response]:
+        data, self.last = super().envelope(operation, **given)
+        return data, self.last
+
+    def send(self, call: Call, *, stream: bool = False) -> httpx.Response:
+        if call.operation.is_command and not _changes_nothing(call):
+            self._before(call)
+        return super().send(call, stream=stream)
+
+
+def _changes_nothing(call: Call) -> bool:
+    return call.path.endswith("/preview") or call.query.get("dry_run") == "true"

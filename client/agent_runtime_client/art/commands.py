@@ -1,0 +1,141 @@
+"""One run of a verb: the call, the question before a change, and the output."""
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from itertools import islice
+from typing import Any, Final
+
+from agent_runtime_client.art import output
+from agent_runtime_client.art.arguments import parameters_of
+from agent_runtime_client.art.errors import DeclinedError, UsageError
+from agent_runtime_client.art.settings import settings_of
+from agent_runtime_client.art.things import resource_of
+
+# How many items of a list are shown unless --limit says otherwise, and asked for at
+# once.
+LIMIT: Final = 100
+
+
+class DryRunError(Exception):
+    """The command was shown and not sent."""
+
+
+def run_method(options: argparse.Namespace) -> None:
+    """Call the method of the client that a verb stands for."""
+    method = getattr(resource_of(options.thing), options.method)
+    given = vars(options)
+    try:
+        arguments = {
+            each.name: each.read(given)
+            for each in parameters_of(method)
+            if each.is_in(given)
+        }
+    except (OSError, ValueError) as error:
+        raise UsageError(str(error)) from None
+    if options.dry_run and "dry_run" in {each.name for each in parameters_of(method)}:
+        arguments["dry_run"] = True
+    with caller_of(options) as caller:
+        result = method(resource_of(options.thing)(caller), **arguments)
+        output.write(_shown(result, arguments.get("limit")), options.output)
+
+
+def _shown(result: Any, limit: int | None) -> Any:
+    """Return the data to write; of a list at most so many items."""
+    if not hasattr(result, "pages"):
+        return output_bytes(result)
+    return _limited(iter(result), limit or LIMIT)
+
+
+def _limited(items: Iterator[Any], limit: int) -> Iterator[Any]:
+    yield from islice(items, limit)
+    if next(items, None) is not None:
+        note(f"there are more than {limit}: ask for them by --limit")
+
+
+def output_bytes(result: Any) -> Any:
+    return result.decode() if isinstance(result, bytes) else result
+
+
+@contextmanager
+def caller_of(options: argparse.Namespace) -> Iterator[Any]:
+    """Connect to the service that the options name."""
+    import httpx  # only for a call, not for --help
+
+    from agent_runtime_client.art.caller import PlainCaller
+    from agent_runtime_client.options import Options
+
+    settings = settings_of(
+        os.environ,
+        server=options.server,
+        token_file=options.token_file,
+    )
+    with httpx.Client() as http:
+        yield PlainCaller(
+            http,
+            settings.url.rstrip("/"),
+            settings.token,
+            Options(timeout_s=options.timeout),
+            before=lambda call: before_command(call, options, settings.url),
+        )
+
+
+def before_command(call: Any, options: argparse.Namespace, url: str) -> None:
+    """Show what a command will do, and ask whether to go on.
+
+    :raises DryRunError: it isn't to be sent
+    :raises DeclinedError: the answer was no
+    :raises UsageError: there is no terminal to ask on, and no ``--yes``
+    """
+    if options.yes and not options.dry_run:
+        return
+    note(f"{call.operation.method} {url.rstrip('/')}{call.path}")
+    for line in _body_lines(call):
+        note(f"  {line}")
+    if options.dry_run:
+        raise DryRunError
+    confirm("send it?")
+
+
+def confirm(question: str) -> None:
+    """Ask on the terminal.
+
+    :raises DeclinedError: the answer was no
+    :raises UsageError: there is no terminal to ask on
+    """
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise UsageError("this changes something: pass --yes, or run it on a terminal")
+    sys.stderr.write(f"{question} [y/N] ")
+    sys.stderr.flush()
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise DeclinedError
+
+
+def _body_lines(call: Any) -> Iterator[str]:
+    """Describe a body; the values of secrets are hidden."""
+    if call.content is None:
+        return
+    try:
+        body = json.loads(call.content)
+    except ValueError:
+        body = None
+    if not isinstance(body, Mapping):
+        yield f"({len(call.content)} bytes)"
+        return
+    is_secret = call.operation.path.startswith("/api/secrets")
+    for name, value in body.items():
+        if is_secret and name == "value":
+            yield f"{name}: (hidden)"
+        elif isinstance(value, list) and value:
+            yield f"{name}:"
+            yield from (f"  - {output.cell(each)}" for each in value)
+        else:
+            yield f"{name}: {output.cell(value)}"
+
+
+def note(text: str) -> None:
+    """Say something to the person, beside the data."""
+    print(text, file=sys.stderr)

@@ -1,0 +1,56 @@
+"""The entry point of ``art``."""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from agent_runtime_client.art.parser import build
+
+# As shells report a program that the reader of a pipe has left.
+READER_LEFT = 141
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return the exit code."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    options = build(arguments).parse_args(arguments)
+    return _run(options)
+
+
+def _run(options: argparse.Namespace) -> int:  # noqa: PLR0911 # one for each end
+    # Here, as --help needs none of them.
+    from agent_runtime_client.art import output
+    from agent_runtime_client.art.commands import DryRunError, note
+    from agent_runtime_client.art.errors import (
+        DeclinedError,
+        ExitCode,
+        UsageError,
+        exit_code_of,
+        json_of,
+        text_of,
+    )
+    from agent_runtime_client.errors import AgentRuntimeError
+
+    options.output = options.output or output.default_format()
+    try:
+        return int(options.run(options) or ExitCode.DONE)
+    except AgentRuntimeError as error:
+        is_json = options.output in ("json", "jsonl")
+        note(json_of(error) if is_json else text_of(error))
+        return exit_code_of(error)
+    except UsageError as error:
+        note(f"art: {error}")
+        return ExitCode.USAGE
+    except DeclinedError:
+        note("nothing was sent")
+        return ExitCode.REFUSED
+    except DryRunError:
+        note("dry run: nothing was sent")
+        return ExitCode.DONE
+    except KeyboardInterrupt:
+        return ExitCode.INTERRUPTED
+    except BrokenPipeError:
+        # Python would complain about the pipe once more at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return READER_LEFT

@@ -1,0 +1,70 @@
+"""Commands that belong to no area: ``art api`` and ``art completion``."""
+
+import argparse
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from agent_runtime_client.art import output
+from agent_runtime_client.art.arguments import read_bytes
+from agent_runtime_client.art.commands import caller_of
+from agent_runtime_client.art.completion import SHELLS, script_for
+from agent_runtime_client.art.errors import UsageError
+from agent_runtime_client.encoding import parse_json
+
+METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
+
+
+def add_others(
+    parsers: Mapping[str, argparse.ArgumentParser],
+    add_common: Callable[[argparse.ArgumentParser, Any], None],
+) -> None:
+    """Add the arguments of the commands."""
+    api = parsers["api"]
+    api.add_argument("http_method", metavar="METHOD", choices=METHODS, type=str.upper)
+    api.add_argument("path", metavar="PATH", help="with its query: /api/users?limit=2")
+    api.add_argument("--body", metavar="FILE", help="JSON; - is standard input")
+    api.add_argument("--if-match", metavar="VERSION")
+    api.add_argument("--idempotency-key", metavar="KEY")
+    add_common(api, call_api)
+    completion = parsers["completion"]
+    completion.add_argument("shell", choices=SHELLS)
+    add_common(completion, complete)
+
+
+def call_api(options: argparse.Namespace) -> None:
+    """Send one request as it is, and write the data of its answer."""
+    from agent_runtime_client.operation import Operation
+
+    if not options.path.startswith("/"):
+        raise UsageError("a path begins with /, such as /api/users")
+    is_command = options.http_method != "GET"
+    operation = Operation(
+        f"{options.http_method} {options.path}",
+        options.http_method,
+        options.path,
+        takes_key=is_command and options.path.startswith("/api/"),
+    )
+    try:
+        content = None if options.body is None else read_bytes(options.body)
+    except OSError as error:
+        raise UsageError(str(error)) from None
+    with caller_of(options) as caller:
+        call = caller.call(
+            operation,
+            content=content,
+            if_match=options.if_match,
+            idempotency_key=options.idempotency_key,
+        )
+        text = caller.send(call).text
+    try:
+        answer = parse_json(text.encode())
+    except ValueError:
+        output.write(text, options.output)
+        return
+    is_envelope = isinstance(answer, dict) and answer.keys() >= {"data", "message"}
+    output.write(answer["data"] if is_envelope else answer, options.output)
+
+
+def complete(options: argparse.Namespace) -> None:
+    """Write the completion script of a shell."""
+    output.write(script_for(options.shell), options.output)

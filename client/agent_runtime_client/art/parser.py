@@ -1,0 +1,121 @@
+"""The command line's parser; a thing's verbs are added only when it is named."""
+
+import argparse
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+from agent_runtime_client.art.things import OTHERS, THINGS
+
+EXAMPLES: Final = """\
+examples:
+  art agents list
+  art rules show AGENT
+  art rules explain AGENT CONNECTOR search_code
+  art rules pull AGENT > rules.yaml; art rules plan rules.yaml
+  art secrets set openai < key.txt
+  art sessions list --limit 20 --output jsonl
+  art audit tail
+
+Settings: a flag, else AGENT_RUNTIME_SERVER, AGENT_RUNTIME_TOKEN_FILE or
+AGENT_RUNTIME_TOKEN, else ~/.config/agent-runtime/config.toml (mode 0600).
+
+Exit codes: 0 done, 1 refused by the service, 2 usage, 3 not found, 4 not allowed,
+5 conflict or outdated version, 6 unavailable (worth repeating), 130 interrupted.
+"""
+Run = Callable[[argparse.Namespace], Any]
+
+
+def build(argv: Iterable[str]) -> argparse.ArgumentParser:
+    """Return the parser for these arguments.
+
+    Loading the client for every thing would take longer than most commands do.
+    """
+    named = set(argv)
+    parser = argparse.ArgumentParser(
+        prog="art",
+        description="Work with an agent runtime: art THING VERB.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action=_Version, nargs=0, help="print it and end")
+    things = parser.add_subparsers(metavar="THING", dest="thing", required=True)
+    for thing, text in {**THINGS, **OTHERS}.items():
+        sub = things.add_parser(thing, help=text, description=_sentence(text))
+        if thing in named and thing in THINGS:
+            _add_verbs(sub, thing)
+    if named & OTHERS.keys():
+        from agent_runtime_client.art.others import add_others
+
+        add_others(things.choices, add_common)
+    return parser
+
+
+def _add_verbs(parser: argparse.ArgumentParser, thing: str) -> None:
+    from agent_runtime_client.art.arguments import parameters_of
+    from agent_runtime_client.art.commands import run_method
+    from agent_runtime_client.art.things import methods_of, resource_of
+    from agent_runtime_client.art.verbs import add_verbs
+
+    verbs = parser.add_subparsers(metavar="VERB", dest="verb", required=True)
+    for verb, name in methods_of(thing):
+        method = getattr(resource_of(thing), name)
+        summary, _, rest = (method.__doc__ or "").partition("\n")
+        sub = add_verb(verbs, verb, summary, run_method, details=rest)
+        sub.set_defaults(method=name)
+        for parameter in parameters_of(method):
+            if parameter.name != "dry_run":
+                parameter.add_to(sub)
+    add_verbs(thing, verbs)
+
+
+def add_verb(
+    verbs: Any, verb: str, summary: str, run: Run, *, details: str = ""
+) -> argparse.ArgumentParser:
+    """Add a verb with the options that every verb has."""
+    sub: argparse.ArgumentParser = verbs.add_parser(
+        verb,
+        help=summary.removesuffix(".").replace("%", "%%"),
+        description=f"{summary}\n{_flush(details)}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_common(sub, run)
+    return sub
+
+
+def add_common(parser: argparse.ArgumentParser, run: Run) -> None:
+    """Add the options that every command has."""
+    parser.set_defaults(run=run)
+    group = parser.add_argument_group("for every command")
+    group.add_argument(
+        "--server", metavar="URL|NAME", help="a URL, or a name from the configuration"
+    )
+    group.add_argument("--token-file", help="holds the token, with mode 0600")
+    group.add_argument(
+        "--output",
+        choices=("table", "json", "jsonl", "csv"),
+        help="table on a terminal, otherwise json",
+    )
+    group.add_argument("--yes", action="store_true", help="send changes without asking")
+    group.add_argument(
+        "--dry-run", action="store_true", help="show what would be sent or changed"
+    )
+    group.add_argument(
+        "--timeout", type=float, default=30.0, metavar="SECONDS", help="of one attempt"
+    )
+
+
+def _sentence(text: str) -> str:
+    return text[0].upper() + text[1:] + "."
+
+
+def _flush(text: str) -> str:
+    return "\n".join(line.strip() for line in text.splitlines()).rstrip()
+
+
+class _Version(argparse.Action):
+    """Prints the version, which is found only if it is asked for."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        from agent_runtime_client import __version__
+
+        parser.exit(message=f"art {__version__}\n")

@@ -1,0 +1,154 @@
+"""Tool rules as files, for version control: pull, plan and apply."""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from agent_runtime_client.art import output
+from agent_runtime_client.art.commands import DryRunError, caller_of, confirm, note
+from agent_runtime_client.art.errors import ExitCode, UsageError
+from agent_runtime_client.art.parser import add_verb
+from agent_runtime_client.art.rules_file import RulesFile, read_rules, rules_text
+from agent_runtime_client.art.things import resource_of
+
+# The exit code of plan --exit-code where there is something to change.
+CHANGES: Final = 10
+
+
+def add_rule_verbs(verbs: Any) -> None:
+    """Add the verbs of ``art rules`` that work on files, and ``diff``."""
+    diff = add_verb(
+        verbs, "diff", "Compare an agent's decisions at two positions or times.", _diff
+    )
+    diff.add_argument("agent_id", metavar="AGENT")
+    diff.add_argument("since", metavar="SINCE", help="a position or time")
+    diff.add_argument("until", metavar="UNTIL", nargs="?", help="now if left out")
+    pull = add_verb(
+        verbs, "pull", "Print an agent's rules as a file for plan and apply.", _pull
+    )
+    pull.add_argument("agent_id", metavar="AGENT")
+    plan = add_verb(
+        verbs,
+        "plan",
+        "Show what applying a file would change; nothing is done.",
+        _plan,
+    )
+    plan.add_argument("file", metavar="FILE", help="as from pull; - is standard input")
+    plan.add_argument("--out", metavar="PLAN", help="write the plan for apply --plan")
+    plan.add_argument(
+        "--exit-code", action="store_true", help=f"exit with {CHANGES} on changes"
+    )
+    apply = add_verb(
+        verbs,
+        "apply",
+        "Replace rules by those of a file, if they are still as they were planned on.",
+        _apply,
+    )
+    apply.add_argument("file", metavar="FILE")
+    apply.add_argument(
+        "--plan", metavar="PLAN", help="apply only what this plan has shown"
+    )
+
+
+def _diff(options: argparse.Namespace) -> None:
+    with caller_of(options) as caller:
+        audit = resource_of("audit")(caller)
+        until = {} if options.until is None else {"until": options.until}
+        difference = audit.compare_decisions(options.agent_id, options.since, **until)
+    _write(difference, options, _decision_lines(difference))
+
+
+def _pull(options: argparse.Namespace) -> None:
+    with caller_of(options) as caller:
+        rules = resource_of("rules")(caller).get(options.agent_id)
+    sys.stdout.write(rules_text(rules))
+
+
+def _plan(options: argparse.Namespace) -> int:
+    file = read_rules(options.file)
+    with caller_of(options) as caller:
+        plan = _planned(caller, file)
+    _write(plan, options, _plan_lines(plan))
+    if options.out is not None:
+        saved = {"file": file.digest, "version": plan["version"]}
+        Path(options.out).write_text(json.dumps(saved) + "\n", encoding="utf-8")
+    changed = bool(plan["added"] or plan["removed"])
+    return CHANGES if options.exit_code and changed else ExitCode.DONE
+
+
+def _apply(options: argparse.Namespace) -> None:
+    file = read_rules(options.file)
+    with caller_of(options) as caller:
+        if options.plan is None:
+            plan = _planned(caller, file)
+            version = plan["version"]
+            for line in _plan_lines(plan):
+                note(line)
+            if not (plan["added"] or plan["removed"]):
+                return
+        else:
+            version = _version_of(Path(options.plan), file)
+        if options.dry_run:
+            raise DryRunError
+        if not options.yes:
+            confirm("apply it?")
+        options.yes = True
+        replaced = resource_of("rules")(caller).replace(
+            file.agent_id, file.rules, if_match=version
+        )
+    output.write(replaced, options.output)
+
+
+def _planned(caller: Any, file: RulesFile) -> Any:
+    return resource_of("rules")(caller).preview(file.agent_id, file.rules)
+
+
+def _version_of(path: Path, file: RulesFile) -> int:
+    """Return the version that a plan was made on.
+
+    :raises UsageError: it is the plan of another file
+    """
+    try:
+        saved = json.loads(path.read_text("utf-8"))
+        digest, version = saved["file"], int(saved["version"])
+    except (OSError, ValueError, KeyError, TypeError):
+        raise UsageError(f"{path} is no plan; make one by plan --out {path}") from None
+    if digest != file.digest:
+        raise UsageError(f"{path} is the plan of another file or of an earlier content")
+    return version
+
+
+def _write(data: Any, options: argparse.Namespace, lines: Iterator[str]) -> None:
+    if options.output != "table":
+        output.write(data, options.output)
+        return
+    for line in lines:
+        print(line)
+
+
+def _plan_lines(plan: Mapping[str, Any]) -> Iterator[str]:
+    for sign, rules in (("-", plan["removed"]), ("+", plan["added"])):
+        for rule in rules:
+            parts = (rule["connector_id"], rule["stance"], rule["tool_pattern"])
+            yield f"{sign} " + "  ".join(map(output.cell, parts))
+    yield (
+        f"{len(plan['added'])} rules to add, {len(plan['removed'])} to remove, "
+        f"{plan['unchanged']} unchanged, on version {plan['version']}"
+    )
+    yield from _decision_lines(plan)
+    for warning in plan["warnings"]:
+        yield f"warning: {output.cell(warning['message'])}"
+
+
+def _decision_lines(difference: Mapping[str, Any]) -> Iterator[str]:
+    lines = [
+        f"  {output.cell(tool['tool'])} of {connector['connector_id']}: "
+        f"{tool['before']} -> {tool['after']}"
+        for connector in difference["connectors"]
+        for tool in connector["tools"]
+    ]
+    yield "no decision differs" if not lines else "decisions that differ:"
+    yield from lines

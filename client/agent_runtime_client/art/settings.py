@@ -1,0 +1,98 @@
+"""Which service to call, and with which token: flags, environment, file.
+
+A flag comes before the environment, the environment before the file. The file is
+``~/.config/agent-runtime/config.toml``::
+
+    default = "local"
+
+    [servers.local]
+    url = "http://127.0.0.1:8080"
+    token_file = "~/.config/agent-runtime/local.token"
+"""
+
+import os
+import stat
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from agent_runtime_client.art.errors import UsageError
+from agent_runtime_client.secret import Secret
+
+SERVER: Final = "AGENT_RUNTIME_SERVER"
+TOKEN: Final = "AGENT_RUNTIME_TOKEN"  # noqa: S105 # the name of a variable
+TOKEN_FILE: Final = "AGENT_RUNTIME_TOKEN_FILE"  # noqa: S105 # the name of a variable
+DEFAULT_URL: Final = "http://127.0.0.1:8080"
+
+
+class Settings(NamedTuple):
+    """The service to call."""
+
+    url: str
+    token: Secret | None
+
+
+def settings_of(
+    environment: Mapping[str, str], *, server: str | None, token_file: str | None
+) -> Settings:
+    """Return the settings of one run.
+
+    A server is a URL, or a name in the configuration file. The token of the file goes
+    only to the server that it stands with.
+
+    :raises UsageError: a file can't be read, or others can read it
+    """
+    server = server or environment.get(SERVER)
+    named: Mapping[str, str] = {}
+    if server is None or "://" not in server:
+        named = _named(config_path(environment), server)
+    url = named.get("url") or server or DEFAULT_URL
+    token_file = token_file or environment.get(TOKEN_FILE)
+    if token_file is None and TOKEN not in environment:
+        token_file = named.get("token_file")
+    if token_file is not None:
+        token: str | None = _private_text(Path(token_file).expanduser()).strip()
+    else:
+        token = environment.get(TOKEN) or named.get("token")
+    return Settings(url.rstrip("/"), Secret(token) if token else None)
+
+
+def config_path(environment: Mapping[str, str]) -> Path:
+    """Return the path of the configuration file, whether it exists or not."""
+    home = environment.get("XDG_CONFIG_HOME") or Path("~/.config").expanduser()
+    return Path(home) / "agent-runtime" / "config.toml"
+
+
+def _named(path: Path, name: str | None) -> Mapping[str, str]:
+    if not path.exists():
+        if name is None:
+            return {}
+        raise UsageError(
+            f"{name} is no URL such as {DEFAULT_URL}, and there is no {path} to name it"
+        )
+    try:
+        config: dict[str, Any] = tomllib.loads(_private_text(path))
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{path}: {error}") from None
+    name = name or config.get("default")
+    servers = config.get("servers", {})
+    if name is None:
+        return {}
+    if name not in servers:
+        known = ", ".join(sorted(servers)) or "none"
+        raise UsageError(f"{path} has no server {name}; it has {known}")
+    found: Mapping[str, str] = servers[name]
+    return found
+
+
+def _private_text(path: Path) -> str:
+    """Read a file that only its owner may read."""
+    try:
+        if os.name == "posix" and stat.S_IMODE(path.stat().st_mode) & 0o077:
+            raise UsageError(
+                f"other users of this machine may read {path}: run chmod 600 {path}"
+            )
+        return path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"can't read {path}: {error}") from None

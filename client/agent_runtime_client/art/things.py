@@ -1,0 +1,53 @@
+"""The areas of the API as the command line names them, and their verbs.
+
+The verbs are the methods of the client's resources, so a new operation is a new verb
+without any work here.
+"""
+
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from typing import Any, Final
+
+THINGS: Final[Mapping[str, str]] = {
+    "agents": "agents, their managers and readers",
+    "audit": "the audit trail: read, follow, export, verify",
+    "connectors": "connectors, their publication and grants",
+    "prices": "providers, models and their prices",
+    "rules": "tool rules: which tools an agent may call",
+    "secrets": "your secrets",
+    "service": "readiness, metrics and the API's documents",
+    "sessions": "sessions with their turns, tokens and cost",
+    "usage": "sums of tokens and cost",
+    "users": "users, their roles and tokens",
+}
+# Commands that belong to no area.
+OTHERS: Final[Mapping[str, str]] = {
+    "api": "call any path of the API",
+    "completion": "print the completion script for a shell",
+}
+
+_AREAS: Final[Mapping[str, str]] = {"rules": "tool_rules"}
+_VERBS: Final[Mapping[str, str]] = {"get": "show", "get_by_name": "find"}
+# Methods whose verbs are written by hand, because they write files or never end.
+_BY_HAND: Final = {
+    ("audit", "stream"),
+    ("audit", "export_jsonl"),
+    ("audit", "export_csv"),
+}
+
+
+def resource_of(thing: str) -> type[Any]:
+    """Return the client's resource class of a thing."""
+    resources = import_module("agent_runtime_client._sync.resources")
+    area = _AREAS.get(thing, thing)
+    name = "".join(part.title() for part in area.split("_")) + "Resource"
+    found: type[Any] = getattr(resources, name)
+    return found
+
+
+def methods_of(thing: str) -> Iterator[tuple[str, str]]:
+    """Yield verb and method name of everything that a thing can do."""
+    for name in vars(resource_of(thing)):
+        if not name.startswith("_") and (thing, name) not in _BY_HAND:
+            verb = _VERBS.get(name) or name.removeprefix("get_")
+            yield verb.replace("_", "-"), name
