@@ -12,8 +12,9 @@ SET search_path = pg_catalog, pg_temp AS $$
 $$;
 
 -- Give the log a new epoch, after its end was lost. Read tables that are built from
--- events which the log still has are taken over; the relay's topic is outside of the
--- database, so an operator decides on it.
+-- events which the log still has are taken over, except two: the relay's topic is outside
+-- of the database, so an operator decides on it, and the Merkle tree starts over, in the
+-- batches of a rebuild.
 CREATE FUNCTION events.begin_epoch() RETURNS uuid LANGUAGE plpgsql
 SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -24,7 +25,7 @@ BEGIN
     UPDATE events.head SET epoch = new_epoch, server = events.server();
     UPDATE read.position p
        SET epoch = new_epoch
-     WHERE p.epoch = old_epoch AND p.follower <> 'relay'
+     WHERE p.epoch = old_epoch AND p.follower NOT IN ('relay', 'merkle_tree')
        AND EXISTS (SELECT FROM events.stored_event e
                     WHERE e.notification_id = p.position AND e.command_id = p.command_id);
     RETURN new_epoch;
