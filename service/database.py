@@ -15,7 +15,7 @@ import psycopg
 from psycopg import AsyncConnection
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.pq import PGconn, Ping
-from psycopg_pool import AsyncConnectionPool
+from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from service.errors import ConfigError
 
@@ -64,10 +64,35 @@ class WrongSessionError(ConfigError, psycopg.OperationalError):
     """The server gave a connection another role or other settings than asked for."""
 
 
+class PoolBusyError(PoolTimeout):
+    """All connections of a pool are in use, and none became free in time."""
+
+
 class CheckedPool(AsyncConnectionPool[Db]):
-    """A connection pool; ``wrong_session`` is why it has refused a connection."""
+    """A connection pool; ``wrong_session`` is why it has refused a connection.
+
+    Raises :class:`PoolBusyError` where the database could be reached, if only one of
+    the connections became free.
+    """
 
     wrong_session: WrongSessionError | None = None
+    _in_use = 0
+
+    async def getconn(self, timeout: float | None = None) -> Db:  # noqa: ASYNC109
+        try:
+            connection = await super().getconn(timeout)
+        except PoolTimeout as error:
+            if self._in_use < self.max_size:
+                raise
+            raise PoolBusyError(str(error)) from None
+        self._in_use += 1
+        return connection
+
+    async def putconn(self, conn: Db) -> None:
+        try:
+            await super().putconn(conn)
+        finally:
+            self._in_use -= 1
 
 
 def service_conninfo(url: str, *, role: str = SERVICE_ROLE, **settings: str) -> str:

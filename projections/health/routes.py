@@ -11,7 +11,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, Gauge, generate_latest
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from service.database import Pool
+from service.database import Pool, PoolBusyError
 from service.http.envelope import Answer
 from service.http.operation import Routes
 from service.http.server import DRAINING
@@ -103,13 +103,20 @@ async def get_readyz(request: web.Request) -> Answer[Readiness]:
     A stopped follower makes the service degraded, not unready: commands are still
     accepted, and the other read tables stay current. A failing trace store makes it
     degraded too: lists are answered without its data; and so does an event log that
-    doesn't match its Merkle tree: no checkpoint is signed.
+    doesn't match its Merkle tree: no checkpoint is signed. So do connections to the
+    database that are all in use; then `log_position` is null.
     """
     health = request.app[HEALTH]
     try:
         async with health.pool.connection() as db:
             rows = await (await db.execute(FOLLOWERS)).fetchall()
             checked = await (await db.execute(LOG_CHECK)).fetchone()
+    except PoolBusyError:
+        # It is not unready because it has much to do.
+        is_draining = request.app[DRAINING].started
+        return _answer(
+            health, "draining" if is_draining else "degraded", None, [], None
+        )
     except psycopg.Error:
         return _answer(health, "unavailable", None, [], None)
     head = rows[0][2]

@@ -9,6 +9,7 @@ from aiohttp import web
 from prometheus_client import Counter
 
 from service import errors
+from service.database import PoolBusyError
 from service.errors import Problem, ServiceError, UnavailableError
 from service.http.envelope import Answer, respond
 from service.http.operation import operation_of
@@ -34,6 +35,8 @@ HTTP_CODES: Final = {
     405: "method_not_allowed",
     413: "too_large",
 }
+# As other servers record it; no client gets it.
+CLIENT_LEFT: Final = 499
 UNREADABLE = Counter(
     "agent_runtime_unreadable_values_total",
     "Sealed values that could not be opened: damaged, moved, or without root key.",
@@ -50,22 +53,24 @@ def answer_failure(request: web.Request, error: Exception) -> web.StreamResponse
     match error:
         case ServiceError():
             return _refusal(request, error)
+        case ConnectionError() if has_left(request):
+            # Nobody reads this; the log and the metrics have its status.
+            return _envelope(
+                request, CLIENT_LEFT, "the client has disconnected", "client_left"
+            )
         case psycopg.OperationalError():
-            logger.warning(
-                "the database can't be reached", exc_info=error, extra=_named(request)
-            )
-            return _refusal(
-                request,
-                UnavailableError(
-                    "the database can't be reached", headers={"Retry-After": "1"}
-                ),
-            )
+            return _without_database(request, error)
         case WrongRootKeyError() | OpenError():
             return _unreadable(request, error)
         case web.HTTPException():
             return _http_error(request, error)
     logger.error("unexpected error", exc_info=error, extra=_named(request))
     return _envelope(request, 500, "internal error", "internal_error")
+
+
+def has_left(request: web.Request) -> bool:
+    """Say whether the client of a request has closed its connection."""
+    return request.transport is None or request.transport.is_closing()
 
 
 def status_of(error: ServiceError) -> int:
@@ -81,6 +86,19 @@ def _refusal(request: web.Request, error: ServiceError) -> web.Response:
     )
     response.headers.update(error.headers)
     return response
+
+
+def _without_database(
+    request: web.Request, error: psycopg.OperationalError
+) -> web.Response:
+    if isinstance(error, PoolBusyError):
+        message = "all connections to the database are in use; please retry"
+        code = "database_busy"
+    else:
+        message, code = "the database can't be reached", UnavailableError.code
+    logger.warning(message, exc_info=error, extra=_named(request))
+    headers = {"Retry-After": "1"}
+    return _refusal(request, UnavailableError(message, code=code, headers=headers))
 
 
 def _unreadable(

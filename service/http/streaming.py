@@ -3,16 +3,20 @@
 import asyncio
 import logging
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from typing import NoReturn
+from uuid import UUID
 
 from aiohttp import web
 
-from service.errors import UnavailableError
+from service.errors import TooManyRequestsError, UnavailableError
+from service.http.authentication import PRINCIPAL
 from service.http.telemetry import add_edge_headers
 
 STREAMS_MAX = 64
+STREAMS_OF_USER_MAX = 8
 WRITE_TIMEOUT_S = 30.0
 
 logger = logging.getLogger(__name__)
@@ -31,6 +35,7 @@ class Streams:
 
     def __init__(self, streams_max: int = STREAMS_MAX) -> None:
         self.free = streams_max
+        self._of_user: Counter[UUID] = Counter()
         self._closing_events: set[asyncio.Event] = set()
         self.are_closing = False
 
@@ -56,7 +61,15 @@ class Streams:
         """Start a response; errors after that can't change its status.
 
         :raises UnavailableError: too many are open already
+        :raises TooManyRequestsError: the caller alone has too many open
         """
+        user_id = request[PRINCIPAL].user_id
+        if self._of_user[user_id] >= STREAMS_OF_USER_MAX:
+            raise TooManyRequestsError(
+                f"a user has at most {STREAMS_OF_USER_MAX} streams and exports open",
+                code="too_many_streams_of_user",
+                headers={"Retry-After": "10"},
+            )
         if not self.free:
             raise UnavailableError(
                 "too many streams and exports are open",
@@ -64,6 +77,7 @@ class Streams:
                 headers={"Retry-After": "10"},
             )
         self.free -= 1
+        self._of_user[user_id] += 1
         try:
             response = web.StreamResponse(headers=dict(headers))
             response.content_type = content_type
@@ -82,6 +96,9 @@ class Streams:
                 _abort(request)
         finally:
             self.free += 1
+            self._of_user[user_id] -= 1
+            if not self._of_user[user_id]:
+                del self._of_user[user_id]
 
 
 STREAMS = web.AppKey("streams", Streams)

@@ -1,14 +1,25 @@
 """The trail as it happens."""
 
 import asyncio
+import logging
+import socket
+import struct
+from contextlib import AsyncExitStack
 from typing import Any
 
 import pytest
 
-from service.http.streaming import STREAMS, Streams
+from service.http.streaming import (
+    STREAMS,
+    STREAMS_MAX,
+    STREAMS_OF_USER_MAX,
+    Streams,
+)
+from service.logs import FieldsRecord
 from service.resources import Resources
 from tests.audit.reading import live, opened
 from tests.callers import Caller, Callers
+from tests.waiting import until
 
 
 def streams_of(caller: Caller) -> Streams:
@@ -27,7 +38,8 @@ async def test_what_happens_is_sent_as_it_happens(callers: Callers) -> None:
         shown = await auditor.get(f"/api/audit/events/{position}")
 
     assert position == entry["position"] == made.position
-    assert {**entry, "recorded": shown.data["recorded"]} == shown.data
+    more = {name: shown.data[name] for name in ("recorded", "changes")}
+    assert {**entry, **more} == shown.data
 
 
 async def test_a_stream_goes_on_behind_the_last_event(
@@ -126,6 +138,55 @@ async def test_streams_are_bounded(callers: Callers) -> None:
     for each in (refused, export):
         assert (each.status, each.code) == (503, "too_many_streams")
         assert each.headers["Retry-After"] == "10"
+
+
+async def test_one_auditor_cannot_hold_all_streams(callers: Callers) -> None:
+    olga = await callers.user("olga", "auditor")
+    bob = await callers.user("bob", "auditor")
+
+    async with AsyncExitStack() as stack:
+        for _ in range(STREAMS_OF_USER_MAX):
+            await stack.enter_async_context(live(olga))
+        refused = await olga.get("/api/audit/export.csv")
+        await stack.enter_async_context(live(bob))
+
+    assert (refused.status, refused.code) == (429, "too_many_streams_of_user")
+    assert refused.headers["Retry-After"] == "10"
+
+
+@pytest.mark.parametrize("path", ["stream?after=0", "export.jsonl"])
+@pytest.mark.parametrize("reads", [0, 100])
+async def test_a_client_that_leaves_is_no_error(
+    callers: Callers, caplog: pytest.LogCaptureFixture, path: str, reads: int
+) -> None:
+    auditor = await callers.user("olga", "auditor")
+    streams = streams_of(auditor)
+    server = auditor.client.server
+    head = (
+        f"GET /api/audit/{path} HTTP/1.1\r\nHost: x\r\nX-Request-Id: leaves\r\n"
+        f"Authorization: Bearer {auditor.token}\r\n\r\n"
+    )
+
+    with caplog.at_level(logging.INFO):
+        with socket.create_connection((server.host, server.port)) as connection:
+            connection.sendall(head.encode())
+            await asyncio.to_thread(connection.recv, reads)
+            # Reset rather than closed, so that the next write fails.
+            reset = struct.pack("ii", 1, 0)
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, reset)
+        await auditor.post("/api/secrets", {"name": "A", "value": "something happens"})
+        answered = await until(
+            lambda: [
+                record.fields
+                for record in caplog.records
+                if isinstance(record, FieldsRecord)
+                and record.fields["request_id"] == "leaves"
+            ]
+        )
+
+    assert [each["status"] for each in answered] in ([200], [499])
+    assert [each for each in caplog.records if each.levelno >= logging.WARNING] == []
+    assert streams.free == STREAMS_MAX
 
 
 @pytest.mark.parametrize("given", ["x", "-1", "1.5", "9" * 30])

@@ -12,10 +12,11 @@ import pytest
 from aiohttp.test_utils import TestClient, TestServer
 
 from service.app import create_app
+from service.database import POOL_SIZE_MAX
 from service.embedded_postgres.server import EmbeddedPostgres
 from service.logs import JsonFormatter
 from service.migrate import migrate
-from service.resources import open_resources
+from service.resources import Resources, open_resources
 from tests.callers import Caller, Callers
 from tests.http.conftest import SECRET
 from tests.http.raw import TIMEOUT_S, answer_to_head, head_and_no_more
@@ -166,3 +167,20 @@ async def test_without_the_database_callers_are_told_to_come_back(
     assert all(int(reply.headers["Retry-After"]) >= 1 for reply in replies)
     assert all(b"psycopg" not in reply.body.lower() for reply in replies)
     assert "SELECT" not in written.getvalue()
+
+
+async def test_a_busy_pool_is_not_told_as_a_lost_database(
+    callers: Callers, resources: Resources
+) -> None:
+    ada = await callers.user("ada")
+    async with AsyncExitStack() as stack:
+        for _ in range(POOL_SIZE_MAX):
+            await stack.enter_async_context(resources.pool.connection(timeout=60))
+
+        reply = await ada.get("/api/mcp/connectors")
+        ready = await callers.anonymous().get("/readyz")
+
+    assert (reply.status, reply.code) == (503, "database_busy")
+    assert reply.headers["Retry-After"] == "1"
+    assert (ready.status, ready.data["status"]) == (200, "degraded")
+    assert (await ada.get("/api/mcp/connectors")).status == 200

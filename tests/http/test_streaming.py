@@ -8,8 +8,10 @@ from aiohttp import ClientPayloadError, web
 from aiohttp.test_utils import TestClient, TestServer
 
 from service.http import streaming
-from service.http.streaming import Stream, Streams
+from service.http.authentication import PRINCIPAL
+from service.http.streaming import STREAMS_OF_USER_MAX, Stream, Streams
 from service.http.telemetry import name_request
+from tests.scenario import principal
 from tests.waiting import until
 
 CHUNK = b"x" * 65536
@@ -39,6 +41,7 @@ async def client(streams: Streams) -> AsyncIterator[TestClient]:
 
     async def answer(request: web.Request) -> web.StreamResponse:
         name_request(request)
+        request[PRINCIPAL] = principal(request.headers.get("X-User", "ada"))
         async with streams.open(request, "text/plain", {"X-Own": "1"}) as stream:
             await ways[request.match_info["way"]](stream)
         return stream.response
@@ -94,3 +97,22 @@ async def test_what_breaks_off_doesnt_look_complete(
         await (await client.get("/breaking")).read()
 
     assert streams.free == 1
+
+
+async def test_one_user_cannot_hold_all_streams(
+    client: TestClient, streams: Streams
+) -> None:
+    streams.free = 64
+    asked = [await client.get("/for-ever") for _ in range(STREAMS_OF_USER_MAX)]
+
+    refused = await client.get("/for-ever")
+    other = await client.get("/some", headers={"X-User": "bob"})
+
+    assert refused.status == 500  # the bare server of this test knows no errors
+    assert (other.status, streams.free) == (200, 64 - STREAMS_OF_USER_MAX)
+    asked.pop().close()
+    await until(lambda: streams.free > 64 - STREAMS_OF_USER_MAX)
+    again = await client.get("/some")
+    assert again.status == 200
+    for each in asked:
+        each.close()
