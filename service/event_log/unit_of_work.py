@@ -39,8 +39,8 @@ class UnitOfWork:
         self._if_match = if_match
         self._events: list[StoredEvent] = []
         self._written: dict[UUID, LoggedAggregate] = {}
-        # By the id's number, whose hash is cheaper.
-        self._loaded: dict[int, LoggedAggregate] = {}
+        # By the id's number, whose hash is cheaper; None: there is no such aggregate.
+        self._loaded: dict[int, LoggedAggregate | None] = {}
         self._sealed: list[SealedValue] = []
         self._history = log.history
         self.at = at
@@ -67,14 +67,14 @@ class UnitOfWork:
 
     async def find(self, kind: type[A], aggregate_id: UUID) -> A | None:
         """Return a copy to decide on, or None when there is no such aggregate."""
-        loaded = self._loaded.get(aggregate_id.int)
-        if loaded is None:
+        key = aggregate_id.int
+        if key in self._loaded:
+            loaded = self._loaded[key]
+        else:
             committed = await self._log.load(aggregate_id)
-            if committed is None:
-                self.reads.setdefault(aggregate_id, 0)
-                return None
-            self.reads.setdefault(aggregate_id, committed.version)
-            loaded = self._loaded[aggregate_id.int] = committed.working_copy()
+            version = committed.version if committed else 0
+            self.reads.setdefault(aggregate_id, version)
+            loaded = self._loaded[key] = committed.working_copy() if committed else None
         return loaded if isinstance(loaded, kind) else None
 
     async def load(self, kind: type[A], aggregate_id: UUID) -> A:

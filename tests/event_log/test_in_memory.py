@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import replace
+from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
@@ -210,6 +211,48 @@ async def test_a_refusal_counts_only_on_facts_that_still_stand(any_log: AnyLog) 
 
     assert await run(any_log, decide) == ("appears", None)
     assert attempts == 2
+
+
+async def test_a_command_sees_an_aggregate_as_first_read(any_log: AnyLog) -> None:
+    ledger_id = Ledger.create_id("appears")
+    seen: list[bool] = []
+
+    async def decide(work: UnitOfWork) -> None:
+        seen.append(await work.find(Ledger, ledger_id) is not None)
+        if len(seen) == 1:
+            await open_ledger(any_log, "appears")
+        seen.append(await work.find(Ledger, ledger_id) is not None)
+        work.save(Ledger(name=f"after {len(seen)}"))
+
+    await run(any_log, decide)
+
+    assert seen == [False, False, True, True]
+    assert await any_log.load(Ledger.create_id("after 2")) is None
+
+
+async def test_a_command_loads_an_absent_aggregate_once(
+    any_log: AnyLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded: list[UUID] = []
+    load = any_log.load
+
+    async def count(aggregate_id: UUID) -> Any:
+        loaded.append(aggregate_id)
+        return await load(aggregate_id)
+
+    monkeypatch.setattr(any_log, "load", count)
+    ledger_id = Ledger.create_id("absent")
+
+    async def decide(work: UnitOfWork) -> None:
+        assert await work.find(Ledger, ledger_id) is None
+        assert await work.find(Ledger, ledger_id) is None
+        ledger = Ledger(name="absent")
+        work.save(ledger)
+        assert await work.find(Ledger, ledger_id) is ledger
+
+    await run(any_log, decide)
+
+    assert loaded == [ledger_id]
 
 
 async def test_a_lock_is_held_by_one_at_a_time(any_log: AnyLog) -> None:
