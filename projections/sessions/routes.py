@@ -1,5 +1,6 @@
 """Operation 4 over HTTP: the list of sessions."""
 
+import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -63,12 +64,15 @@ async def get_session_list(
     annotations, their summaries, and figures that this service doesn't have;
     `successful_agents` counts the agents whose sessions were all looked up in it.
     """
+    began_at = time.monotonic()
     asked = _asked(query, request[PRINCIPAL])
     async with read_once(request, *FOLLOWERS, min_position=query.min_position) as db:
         found, position = await session_page(db, asked)
     rows = found[: query.limit]
     await request.app[TEXT_READINGS].record(request, users_of_texts(rows))
-    enriched = await request.app[TRACES].of(row.key for row in rows)
+    enriched = await request.app[TRACES].of(
+        (row.key for row in rows), page_began_at=began_at
+    )
     vault = request.app[VAULT]
     successful, total = count_agents(rows, enriched)
     return Answer(

@@ -6,6 +6,7 @@ is served in time from our own tables.
 
 import asyncio
 import logging
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -18,6 +19,8 @@ from aiohttp import web
 from projections.sessions.resource import AnnotationSummary, SessionAnnotation
 
 DEADLINE_S = 2.0
+# With less time left, a lookup tells nothing about the store.
+LEFT_SHARE_MIN = 0.25
 
 logger = logging.getLogger(__name__)
 
@@ -78,21 +81,32 @@ class TraceStore(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Traces:
-    """The service's trace store, if any, and how long a page waits for it."""
+    """The service's trace store, if any.
+
+    ``deadline_s`` is measured from the start of a page: a page that first waited for
+    its own tables waits that much less for the store.
+    """
 
     store: TraceStore | None = None
     deadline_s: float = DEADLINE_S
 
-    async def of(self, sessions: Iterable[SessionKey]) -> Enrichments | None:
-        """Look up the sessions of a page; None without a store."""
+    async def of(
+        self, sessions: Iterable[SessionKey], *, page_began_at: float
+    ) -> Enrichments | None:
+        """Look up the sessions of a page; None without a store.
+
+        ``page_began_at`` is a time of :func:`time.monotonic`. A page that has taken
+        most of its time already doesn't query the store.
+        """
         if self.store is None:
             return None
         keys = list(sessions)
-        if not keys:
+        left_s = page_began_at + self.deadline_s - time.monotonic()
+        if not keys or left_s < self.deadline_s * LEFT_SHARE_MIN:
             return {}
         try:
-            async with asyncio.timeout(self.deadline_s):
-                return await self.store.fetch(keys, deadline_s=self.deadline_s)
+            async with asyncio.timeout(left_s):
+                return await self.store.fetch(keys, deadline_s=left_s)
         except TimeoutError:
             logger.warning("the trace store was too slow for a page")
         except Exception:

@@ -1,5 +1,6 @@
 """One session with its turns over HTTP."""
 
+import time
 from datetime import UTC
 from typing import Annotated, Any
 
@@ -53,6 +54,7 @@ async def get_session(
     are null once their user's key was destroyed. Reading another user's session is
     recorded in the audit trail.
     """
+    began_at = time.monotonic()
     principal = request[PRINCIPAL]
     async with reading(request, *FOLLOWERS) as snapshot:
         row = await visible_session(
@@ -69,7 +71,7 @@ async def get_session(
     if found and not row.is_erased:
         await request.app[TEXT_READINGS].record(request, {row.id: row.user_id})
     vault = request.app[VAULT]
-    enriched = await request.app[TRACES].of([row.key])
+    enriched = await request.app[TRACES].of([row.key], page_began_at=began_at)
     session = rendered(row, *await first_and_last(vault, row), enriched)
     turns: Turns = {
         "turns": [

@@ -56,6 +56,14 @@ HOSTILE = [
     "é 😀",
     "UHJvamVjdFNlc3Npb246MQ==",
 ]
+FIGURES = (
+    "num_traces",
+    "num_traces_with_error",
+    "trace_latency_ms_p50",
+    "trace_latency_ms_p99",
+    "token_usage",
+    "cost_summary",
+)
 NOW = datetime.now(UTC).replace(microsecond=0) - timedelta(hours=1)
 
 
@@ -113,20 +121,27 @@ def in_our_spelling(value: Any) -> Any:
 def expect_as_phoenix_says(row: Any, says: Any) -> None:
     assert row["trace_store"] == "found"
     usage, cost = says["tokenUsage"], says["costSummary"]["total"]
+    theirs = row["trace_store_figures"]
     if usage["total"]:
         assert row["token_usage"]["total"] == usage["total"]
         assert row["token_usage"]["prompt"] == usage["prompt"]
         assert row["token_usage"]["completion"] == usage["completion"]
+        assert theirs["tokens"] == usage["total"]
+        assert theirs["prompt_tokens"] == usage["prompt"]
+        assert theirs["completion_tokens"] == usage["completion"]
     else:
         assert row["token_usage"]["total"] is None
+        assert theirs["tokens"] is None
     if cost["cost"]:
-        assert row["cost_summary"]["total"]["currency"] == "USD"
-        assert row["cost_summary"]["total"]["cost"] == pytest.approx(
-            cost["cost"], rel=1e-14
-        )
+        assert theirs["currency"] == "USD"
+        assert theirs["cost"] == pytest.approx(cost["cost"], rel=1e-14)
     else:
         # Nothing to pay for, or Phoenix has no price.
-        assert row["cost_summary"]["total"] == {"cost": None, "currency": None}
+        assert (theirs["cost"], theirs["currency"]) == (None, None)
+    assert theirs["traces"] == says["numTraces"]
+    assert theirs["traces_with_error"] == says["numTracesWithError"]
+    assert theirs["latency_ms_p50"] == pytest.approx(says["p50"], rel=1e-12)
+    assert theirs["latency_ms_p99"] == pytest.approx(says["p99"], rel=1e-12)
     assert row["num_traces"] == says["numTraces"]
     assert row["num_traces_with_error"] == says["numTracesWithError"]
     assert row["trace_latency_ms_p50"] == pytest.approx(says["p50"], rel=1e-12)
@@ -207,17 +222,31 @@ async def test_a_page_says_what_phoenix_says(
     for session_id, row in rows.items():
         says = await asyncio.to_thread(phoenix.ask, OWN_QUERY, s=session_id)
         expect_as_phoenix_says(row, says["s"])
-        # What we make of the same spans by ourselves.
-        for name in (
-            "num_traces",
-            "num_traces_with_error",
-            "trace_latency_ms_p50",
-            "trace_latency_ms_p99",
-        ):
-            assert own[session_id][name] == pytest.approx(row[name], rel=1e-12)
-        assert own[session_id]["token_usage"] == row["token_usage"]
+        # Recorded turns have the service's figures, with and without Phoenix.
+        assert row["figures_from"] == "service"
+        for name in FIGURES:
+            assert own[session_id][name] == row[name]
     assert len(rows[f"{run}-three"]["session_annotations"]) == 2
-    assert rows[f"{run}-three"]["cost_summary"]["total"]["cost"] is not None
+    assert rows[f"{run}-three"]["trace_store_figures"]["cost"] is not None
+
+
+async def test_a_session_without_turns_has_the_figures_of_phoenix(
+    phoenix: Phoenix, resources: Resources, recorder: Recorder, ada: Caller
+) -> None:
+    session_id = f"{uuid4().hex[:8]}-theirs"
+    agent = Agent(recorder.agent_id, recorder.caller, phoenix, to_us=False)
+    await agent.chat(session_id, NOW, model="gpt-4o", tokens=(123, 45))
+    await agent.arrived()
+    await recorder.start(session_id)
+
+    async with served(resources, phoenix, ada) as page:
+        [row] = (await page())["sessions"]
+
+    theirs = row["trace_store_figures"]
+    assert row["figures_from"] == "trace_store"
+    assert (row["num_traces"], row["token_usage"]["total"]) == (1, 168)
+    assert row["cost_summary"]["total"] == {"cost": theirs["cost"], "currency": "USD"}
+    assert theirs["cost"] > 0
 
 
 async def test_hostile_ids_find_themselves_and_nothing_else(

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from aiohttp.test_utils import TestClient, TestServer
 
+from projections.sessions import routes
+from projections.sessions.queries import session_page
 from projections.sessions.rendering import filled_in, trace_store_state
 from projections.sessions.trace_store import (
     TRACES,
@@ -23,6 +25,7 @@ from service.resources import Resources
 from tests.callers import Caller
 from tests.sessions.recording import LIST, LONG_AGO, Recorder, register_agent, turn
 
+DEADLINE_S = 1.0
 Answers = Callable[[Sequence[SessionKey]], Awaitable[Enrichments]]
 NOTE: Any = {"name": "note", "annotator_kind": "HUMAN", "score": None}
 SUMMARY: Any = {"name": "note", "count": 1}
@@ -47,11 +50,12 @@ class Store:
 
     answers: Answers
     asked: list[list[str]] = field(default_factory=list)
+    deadlines_s: list[float] = field(default_factory=list)
 
     async def fetch(
         self, sessions: Sequence[SessionKey], *, deadline_s: float
     ) -> Enrichments:
-        assert deadline_s > 0
+        self.deadlines_s.append(deadline_s)
         self.asked.append([each.session_id for each in sessions])
         return await self.answers(sessions)
 
@@ -95,22 +99,36 @@ async def listed(
     async def get(answers: Answers, query: str = "") -> Any:
         app = create_app(resources)
         store = Store(answers)
-        app[TRACES] = Traces(store, deadline_s=1.0)
+        app[TRACES] = Traces(store, deadline_s=DEADLINE_S)
         async with TestClient(TestServer(app)) as client:
             caller = Caller(client, ada.token)
             reply = await caller.get(
                 f"{LIST}?start_time={LONG_AGO}{query}", X_Min_Position=position
             )
         assert reply.status == 200
-        return reply.data, store.asked
+        return reply.data, store
 
     return get
 
 
-async def test_a_page_is_asked_about_once(listed: Any) -> None:
-    data, asked = await listed(knows_all)
+@pytest.fixture
+def slow_tables(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
+    """Delay pages before the trace store is queried."""
 
-    assert asked == [["empty", "full"]]
+    def delay(seconds: float) -> None:
+        async def delayed(*given: Any) -> Any:
+            await asyncio.sleep(seconds)
+            return await session_page(*given)
+
+        monkeypatch.setattr(routes, "session_page", delayed)
+
+    return delay
+
+
+async def test_a_page_is_asked_about_once(listed: Any) -> None:
+    data, store = await listed(knows_all)
+
+    assert store.asked == [["empty", "full"]]
     assert [row["trace_store"] for row in data["sessions"]] == ["found", "found"]
     assert [row["session_annotations"] for row in data["sessions"]] == [[NOTE]] * 2
     assert (data["total_agents"], data["successful_agents"]) == (2, 2)
@@ -158,9 +176,9 @@ async def test_a_session_with_turns_shows_the_same_whatever_the_store_says(
 
 
 async def test_an_empty_page_asks_nothing(listed: Any) -> None:
-    data, asked = await listed(knows_all, "&offset=5")
+    data, store = await listed(knows_all, "&offset=5")
 
-    assert (data["sessions"], asked) == ([], [])
+    assert (data["sessions"], store.asked) == ([], [])
     assert (data["total_agents"], data["successful_agents"]) == (0, 0)
 
 
@@ -184,6 +202,29 @@ async def test_a_store_with_less_harms_no_row(
     assert (full["first_input"], full["last_output"]) == ("q", "a")
     assert (full["num_traces"], full["token_usage"]["total"]) == (1, 6)
     assert full.keys() == data["sessions"][0].keys()
+
+
+async def test_a_page_waits_for_its_tables_and_the_store_together(
+    listed: Any, slow_tables: Callable[[float], None]
+) -> None:
+    slow_tables(0.3)
+
+    data, store = await listed(hangs)
+
+    [deadline_s] = store.deadlines_s
+    assert deadline_s <= DEADLINE_S - 0.3
+    assert data["successful_agents"] == 0
+
+
+async def test_a_page_without_time_left_does_not_query_the_store(
+    listed: Any, slow_tables: Callable[[float], None]
+) -> None:
+    slow_tables(DEADLINE_S)
+
+    data, store = await listed(knows_all)
+
+    assert store.asked == []
+    assert [row["trace_store"] for row in data["sessions"]] == ["unavailable"] * 2
 
 
 def test_latencies_of_a_store_without_traces_are_not_shown() -> None:

@@ -13,14 +13,14 @@ from collections.abc import (
     Sequence,
 )
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from projections.sessions.phoenix.answers import (
     BadRowError,
     enrichment_of,
     session_id_of,
 )
-from projections.sessions.phoenix.client import GraphQLAnswer
+from projections.sessions.phoenix.client import GraphQLAnswer, StoreError
 from projections.sessions.phoenix.documents import (
     PER_DOCUMENT_MAX,
     Document,
@@ -30,6 +30,8 @@ from projections.sessions.phoenix.documents import (
 from projections.sessions.trace_store import Enrichment, SessionKey
 
 T = TypeVar("T")
+
+OTHER_FORM: Final = "it answered in another form"
 
 logger = logging.getLogger(__name__)
 
@@ -41,6 +43,8 @@ class Lookup:
     """The sessions of one page: those still ``open``, and the ``found`` answers.
 
     A session whose answer is malformed is in neither: a retry would give the same.
+    An answer of another form than a document's raises StoreError: it isn't Phoenix's,
+    or a version's that this service doesn't know.
     """
 
     project: str | None
@@ -76,22 +80,14 @@ class Lookup:
         self.was_answered = True
         for number, (project, session_ids) in enumerate(wanted.items()):
             alias = f"p{number}"
-            if alias in answer.failed or alias not in answer.data:
-                continue
-            nodes = _nodes(answer.data[alias])
-            if nodes is not None:
+            if alias not in answer.failed:
+                nodes = _nodes(_part(answer, alias))
                 self._settle_project(project, session_ids, nodes)
 
     def _settle_project(
         self, project: str, session_ids: Sequence[str], nodes: Sequence[Any]
     ) -> None:
-        by_id: dict[str, Any] = {}
-        for node in nodes:
-            try:
-                by_id[session_id_of(node)] = node
-            except BadRowError:
-                # It may be any of the sessions: they all stay open.
-                return
+        by_id = {_session_id(node): node for node in nodes}
         for session_id in session_ids:
             if session_id in by_id:
                 self._settle(session_id, by_id[session_id], project)
@@ -105,13 +101,14 @@ class Lookup:
         self.was_answered = True
         for number, session_id in enumerate(session_ids):
             alias = f"s{number}"
-            if alias in answer.failed or alias not in answer.data:
+            if alias in answer.failed:
                 self.open.pop(session_id)
-            elif answer.data[alias] is None:
+            elif (node := _part(answer, alias)) is None:
                 self._found(session_id, None)
             else:
+                _session_id(node)
                 project = self.project_of(self.open[session_id])
-                self._settle(session_id, answer.data[alias], project)
+                self._settle(session_id, node, project)
 
     def _settle(self, session_id: str, node: Any, project: str) -> None:
         try:
@@ -127,14 +124,29 @@ class Lookup:
         self.has_settled_some = True
 
 
-def _nodes(project: Any) -> Sequence[Any] | None:
+def _part(answer: GraphQLAnswer, alias: str) -> dict[str, Any] | None:
+    """Return one part of an answer, an object or null."""
+    part = answer.data.get(alias, OTHER_FORM)
+    if part is not None and not isinstance(part, dict):
+        raise StoreError(OTHER_FORM)
+    return part
+
+
+def _nodes(project: dict[str, Any] | None) -> Sequence[Any]:
     """Return the sessions of a project; an empty list if it doesn't exist."""
     if project is None:
         return []
     try:
         return [edge["node"] for edge in project["sessions"]["edges"]]
     except (KeyError, TypeError):
-        return None
+        raise StoreError(OTHER_FORM) from None
+
+
+def _session_id(node: Any) -> str:
+    try:
+        return session_id_of(node)
+    except BadRowError:
+        raise StoreError(OTHER_FORM) from None
 
 
 def _chunks(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:

@@ -4,9 +4,14 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 from uuid import UUID
 
+import pytest
+from aiohttp import web
+
 from projections.sessions.phoenix import memory
+from projections.sessions.phoenix.breaker import FAILURES_MAX
 from projections.sessions.phoenix.memory import Memory
 from projections.sessions.phoenix.store import PhoenixStore, open_phoenix
 from tests.sessions.phoenix.fake import AGENT, OTHER, FakePhoenix, key, node, serving
@@ -109,6 +114,54 @@ async def test_a_damaged_session_harms_only_itself() -> None:
 
     assert fake.asked == ["filters 1"]
     assert sorted(found) == ["fine", "good"]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {},
+        {"p0": 7},
+        {"p0": {}},
+        {"p0": {"sessions": {"edges": [{"node": None}]}}},
+        {"p0": {"sessions": {"edges": [{"node": {"id": "s"}}]}}},
+    ],
+)
+async def test_an_answer_of_another_form_is_a_failure_after_one_request(
+    data: Any,
+) -> None:
+    asked = 0
+
+    async def answer(_request: web.Request) -> web.Response:
+        nonlocal asked
+        asked += 1
+        return web.json_response({"data": data})
+
+    async with serving(answer) as url, open_phoenix(url) as phoenix:
+        for page in range(1, FAILURES_MAX + 1):
+            assert await phoenix.fetch([key("a"), key("b")], deadline_s=60) == {}
+            assert asked == page
+        assert phoenix.breaker.state == "open"
+        await phoenix.fetch([key("a")], deadline_s=60)
+
+    assert asked == FAILURES_MAX
+
+
+async def test_an_answer_of_another_form_by_ids_is_a_failure() -> None:
+    asked = []
+
+    async def answer(request: web.Request) -> web.Response:
+        asked.append(await request.json())
+        is_filter = "c0" in asked[-1]["variables"]
+        if is_filter:
+            return web.json_response({"data": None, "errors": [{"message": "no"}]})
+        return web.json_response({"data": {"s0": {"id": 1}, "s1": {"id": 2}}})
+
+    async with serving(answer) as url, open_phoenix(url) as phoenix:
+        for _ in range(FAILURES_MAX):
+            await phoenix.fetch([key("a"), key("b")], deadline_s=60)
+        assert phoenix.breaker.state == "open"
+
+    assert len(asked) == 2 * FAILURES_MAX
 
 
 async def test_a_session_too_large_for_a_document_harms_only_itself() -> None:
