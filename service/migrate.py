@@ -1,6 +1,7 @@
 """Apply the migrations of schema "events", in order, once, by one process at a time."""
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 
@@ -41,10 +42,12 @@ def migrations() -> list[Migration]:
     ]
 
 
-def migrate(conninfo: str) -> list[str]:
+def migrate(conninfo: str, *, upto: Mapping[str, str] | None = None) -> list[str]:
     """Bring the database up to date and return the names of the applied migrations.
 
     Each migration is one transaction. Safe to run from several processes at once.
+    ``upto`` are the names and hashes of another database's migrations: then only
+    these are applied.
 
     :raises MigrationError: if the database has one that this version lacks or changed
     """
@@ -59,6 +62,9 @@ def migrate(conninfo: str) -> list[str]:
         )
         known = migrations()
         _check(applied, known)
+        if upto is not None:
+            _check(upto, known)
+            known = [each for each in known if each.name in upto]
         pending = [migration for migration in known if migration.name not in applied]
         for migration in pending:
             with connection.transaction():
@@ -71,7 +77,7 @@ def migrate(conninfo: str) -> list[str]:
         return [migration.name for migration in pending]
 
 
-def _check(applied: dict[str, str], known: list[Migration]) -> None:
+def _check(applied: Mapping[str, str], known: list[Migration]) -> None:
     ours = {migration.name: migration.sha256 for migration in known}
     for name, sha256 in applied.items():
         if name not in ours:

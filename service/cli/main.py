@@ -26,6 +26,8 @@ COMMANDS: Final[Mapping[str, str]] = {
     "rebuild": "rebuild a projection's read tables from the event log",
     "token": "issue bearer tokens",
     "prices": "import model prices",
+    "backup": "write the event log and all that is sealed into one file",
+    "restore": "fill a new database from a backup",
     "doctor": "check an installation for problems",
     "topic": "manage the Kafka topic of events",
     "audit": "export, verify and replay the event log",

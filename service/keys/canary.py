@@ -6,6 +6,7 @@ ring, so that a new ring around the right root key is detected as well.
 """
 
 import hmac
+from collections.abc import Iterable
 
 from psycopg.errors import ForeignKeyViolation
 from psycopg.rows import tuple_row
@@ -43,6 +44,16 @@ async def verify_canary(pool: Pool, ring: KeyRing) -> None:
         cursor = connection.cursor(row_factory=tuple_row)
         await cursor.execute("SELECT root_key_id, sealed FROM events.root_key_canary")
         canaries = await cursor.fetchall()
+    await verify_canaries(canaries, ring)
+    await introduce_root_key(pool, ring)
+
+
+async def verify_canaries(canaries: Iterable[tuple[str, bytes]], ring: KeyRing) -> None:
+    """Refuse a ring that doesn't open every canary, given by root key id.
+
+    :raises WrongRootKeyError: a root key in use is missing or wrong
+    :raises WrongPurposeKeysError: the ring was created again
+    """
     for root_key_id, sealed in canaries:
         try:
             check = await ring.unwrap(root_key_id, sealed, _CANARY_AAD)
@@ -50,7 +61,6 @@ async def verify_canary(pool: Pool, ring: KeyRing) -> None:
             raise WrongRootKeyError(root_key_id) from None
         if not hmac.compare_digest(check, ring.purpose_check()):
             raise WrongPurposeKeysError
-    await introduce_root_key(pool, ring)
 
 
 async def introduce_root_key(pool: Pool, ring: KeyRing) -> str:
