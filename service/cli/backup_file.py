@@ -8,6 +8,7 @@ any version of PostgreSQL reads. ``checkpoints/`` has the signed checkpoints.
 import json
 import os
 import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -95,18 +96,31 @@ def open_archive(path: Path) -> Iterator[tuple[zipfile.ZipFile, Description]]:
 
     :raises ConfigError: it isn't a backup, is incomplete or damaged
     """
+    with _opened(path) as archive:
+        yield archive, _checked(path, archive)
+
+
+def _opened(path: Path) -> zipfile.ZipFile:
     try:
-        with zipfile.ZipFile(path) as archive:
-            damaged = archive.testzip()
-            if damaged is not None:
-                raise ConfigError(f"{path} is damaged: {damaged}")
-            description = Description.from_json(archive.read(DESCRIPTION).decode())
-            for table in description.tables:
-                archive.getinfo(table.member)
-            yield archive, description
+        return zipfile.ZipFile(path)
     except OSError as error:
         raise ConfigError(f"can't read {path}: {error.strerror}") from None
-    except (zipfile.BadZipFile, KeyError, TypeError, ValueError):
-        raise ConfigError(
-            f"{path} is not a backup of this service, or not all of one"
-        ) from None
+    except zipfile.BadZipFile:
+        raise _not_a_backup(path) from None
+
+
+def _checked(path: Path, archive: zipfile.ZipFile) -> Description:
+    try:
+        damaged = archive.testzip()
+        description = Description.from_json(archive.read(DESCRIPTION).decode())
+        for table in description.tables:
+            archive.getinfo(table.member)
+    except (zipfile.BadZipFile, zlib.error, KeyError, TypeError, ValueError):
+        raise _not_a_backup(path) from None
+    if damaged is not None:
+        raise ConfigError(f"{path} is damaged: {damaged}")
+    return description
+
+
+def _not_a_backup(path: Path) -> ConfigError:
+    return ConfigError(f"{path} is not a backup of this service, or not all of one")
