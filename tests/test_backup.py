@@ -15,13 +15,21 @@ from psycopg.conninfo import make_conninfo
 
 from service.cli.running import EXIT_CONFIG
 from service.database import SERVICE_ROLE
-from service.keys.key_ring import KEY_RING_FILE
+from service.embedded_postgres.server import EmbeddedPostgres
+from service.keys.key_ring import KEY_RING_FILE, KeyRing
+from service.migrate import migrate, migrations
 from tests.harness.service import agent_runtime, running, serving
 
 pytestmark = pytest.mark.processes
 OWNER = "owner_of_restored"
 SECRET = "/api/secrets/TOKEN/value"
 EVENTS = "SELECT * FROM events.stored_event ORDER BY notification_id"
+TABLES = "SELECT tablename FROM pg_tables WHERE schemaname = 'events'"
+# What a restore could lose, for it is not a table.
+NOT_TABLES = """
+    SELECT relname FROM pg_class
+     WHERE relnamespace = 'events'::regnamespace AND relkind IN ('S', 'm', 'p', 'f')
+"""
 
 
 @pytest.fixture
@@ -83,6 +91,16 @@ def copy_keys(source: Path, target: Path) -> Path:
     target.mkdir(mode=0o700)
     shutil.copy(source / KEY_RING_FILE, target)
     return target
+
+
+def tables_of(backup: Path) -> dict[str, list[bytes]]:
+    """Return the rows of each table, in any order."""
+    with zipfile.ZipFile(backup) as archive:
+        return {
+            name.removeprefix("events/"): sorted(archive.read(name).splitlines())
+            for name in archive.namelist()
+            if name.startswith("events/")
+        }
 
 
 @contextmanager
@@ -170,3 +188,49 @@ def test_a_damaged_or_partial_backup_is_refused(served: Path, tmp_path: Path) ->
         said = refused("restore", str(path), "--data-dir", str(target))
         assert str(path) in said
     assert {each.name for each in target.iterdir()} == {KEY_RING_FILE}
+
+
+def test_every_table_is_restored_with_the_same_rows(
+    served: Path, external_url: str, tmp_path: Path
+) -> None:
+    second = copy_keys(served, tmp_path / "second")
+    external = ("--data-dir", str(second), "--database-url", external_url)
+
+    command("restore", str(tmp_path / "one.backup"), *external)
+
+    command("backup", str(tmp_path / "two.backup"), *external)
+    before = tables_of(tmp_path / "one.backup")
+    after = tables_of(tmp_path / "two.backup")
+    with psycopg.connect(external_url) as db:
+        assert {name for (name,) in db.execute(TABLES)} == after.keys()
+        assert db.execute(NOT_TABLES).fetchall() == []
+    # The restored log has another epoch on another server.
+    assert before.pop("head") != after.pop("head")
+    assert after == before
+    full = ("stored_event", "merkle_node", "user_key", "sealed_value", "checkpoint")
+    assert all(after[name] for name in full)
+
+
+def test_a_backup_of_an_older_version_is_restored_and_migrated(
+    external_url: str, tmp_path: Path
+) -> None:
+    known = {each.name: each.sha256 for each in migrations()}
+    older = {name: sha256 for name, sha256 in known.items() if name < "0009"}
+    migrate(external_url, upto=older)
+    backup = str(tmp_path / "older.backup")
+    keys = tmp_path / "keys"
+    keys.mkdir(mode=0o700)
+    KeyRing.load_or_create(keys / KEY_RING_FILE)
+    command("backup", backup, "--data-dir", str(keys), "--database-url", external_url)
+    with psycopg.connect(external_url) as db:
+        epoch = db.execute("SELECT epoch FROM events.head").fetchone()
+
+    migrate(external_url)
+    onto = ("--data-dir", str(keys), "--database-url", external_url)
+    assert "which the backup's didn't have" in refused("restore", backup, *onto)
+    command("restore", backup, "--data-dir", str(keys))
+
+    with EmbeddedPostgres.start(keys) as postgres, psycopg.connect(postgres.url) as db:
+        names = db.execute("SELECT name FROM public.agent_runtime_migration")
+        assert {name for (name,) in names} == known.keys()
+        assert db.execute("SELECT epoch FROM events.head").fetchone() != epoch

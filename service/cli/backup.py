@@ -43,8 +43,8 @@ COPY: Final = "COPY {} ({}) TO STDOUT"
 def add_to(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Write the event log, the keys of users and all sealed values into one file, "
-        "as of one moment, also while the service runs. The root keys are not in it: "
-        "keep keys.json and checkpoint-key.pem elsewhere."
+        "as of one point in time, also while the service runs. The root keys aren't in "
+        "it: keep keys.json and checkpoint-key.pem elsewhere."
     )
     parser.add_argument("file", type=Path, help="file to write; must not exist")
     add_settings(parser)

@@ -3,6 +3,7 @@
 import argparse
 import re
 import zipfile
+from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Final
 from uuid import UUID
@@ -28,12 +29,23 @@ from service.migrate import migrate
 
 COPY: Final = "COPY {} ({}) FROM STDIN"
 IS_EMPTY: Final = "SELECT position = 0 FROM events.head"
-# Those that refer to others come after them.
-ORDER: Final = {"root_key_canary": 0, "user_key": 1}
-LAST: Final = 2
+MIGRATIONS: Final = "SELECT name FROM public.agent_runtime_migration"
+REFERENCES: Final = """
+    SELECT referring.relname, referred.relname
+      FROM pg_constraint c
+      JOIN pg_class referring ON referring.oid = c.conrelid
+      JOIN pg_class referred ON referred.oid = c.confrelid
+     WHERE c.contype = 'f' AND c.connamespace = 'events'::regnamespace
+       AND c.conrelid <> c.confrelid
+"""
 CHECKPOINT_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 # The same position may become another event's: clients and followers are told.
-NEW_EPOCH: Final = "UPDATE events.head SET epoch = gen_random_uuid() RETURNING epoch"
+BEGIN_EPOCH: Final = "SELECT events.begin_epoch()"
+# A backup of a version before this function records no server of the epoch either.
+HAS_BEGIN_EPOCH: Final = "SELECT to_regprocedure('events.begin_epoch()') IS NOT NULL"
+REPLACE_EPOCH: Final = (
+    "UPDATE events.head SET epoch = gen_random_uuid() RETURNING epoch"
+)
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
@@ -65,7 +77,7 @@ def restore_command(config: Config, options: argparse.Namespace) -> int:
 def _restore(db: Connection, archive: zipfile.ZipFile, described: Description) -> UUID:
     """Fill the tables, all or none, and return the new epoch.
 
-    :raises ConfigError: the database has events already
+    :raises ConfigError: the database has events already, or newer migrations
     """
     db.execute("SET LOCAL statement_timeout = 0")
     row = db.execute(IS_EMPTY).fetchone()
@@ -74,15 +86,36 @@ def _restore(db: Connection, archive: zipfile.ZipFile, described: Description) -
             "the database already has events; restore into a new one, before any "
             "service has run on it"
         )
-    in_order = sorted(described.tables, key=lambda each: ORDER.get(each.name, LAST))
+    newer = {name for (name,) in db.execute(MIGRATIONS)} - described.migrations.keys()
+    if newer:
+        raise ConfigError(
+            f"the database has migration {min(newer)}, which the backup's didn't have; "
+            "restore into a new one, which 'restore' migrates itself"
+        )
+    in_order = _referred_first(db, described.tables)
     for table in reversed(in_order):
         _clear(db, table)
     for table in in_order:
         _fill(db, archive, table)
-    row = db.execute(NEW_EPOCH).fetchone()
+    return _begin_epoch(db)
+
+
+def _begin_epoch(db: Connection) -> UUID:
+    row = db.execute(HAS_BEGIN_EPOCH).fetchone()
+    assert row is not None
+    row = db.execute(BEGIN_EPOCH if row[0] else REPLACE_EPOCH).fetchone()
     assert row is not None
     epoch: UUID = row[0]
     return epoch
+
+
+def _referred_first(db: Connection, tables: list[Table]) -> list[Table]:
+    """Order tables so that foreign keys refer to rows that are there already."""
+    sorter = TopologicalSorter[str]({table.name: () for table in tables})
+    for referring, referred in db.execute(REFERENCES):
+        sorter.add(referring, referred)
+    by_name = {table.name: table for table in tables}
+    return [by_name[name] for name in sorter.static_order()]
 
 
 def _clear(db: Connection, table: Table) -> None:
