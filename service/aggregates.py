@@ -4,7 +4,7 @@ from typing import Final
 
 from service.agents.aggregate import Agent
 from service.aggregate import LoggedAggregate
-from service.audit.aggregate import AuditReading, Refusal, TextReading
+from service.audit.aggregate import AuditReading, EpochChange, Refusal, TextReading
 from service.connectors.aggregate import Connector
 from service.price_catalog.aggregate import ModelPricing
 from service.price_catalog.match_rules import MatchRules
@@ -19,6 +19,7 @@ AGGREGATES: Final[tuple[type[LoggedAggregate], ...]] = (
     AuditReading,
     ChatSession,
     Connector,
+    EpochChange,
     MatchRules,
     ModelPricing,
     Provider,

@@ -104,7 +104,9 @@ async def _start_followers(
         await wait_for_position(resources.pool, names, 0, READ_TABLES_TIMEOUT_S)
     except UnavailableError:
         logger.warning("some read tables are still being built")
-    await stack.enter_async_context(run_signer(resources.pool, config.data_dir))
+    await stack.enter_async_context(
+        run_signer(resources.log, resources.pool, config.data_dir)
+    )
     await stack.enter_async_context(
         run_log_check(resources.conninfo, pass_s=config.log_check_hours * HOUR_S)
     )

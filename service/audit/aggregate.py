@@ -1,7 +1,8 @@
-"""Reads of history and of session texts, and refusals, are themselves recorded."""
+"""Reads of history and of session texts, refusals and changes of the log epoch."""
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, Literal
+from uuid import UUID
 
 from eventsourcing.domain import event
 
@@ -150,3 +151,66 @@ class Refusal(LoggedAggregate):
         self.path = path
         self.code = code
         self.times = times
+
+
+EpochChangeReason = Literal["restore", "fail_over"]
+
+
+class EpochChange(LoggedAggregate):
+    """The beginning of a log epoch, whose id is the aggregate's."""
+
+    class Created(LoggedAggregate.Created):
+        """The log has a new epoch, because its end may have been lost.
+
+        ``position`` is the last one that both epochs share; later positions mean
+        other events in the new epoch. ``reason`` is ``fail_over`` if the service
+        found a server that lacks events, or may lack some, after a promotion, a
+        point-in-time recovery or a restore into another server; otherwise
+        ``restore``. ``signed_size`` and ``signed_root`` (base64) are those of the
+        newest checkpoint of the old epoch that the service has, null for none.
+
+        Emitted once for each new epoch, a few seconds after it began.
+        """
+
+        TOPIC = "log.epoch_changed"
+        old_epoch: Published[Id]
+        new_epoch: Published[Id]
+        position: Published[int]
+        reason: Published[EpochChangeReason]
+        signed_size: Published[int | None]
+        signed_root: Published[str | None]
+
+        def sentence(self, named: Named) -> str:  # names nothing
+            why = "a fail-over" if self.reason == "fail_over" else "a restore"
+            signed = (
+                f"signed up to {self.signed_size}"
+                if self.signed_size is not None
+                else "without a checkpoint"
+            )
+            return (
+                f"changed the epoch of the log after {why}, at position"
+                f" {self.position}: {self.new_epoch}, was {self.old_epoch}, {signed}"
+            )
+
+    TOPIC = "log"
+
+    @event(Created)
+    def __init__(
+        self,
+        old_epoch: str,
+        new_epoch: str,
+        position: int,
+        reason: EpochChangeReason,
+        signed_size: int | None,
+        signed_root: str | None,
+    ) -> None:
+        self.old_epoch = old_epoch
+        self.new_epoch = new_epoch
+        self.position = position
+        self.reason = reason
+        self.signed_size = signed_size
+        self.signed_root = signed_root
+
+    @staticmethod
+    def create_id(new_epoch: str) -> UUID:
+        return UUID(new_epoch)

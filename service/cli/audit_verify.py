@@ -14,6 +14,10 @@ from typing import Any, Final
 from projections.audit.entry_json import UnreadableEntryError
 from projections.audit.proofs.checkpoint import Checkpoint
 from projections.audit.proofs.checkpoint_files import checkpoints_in
+from projections.audit.proofs.epoch_changes import (
+    EpochChangeEntry,
+    epoch_changes_in,
+)
 from projections.audit.proofs.note import (
     NoteError,
     UnknownSignerError,
@@ -72,19 +76,21 @@ def verify_command(_config: Config, options: argparse.Namespace) -> int:
                 origin: _verdict(export, options.earlier, checkpoints)
                 for origin, checkpoints in groups.signed.items()
             }
+            # Of several epochs whose keys were given, the export is of one.
+            chosen = max(
+                {key.name for key in keys} & verdicts.keys(),
+                key=lambda each: (verdicts[each].is_sound, verdicts[each].proven),
+            )
+            with export.open("rb") as exported:
+                changes = epoch_changes_in(exported, upto=verdicts[chosen].proven)
     except Contradiction as error:
         print(f"VERIFICATION FAILED: contradictory checkpoints: {error}")
         return EXIT_TAMPERED
     except (NoteError, OSError, UnreadableEntryError) as error:
         print_error(error)
         return EXIT_UNUSABLE
-    named = {key.name for key in keys} & verdicts.keys()
-    # Of several epochs whose keys were given, the export is of one.
-    chosen = max(
-        named, key=lambda each: (verdicts[each].is_sound, verdicts[each].proven)
-    )
     status = _report(verdicts.pop(chosen))
-    _report_others(chosen, verdicts, groups.unknown)
+    _report_others(chosen, verdicts, groups, changes)
     return status
 
 
@@ -109,7 +115,10 @@ def _report(verdict: Verdict) -> int:
 
 
 def _report_others(
-    chosen: str, verdicts: Mapping[str, Verdict], unknown: Mapping[str, int]
+    chosen: str,
+    verdicts: Mapping[str, Verdict],
+    groups: "_Groups",
+    changes: Sequence[EpochChangeEntry],
 ) -> None:
     """Say what the checkpoints of other epochs, and of other logs, are worth."""
     for origin, verdict in verdicts.items():
@@ -117,12 +126,32 @@ def _report_others(
             said = f"they agree with the first {verdict.proven} entries, too"
         else:
             said = (
-                f"they agree with the first {verdict.proven} entries only: after those,"
-                " the log was restored or rewritten under a new epoch"
+                f"they agree with the first {verdict.proven} entries only: "
+                + _explained(origin, verdict, groups.signed[origin], changes)
             )
         print(f"checkpoints of {origin}, not of {chosen}: {said}")
-    for origin, count in unknown.items():
+    for origin, count in groups.unknown.items():
         print(f"checkpoints of {origin}: {count} ignored, signed with none of the keys")
+
+
+def _explained(
+    origin: str,
+    verdict: Verdict,
+    checkpoints: Sequence[Checkpoint],
+    changes: Sequence[EpochChangeEntry],
+) -> str:
+    """Say why an earlier epoch's checkpoints disagree: by an entry, if there is one."""
+    of_origin = [change for change in changes if change.origin == origin]
+    for change in of_origin:
+        if change.explains(checkpoints, verdict.proven):
+            return f"{change.words}, as entry {change.entry} says"
+    if of_origin:
+        said = ", ".join(f"entry {each.entry}: {each.words}" for each in of_origin)
+        return f"the log was rewritten; no change of the epoch explains it ({said})"
+    return (
+        "after those, the log was restored or rewritten under a new epoch, which no"
+        " verified entry records"
+    )
 
 
 def _key(given: str) -> VerifierKey:

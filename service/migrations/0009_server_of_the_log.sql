@@ -11,6 +11,29 @@ SET search_path = pg_catalog, pg_temp AS $$
       FROM pg_control_system()
 $$;
 
+-- Why each epoch began, for the event that says so: whichever statement began it.
+CREATE TABLE events.epoch_change (
+    epoch      uuid        PRIMARY KEY,
+    old_epoch  uuid        NOT NULL,
+    position   bigint      NOT NULL,
+    reason     text        NOT NULL DEFAULT 'restore'
+               CHECK (reason IN ('restore', 'fail_over')),
+    changed_at timestamptz NOT NULL DEFAULT clock_timestamp()
+);
+COMMENT ON COLUMN events.epoch_change.position IS 'The last position that both epochs share.';
+GRANT SELECT ON events.epoch_change TO agent_runtime_service, agent_runtime_reader;
+
+CREATE FUNCTION events.keep_epoch_change() RETURNS trigger LANGUAGE plpgsql
+SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    INSERT INTO events.epoch_change (epoch, old_epoch, position)
+    VALUES (new.epoch, old.epoch, new.position);
+    RETURN NULL;
+END $$;
+CREATE TRIGGER keep_epoch_change AFTER UPDATE OF epoch ON events.head
+   FOR EACH ROW WHEN (new.epoch <> old.epoch)
+   EXECUTE FUNCTION events.keep_epoch_change();
+
 -- Give the log a new epoch, after its end was lost. Read tables that are built from
 -- events which the log still has are taken over, except two: the relay's topic is outside
 -- of the database, so an operator decides on it, and the Merkle tree starts over, in the
@@ -42,6 +65,7 @@ DECLARE
     log events.head%ROWTYPE;
     is_known boolean;
     is_whole boolean;
+    new_epoch uuid;
 BEGIN
     SELECT * INTO log FROM events.head FOR UPDATE;
     is_known := coalesce(known_epoch = log.epoch, false);
@@ -49,7 +73,9 @@ BEGIN
         SELECT FROM events.stored_event e
          WHERE e.notification_id = known_position AND e.command_id = known_command);
     IF (is_known OR log.server <> events.server()) AND NOT is_whole THEN
-        RETURN events.begin_epoch();
+        new_epoch := events.begin_epoch();
+        UPDATE events.epoch_change SET reason = 'fail_over' WHERE epoch = new_epoch;
+        RETURN new_epoch;
     END IF;
     UPDATE events.head SET server = events.server()
      WHERE server IS DISTINCT FROM events.server();

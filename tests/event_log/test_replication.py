@@ -206,6 +206,10 @@ async def test_a_fail_over_that_loses_events_makes_a_new_epoch(
     servers.fail_over()
 
     await until(lambda: log.epoch != before)
+    changes = "SELECT epoch, old_epoch, position, reason FROM events.epoch_change"
+    assert servers.standby.execute(changes, DATABASE) == [
+        (log.epoch, before, 1, "fail_over")
+    ]
     assert await until_reachable(lambda: enter(log, ledger_id, "new")) == 2
     loaded = await log.load(ledger_id)
     assert isinstance(loaded, Ledger)

@@ -319,6 +319,18 @@ class ConnectorRetiredV1:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LogEpochChangedV1:
+    """The log has a new epoch, because its end may have been lost."""
+
+    old_epoch: str
+    new_epoch: str
+    position: int
+    reason: str
+    signed_size: int | None
+    signed_root: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MatchRulesListedV1:
     """The rules of a price list are imported for the first time."""
 
@@ -583,6 +595,7 @@ EVENT_TYPES: Final[Mapping[str, type[Any]]] = {
     "connector.granted_to_agent.v1": ConnectorGrantedToAgentV1,
     "connector.grant_revoked.v1": ConnectorGrantRevokedV1,
     "connector.retired.v1": ConnectorRetiredV1,
+    "log.epoch_changed.v1": LogEpochChangedV1,
     "match_rules.listed.v1": MatchRulesListedV1,
     "match_rules.provider_changed.v1": MatchRulesProviderChangedV1,
     "model_pricing.listed.v1": ModelPricingListedV1,

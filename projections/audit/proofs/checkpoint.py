@@ -31,7 +31,11 @@ class Checkpoint:
 
     @property
     def text(self) -> str:
-        return f"{self.origin}\n{self.size}\n{base64.b64encode(self.root).decode()}\n"
+        return f"{self.origin}\n{self.size}\n{self.encoded_root}\n"
+
+    @property
+    def encoded_root(self) -> str:
+        return base64.b64encode(self.root).decode()
 
     def signed(self, private: Ed25519PrivateKey) -> str:
         return sign_note(self.text, self.origin, private)

@@ -23,6 +23,9 @@ LATEST_CHECKPOINT = """
      ORDER BY c.size DESC
      LIMIT 1
 """
+NEWEST_NOTE = """
+    SELECT note FROM events.checkpoint WHERE epoch = %s ORDER BY size DESC LIMIT 1
+"""
 EPOCH = "SELECT epoch FROM events.head"
 
 
@@ -57,6 +60,12 @@ async def latest_checkpoint(db: Db) -> SignedCheckpoint | None:
     async with db.cursor(row_factory=class_row(SignedCheckpoint)) as cursor:
         await cursor.execute(LATEST_CHECKPOINT)
         return await cursor.fetchone()
+
+
+async def notes_of(db: Db, log_epoch: UUID) -> list[str]:
+    """Return the newest checkpoint of an epoch, as a list of at most one note."""
+    cursor = await db.execute(NEWEST_NOTE, [log_epoch])
+    return [note for (note,) in await cursor.fetchall()]
 
 
 async def epoch(db: Db) -> UUID:

@@ -19,15 +19,22 @@ from projections.audit.proofs.contradictions import (
     known_contradiction,
 )
 from projections.audit.proofs.note import NoteError, VerifierKey
-from projections.audit.proofs.queries import epoch, latest_checkpoint, roots
+from projections.audit.proofs.queries import (
+    epoch,
+    latest_checkpoint,
+    notes_of,
+    roots,
+)
 from projections.audit.proofs.signing_key import (
     SIGNING_KEY_FILE,
     load_or_create_signing_key,
 )
 from projections.audit.proofs.table import IncompleteTreeError
 from projections.engine.snapshot import snapshot_of
+from service.audit.epoch_changes import record_epoch_changes
 from service.database import Db, Pool
-from service.errors import UnavailableError
+from service.errors import ServiceError
+from service.event_log.protocol import CommandLog
 from service.tasks import end_tasks
 
 INTERVAL_S = 5.0
@@ -61,16 +68,21 @@ class CheckpointSigner:
         public = self._private.public_key().public_bytes_raw()
         return VerifierKey(origin_of(log_epoch), public)
 
-    async def run(self, interval_s: float = INTERVAL_S) -> None:
-        """Sign until cancelled, whenever the tree has grown."""
+    async def run(self, log: CommandLog, interval_s: float = INTERVAL_S) -> None:
+        """Sign until cancelled, whenever the tree has grown.
+
+        A change of the log epoch is appended to the log first, with the newest
+        checkpoint of the old epoch, so that it is signed, too.
+        """
         while True:
             try:
+                await record_epoch_changes(log, self._pool, self.newest_of)
                 await self.sign()
                 FORKED.set(0)
             except (ContradictionError, IncompleteTreeError) as error:
                 FORKED.set(1)
                 logger.critical("no checkpoint signed: %s", error)
-            except (psycopg.Error, UnavailableError, OSError):
+            except (psycopg.Error, ServiceError, OSError):
                 logger.warning("can't sign a checkpoint", exc_info=True)
             await asyncio.sleep(interval_s)
 
@@ -104,6 +116,14 @@ class CheckpointSigner:
         note = Checkpoint(key.name, size, root).signed(self._private)
         await self._publish(log_epoch, size, note, str(key))
         return note
+
+    async def newest_of(self, log_epoch: UUID) -> tuple[int, str] | None:
+        """Return size and root (base64) of the newest checkpoint of any epoch."""
+        async with self._pool.connection() as db:
+            notes = await notes_of(db, log_epoch)
+        signed = self._signed(self.public_key(log_epoch), log_epoch, notes)
+        newest = max(signed, key=lambda each: each.size, default=None)
+        return (newest.size, newest.encoded_root) if newest else None
 
     def _signed(
         self, key: VerifierKey, log_epoch: UUID, notes: Sequence[str]
@@ -156,13 +176,15 @@ async def _require_same_log(db: Db, after: int, size: int) -> None:
 
 
 @asynccontextmanager
-async def run_signer(pool: Pool, data_dir: Path) -> AsyncIterator[CheckpointSigner]:
+async def run_signer(
+    log: CommandLog, pool: Pool, data_dir: Path
+) -> AsyncIterator[CheckpointSigner]:
     """Sign checkpoints until the block ends.
 
     :raises KeyRingError: the key's file is open to others, or holds no key
     """
     signer = CheckpointSigner(pool, data_dir)
-    task = asyncio.create_task(signer.run(), name="checkpoint signer")
+    task = asyncio.create_task(signer.run(log), name="checkpoint signer")
     try:
         yield signer
     finally:
