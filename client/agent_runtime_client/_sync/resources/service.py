@@ -47,7 +47,8 @@ class ServiceResource:
         A stopped follower makes the service degraded, not unready: commands are still
         accepted, and the other read tables stay current. A failing trace store makes it
         degraded too: lists are answered without its data; and so does an event log that
-        doesn't match its Merkle tree: no checkpoint is signed.
+        doesn't match its Merkle tree: no checkpoint is signed. So do connections to the
+        database that are all in use; then `log_position` is null.
         """
         return self._caller.model(operations.GET_READYZ, Readiness)
 
