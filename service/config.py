@@ -179,6 +179,14 @@ class Config(KeyConfig, KafkaConfig, TraceStoreConfig):
         description="Run one part of the service: api, followers or relay. Without it "
         "all of them.",
     )
+    shutdown_delay_s: float = Field(
+        5.0,
+        ge=0,
+        le=300,
+        description="How long requests are still accepted after SIGTERM while /readyz "
+        "says 503, in seconds: longer than a load balancer takes to notice. After "
+        "SIGINT there is no delay.",
+    )
     demo: bool = Field(
         default=False, description="Load demo data into an empty event log."
     )

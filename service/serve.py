@@ -33,8 +33,6 @@ from service.http.server import DRAINING
 from service.keys.root_key_source import outside_root_keys
 from service.resources import Resources, open_resources
 
-# How long connections stay open for clients that are about to send a request.
-LAST_REQUESTS_S: Final = 0.5
 POSTGRES_CHECK_INTERVAL_S: Final = 0.5
 READ_TABLES_TIMEOUT_S: Final = 10.0
 HOUR_S: Final = 3600
@@ -80,11 +78,17 @@ async def serve(
         _tune_garbage_collection()
         _announce(config, base_url, token_file)
         status = await _wait_for_stop(stop, postgres, resources.pool)
-        logger.info("draining: requests under way get up to %d s", DRAIN_TIMEOUT_S)
+        # From now on /readyz says 503, and every answer closes its connection. Leaving
+        # the stack closes the listener, and answers the last requests.
         app[DRAINING].started = True
-        # A client that is about to send a request on an open connection is still
-        # answered, and told to close it. Leaving the stack closes the rest.
-        await asyncio.sleep(LAST_REQUESTS_S)
+        if stop.number is signal.SIGTERM:
+            logger.info(
+                "draining: new requests are accepted for %g s, then those under way "
+                "get up to %d s",
+                config.shutdown_delay_s,
+                DRAIN_TIMEOUT_S,
+            )
+            await asyncio.sleep(config.shutdown_delay_s)
     return status
 
 
@@ -189,9 +193,15 @@ async def _wait_for_stop(
     return 0
 
 
-def _stop_on_signal() -> asyncio.Event:
+class _Stop(asyncio.Event):
+    """Set by the first signal; ``number`` is which one."""
+
+    number: signal.Signals | None = None
+
+
+def _stop_on_signal() -> _Stop:
     """Return an event that SIGTERM and SIGINT set; a second one cancels this task."""
-    stop = asyncio.Event()
+    stop = _Stop()
     loop = asyncio.get_running_loop()
     main = asyncio.current_task()
 
@@ -200,6 +210,7 @@ def _stop_on_signal() -> asyncio.Event:
             logger.warning("second signal: stopping without draining")
             main.cancel()
         logger.info("stopping", extra={"signal": number.name})
+        stop.number = number
         stop.set()
 
     for number in (signal.SIGTERM, signal.SIGINT):

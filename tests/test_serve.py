@@ -1,7 +1,11 @@
 """How a serving process ends."""
 
+import asyncio
+import re
 import signal
+import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from http.client import HTTPConnection
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -10,15 +14,23 @@ import orjson
 import pytest
 
 from tests.harness.service import Server, running, serving
+from tests.waiting import until
 
 STOP_S = 60
+DELAY_S = 2
+CLIENTS = 60
 
 
 @pytest.fixture
 def server(database_url: str, tmp_path: Path) -> Iterator[Server]:
-    where = ("--data-dir", str(tmp_path), "--database-url", database_url)
-    with running(serving(*where, log=tmp_path / "log")) as server:
+    with running(stopping_after(DELAY_S, database_url, tmp_path)) as server:
         yield server
+
+
+def stopping_after(delay_s: int, database_url: str, folder: Path) -> Server:
+    where = ("--data-dir", str(folder), "--database-url", database_url)
+    delay = {"AGENT_RUNTIME_SHUTDOWN_DELAY_S": str(delay_s)}
+    return serving(*where, log=folder / "log", settings=delay)
 
 
 def test_a_client_on_an_open_connection_is_told_that_the_service_ends(
@@ -40,3 +52,86 @@ def test_a_client_on_an_open_connection_is_told_that_the_service_ends(
     assert (status, body["data"]["status"]) == (503, "draining")
     assert reply.getheader("Connection") == "close"
     assert server.wait(timeout_s=STOP_S) == 0
+
+
+@dataclass(slots=True)
+class Client:
+    """Asks again and again, on connections that stay open or on new ones."""
+
+    port: int
+    keeps_open: bool
+    answered: int = 0
+    told_to_close: int = 0
+
+    async def ask_until_refused(self) -> None:
+        """Return when nobody listens any more.
+
+        :raises OSError: a connection was reset, or ended without an answer
+        """
+        while True:
+            try:
+                reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
+            except ConnectionRefusedError:
+                return
+            try:
+                await self._ask(reader, writer)
+            finally:
+                writer.close()
+
+    async def _ask(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        closes = False
+        while not closes:
+            writer.write(b"GET /livez HTTP/1.1\r\nHost: x\r\n\r\n")
+            head = await reader.readuntil(b"\r\n\r\n")
+            assert head.startswith(b"HTTP/1.1 200 "), head
+            (length,) = re.findall(rb"Content-Length: (\d+)", head)
+            await reader.readexactly(int(length))
+            self.answered += 1
+            self.told_to_close += b"Connection: close" in head
+            closes = b"Connection: close" in head or not self.keeps_open
+
+
+async def test_no_request_is_reset_when_the_service_ends(server: Server) -> None:
+    port = urlsplit(server.url).port
+    assert port is not None
+    clients = [Client(port, keeps_open=bool(number % 2)) for number in range(CLIENTS)]
+    asking = [asyncio.create_task(each.ask_until_refused()) for each in clients]
+    await until(lambda: all(client.answered for client in clients))
+
+    server.send(signal.SIGTERM)
+    await asyncio.gather(*asking)
+
+    assert all(client.told_to_close for client in clients)
+    assert await asyncio.to_thread(server.wait, timeout_s=STOP_S) == 0
+
+
+async def test_new_connections_are_answered_until_the_delay_ends(
+    server: Server,
+) -> None:
+    url = urlsplit(server.url)
+    started = time.monotonic()
+    server.send(signal.SIGTERM)
+    statuses: list[int] = []
+    while True:
+        connection = HTTPConnection(url.netloc, timeout=STOP_S)
+        try:
+            connection.request("GET", "/readyz")
+        except ConnectionRefusedError:
+            break
+        statuses.append(connection.getresponse().status)
+        connection.close()
+    took = time.monotonic() - started
+
+    assert statuses[-1] == 503
+    assert took >= DELAY_S
+
+
+def test_an_interrupt_at_a_terminal_takes_no_delay(
+    database_url: str, tmp_path: Path
+) -> None:
+    # Longer than the wait for its end.
+    with running(stopping_after(5 * STOP_S, database_url, tmp_path)) as server:
+        server.send(signal.SIGINT)
+        assert server.wait(timeout_s=STOP_S) == 0

@@ -12,6 +12,8 @@ from urllib.request import urlopen
 import orjson
 import pytest
 
+from tests.harness.service import own_environment
+
 READY = re.compile(r"agent-runtime ready at (http://[^,\s]+)")
 TEXT_LINE = re.compile(r"\d\d:\d\d:\d\d (INFO|WARNING) +\S.*")
 STOP_S = 60
@@ -37,7 +39,7 @@ def test_a_person_at_a_terminal_sees_a_few_readable_lines(
             stdin=subprocess.DEVNULL,
             stdout=end_of_process,
             stderr=end_of_process,
-            env={**os.environ, "NO_COLOR": "1"},
+            env=own_environment({"NO_COLOR": "1"}),
         ) as process,
     ):
         os.close(end_of_process)
@@ -86,6 +88,7 @@ def test_a_program_reads_json_lines_without_the_requests_of_the_demo(
             stdout=subprocess.PIPE,
             stderr=log,
             text=True,
+            env=own_environment(),
         ) as process,
     ):
         try:

@@ -50,7 +50,9 @@ def own_environment(settings: Mapping[str, str] | None = None) -> dict[str, str]
         for name, value in os.environ.items()
         if not name.startswith("AGENT_RUNTIME_")
     }
-    return kept | {"PYTHONUNBUFFERED": "1"} | dict(settings or {})
+    # No load balancer has to notice that the process stops.
+    kept |= {"PYTHONUNBUFFERED": "1", "AGENT_RUNTIME_SHUTDOWN_DELAY_S": "0"}
+    return kept | dict(settings or {})
 
 
 def serving(
