@@ -11,17 +11,24 @@ from typing_extensions import TypedDict
 
 from service.database import Db
 from service.event_log.mapper import EventMapper
+from service.event_log.reader import CHUNK_BYTES, CHUNK_EVENTS, is_last_chunk
+from service.pacing import Pace
 
-BATCH_EVENTS = 1000
-# By the primary key: versions ascend with positions.
+# By the primary key: versions ascend with positions. As many as fit into a number of
+# bytes, but at least one.
 EVENTS = """
-    SELECT originator_version, topic, state, notification_id, recorded_at,
-           metadata->>'actor'
-      FROM events.stored_event
-     WHERE originator_id = %(id)s AND originator_version > %(after)s
-       AND notification_id <= %(upto)s
+    SELECT originator_version, topic, state, notification_id, recorded_at, actor
+      FROM (SELECT originator_version, topic, state, notification_id, recorded_at,
+                   metadata->>'actor' AS actor,
+                   sum(octet_length(state)) OVER (ORDER BY originator_version)
+                   - octet_length(state) AS bytes_before
+              FROM events.stored_event
+             WHERE originator_id = %(id)s AND originator_version > %(after)s
+               AND notification_id <= %(upto)s
+             ORDER BY originator_version
+             LIMIT %(limit)s) AS chunk
+     WHERE bytes_before < %(bytes)s
      ORDER BY originator_version
-     LIMIT %(limit)s
 """
 
 
@@ -52,6 +59,7 @@ async def events_of(
 ) -> AsyncIterator[AuthoredEvent]:
     """Yield an aggregate's events up to a position, in order."""
     version = 0
+    pace = Pace()
     while True:
         cursor = await db.execute(
             EVENTS,
@@ -59,17 +67,19 @@ async def events_of(
                 "id": aggregate_id,
                 "after": version,
                 "upto": upto,
-                "limit": BATCH_EVENTS,
+                "limit": CHUNK_EVENTS,
+                "bytes": CHUNK_BYTES,
             },
         )
         rows = await cursor.fetchall()
         for version, topic, state, position, recorded_at, actor in rows:
             stored = StoredEvent(aggregate_id, version, topic, bytes(state))
+            await pace.pause()
             yield AuthoredEvent(
                 mapper.to_domain_event(stored),
                 Origin(
                     position=position, recorded_at=recorded_at, kind=topic, actor=actor
                 ),
             )
-        if len(rows) < BATCH_EVENTS:
+        if is_last_chunk([len(row[2]) for row in rows]):
             return

@@ -25,6 +25,7 @@ from service.http.authentication import PRINCIPAL
 from service.http.envelope import Answer
 from service.http.log_epoch import POSITION_HEADER
 from service.http.operation import Routes
+from service.pacing import Pace
 from service.principal import Principal
 
 routes = Routes("observability")
@@ -75,15 +76,16 @@ async def get_session_list(
     )
     vault = request.app[VAULT]
     successful, total = count_agents(rows, enriched)
+    sessions = []
+    pace = Pace()
+    for row in rows:
+        texts = await first_and_last(vault, row)
+        sessions.append(orjson.Fragment(rendered(row, *texts, enriched)))
+        await pace.pause()
     return Answer(
         message="sessions in the window",
         data={
-            "sessions": [
-                orjson.Fragment(
-                    rendered(row, *await first_and_last(vault, row), enriched)
-                )
-                for row in rows
-            ],
+            "sessions": sessions,
             "pagination": {
                 "has_next_page": len(found) > query.limit,
                 "end_cursor": _end_cursor(rows, position, asked),

@@ -4,14 +4,13 @@ import time
 from datetime import UTC
 from typing import Annotated, Any
 
-import orjson
 from aiohttp import web
 from pydantic import Field
 
 from projections.engine.snapshot import reading
 from projections.sessions.page_statements import FOLLOWERS
 from projections.sessions.rendering import rendered
-from projections.sessions.resource import SessionWithTurns, ShownTurn, Turns
+from projections.sessions.resource import SessionWithTurns, ShownTurn
 from projections.sessions.table import TurnRow
 from projections.sessions.texts import TextOpener, first_and_last
 from projections.sessions.trace_store import TRACES
@@ -20,9 +19,10 @@ from service.audit.text_readings import TEXT_READINGS
 from service.errors import NotFoundError
 from service.http.app_keys import VAULT
 from service.http.authentication import PRINCIPAL
-from service.http.envelope import Answer, joined, to_json
+from service.http.envelope import Answer, to_json
 from service.http.operation import Routes
 from service.http.requests import QueryModel
+from service.pacing import Pace
 from service.sessions.aggregate import TURNS_MAX, ChatSession
 from service.sessions.ids import SessionId
 
@@ -73,15 +73,20 @@ async def get_session(
     vault = request.app[VAULT]
     enriched = await request.app[TRACES].of([row.key], page_began_at=began_at)
     session = rendered(row, *await first_and_last(vault, row), enriched)
-    turns: Turns = {
-        "turns": [
-            await _shown(turn, TextOpener(vault, row)) for turn in found[: query.limit]
-        ],
-        "has_more_turns": len(found) > query.limit,
-    }
+    shown: list[bytes] = []
+    pace = Pace()
+    for turn in found[: query.limit]:
+        each = await _shown(turn, TextOpener(vault, row))
+        shown.append(to_json(each))
+        await pace.pause()
+    # The texts are many megabytes: copied as seldom as possible.
+    end = to_json({"message": "session", "status_code": 200})
+    more = b'],"has_more_turns":%b},' % to_json(len(found) > query.limit)
+    parts = [b'{"data":', session[:-1], b',"turns":[', b",".join(shown), more, end[1:]]
     return Answer(
         message="session",
-        data=orjson.Fragment(joined(session, to_json(turns))),
+        data=None,
+        body=b"".join(parts),
         headers=snapshot.headers,
     )
 

@@ -19,6 +19,7 @@ from service.event_log.mapper import (
     RecordedEvent,
     UnreadableEventError,
 )
+from service.pacing import Pace
 
 HEAD = "SELECT position, epoch FROM events.head"
 TAIL = """
@@ -34,12 +35,19 @@ SNAPSHOT = """
       JOIN events.stored_event e USING (originator_id, originator_version, command_id)
      WHERE s.originator_id = %b
 """
+# As many as fit into CHUNK_BYTES, but at least one.
 AGGREGATE_EVENTS = """
     SELECT originator_id, originator_version, topic, state
-      FROM events.stored_event
-     WHERE originator_id = %(id)s
-       AND originator_version > %(after)s
-       AND originator_version <= %(upto)s
+      FROM (SELECT originator_id, originator_version, topic, state,
+                   sum(octet_length(state)) OVER (ORDER BY originator_version)
+                   - octet_length(state) AS bytes_before
+              FROM events.stored_event
+             WHERE originator_id = %(id)s
+               AND originator_version > %(after)s
+               AND originator_version <= %(upto)s
+             ORDER BY originator_version
+             LIMIT %(limit)s) AS chunk
+     WHERE bytes_before < %(bytes)s
      ORDER BY originator_version
 """
 LATEST_VERSIONS = """
@@ -97,7 +105,24 @@ STORE_SNAPSHOT = """
               AND originator_version = kept.originator_version
               AND command_id = kept.command_id)
 """
+# The last of the next events, as many as fit into a number of bytes, but at least one;
+# and whether there are others.
+LAST_OF_CHUNK = """
+    SELECT max(position) FILTER (WHERE bytes_before < %(bytes)s),
+           count(*) = %(limit)s OR bool_or(bytes_before >= %(bytes)s)
+      FROM (SELECT notification_id AS position,
+                   sum(octet_length(state)) OVER (ORDER BY notification_id)
+                   - octet_length(state) AS bytes_before
+              FROM events.stored_event
+             WHERE notification_id > %(after)s AND notification_id <= %(upto)s
+               AND (%(topics)s::text[] IS NULL OR topic = ANY (%(topics)s::text[]))
+             ORDER BY notification_id
+             LIMIT %(limit)s) AS chunk
+"""
 VERSION_MAX = 2**62
+# Fetching more at once would hold the event loop, and the memory.
+CHUNK_BYTES = 2 * 1024 * 1024
+CHUNK_EVENTS = 1000
 
 
 class Tail(NamedTuple):
@@ -148,20 +173,35 @@ async def load(
     aggregate = None
     if upto == VERSION_MAX:
         aggregate = await _from_snapshot(connection, mapper, aggregate_id)
-    cursor = await connection.execute(
-        AGGREGATE_EVENTS,
-        {
-            "id": aggregate_id,
-            "after": aggregate.version if aggregate else 0,
-            "upto": upto,
-        },
-        prepare=True,
-    )
-    rows = await cursor.fetchall()
-    for row in rows:
-        event = mapper.to_domain_event(_stored(row))
-        aggregate = event.mutate(aggregate)
-    return aggregate, len(rows)
+    version = aggregate.version if aggregate else 0
+    replayed = 0
+    pace = Pace()
+    while True:
+        cursor = await connection.execute(
+            AGGREGATE_EVENTS,
+            {
+                "id": aggregate_id,
+                "after": version,
+                "upto": upto,
+                "limit": CHUNK_EVENTS,
+                "bytes": CHUNK_BYTES,
+            },
+            prepare=True,
+        )
+        chunk = [_stored(row) for row in await cursor.fetchall()]
+        for stored in chunk:
+            event = mapper.to_domain_event(stored)
+            aggregate = event.mutate(aggregate)
+            version = stored.originator_version
+            await pace.pause()
+        replayed += len(chunk)
+        if is_last_chunk([len(stored.state) for stored in chunk]):
+            return aggregate, replayed
+
+
+def is_last_chunk(sizes: Sequence[int]) -> bool:
+    """Say whether a chunk with events of these sizes was not cut."""
+    return len(sizes) < CHUNK_EVENTS and sum(sizes) < CHUNK_BYTES
 
 
 async def _from_snapshot(
@@ -242,18 +282,45 @@ async def events(
         },
         binary=True,
     )
-    return [
-        RecordedEvent(
-            position=row[4],
-            recorded_at=row[5],
-            topic=row[2],
-            event=_decoded(mapper, row),
-            # Three times as fast as the driver's own JSON.
-            metadata=orjson.loads(row[6]),
-            command_id=row[7],
+    found = []
+    pace = Pace()
+    for row in await cursor.fetchall():
+        found.append(
+            RecordedEvent(
+                position=row[4],
+                recorded_at=row[5],
+                topic=row[2],
+                event=_decoded(mapper, row),
+                # Three times as fast as the driver's own JSON.
+                metadata=orjson.loads(row[6]),
+                command_id=row[7],
+            )
         )
-        for row in await cursor.fetchall()
-    ]
+        await pace.pause()
+    return found
+
+
+async def last_of_chunk(
+    connection: Db, *, after: int, upto: int, topics: Sequence[str] | None
+) -> int:
+    """Return up to which position events fit into ``CHUNK_BYTES``; at least one does.
+
+    Counts only events of some topics; ``upto`` where all of them fit.
+    """
+    cursor = await connection.execute(
+        LAST_OF_CHUNK,
+        {
+            "after": after,
+            "upto": upto,
+            "topics": list(topics) if topics is not None else None,
+            "limit": CHUNK_EVENTS,
+            "bytes": CHUNK_BYTES,
+        },
+    )
+    row = await cursor.fetchone()
+    assert row is not None
+    last, is_cut = row
+    return last if is_cut else upto
 
 
 def _decoded(mapper: EventMapper, row: Sequence[Any]) -> Any:

@@ -7,6 +7,9 @@ from uuid import UUID
 
 from service.database import Db
 
+# Of entries' states. More at once would hold the event loop, and the memory.
+CHUNK_BYTES = 4 * 1024 * 1024
+
 COLUMNS = """
     SELECT e.notification_id, e.originator_id, e.originator_version, e.topic, e.state,
            e.recorded_at, e.command_id, e.metadata::text
@@ -17,10 +20,19 @@ BETWEEN = f"""{COLUMNS}
      ORDER BY e.notification_id
      LIMIT %(limit)s
 """
+# In the given order, as many as fit into a number of bytes, but at least one.
 AT_POSITIONS = f"""{COLUMNS}
-     WHERE e.notification_id = ANY (%s)
-     ORDER BY e.notification_id
-"""
+      JOIN (SELECT wanted.position, wanted.number,
+                   sum(octet_length(sized.state)) OVER (ORDER BY wanted.number)
+                   - octet_length(sized.state) AS bytes_before
+              FROM unnest(%(positions)s::bigint[]) WITH ORDINALITY
+                   AS wanted (position, number)
+              JOIN events.stored_event sized
+                ON sized.notification_id = wanted.position) AS chunk
+        ON chunk.position = e.notification_id
+     WHERE chunk.bytes_before < %(bytes)s
+     ORDER BY chunk.number
+"""  # noqa: S608 # of two constants
 # The topics are those of the index stored_event_naming.
 NAMING = """
     SELECT e.notification_id, e.originator_id, e.originator_version, e.topic, e.state,
@@ -70,9 +82,15 @@ async def entries_between(
     return [StoredEntry(*row) for row in await cursor.fetchall()]
 
 
-async def entries_at(db: Db, positions: Sequence[int]) -> list[StoredEntry]:
-    """Return the entries at some positions, in order."""
-    cursor = await db.execute(AT_POSITIONS, [list(positions)], binary=True)
+async def entries_at(
+    db: Db, positions: Sequence[int], *, bytes_max: int = CHUNK_BYTES
+) -> list[StoredEntry]:
+    """Return the first entries at some positions, in the order of these.
+
+    Their states have about ``bytes_max`` together; at least one is returned.
+    """
+    asked = {"positions": list(positions), "bytes": bytes_max}
+    cursor = await db.execute(AT_POSITIONS, asked, binary=True)
     return [StoredEntry(*row) for row in await cursor.fetchall()]
 
 

@@ -21,6 +21,7 @@ from service.event_log.stored_entries import (
     naming_entries,
 )
 from service.keys.vault import Vault
+from service.pacing import Pace
 from service.price_catalog.aggregate import ModelPricing
 from service.price_catalog.provider import Provider
 from service.secrets.aggregate import Secret
@@ -116,17 +117,27 @@ class NamedEntries:
             )
             if opened is not None:
                 names[each] = opened
-        return [_shown(each, names) for each in self.read]
+        pace = Pace()
+        shown = []
+        for entry in self.read:
+            shown.append(_shown(entry, names))
+            await pace.pause()
+        return shown
 
 
 async def named_entries(
     db: Db, mapper: EventMapper, entries: Sequence[StoredEntry]
 ) -> NamedEntries:
     """Read entries, and the names for the ids in them."""
-    read = [
-        _Read(each, authorship(each.metadata), _event(mapper, each)) for each in entries
-    ]
-    return NamedEntries(read, await _names(db, mapper, _ids(read)))
+    pace = Pace()
+    read: list[_Read] = []
+    ids: set[str] = set()
+    for stored in entries:
+        each = _Read(stored, authorship(stored.metadata), _event(mapper, stored))
+        read.append(each)
+        ids.update(_ids(each))
+        await pace.pause()
+    return NamedEntries(read, await _names(db, mapper, ids))
 
 
 async def _names(
@@ -176,14 +187,13 @@ def _event(mapper: EventMapper, entry: StoredEntry) -> Any:
     return event
 
 
-def _ids(entries: Iterable[_Read]) -> Iterator[str]:
-    for entry in entries:
-        yield str(entry.stored.aggregate_id)
-        if entry.author.actor and _ID.fullmatch(entry.author.actor):
-            yield entry.author.actor
-        if entry.event is not None:
-            sentence_of(entry.event, named := _Collected())
-            yield from named
+def _ids(entry: _Read) -> Iterator[str]:
+    yield str(entry.stored.aggregate_id)
+    if entry.author.actor and _ID.fullmatch(entry.author.actor):
+        yield entry.author.actor
+    if entry.event is not None:
+        sentence_of(entry.event, named := _Collected())
+        yield from named
 
 
 class _Collected(list[str]):

@@ -3,7 +3,7 @@
 import base64
 import csv
 import re
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from io import StringIO
@@ -21,6 +21,7 @@ from service.event_log.mapper import EventMapper
 from service.event_log.stored_entries import StoredEntry
 from service.http.envelope import to_json
 from service.keys.vault import Vault
+from service.pacing import Pace
 
 BATCH_ENTRIES: Final = 500
 COLUMNS: Final = (
@@ -79,19 +80,20 @@ async def export(
             found = await entries_found(
                 db, filters, order="oldest", limit=BATCH_ENTRIES
             )
-            named = await named_entries(db, mapper, found)
-            leaves = await _leaves(db, found) if form == "jsonl" else {}
+            entries = found.entries
+            named = await named_entries(db, mapper, entries)
+            leaves = await _leaves(db, entries) if form == "jsonl" else {}
         shown = await named.shown(vault)
-        if found:
+        if entries:
             lines = (
                 _csv(map(_cells, shown))
                 if form == "csv"
-                else b"".join(map(_line, found, shown, map(leaves.get, _at(found))))
+                else await _lines(entries, shown, leaves)
             )
-            yield Exported(lines, found[-1].position)
-        if len(found) < BATCH_ENTRIES:
+            yield Exported(lines, entries[-1].position)
+        if found.reached is None:
             return
-        filters = replace(filters, first=found[-1].position + 1)
+        filters = replace(filters, first=found.reached + 1)
 
 
 def _at(entries: Iterable[StoredEntry]) -> list[int]:
@@ -104,6 +106,19 @@ async def _leaves(db: Db, entries: Sequence[StoredEntry]) -> dict[int, bytes]:
         return await leaves_known(db, _at(entries))
     except UndefinedTable:
         return {}
+
+
+async def _lines(
+    entries: Sequence[StoredEntry],
+    shown: Sequence[AuditEntry],
+    leaves: Mapping[int, bytes],
+) -> bytes:
+    lines = []
+    pace = Pace()
+    for entry, readable in zip(entries, shown, strict=True):
+        lines.append(_line(entry, readable, leaves.get(entry.position)))
+        await pace.pause()
+    return b"".join(lines)
 
 
 def _line(entry: StoredEntry, shown: AuditEntry, leaf: bytes | None) -> bytes:

@@ -44,11 +44,11 @@ class Tail:
     async def send_new(self, stream: Stream) -> None:
         """Send all recorded entries, batch by batch."""
         while True:
-            entries, last = await self._batch()
+            entries, last, has_more = await self._batch()
             if entries:
                 await stream.write(b"".join(map(_event, entries)))
             self._filters = replace(self._filters, first=last + 1)
-            if len(entries) < BATCH_ENTRIES:
+            if not has_more:
                 return
 
     async def wait(self, committed: asyncio.Event, timeout_s: float) -> None:
@@ -57,7 +57,7 @@ class Tail:
         if not self._is_behind:
             await wait_for_commit(committed, timeout_s)
 
-    async def _batch(self) -> tuple[list[AuditEntry], int]:
+    async def _batch(self) -> tuple[list[AuditEntry], int, bool]:
         async with self._pool.connection() as db:
             reflected, head = await trail_and_log_end(db)
             last = reflected if self._filters.narrows else head
@@ -66,11 +66,11 @@ class Tail:
             found = await entries_found(
                 db, filters, order="oldest", limit=BATCH_ENTRIES
             )
-            named = await named_entries(db, self._log.mapper, found)
+            named = await named_entries(db, self._log.mapper, found.entries)
         shown = await named.shown(self._vault)
-        if len(found) == BATCH_ENTRIES:
-            last = found[-1].position
-        return shown, max(last, filters.first - 1)
+        if found.reached is not None:
+            last = found.reached
+        return shown, max(last, filters.first - 1), found.reached is not None
 
 
 def _event(entry: AuditEntry) -> bytes:

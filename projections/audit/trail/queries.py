@@ -1,13 +1,13 @@
 """Queries of the trail."""
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Literal
 
 from psycopg.sql import SQL, Composed
 
 from projections.audit.trail.filters import Filters
 from service.database import Db
-from service.event_log.stored_entries import StoredEntry, entries_at, entries_between
+from service.event_log.stored_entries import CHUNK_BYTES, StoredEntry, entries_at
 
 Order = Literal["newest", "oldest"]
 
@@ -37,29 +37,40 @@ ENDS = """
 """
 
 
-async def entries_found(
-    db: Db, filters: Filters, *, order: Order, limit: int
-) -> list[StoredEntry]:
-    """Return the first entries that pass, in an order of positions."""
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The first entries in an order of positions.
+
+    ``reached`` is the position up to which there are no others; None at the end.
+    """
+
+    entries: list[StoredEntry]
+    reached: int | None
+
+
+async def entries_found(db: Db, filters: Filters, *, order: Order, limit: int) -> Found:
+    """Return the first entries that pass, at most about ``CHUNK_BYTES`` of them."""
     if filters.first > filters.last:
-        return []
-    if not filters.narrows and order == "oldest":
-        return await entries_between(
-            db, after=filters.first - 1, upto=filters.last, limit=limit
-        )
+        return Found([], reached=None)
     if filters.narrows:
         # Not prepared: which index is best depends on what is asked for.
         cursor = await db.execute(
             _statement(filters, order),
-            {**asdict(filters), "limit": limit},
+            {**asdict(filters), "limit": limit + 1},
             prepare=False,
         )
         positions = [row[0] for row in await cursor.fetchall()]
+    elif order == "oldest":
+        newest = min(filters.last, filters.first + limit)
+        positions = list(range(filters.first, newest + 1))
     else:
-        oldest = max(filters.first, filters.last - limit + 1)
+        oldest = max(filters.first, filters.last - limit)
         positions = list(range(filters.last, oldest - 1, -1))
-    found = await entries_at(db, positions)
-    return found if order == "oldest" else found[::-1]
+    found = await entries_at(db, positions[:limit])
+    if sum(len(entry.state) for entry in found) >= CHUNK_BYTES:
+        reached = found[-1].position
+        return Found(found, reached=None if reached == positions[-1] else reached)
+    return Found(found, positions[limit - 1] if len(positions) > limit else None)
 
 
 def _statement(filters: Filters, order: Order) -> Composed:

@@ -20,7 +20,6 @@ from projections.audit.trail.filters import (
     filters_of,
 )
 from projections.audit.trail.queries import Order, entries_found
-from projections.engine.paging import page_of
 from projections.engine.progress import wait_for_position
 from projections.engine.snapshot import READ_POOL, reading, snapshot_of
 from service.audit.record import may_still_read, record_reading
@@ -81,6 +80,7 @@ async def get_audit_events(
     """List the audit trail, newest first.
 
     For superusers and auditors. Entries never change or move, so cursors stay valid.
+    A page of large entries has fewer than `limit`, and an `end_cursor`.
     The request itself is recorded as `audit.read` before it is answered; use the stream
     to receive new entries.
     """
@@ -90,14 +90,13 @@ async def get_audit_events(
         filters = await filters_of(snapshot.db, query, last=snapshot.position)
         filters = _behind(filters, query)
         found = await entries_found(
-            snapshot.db, filters, order=query.order, limit=query.limit + 1
+            snapshot.db, filters, order=query.order, limit=query.limit
         )
-        page = page_of(found, query.limit, lambda entry: entry.position)
-        named = await named_entries(snapshot.db, log.mapper, page.rows)
+        named = await named_entries(snapshot.db, log.mapper, found.entries)
     entries = await named.shown(request.config_dict[VAULT])
     return Answer(
         message="audit trail",
-        data=AuditPage(entries=entries, end_cursor=page.end_cursor),
+        data=AuditPage(entries=entries, end_cursor=found.reached),
         headers=snapshot.headers,
     )
 

@@ -2,8 +2,9 @@
 
 import asyncio
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Any
 
+import orjson
 from aiohttp import web
 from pydantic import Field
 
@@ -11,7 +12,7 @@ from service.errors import UnavailableError, UnsupportedMediaTypeError
 from service.http.authentication import PRINCIPAL, authenticate_again
 from service.http.body import read_upload
 from service.http.dispatch import request_metadata
-from service.http.envelope import Answer
+from service.http.envelope import Answer, to_json
 from service.http.log_epoch import POSITION_HEADER
 from service.http.operation import Routes
 from service.http.requests import QueryModel, Timestamp
@@ -23,6 +24,7 @@ from service.price_catalog.imports.litellm.importer import (
 )
 from service.price_catalog.imports.price_list import Import
 from service.price_catalog.imports.report import (
+    ImportReport,
     ImportReportResource,
     import_report_resource,
 )
@@ -135,8 +137,14 @@ async def _import(
     headers = {}
     if report.position is not None:
         headers[POSITION_HEADER] = str(report.position)
+    # Of tens of thousands of models.
+    data: Any = await asyncio.to_thread(_rendered, report)
     return Answer(
         message="prices compared" if query.dry_run else "prices imported",
-        data=import_report_resource(report),
+        data=data,
         headers=headers,
     )
+
+
+def _rendered(report: ImportReport) -> orjson.Fragment:
+    return orjson.Fragment(to_json(import_report_resource(report)))

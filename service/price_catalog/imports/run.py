@@ -14,6 +14,7 @@ from service.event_log.execute import Authenticate, execute
 from service.event_log.log import EventLog
 from service.event_log.unit_of_work import UnitOfWork
 from service.identifiers import named_id
+from service.pacing import Pace
 from service.price_catalog.aggregate import ModelPricing
 from service.price_catalog.imports.genai_prices.importer import (
     SOURCE_NAME as GENAI_PRICES,
@@ -221,7 +222,9 @@ async def _import_batch(
 ) -> list[ModelResult]:
     results: list[ModelResult] = []
     providers: dict[str, Provider] = {}
+    pace = Pace()
     for model in batch:
+        await pace.pause()
         provider = providers.get(model.provider) or await _provider(work, model)
         known = await work.find(
             ModelPricing, ModelPricing.create_id(model.provider, model.model)

@@ -13,7 +13,11 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTraceServiceRequest,
 )
 
-from service.errors import MalformedRequestError, UnsupportedMediaTypeError
+from service.errors import (
+    MalformedRequestError,
+    TooLargeError,
+    UnsupportedMediaTypeError,
+)
 from service.http.body import read_upload
 
 PROTOBUF: Final = "application/x-protobuf"
@@ -22,6 +26,7 @@ JSON: Final = "application/json"
 BODY_BYTES_MAX: Final = 16 * 1024 * 1024
 # Larger bodies are decoded in a thread.
 INLINE_BYTES_MAX: Final = 256 * 1024
+SPANS_MAX: Final = 20_000
 ID_FIELDS: Final = ("traceId", "spanId", "parentSpanId")
 
 
@@ -30,7 +35,8 @@ async def read_export(request: web.Request) -> ExportTraceServiceRequest:
 
     :raises UnsupportedMediaTypeError: neither protobuf nor JSON, or compressed by
         anything but gzip
-    :raises TooLargeError: more than ``BODY_BYTES_MAX``, decompressed
+    :raises TooLargeError: more than ``BODY_BYTES_MAX``, decompressed, or more than
+        ``SPANS_MAX`` spans
     :raises MalformedRequestError: the body doesn't match its content type
     """
     content_type = request.content_type
@@ -39,8 +45,28 @@ async def read_export(request: web.Request) -> ExportTraceServiceRequest:
     body = await read_upload(request, BODY_BYTES_MAX, may_be_gzip=True)
     decode = _from_protobuf if content_type == PROTOBUF else _from_json
     if len(body) > INLINE_BYTES_MAX:
-        return await asyncio.to_thread(decode, body)
-    return decode(body)
+        export = await asyncio.to_thread(decode, body)
+    else:
+        export = decode(body)
+    _refuse_many(export)
+    return export
+
+
+def _refuse_many(export: ExportTraceServiceRequest) -> None:
+    """Bound the work on a request: an empty span has two bytes, and is looked at."""
+    count = len(export.resource_spans)
+    if count <= SPANS_MAX:
+        count = sum(len(each.scope_spans) for each in export.resource_spans)
+    if count <= SPANS_MAX:
+        count = sum(
+            len(scope.spans)
+            for each in export.resource_spans
+            for scope in each.scope_spans
+        )
+    if count > SPANS_MAX:
+        raise TooLargeError(
+            f"a request has at most {SPANS_MAX} spans, scopes or resources"
+        )
 
 
 def _from_protobuf(body: bytes) -> ExportTraceServiceRequest:

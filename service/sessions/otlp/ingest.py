@@ -28,11 +28,13 @@ from service.errors import (
 )
 from service.event_log.log import EventLog
 from service.keys.vault import Vault
+from service.pacing import Pace, computed
 from service.principal import Principal
 from service.sessions.aggregate import ChatSession
 from service.sessions.otlp.attributes import attributes, first_text
 from service.sessions.otlp.conventions import SpanError, reported_span
 from service.sessions.otlp.pending import (
+    SPAN_BYTES,
     SPANS_OF_TRACE_MAX,
     TRACES_OF_AGENT_MAX,
     KeptTrace,
@@ -112,20 +114,32 @@ class Ingest:
         """
         outcome = Outcome()
         reported: defaultdict[TraceKey, dict[str, ReportedSpan]] = defaultdict(dict)
+        pace = Pace()
         for resource_spans in export.resource_spans:
+            await pace.pause()
             await self._reduce(resource_spans, recording.principal, reported, outcome)
         for agent_id in {key.agent_id for key in reported}:
             await self._check_room(agent_id)
-        kept = {
-            key: await self._keep_trace(key, list(spans.values()), recording)
-            for key, spans in reported.items()
-        }
+        kept = await self._kept(reported, recording)
         merged = await merge_spans(self.pool, kept)
         for key in kept.keys() - merged.keys():
             outcome.reject(len(kept[key].spans), "a trace has too many spans")
         await self._record(merged, kept, recording, outcome)
         outcome.count()
         return outcome
+
+    async def _kept(
+        self,
+        reported: Mapping[TraceKey, Mapping[str, ReportedSpan]],
+        recording: Recording,
+    ) -> dict[TraceKey, KeptTrace]:
+        """Seal the texts of each trace."""
+        kept = {}
+        pace = Pace()
+        for key, spans in reported.items():
+            kept[key] = await self._keep_trace(key, list(spans.values()), recording)
+            await pace.pause()
+        return kept
 
     async def _reduce(
         self,
@@ -135,23 +149,20 @@ class Ingest:
         outcome: Outcome,
     ) -> None:
         """Add a resource's spans to ``reported``."""
-        spans = [
-            (span, scope.scope.name)
-            for scope in resource_spans.scope_spans
-            for span in scope.spans
-        ]
-        outcome.spans += len(spans)
+        count = sum(len(scope.spans) for scope in resource_spans.scope_spans)
+        outcome.spans += count
         try:
             agent_id = await self._agent(resource_spans, principal)
         except (ForbiddenError, InvalidRequestError) as error:
             forbidden = isinstance(error, ForbiddenError)
-            outcome.reject(len(spans), error.message, forbidden=forbidden)
+            outcome.reject(count, error.message, forbidden=forbidden)
             return
-        for span, scope in spans:
-            try:
-                found = reported_span(span, scope)
-            except SpanError as error:
-                outcome.reject(1, str(error))
+        size = resource_spans.ByteSize() // SPAN_BYTES
+        pace = Pace()
+        for found in await computed(size, _reported_spans, resource_spans):
+            await pace.pause()
+            if isinstance(found, SpanError):
+                outcome.reject(1, str(found))
                 continue
             if found.is_relevant:
                 of_trace = reported[TraceKey(agent_id, found.trace_id)]
@@ -207,8 +218,13 @@ class Ingest:
                 text, order.field, sort_key, key, span.span_id, owner, self.vault
             )
 
+        kept = []
+        pace = Pace()
+        for span in spans:
+            kept.append(await self._keep(key, span, recording))
+            await pace.pause()
         return KeptTrace(
-            [await self._keep(key, span, recording) for span in spans],
+            kept,
             TraceTexts(input=await best(FIRST_INPUT), output=await best(LAST_OUTPUT)),
         )
 
@@ -254,11 +270,15 @@ class Ingest:
         recording: Recording,
         outcome: Outcome,
     ) -> None:
-        turns = {
-            key: turn
-            for key, trace in merged.items()
-            if (turn := turn_of(key.trace_id, trace.spans, trace.texts)) is not None
-        }
+        turns = {}
+        pace = Pace()
+        for key, trace in merged.items():
+            turn = await computed(
+                len(trace.spans), turn_of, key.trace_id, trace.spans, trace.texts
+            )
+            if turn is not None:
+                turns[key] = turn
+            await pace.pause()
         rejected = await record_trace_turns(turns, recording)
         for key, error in rejected.items():
             outcome.reject(
@@ -266,3 +286,14 @@ class Ingest:
                 error.message,
                 forbidden=isinstance(error, ForbiddenError),
             )
+
+
+def _reported_spans(resource_spans: ResourceSpans) -> list[ReportedSpan | SpanError]:
+    found: list[ReportedSpan | SpanError] = []
+    for scope in resource_spans.scope_spans:
+        for span in scope.spans:
+            try:
+                found.append(reported_span(span, scope.scope.name))
+            except SpanError as error:
+                found.append(error)
+    return found

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import timedelta
 from typing import Any, Final
@@ -11,8 +11,10 @@ from uuid import UUID
 import orjson
 import psycopg
 from prometheus_client import Counter
+from psycopg.rows import TupleRow
 
 from service.database import Pool
+from service.pacing import Pace, computed
 from service.sessions.otlp.span import KeptSpan, KeptText
 from service.sessions.otlp.trace import NO_TEXTS, TraceTexts, turn_of
 
@@ -20,6 +22,10 @@ from service.sessions.otlp.trace import NO_TEXTS, TraceTexts, turn_of
 KEPT_FOR: Final = timedelta(hours=2)
 SPANS_OF_TRACE_MAX: Final = 5_000
 TRACES_OF_AGENT_MAX: Final = 500_000
+# In one statement, which holds the event loop while it is sent and read.
+TRACES_AT_ONCE: Final = 200
+# About as long as one is in JSON.
+SPAN_BYTES: Final = 200
 FORGET_EVERY_S: Final = 60.0
 FORGET_ROWS_MAX: Final = 500
 
@@ -45,7 +51,7 @@ MERGE = """
                 ELSE coalesce(excluded.last_output, known.last_output) END
      WHERE (SELECT count(*) FROM jsonb_object_keys(excluded.spans || known.spans))
            <= %(spans_max)s
-    RETURNING agent_id, trace_id, spans, first_input, last_output
+    RETURNING agent_id, trace_id, spans::text, first_input, last_output
 """
 COUNT = """
     SELECT count(*)
@@ -59,7 +65,7 @@ FORGET = """
              ORDER BY touched_at LIMIT %(rows)s
                FOR UPDATE SKIP LOCKED) AS old
      WHERE t.agent_id = old.agent_id AND t.trace_id = old.trace_id
-    RETURNING t.agent_id, t.trace_id, t.spans
+    RETURNING t.agent_id, t.trace_id, t.spans::text
 """
 FORGOTTEN = Counter(
     "agent_runtime_reported_traces_forgotten_total",
@@ -95,32 +101,48 @@ async def merge_spans(
     A trace that would have more than ``SPANS_OF_TRACE_MAX`` stays as it is and is not
     returned.
     """
-    given = {
-        key: trace
-        for key, trace in given.items()
-        if len(trace.spans) <= SPANS_OF_TRACE_MAX
-    }
-    if not given:
-        return {}
+    keys = sorted(
+        (key for key, trace in given.items() if len(trace.spans) <= SPANS_OF_TRACE_MAX),
+        key=lambda key: (key.agent_id, key.trace_id),
+    )
+    merged: dict[TraceKey, KeptTrace] = {}
+    for start in range(0, len(keys), TRACES_AT_ONCE):
+        some = keys[start : start + TRACES_AT_ONCE]
+        merged |= await _merge(pool, {key: given[key] for key in some})
+    return merged
+
+
+async def _merge(
+    pool: Pool, given: Mapping[TraceKey, KeptTrace]
+) -> dict[TraceKey, KeptTrace]:
+    spans = [trace.spans for trace in given.values()]
+    rendered = await computed(sum(map(len, spans)), _rendered, spans)
     async with pool.connection() as db:
         cursor = await db.execute(
             MERGE,
             {
                 "agents": [key.agent_id for key in given],
                 "traces": [key.trace_id for key in given],
-                "spans": [
-                    _json({span.span_id: span.to_json() for span in trace.spans})
-                    for trace in given.values()
-                ],
+                "spans": rendered,
                 "inputs": [_text_json(trace.texts.input) for trace in given.values()],
                 "outputs": [_text_json(trace.texts.output) for trace in given.values()],
                 "spans_max": SPANS_OF_TRACE_MAX,
             },
         )
         rows = await cursor.fetchall()
+    size = sum(len(row[2]) for row in rows) // SPAN_BYTES
+    return await computed(size, _merged, rows)
+
+
+def _rendered(traces: Iterable[Iterable[KeptSpan]]) -> list[str]:
+    return [_json({span.span_id: span.to_json() for span in each}) for each in traces]
+
+
+def _merged(rows: Iterable[TupleRow]) -> dict[TraceKey, KeptTrace]:
     return {
         TraceKey(agent_id, trace_id): KeptTrace(
-            _spans(spans), TraceTexts(input=_text(first), output=_text(last))
+            _spans(orjson.loads(spans)),
+            TraceTexts(input=_text(first), output=_text(last)),
         )
         for agent_id, trace_id, spans, first, last in rows
     }
@@ -159,7 +181,10 @@ async def delete_old_traces(pool: Pool, *, kept_for: timedelta = KEPT_FOR) -> in
                 FORGET, {"kept_for": kept_for, "rows": FORGET_ROWS_MAX}
             )
             rows = await cursor.fetchall()
-        for agent_id, trace_id, spans in rows:
+        pace = Pace()
+        for agent_id, trace_id, known in rows:
+            await pace.pause()
+            spans = orjson.loads(known)
             is_turn = turn_of(trace_id, _spans(spans)) is not None
             FORGOTTEN.labels("a turn" if is_turn else "incomplete").inc()
             if not is_turn:

@@ -20,6 +20,7 @@ from service.event_log.execute import Authenticate, execute
 from service.event_log.log import EventLog
 from service.event_log.unit_of_work import UnitOfWork
 from service.keys.vault import Vault
+from service.pacing import Pace
 from service.principal import Principal
 from service.sessions.commands import ReportTurns, report_turns
 from service.sessions.otlp.pending import TraceKey
@@ -72,7 +73,9 @@ async def record_trace_turns(
     rejected: dict[TraceKey, ServiceError] = {}
     of_session: defaultdict[_Session, list[TraceKey]] = defaultdict(list)
     now = datetime.now(UTC)
+    pace = Pace()
     for key, turn in turns.items():
+        await pace.pause()
         problems = problems_of(_turn(turn), now=now)
         if problems:
             text = "; ".join(f"{found.path} {found.message}" for found in problems)
@@ -107,9 +110,11 @@ async def _record(
     session: _Session, turns: Mapping[TraceKey, TraceTurn], recording: Recording
 ) -> None:
     vault = recording.vault
-    opened = [
-        _turn(turn, await _texts(turn, key, vault)) for key, turn in turns.items()
-    ]
+    opened = []
+    pace = Pace()
+    for key, turn in turns.items():
+        opened.append(_turn(turn, await _texts(turn, key, vault)))
+        await pace.pause()
 
     async def decide(work: UnitOfWork) -> None:
         await report_turns(

@@ -1,0 +1,113 @@
+"""No request of anybody holds the event loop for long, whatever it says.
+
+Every operation is asked for the worst that we know (``worst_inputs.py``). Its cost is
+measured as CPU time of the event loop's thread, which other work on the machine doesn't
+add to. ``pytest -rP`` shows the table, ``WORST_INPUTS_OF="get_me post_user"`` asks only
+these operations.
+"""
+
+import os
+from collections.abc import AsyncIterator, Iterator
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+
+from service.http.operation import EVENT_STREAM, Operation
+from service.resources import Resources
+from tests.callers import Callers
+from tests.openapi.walk import OPERATIONS
+from tests.security.large_world import World, make_large_world
+from tests.security.loop_holding import (
+    Cost,
+    collecting_as_served,
+    measured,
+    slowness,
+)
+from tests.security.worst_inputs import SIMPLE, WORST, Ask, asks_of
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(3600)]
+HELD_S_MAX = 0.05
+MEMORY_BYTES_MAX = 512 * 1024 * 1024
+STREAM_BYTES = 1024 * 1024
+TRIES = 3
+METHODS = ("GET", "POST", "PUT", "DELETE")
+
+
+@pytest.fixture
+async def world(
+    callers: Callers, resources: Resources, tmp_path: Path
+) -> AsyncIterator[World]:
+    ada = await callers.user("ada", "superuser")
+    made = await make_large_world(resources, ada, tmp_path)
+    with collecting_as_served():
+        yield made
+
+
+def test_every_operation_has_its_worst_inputs() -> None:
+    """Whoever adds an operation says what its worst input is, or that it is simple."""
+    assert {*WORST} | SIMPLE == {*OPERATIONS}
+    assert not {*WORST} & SIMPLE
+
+
+async def test_no_request_holds_the_event_loop(world: World) -> None:
+    bound = HELD_S_MAX * slowness()
+    broken = []
+    only = os.environ.get("WORST_INPUTS_OF", "").split()
+    for operation in in_order():
+        if only and operation.name not in only:
+            continue
+        for ask in asks_of(operation, world):
+            cost, status = await _cost(world, operation, ask, bound)
+            line = _line(operation, ask, cost, status)
+            print(line)  # noqa: T201 # the table
+            if cost.held_s > bound or cost.peak_bytes > MEMORY_BYTES_MAX:
+                broken.append(line)
+    assert broken == []
+
+
+def in_order() -> Iterator[Operation]:
+    """Reads first, and what takes away last, so that each finds what it asks for."""
+    yield from sorted(OPERATIONS.values(), key=lambda each: METHODS.index(each.method))
+
+
+async def _cost(
+    world: World, operation: Operation, ask: Ask, bound: float
+) -> tuple[Cost, int]:
+    """Return the least of some tries: a first one may fill caches."""
+    least = None
+    for _ in range(TRIES):
+        with measured() as cost:
+            status = await _send(world, operation, ask)
+            if operation.method != "GET" and status < 300:
+                await world.caught_up()
+        least = min(least or cost, cost, key=lambda each: each.held_s)
+        if least.held_s <= bound:
+            break
+    assert least is not None
+    return least, status
+
+
+async def _send(world: World, operation: Operation, ask: Ask) -> int:
+    url = world.path(operation, ask.path)
+    if ask.query:
+        url += "?" + ask.query
+    headers = {"Authorization": f"Bearer {world.caller.token}", **ask.headers}
+    body = None if ask.body is None else BytesIO(ask.body)
+    async with world.caller.client.request(
+        operation.method, url, data=body, headers=headers
+    ) as answer:
+        if operation.content_type == EVENT_STREAM and answer.status == 200:
+            await answer.content.read(STREAM_BYTES)
+            return answer.status
+        async for _ in answer.content.iter_any():
+            pass
+        return answer.status
+
+
+def _line(operation: Operation, ask: Ask, cost: Cost, status: int) -> str:
+    return (
+        f"{operation.name:26} {ask.what:32} {status} "
+        f"held {cost.held_s * 1000:6.1f} ms, CPU {cost.cpu_s * 1000:7.1f} ms, "
+        f"{cost.peak_bytes / 2**20:6.1f} MiB  {cost.holder}"
+    )
