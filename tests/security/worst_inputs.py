@@ -119,6 +119,13 @@ def _replace_rules(world: World) -> Iterator[Ask]:
     yield json_ask("an agent with all rules", {"rules": full}, agent_id=agent_id)
 
 
+def _preview_rules(world: World) -> Iterator[Ask]:
+    yield from _replace_rules(world)
+    connector_id, agent_id = world.ids["connector_id"], world.ids["hostile_agent_id"]
+    rules = [rule(connector_id, each, "ask") for each in hostile_rules("x")]
+    yield json_ask("an agent with hostile rules", {"rules": rules}, agent_id=agent_id)
+
+
 def rule(connector_id: str, pattern: str, stance: str) -> dict[str, str]:
     return {"connector_id": connector_id, "tool_pattern": pattern, "stance": stance}
 
@@ -383,6 +390,7 @@ def _schemas(_world: World) -> Iterator[Ask]:
 
 WORST: Final[Mapping[str, Worst]] = {
     "bulk_update_tools": _replace_rules,
+    "post_tool_rules_preview": _preview_rules,
     "post_tool_rules_restore": _restore_rules,
     "get_agent_tools": _agent_tools,
     "get_tool_explanation": _explain,
@@ -421,20 +429,15 @@ SIMPLE: Final = frozenset(
     [
         "delete_agent",
         "delete_agent_grant",
+        "delete_agent_manager",
         "delete_agent_reader",
+        "delete_connector",
         "delete_connector_owner_offer",
         "delete_connector_rules",
-        "delete_user_disabled",
-        "get_user_by_name",
-        "put_agent",
-        "put_agent_reader",
-        "put_connector",
-        "put_connector_owner",
-        "put_user_disabled",
-        "delete_agent_manager",
-        "delete_connector",
         "delete_public_grant",
         "delete_secret_by_name",
+        "delete_user",
+        "delete_user_disabled",
         "delete_user_key",
         "delete_user_role",
         "delete_user_token",
@@ -454,6 +457,7 @@ SIMPLE: Final = frozenset(
         "get_readyz",
         "get_secret_value",
         "get_user",
+        "get_user_by_name",
         "post_agent",
         "post_connector",
         "post_price",
@@ -466,8 +470,14 @@ SIMPLE: Final = frozenset(
         "post_session_end",
         "post_user",
         "post_user_token",
+        "put_agent",
         "put_agent_grant",
         "put_agent_manager",
+        "put_agent_reader",
+        "put_connector",
+        "put_connector_owner",
+        "put_user_disabled",
+        "put_user_name",
         "put_user_role",
     ]
 )
