@@ -206,6 +206,9 @@ def test_every_table_is_restored_with_the_same_rows(
         assert db.execute(NOT_TABLES).fetchall() == []
     # The restored log has another epoch on another server.
     assert before.pop("head") != after.pop("head")
+    assert before.pop("epoch_change") == []
+    (change,) = after.pop("epoch_change")
+    assert b"\trestore\t" in change
     assert after == before
     full = ("stored_event", "merkle_node", "user_key", "sealed_value", "checkpoint")
     assert all(after[name] for name in full)
