@@ -7,9 +7,13 @@ from urllib.parse import parse_qsl, urlsplit
 from pydantic import AfterValidator, Field
 
 URL_CHARACTERS_MAX: Final = 2048
-URL_PATTERN: Final = r"^https?://[^\s\x00-\x20\x7f/?#\\]+([/?#][^\s\x00-\x20\x7f]*)?$"
+# The characters of RFC 3986; others are to be percent-encoded, or written in punycode.
+URL_PATTERN: Final = (
+    r"^https?://[A-Za-z0-9._~%!$&'()*+,;=:@\[\]-]+"
+    r"([/?#][A-Za-z0-9._~%!$&'()*+,;=:@/?#-]*)?$"
+)
 NOT_A_URL: Final = (
-    "must be an http or https URL with a host, without spaces, such as "
+    "must be an http or https URL with a host, in ASCII and without spaces, such as "
     "https://tracker.example/mcp"
 )
 HOLDS_CREDENTIALS: Final = (

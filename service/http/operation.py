@@ -176,6 +176,8 @@ class Routes:
 
 
 def add_operations(app: web.Application, operations: Sequence[Operation]) -> None:
+    """Add the routes; a parameter doesn't stand for a word that another path has."""
+    paths = [operation.path for operation in operations]
     for operation in operations:
         methods = [operation.method]
         if (
@@ -187,10 +189,30 @@ def add_operations(app: web.Application, operations: Sequence[Operation]) -> Non
         for method in methods:
             app.router.add_route(
                 method,
-                operation.path,
+                _without_words(operation.path, paths),
                 operation.handle,
                 expect_handler=continue_when_read,
             )
+
+
+def _without_words(path: str, paths: Sequence[str]) -> str:
+    """Keep the last parameter of a path from the words that stand there in others.
+
+    Otherwise the methods of ``/users/{user_id}`` would be allowed for ``/users/me``.
+    """
+    parent, _, last = path.rpartition("/")
+    if not (last.startswith("{") and last.endswith("}")):
+        return path
+    rivals = (each.rpartition("/") for each in paths)
+    words = {
+        word
+        for start, _, word in rivals
+        if start == parent and not word.startswith("{")
+    }
+    if not words:
+        return path
+    excluded = "|".join(sorted(words))
+    return f"{parent}/{{{last[1:-1]}:(?!(?:{excluded})$)[^{{}}/]+}}"
 
 
 def operation_of(request: web.Request) -> Operation | None:

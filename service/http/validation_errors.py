@@ -96,8 +96,9 @@ def message_of(error: Any) -> str:
 
 def _path(error: Any, *, names_shown: bool) -> str:
     location = error["loc"]
-    if error["type"] == "extra_forbidden" and not names_shown:
-        location = (*location[:-1], HIDDEN_NAME)
+    if error["type"] == "extra_forbidden":
+        name = shown_name(str(location[-1])) if names_shown else HIDDEN_NAME
+        location = (*location[:-1], name)
     return path_of(location)
 
 
@@ -108,7 +109,8 @@ def path_of(location: Sequence[str | int]) -> str:
         if isinstance(part, int):
             path += f"[{part}]"
         else:
-            path += f".{shown_name(part)}" if path else shown_name(part)
+            name = part if _FIELD.fullmatch(part) else shown_name(part)
+            path += f".{name}" if path else name
     return path
 
 
@@ -117,5 +119,7 @@ def shown_name(name: str) -> str:
     return name if name == HIDDEN_NAME or _NAME.fullmatch(name) else HIDDEN_NAME
 
 
-# No digits, which nearly every token has: names of our fields and parameters.
+# No digits, which nearly every token has.
 _NAME = re.compile(r"[A-Za-z][A-Za-z_-]{0,39}")
+# A field of ours may have one, as input_price_per_1m.
+_FIELD = re.compile(r"[a-z][a-z_]{0,29}[0-9]?[a-z_]{0,9}")

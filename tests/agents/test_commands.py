@@ -174,7 +174,8 @@ async def test_an_agent_is_edited(scenario: Scenario, caller: Principal) -> None
     assert (edited.name, edited.description, changed) == ("Sorter", "Sorts", True)
     (event,) = [each.event for each in await scenario.recorded()]
     assert event.sentence(str) == (
-        "edited the agent: name 'Sorter', was 'Triage'; description 'Sorts', was ''"
+        f"edited the agent {agent.id}: name 'Sorter', was 'Triage'; "
+        "description 'Sorts', was ''"
     )
 
 

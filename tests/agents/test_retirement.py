@@ -117,4 +117,6 @@ async def test_the_trail_shows_present_names(
     entry = (await root.get(f"/api/audit/events/{reply.position}")).data
 
     assert entry["resource"]["name"] == "Sorter"
-    assert entry["what"] == "edited the agent: name 'Sorter', was 'Triage'"
+    assert entry["what"] == (
+        f"edited the agent Sorter ({agent}): name 'Sorter', was 'Triage'"
+    )

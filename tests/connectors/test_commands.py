@@ -179,7 +179,7 @@ async def test_a_connector_is_edited_and_keeps_its_grants(
     assert (changed, edited.is_public, edited.is_granted_to(agent_id)) == (True,) * 3
     (event,) = [each.event for each in await scenario.recorded()]
     assert event.sentence(str) == (
-        "edited the connector: name 'Tracker', was 'Issue tracker'; "
+        f"edited the connector {connector.id}: name 'Tracker', was 'Issue tracker'; "
         "URL 'https://tracker.example/v2', was 'https://tracker.example/mcp'; "
         "description 'New', was ''"
     )

@@ -36,6 +36,8 @@ WITH_RULES = [
     "get_inclusion_proof",
     "get_consistency_proof",
     "bulk_update_tools",
+    "post_tool_rules_preview",
+    "post_tool_rules_restore",
     "post_session",
     "post_turn",
     "post_session_end",

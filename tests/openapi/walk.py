@@ -164,6 +164,8 @@ async def _connect(walk: Walk, agent_id: str) -> str:
         for pattern, stance in (("issues.*", "allow"), ("*delete*", "ask"))
     ]
     await walk.call("bulk_update_tools", {"rules": rules}, agent_id=agent_id)
+    fewer = [rules[0] | {"stance": "ask"}]
+    await walk.call("post_tool_rules_preview", {"rules": fewer}, agent_id=agent_id)
     now = {"at": walk.position}
     await walk.call("post_tool_rules_restore", now, agent_id=agent_id)
     await walk.call("get_connectors")

@@ -63,6 +63,7 @@ _ROWS: Final = """
     post_agent                      201      201      201      201     201
     post_connector                  201      201      201      201     201
     post_public_grant               403      403      403      403     403
+    post_tool_rules_preview         403      403      403      200     403
     post_tool_rules_restore         403      403      403      200     403
     post_secret                     201      201      201      201     201
     post_secret_restore             200      200      200      200     200

@@ -84,7 +84,8 @@ class TransactionalPublisher:
             f"publish up to position {position}",
             lambda it: self._commit(it, published, messages, position),
         )
-        self._published = Published(position=position, tails=tails)
+        event_id = _id_at(position, messages)
+        self._published = Published(position=position, tails=tails, event_id=event_id)
         return sent
 
     async def close(self) -> None:

@@ -50,8 +50,9 @@ class AsyncAuditResource(AsyncAuditChecks):
         """List the audit trail, newest first.
 
         For superusers and auditors. Entries never change or move, so cursors stay
-        valid. The request itself is recorded as `audit.read` before it is answered; use
-        the stream to receive new entries.
+        valid. A page of large entries has fewer than `limit`, and an `end_cursor`. The
+        request itself is recorded as `audit.read` before it is answered; use the stream
+        to receive new entries.
         """
         return AsyncPages(
             self._caller,

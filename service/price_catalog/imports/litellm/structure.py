@@ -212,7 +212,9 @@ def _windows(offer: object, rates: Mapping[str, Rate]) -> Iterator[Window]:
 def _hours(rule: Mapping[str, object]) -> Iterator[Hours]:
     listed = rule.get("hours_utc")
     days = rule.get("weekdays")
-    weekdays = [int(day) for day in days] if isinstance(days, list) else []
+    weekdays = [*days] if isinstance(days, list) else []
+    if not all(isinstance(day, int) and 1 <= day <= 7 for day in weekdays):  # noqa: PLR2004 # days of ISO 8601
+        return
     for text in listed if isinstance(listed, list) else [listed]:
         found = _RANGE.fullmatch(text) if isinstance(text, str) else None
         if found is not None:
