@@ -62,7 +62,7 @@ async def somebody_waits(owner: AsyncConnection) -> bool:
 async def log(database_url: str) -> AsyncIterator[EventLog]:
     """A log whose commands wait for as long as a busy machine makes them."""
     async with open_log(
-        database_url, timeouts=GENEROUS, lock_timeout="60s", statement_timeout="60s"
+        database_url, timeouts=GENEROUS, lock_timeout="1min", statement_timeout="1min"
     ) as opened:
         yield opened
 

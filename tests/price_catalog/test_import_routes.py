@@ -109,7 +109,7 @@ async def test_each_model_has_its_fate_and_its_reason(root: Caller) -> None:
     again = await put_list(root, "?confirm=acme%2Fleap", **changed)
     assert counted(again) == {"changed": 1, "unchanged": 4, "held": 2}
     everything = await put_list(root, "?confirm=all", **changed)
-    assert counted(everything) == {"added": 1, "unchanged": 4, "held": 1, "skipped": 1}
+    assert counted(everything) == {"added": 1, "unchanged": 5, "held": 1}
 
 
 async def test_a_vanished_model_is_reported_and_keeps_its_price(root: Caller) -> None:

@@ -64,7 +64,8 @@ async def test_starting_over_destroys_nothing_that_is_needed(
     assert await sealed_rows(resources, bob.user_id) == 0
     async with resources.pool.connection() as db:
         await db.execute(
-            "UPDATE read.position SET position = 0 WHERE follower = 'destruction'"
+            "UPDATE read.position SET position = 0, command_id = NULL"
+            " WHERE follower = 'destruction'"
         )
     await ada.put(PATH, {"value": "marlin"})
     assert await sealed_rows(resources, ada.user_id) == 2

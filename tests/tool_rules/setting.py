@@ -11,6 +11,7 @@ from service.event_log.execute import execute
 from service.event_log.unit_of_work import UnitOfWork
 from service.resources import Resources
 from tests.callers import Caller, Reply
+from tests.reading import read_events
 
 Result = TypeVar("Result")
 
@@ -53,6 +54,14 @@ class Setting:
             work.save(connector)
 
         await self._run(decide)
+
+    async def changed_rules_after(self, position: int) -> bool:
+        """Say whether an event of tool rules is behind a position.
+
+        Others may be: a refusal is recorded, too.
+        """
+        found = await read_events(self.resources.log, after=position)
+        return any(each.topic.startswith("tool_rules.") for each in found)
 
     async def _save(self, aggregate: Any) -> UUID:
         async def decide(work: UnitOfWork) -> UUID:
