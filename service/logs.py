@@ -167,8 +167,10 @@ class BufferedHandler(logging.StreamHandler[TextIO]):
     def flush(self) -> None:
         self.acquire()
         try:
-            if self._lines:
-                lines, self._lines = self._lines, []
+            lines, self._lines = self._lines, []
+            if getattr(self.stream, "closed", False):
+                return
+            if lines:
                 self.stream.write("\n".join([*lines, ""]))
             super().flush()
         finally:

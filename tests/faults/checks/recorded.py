@@ -76,6 +76,9 @@ def read_log(url: str, world: World, findings: Findings) -> Log:
             )
         versions[entry.aggregate_id] = entry.version
         _follow_grants(entry, grants)
+        if entry.topic == "refusal.recorded":
+            # It says that a write was refused; it is none.
+            continue
         number, _, attempt = entry.request_id.partition(".")
         if not (number.isdigit() and attempt.isdigit()):
             continue

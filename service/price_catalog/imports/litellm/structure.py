@@ -60,6 +60,7 @@ _INCLUSIVE: Final = frozenset({"xai"})
 # LiteLLM's calculator charges half of the input price for cached tokens there, where
 # the file has no price of them.
 _HALF_FOR_CACHED: Final = frozenset({"fireworks_ai"})
+_WEEKDAYS: Final = frozenset("1234567")
 _RANGE: Final = re.compile(r"(\d\d:\d\d)-(\d\d:\d\d)")
 
 
@@ -213,7 +214,7 @@ def _hours(rule: Mapping[str, object]) -> Iterator[Hours]:
     listed = rule.get("hours_utc")
     days = rule.get("weekdays")
     weekdays = [*days] if isinstance(days, list) else []
-    if not all(isinstance(day, int) and 1 <= day <= 7 for day in weekdays):  # noqa: PLR2004 # days of ISO 8601
+    if not all(str(day) in _WEEKDAYS for day in weekdays):
         return
     for text in listed if isinstance(listed, list) else [listed]:
         found = _RANGE.fullmatch(text) if isinstance(text, str) else None
@@ -223,7 +224,7 @@ def _hours(rule: Mapping[str, object]) -> Iterator[Hours]:
             yield {
                 "start": "00:00" if whole_day else start,
                 "end": "24:00" if whole_day else end,
-                "weekdays": weekdays,
+                "weekdays": [int(day) for day in weekdays],
             }
 
 
