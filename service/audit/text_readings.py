@@ -13,6 +13,7 @@ from service.http.dispatch import execute_for
 from service.http.operation import OPERATION
 
 RECORDED_MAX: Final = 100_000
+PAGES_MAX: Final = 10_000
 # Whoever watches a list would otherwise add an event each time that it is fetched.
 RECORDED_FOR_S: Final = 300.0
 
@@ -24,6 +25,10 @@ class TextReadings:
         self._recorded: TTLCache[tuple[UUID | None, str, str], bool] = TTLCache(
             RECORDED_MAX, RECORDED_FOR_S
         )
+        # The sessions that a caller's last read of an operation recorded, all at once.
+        self._pages: TTLCache[tuple[UUID | None, str], frozenset[UUID]] = TTLCache(
+            PAGES_MAX, RECORDED_FOR_S
+        )
 
     async def record(self, request: web.Request, users: Mapping[UUID, UUID]) -> None:
         """Append that the caller reads texts; ``users`` is session id to user id.
@@ -34,12 +39,17 @@ class TextReadings:
         """
         principal = request[PRINCIPAL]
         operation = request[OPERATION].name
+        # Most pages are asked for again and again: they take one look-up.
+        page = (principal.token_id, operation)
+        if users and self._pages.get(page) == frozenset(users):
+            return
         unrecorded = {
             (principal.token_id, operation, str(session)): str(user)
             for session, user in users.items()
             if user != principal.user_id
         }
-        for key in [key for key in unrecorded if key in self._recorded]:
+        known = [key for key in unrecorded if key in self._recorded]
+        for key in known:
             del unrecorded[key]
         if not unrecorded:
             return
@@ -49,6 +59,8 @@ class TextReadings:
         )
         for key in unrecorded:
             self._recorded[key] = True
+        if not known:
+            self._pages[page] = frozenset(users)
 
 
 TEXT_READINGS = web.AppKey("text_readings", TextReadings)

@@ -87,6 +87,7 @@ async def test_reading_again_is_the_same_entry_for_a_while(
     app = ada.client.app
     assert app is not None
     app[TEXT_READINGS]._recorded = TTLCache(10, 300, timer=lambda: now)  # noqa: SLF001 # with a clock of the test's own
+    app[TEXT_READINGS]._pages = TTLCache(10, 300, timer=lambda: now)  # noqa: SLF001 # likewise
     await recorder.list(by=ada)
     await recorder.list(by=ada)
     assert len(await readings(resources)) == 1
