@@ -1,7 +1,7 @@
 """Answer a read from one snapshot, and say which position it reflects."""
 
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from aiohttp import web
@@ -11,7 +11,7 @@ from projections.engine.progress import wait_for_position
 from service.database import Db, Pool
 from service.errors import PreconditionFailedError, UnavailableError
 from service.http.log_epoch import POSITION_HEADER
-from service.http.own_writes import own_position
+from service.http.own_writes import own_write
 from service.http.requests import min_position as asked_position
 
 OWN_WRITE_TIMEOUT_S = 1.0
@@ -72,11 +72,18 @@ async def wait_for_followers(
     if asked is not None:
         await wait_for_position(pool, list(followers), asked)
         return asked
-    if (own := own_position(request)) is not None:
-        with suppress(UnavailableError, PreconditionFailedError):
-            await wait_for_position(pool, list(followers), own, OWN_WRITE_TIMEOUT_S)
-            return own
-    return None
+    own = own_write(request)
+    if own is None:
+        return None
+    if not own.applied_by.issuperset(followers):
+        try:
+            await wait_for_position(
+                pool, list(followers), own.position, OWN_WRITE_TIMEOUT_S
+            )
+        except (UnavailableError, PreconditionFailedError):
+            return None
+        own.applied_by.update(followers)
+    return own.position
 
 
 @asynccontextmanager

@@ -15,15 +15,24 @@ TOKENS_MAX: Final = 10_000
 REMEMBERED_S: Final = 10.0
 
 
-def _positions() -> "TTLCache[UUID, tuple[UUID, int]]":
+@dataclass(slots=True)
+class OwnWrite:
+    """The last position that a token wrote, and the followers known to have it."""
+
+    epoch: UUID
+    position: int
+    applied_by: set[str] = field(default_factory=set)
+
+
+def _writes() -> "TTLCache[UUID, OwnWrite]":
     return TTLCache(TOKENS_MAX, REMEMBERED_S, timer=time.monotonic)
 
 
 @dataclass(slots=True)
 class OwnWrites:
-    """By token, the log's epoch and the last position that this process appended."""
+    """By token, what this process appended for it last."""
 
-    positions: "TTLCache[UUID, tuple[UUID, int]]" = field(default_factory=_positions)
+    writes: "TTLCache[UUID, OwnWrite]" = field(default_factory=_writes)
 
 
 OWN_WRITES = web.AppKey("own_writes", OwnWrites)
@@ -32,16 +41,16 @@ OWN_WRITES = web.AppKey("own_writes", OwnWrites)
 def remember_write(request: web.Request, position: int) -> None:
     token_id = request[PRINCIPAL].token_id
     if token_id is not None:
-        epoch = request.app[EVENT_LOG].epoch
-        request.app[OWN_WRITES].positions[token_id] = (epoch, position)
+        write = OwnWrite(request.app[EVENT_LOG].epoch, position)
+        request.app[OWN_WRITES].writes[token_id] = write
 
 
-def own_position(request: web.Request) -> int | None:
-    """Return the position that the caller's token wrote last, if that is recent."""
+def own_write(request: web.Request) -> OwnWrite | None:
+    """Return what the caller's token wrote last, if that is recent."""
     principal = request.get(PRINCIPAL)
     if principal is None or principal.token_id is None:
         return None
-    epoch, position = request.app[OWN_WRITES].positions.get(
-        principal.token_id, (None, None)
-    )
-    return position if epoch == request.app[EVENT_LOG].epoch else None
+    write = request.app[OWN_WRITES].writes.get(principal.token_id)
+    if write is None or write.epoch != request.app[EVENT_LOG].epoch:
+        return None
+    return write

@@ -94,7 +94,9 @@ def _stage(held: ExitStack, folder: Path, url: str, size: Size) -> Stage:
     plans = {
         "rules": rule_changes(world),
         "other_rules": rule_changes(world, offset=AGENTS // 2),
-        "catalog": reads(world.token, CATALOG),
+        # Of a caller who writes nothing: no follower runs here that a read of one's
+        # own writes could wait for.
+        "catalog": reads(world.admin_token, CATALOG),
         "session_list": reads(readers.admin_token, LIST),
     }
     files = {name: plan.write(folder / f"{name}.plan") for name, plan in plans.items()}

@@ -6,6 +6,8 @@ import pytest
 from aiohttp.test_utils import TestClient
 
 from projections.engine import snapshot
+from projections.engine.progress import wait_for_position
+from service.database import Pool
 from service.http.own_writes import OWN_WRITES
 from service.resources import Resources
 from tests.callers import Callers
@@ -44,7 +46,30 @@ async def test_a_read_does_not_wait_for_what_another_token_wrote(
 
     assert (await bob.get("/api/catalog/agents")).status == 200
 
-    assert len(client.app[OWN_WRITES].positions) == 1
+    assert len(client.app[OWN_WRITES].writes) == 1
+
+
+async def test_followers_are_asked_once_for_a_write(
+    callers: Callers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[int] = []
+
+    async def counted(
+        pool: Pool, names: list[str], position: int, *more: float
+    ) -> None:
+        waits.append(position)
+        await wait_for_position(pool, names, position, *more)
+
+    monkeypatch.setattr(snapshot, "OWN_WRITE_TIMEOUT_S", 60.0)
+    monkeypatch.setattr(snapshot, "wait_for_position", counted)
+    ada = await callers.user("ada")
+    first = await ada.post("/api/catalog/agents", {"name": "A"})
+    for _ in range(3):
+        await ada.get("/api/catalog/agents")
+    second = await ada.post("/api/catalog/agents", {"name": "B"})
+    await ada.get("/api/catalog/agents")
+
+    assert waits == [first.position, second.position]
 
 
 async def test_followers_that_stand_still_delay_a_read_but_do_not_fail_it(
@@ -56,9 +81,8 @@ async def test_followers_that_stand_still_delay_a_read_but_do_not_fail_it(
     monkeypatch.setattr(snapshot, "OWN_WRITE_TIMEOUT_S", 0.05)
     ada = await callers.user("ada")
     await ada.post("/api/catalog/agents", {"name": "A"})
-    positions = client.app[OWN_WRITES].positions
-    for token, (epoch, position) in [*positions.items()]:
+    for write in client.app[OWN_WRITES].writes.values():
         # Beyond the log, which no follower reaches.
-        positions[token] = (epoch, position + 1000)
+        write.position += 1000
 
     assert (await ada.get("/api/catalog/agents")).status == 200
