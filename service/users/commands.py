@@ -223,13 +223,7 @@ async def disable_user(command: DisableUser, work: UnitOfWork) -> tuple[User, bo
     :raises ForbiddenError: the caller is not a superuser
     :raises ConflictError: superusers would disable themselves
     """
-    user = await visible_user(work, command.user_id)
-    refuse_unless_administrator(work)
-    if is_own_account(work.principal, command.user_id):
-        raise ConflictError(
-            "only another superuser can disable you, so that there is always one",
-            code="own_account",
-        )
+    user = await user_of_another(work, command.user_id, "disable")
     work.match(user)
     changed = user.disable()
     work.save(user)
@@ -266,6 +260,23 @@ async def visible_user(work: UnitOfWork, user_id: UUID) -> User:
 
 def user_is_erased() -> ConflictError:
     return ConflictError("this user was erased", code="user_erased")
+
+
+async def user_of_another(work: UnitOfWork, user_id: UUID, verb: str) -> User:
+    """Load a user who is to be disabled or erased by another superuser.
+
+    :raises NotFoundError: there is no such user, or none that the caller can see
+    :raises ForbiddenError: the caller is not a superuser
+    :raises ConflictError: it is the caller
+    """
+    user = await visible_user(work, user_id)
+    refuse_unless_administrator(work)
+    if is_own_account(work.principal, user_id):
+        raise ConflictError(
+            f"only another superuser can {verb} you, so that there is always one",
+            code="own_account",
+        )
+    return user
 
 
 def refuse_unless_administrator(work: UnitOfWork) -> None:

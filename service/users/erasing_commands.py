@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from uuid import UUID
 
-from service.errors import ConflictError
 from service.event_log.unit_of_work import UnitOfWork
 from service.keys.vault import Vault
 from service.users.aggregate import User
@@ -11,10 +10,10 @@ from service.users.commands import (
     claim_name,
     refuse_unless_administrator,
     user_is_erased,
+    user_of_another,
     visible_user,
 )
 from service.users.names import name_of, sealed_name
-from service.users.policy import is_own_account
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,13 +61,7 @@ async def erase_user(command: EraseUser, work: UnitOfWork) -> tuple[User, bool]:
     :raises ForbiddenError: the caller is not a superuser
     :raises ConflictError: superusers would erase themselves
     """
-    user = await visible_user(work, command.user_id)
-    refuse_unless_administrator(work)
-    if is_own_account(work.principal, command.user_id):
-        raise ConflictError(
-            "only another superuser can erase you, so that there is always one",
-            code="own_account",
-        )
+    user = await user_of_another(work, command.user_id, "erase")
     work.match(user)
     changed = user.erase()
     work.save(user)
