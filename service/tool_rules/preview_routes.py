@@ -21,7 +21,6 @@ from service.tool_rules.body import BulkToolUpdate
 from service.tool_rules.commands import (
     ReplacedToolRules,
     ReplaceToolRules,
-    ToolRule,
     decide_replacement,
 )
 from service.tool_rules.comparison import changed_decisions
@@ -30,9 +29,9 @@ from service.tool_rules.glob import TooMuchWorkError, Work
 from service.tool_rules.resource import (
     ToolRuleResource,
     ToolRuleWarning,
-    rules_missing,
-    warnings_about,
+    changes_between,
 )
+from service.tool_rules.routes import replacement_of
 
 # Less than a second of a thread.
 WORK_MAX: Final = 5_000_000_000
@@ -122,29 +121,21 @@ async def post_tool_rules_preview(
     Takes a batch as the replacement does, and refuses what that would refuse. Shows the
     rules that would be added and removed, and the decisions that would change.
     """
-    rules = [
-        ToolRule(rule.connector_id, rule.tool_pattern, rule.stance)
-        for rule in body.rules
-    ]
     preview, _ = await execute_for(
         request,
         preview_replacement,
-        ReplaceToolRules(agent_id=agent_id, rules=rules),
+        replacement_of(agent_id, body),
         if_match=if_match(request),
     )
     replaced = preview.replaced
     connectors = await asyncio.to_thread(
         _changes, replaced.before, replaced.after, preview.granted
     )
-    added = rules_missing(replaced.after, replaced.before)
     data: PreviewedRules = {
         "agent_id": agent_id,
         "version": preview.version,
-        "added": added,
-        "removed": rules_missing(replaced.before, replaced.after),
-        "unchanged": sum(map(len, replaced.after.values())) - len(added),
         "connectors": connectors,
-        "warnings": warnings_about(replaced.after, replaced.not_granted),
+        **changes_between(replaced.before, replaced.after, replaced.not_granted),
     }
     return Answer(
         message="preview of the tool rules; nothing was changed",

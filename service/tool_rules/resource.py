@@ -71,6 +71,27 @@ def rules_missing(rules: Rules, elsewhere: Rules) -> list[ToolRuleResource]:
     return rule_resources(missing) if missing else []
 
 
+class RuleChanges(TypedDict):
+    """What a batch changes; rules that it only repeats are ``unchanged``."""
+
+    added: list[ToolRuleResource]
+    removed: list[ToolRuleResource]
+    unchanged: int
+    warnings: list[ToolRuleWarning]
+
+
+def changes_between(
+    before: Rules, after: Rules, not_granted: Iterable[UUID]
+) -> RuleChanges:
+    added = rules_missing(after, before)
+    return {
+        "added": added,
+        "removed": rules_missing(before, after),
+        "unchanged": sum(map(len, after.values())) - len(added),
+        "warnings": warnings_about(after, not_granted),
+    }
+
+
 def warnings_about(rules: Rules, not_granted: Iterable[UUID]) -> list[ToolRuleWarning]:
     """List warnings by connector id."""
     missing = {str(connector_id) for connector_id in not_granted}

@@ -18,9 +18,8 @@ from service.tool_rules.commands import (
 from service.tool_rules.resource import (
     ToolRuleResource,
     ToolRuleWarning,
+    changes_between,
     rule_resources,
-    rules_missing,
-    warnings_about,
 )
 
 routes = Routes("mcp")
@@ -82,15 +81,11 @@ async def bulk_update_tools(
     """
 
     def present(replaced: ReplacedToolRules) -> Answer[ReplacedRules]:
-        added = rules_missing(replaced.after, replaced.before)
         data: ReplacedRules = {
             "agent_id": replaced.agent_id,
             "version": replaced.version,
             "rules": rule_resources(replaced.visible),
-            "added": added,
-            "removed": rules_missing(replaced.before, replaced.after),
-            "unchanged": sum(map(len, replaced.after.values())) - len(added),
-            "warnings": warnings_about(replaced.after, replaced.not_granted),
+            **changes_between(replaced.before, replaced.after, replaced.not_granted),
         }
         changed = data["added"] or data["removed"]
         return Answer(
@@ -103,13 +98,14 @@ async def bulk_update_tools(
             etag=replaced.version,
         )
 
+    return await dispatch(
+        request, replace_tool_rules, replacement_of(agent_id, body), present
+    )
+
+
+def replacement_of(agent_id: UUID, body: BulkToolUpdate) -> ReplaceToolRules:
     rules = [
         ToolRule(rule.connector_id, rule.tool_pattern, rule.stance)
         for rule in body.rules
     ]
-    return await dispatch(
-        request,
-        replace_tool_rules,
-        ReplaceToolRules(agent_id=agent_id, rules=rules),
-        present,
-    )
+    return ReplaceToolRules(agent_id=agent_id, rules=rules)
