@@ -156,15 +156,17 @@ async def test_settings_come_from_a_private_file(
     assert "here" in unknown.err
 
 
+async def agent_and_connector(caller: Caller) -> tuple[str, str]:
+    agent = await caller.post("/api/catalog/agents", {"name": "Triage"})
+    mail = {"name": "Mail", "url": "https://mail.example/mcp"}
+    connector = await caller.post("/api/mcp/connectors", mail)
+    return agent.data["id"], connector.data["id"]
+
+
 async def test_rules_are_pulled_planned_and_applied(
     art: Art, ada: Caller, tmp_path: Path
 ) -> None:
-    agent = (await ada.post("/api/catalog/agents", {"name": "Triage"})).data["id"]
-    connector = (
-        await ada.post(
-            "/api/mcp/connectors", {"name": "Mail", "url": "https://mail.example/mcp"}
-        )
-    ).data["id"]
+    agent, connector = await agent_and_connector(ada)
     await ada.put(f"/api/mcp/connectors/{connector}/grants/agents/{agent}")
     file, plan = tmp_path / "rules.yaml", tmp_path / "plan.json"
     file.write_text(
@@ -194,12 +196,7 @@ async def test_rules_are_pulled_planned_and_applied(
 async def test_rules_without_a_plan_are_shown_before_they_are_applied(
     art: Art, ada: Caller, tmp_path: Path
 ) -> None:
-    agent = (await ada.post("/api/catalog/agents", {"name": "Triage"})).data["id"]
-    connector = (
-        await ada.post(
-            "/api/mcp/connectors", {"name": "Mail", "url": "https://mail.example/mcp"}
-        )
-    ).data["id"]
+    agent, connector = await agent_and_connector(ada)
     file = tmp_path / "rules.yaml"
     file.write_text(
         f"agent_id: {agent}\nconnectors:\n  {connector}:\n    ask: ['send']\n"
