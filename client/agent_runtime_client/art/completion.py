@@ -35,9 +35,9 @@ compdef _art art
 """
 
 
-def script_for(shell: str) -> str:
-    """Return the script for one of the shells."""
-    words = _words()
+def script_for(shell: str, parser: argparse.ArgumentParser) -> str:
+    """Return the script for one of the shells; the parser has every verb."""
+    words = _words(parser)
     if shell == "fish":
         return _fish(words)
     things = " ".join([*THINGS, *OTHERS])
@@ -61,13 +61,12 @@ def script_for(shell: str) -> str:
     return template.format(things=things, cases="\n".join(cases))
 
 
-def _words() -> Mapping[str, Mapping[str, list[str]]]:
+def _words(
+    whole: argparse.ArgumentParser,
+) -> Mapping[str, Mapping[str, list[str]]]:
     """Return the flags of each verb of each thing; "" stands for no verb."""
-    from agent_runtime_client.art.parser import build
-
-    parsers = _subparsers(build([*THINGS, *OTHERS]))
     found: dict[str, dict[str, list[str]]] = {}
-    for thing, parser in parsers.items():
+    for thing, parser in _subparsers(whole).items():
         verbs = _subparsers(parser)
         found[thing] = {
             verb: sorted(_flags(each)) for verb, each in (verbs or {"": parser}).items()

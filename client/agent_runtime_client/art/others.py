@@ -2,13 +2,13 @@
 
 import argparse
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from agent_runtime_client.art import output
 from agent_runtime_client.art.arguments import read_bytes
 from agent_runtime_client.art.commands import caller_of
 from agent_runtime_client.art.completion import SHELLS, script_for
 from agent_runtime_client.art.errors import UsageError
+from agent_runtime_client.art.options import add_common
 from agent_runtime_client.encoding import parse_json
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
@@ -16,9 +16,9 @@ METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 
 def add_others(
     parsers: Mapping[str, argparse.ArgumentParser],
-    add_common: Callable[[argparse.ArgumentParser, Any], None],
+    whole: Callable[[], argparse.ArgumentParser],
 ) -> None:
-    """Add the arguments of the commands."""
+    """Add the arguments; ``whole`` returns the parser with every verb."""
     api = parsers["api"]
     api.add_argument("http_method", metavar="METHOD", choices=METHODS, type=str.upper)
     api.add_argument("path", metavar="PATH", help="with its query: /api/users?limit=2")
@@ -28,6 +28,7 @@ def add_others(
     add_common(api, call_api)
     completion = parsers["completion"]
     completion.add_argument("shell", choices=SHELLS)
+    completion.set_defaults(whole=whole)
     add_common(completion, complete)
 
 
@@ -67,4 +68,4 @@ def call_api(options: argparse.Namespace) -> None:
 
 def complete(options: argparse.Namespace) -> None:
     """Write the completion script of a shell."""
-    output.write(script_for(options.shell), options.output)
+    output.write(script_for(options.shell, options.whole()), options.output)

@@ -1,9 +1,10 @@
 """The command line's parser; a thing's verbs are added only when it is named."""
 
 import argparse
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, Final
 
+from agent_runtime_client.art.options import add_verb
 from agent_runtime_client.art.things import OTHERS, THINGS
 
 EXAMPLES: Final = """\
@@ -22,7 +23,6 @@ AGENT_RUNTIME_TOKEN, else ~/.config/agent-runtime/config.toml (mode 0600).
 Exit codes: 0 done, 1 refused by the service, 2 usage, 3 not found, 4 not allowed,
 5 conflict or outdated version, 6 unavailable (worth repeating), 130 interrupted.
 """
-Run = Callable[[argparse.Namespace], Any]
 
 
 def build(argv: Iterable[str]) -> argparse.ArgumentParser:
@@ -46,7 +46,7 @@ def build(argv: Iterable[str]) -> argparse.ArgumentParser:
     if named & OTHERS.keys():
         from agent_runtime_client.art.others import add_others
 
-        add_others(things.choices, add_common)
+        add_others(things.choices, lambda: build([*THINGS, *OTHERS]))
     return parser
 
 
@@ -68,48 +68,8 @@ def _add_verbs(parser: argparse.ArgumentParser, thing: str) -> None:
     add_verbs(thing, verbs)
 
 
-def add_verb(
-    verbs: Any, verb: str, summary: str, run: Run, *, details: str = ""
-) -> argparse.ArgumentParser:
-    """Add a verb with the options that every verb has."""
-    sub: argparse.ArgumentParser = verbs.add_parser(
-        verb,
-        help=summary.removesuffix(".").replace("%", "%%"),
-        description=f"{summary}\n{_flush(details)}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    add_common(sub, run)
-    return sub
-
-
-def add_common(parser: argparse.ArgumentParser, run: Run) -> None:
-    """Add the options that every command has."""
-    parser.set_defaults(run=run)
-    group = parser.add_argument_group("for every command")
-    group.add_argument(
-        "--server", metavar="URL|NAME", help="a URL, or a name from the configuration"
-    )
-    group.add_argument("--token-file", help="holds the token, with mode 0600")
-    group.add_argument(
-        "--output",
-        choices=("table", "json", "jsonl", "csv"),
-        help="table on a terminal, otherwise json",
-    )
-    group.add_argument("--yes", action="store_true", help="send changes without asking")
-    group.add_argument(
-        "--dry-run", action="store_true", help="show what would be sent or changed"
-    )
-    group.add_argument(
-        "--timeout", type=float, default=30.0, metavar="SECONDS", help="of one attempt"
-    )
-
-
 def _sentence(text: str) -> str:
     return text[0].upper() + text[1:] + "."
-
-
-def _flush(text: str) -> str:
-    return "\n".join(line.strip() for line in text.splitlines()).rstrip()
 
 
 class _Version(argparse.Action):

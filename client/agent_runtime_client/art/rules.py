@@ -10,7 +10,7 @@ from typing import Any, Final
 from agent_runtime_client.art import output
 from agent_runtime_client.art.commands import DryRunError, caller_of, confirm, note
 from agent_runtime_client.art.errors import ExitCode, UsageError
-from agent_runtime_client.art.parser import add_verb
+from agent_runtime_client.art.options import add_verb
 from agent_runtime_client.art.rules_file import RulesFile, read_rules, rules_text
 from agent_runtime_client.art.things import resource_of
 

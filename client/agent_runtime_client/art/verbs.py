@@ -9,7 +9,7 @@ from agent_runtime_client.art import output
 from agent_runtime_client.art.arguments import parameters_of
 from agent_runtime_client.art.commands import caller_of, note
 from agent_runtime_client.art.errors import UsageError
-from agent_runtime_client.art.parser import add_verb
+from agent_runtime_client.art.options import add_verb
 from agent_runtime_client.art.rules import add_rule_verbs
 from agent_runtime_client.art.things import resource_of
 
