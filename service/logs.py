@@ -150,7 +150,7 @@ class BufferedHandler(logging.StreamHandler[TextIO]):
     def __init__(self, stream: TextIO) -> None:
         super().__init__(stream)
         self._lines: list[str] = []
-        self._closed = threading.Event()
+        self._stopped = threading.Event()
         threading.Thread(target=self._keep_flushing, daemon=True).start()
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -177,12 +177,12 @@ class BufferedHandler(logging.StreamHandler[TextIO]):
             self.release()
 
     def close(self) -> None:
-        self._closed.set()
+        self._stopped.set()
         self.flush()
         super().close()
 
     def _keep_flushing(self) -> None:
-        while not self._closed.wait(FLUSH_INTERVAL_S):
+        while not self._stopped.wait(FLUSH_INTERVAL_S):
             if self._lines:
                 self.flush()
 
