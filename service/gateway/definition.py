@@ -1,0 +1,47 @@
+"""A tool's definition as an upstream lists it, and the digest that pins it."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Self
+
+import orjson
+
+# Free to change without a person: the protocol's metadata, and pictures.
+NOT_PINNED: Final = frozenset({"_meta", "icons"})
+
+
+@dataclass(frozen=True, slots=True)
+class ToolDefinition:
+    """What a tool is: its name, and the document without ``_meta`` and ``icons``.
+
+    ``digest`` is the SHA-256 of the document's canonical JSON (keys sorted, no spaces,
+    UTF-8) in hex: what an agent may call is pinned by it.
+    """
+
+    name: str
+    document: Mapping[str, Any]
+    digest: str
+
+    @classmethod
+    def of(cls, listed: Mapping[str, Any]) -> Self:
+        """Return the definition of a tool object of ``tools/list``.
+
+        :raises ValueError: it has no name
+        """
+        name = listed.get("name")
+        if not isinstance(name, str):
+            raise ValueError("a tool needs a name")  # noqa: TRY004 # bad data
+        document = {
+            key: value for key, value in listed.items() if key not in NOT_PINNED
+        }
+        return cls(name, document, digest_of(document))
+
+
+def digest_of(document: Mapping[str, Any]) -> str:
+    return hashlib.sha256(canonical_json(document)).hexdigest()
+
+
+def canonical_json(value: Any) -> bytes:
+    """Return the one JSON of a value: keys sorted, without spaces, UTF-8."""
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)

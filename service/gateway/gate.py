@@ -1,0 +1,246 @@
+"""What the protocol side of the gateway asks: who calls, what is listed, what may run.
+
+The protocol side speaks MCP with agents and upstreams and decides nothing. This side
+decides and records, and speaks no protocol.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Protocol
+from uuid import UUID
+
+from aiohttp import web
+from pydantic import SecretStr
+
+from service.gateway.definition import ToolDefinition
+
+
+class RecordMode(StrEnum):
+    """How calls of a connector are recorded.
+
+    ``strict``: each call is admitted by an event, before it is forwarded.
+    ``batched``: many calls share an event, which follows them.
+    """
+
+    STRICT = "strict"
+    BATCHED = "batched"
+
+
+class Outcome(StrEnum):
+    """How a forwarded call ended."""
+
+    OK = "ok"
+    TOOL_ERROR = "tool_error"
+    UPSTREAM_ERROR = "upstream_error"
+    TIMEOUT = "timeout"
+    CANCELLED = "cancelled"
+    TOO_LARGE = "too_large"
+    # It was admitted, and then not sent: no connection, no credential, a limit.
+    NOT_SENT = "not_sent"
+
+
+class RefusalReason(StrEnum):
+    """Why a call was refused.
+
+    Agents are told one and the same of the first group, "unknown tool": which of them
+    it is says what exists.
+    """
+
+    UNKNOWN_TOOL = "unknown_tool"
+    CONNECTOR_NOT_GRANTED = "connector_not_granted"
+    DENIED = "denied"
+    DEFINITION_CHANGED = "definition_changed"
+
+    APPROVAL_REFUSED = "approval_refused"
+    APPROVAL_EXPIRED = "approval_expired"
+    APPROVAL_WITHDRAWN = "approval_withdrawn"
+    TOO_MANY_APPROVALS = "too_many_approvals"
+    CREDENTIAL_MISSING = "credential_missing"
+    # The protocol side's own refusals: :meth:`Gate.refused`.
+    TOO_MANY_CALLS = "too_many_calls"
+    CIRCUIT_OPEN = "circuit_open"
+
+    @property
+    def hides_the_tool(self) -> bool:
+        return self in _HIDING
+
+
+_HIDING = frozenset(
+    {
+        RefusalReason.UNKNOWN_TOOL,
+        RefusalReason.CONNECTOR_NOT_GRANTED,
+        RefusalReason.DENIED,
+        RefusalReason.DEFINITION_CHANGED,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Credential:
+    """A header for the upstream; its value is opened each time that it is needed.
+
+    ``reveal`` returns the whole value of the header, scheme included.
+
+    :raises ServiceError: ``reveal``: the secret or its key was destroyed
+    """
+
+    header: str
+    reveal: Callable[[], Awaitable[SecretStr]] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Upstream:
+    """Where a connector's calls go.
+
+    ``slug`` has 1 to 24 characters of ``a-z 0-9 -``; two connectors of an agent may
+    have the same. ``version`` is the connector's: it changes with URL and credential.
+    ``credential`` is null in lists, and where the connector has none.
+    """
+
+    connector_id: UUID
+    slug: str
+    url: str
+    mode: RecordMode
+    version: int
+    credential: Credential | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """The agent that a token identifies, and the user for whom it calls, if any."""
+
+    agent_id: UUID
+    token_id: UUID
+    user_id: UUID | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedTool:
+    """A tool that an agent may call, or ask to call."""
+
+    connector: Upstream
+    definition: ToolDefinition
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """A call that an agent asks for.
+
+    ``tool`` is the upstream's own name. ``arguments`` are canonical JSON
+    (:func:`service.gateway.definition.canonical_json`); they are hashed with a key, and
+    sealed while a person is asked, never recorded. ``session_id`` and ``trace_id`` name
+    the session, and the trace of the turn, that the call belongs to.
+    """
+
+    connector_id: UUID
+    tool: str
+    arguments: bytes = field(repr=False)
+    request_id: str
+    traceparent: str | None = None
+    session_id: str | None = None
+    trace_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Admitted:
+    """The call may be forwarded once; ``finished`` is to be called however it ends."""
+
+    call_id: UUID
+    upstream: Upstream
+    definition: ToolDefinition
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """The call must not be forwarded; ``message`` is for the agent."""
+
+    reason: RefusalReason
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pending:
+    """A person is asked; the same call again, until then, finds the answer."""
+
+    agent_id: UUID
+    approval_id: UUID
+    until: datetime
+    message: str
+
+
+class Gate(Protocol):
+    """Decides and records the calls of agents."""
+
+    async def caller(self, request: web.Request, agent_id: UUID) -> Caller:
+        """Return who calls, by the agent token in ``Authorization``.
+
+        :raises UnauthenticatedError: no token, or none that is valid for an agent
+        :raises NotFoundError: it is another agent's, or the agent is retired
+        :raises TooManyRequestsError: too many refused tokens from this address
+        """
+
+    async def tools(
+        self, caller: Caller, connector_id: UUID | None = None
+    ) -> Sequence[ListedTool]:
+        """Return what the caller may call or ask for, of one connector or of all.
+
+        Decided as :meth:`admit` does, on definitions in the log; no upstream is asked.
+        In the order of connector id and tool name. Of a connector that the agent
+        doesn't hold, or that doesn't exist: nothing.
+        """
+
+    async def admit(self, caller: Caller, call: Call) -> Admitted | Refused | Pending:
+        """Decide on a call, and record the decision before returning.
+
+        :raises UnauthenticatedError: the token is no longer valid
+        :raises UnavailableError: it can't be recorded now; nothing may be forwarded
+        """
+
+    async def answered(self, pending: Pending, timeout_s: float) -> bool:
+        """Wait for the answer of a person; False after the timeout.
+
+        Then :meth:`admit` is to be called again: it decides anew.
+        """
+
+    async def refused(self, caller: Caller, call: Call, reason: RefusalReason) -> None:
+        """Record that the protocol side refused a call, before asking to admit it."""
+
+    async def finished(
+        self,
+        call_id: UUID,
+        *,
+        outcome: Outcome,
+        duration_ms: int,
+        upstream_ms: int | None,
+        request_bytes: int,
+        answer_bytes: int,
+    ) -> None:
+        """Record how an admitted call ended; returns before that is in the log.
+
+        ``duration_ms`` counts from the agent's request, ``upstream_ms`` is the
+        upstream's part of it, null if nothing was sent.
+        """
+
+    async def upstream(self, connector_id: UUID) -> Upstream | None:
+        """Return the upstream of a connector, to observe its tools.
+
+        With its credential, if that is its owner's. None: there is none, or it is
+        retired.
+        """
+
+    async def connectors_to_observe(self) -> Sequence[UUID]:
+        """Return the connectors that agents hold, by id."""
+
+    async def observed(
+        self, connector_id: UUID, definitions: Sequence[ToolDefinition]
+    ) -> bool:
+        """Record the complete list of an upstream's tools, where it differs.
+
+        :returns: whether anything changed
+        :raises InvalidRequestError: there are too many, or they are too large
+        """
+
+
+GATE: web.AppKey[Gate] = web.AppKey("gate")
