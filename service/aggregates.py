@@ -6,6 +6,8 @@ from service.agents.aggregate import Agent
 from service.aggregate import LoggedAggregate
 from service.audit.aggregate import AuditReading, EpochChange, Refusal, TextReading
 from service.connectors.aggregate import Connector
+from service.gateway.definitions.aggregate import ToolDefinitions
+from service.gateway.tokens.aggregate import AgentTokens
 from service.price_catalog.aggregate import ModelPricing
 from service.price_catalog.match_rules import MatchRules
 from service.price_catalog.provider import Provider
@@ -16,6 +18,7 @@ from service.users.aggregate import Token, User, UserName
 
 AGGREGATES: Final[tuple[type[LoggedAggregate], ...]] = (
     Agent,
+    AgentTokens,
     AuditReading,
     ChatSession,
     Connector,
@@ -27,6 +30,7 @@ AGGREGATES: Final[tuple[type[LoggedAggregate], ...]] = (
     Secret,
     TextReading,
     Token,
+    ToolDefinitions,
     ToolRules,
     User,
     UserName,

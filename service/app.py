@@ -28,9 +28,12 @@ from projections.users.routes import routes as user_reads
 from service.agents.routes import routes as agent_commands
 from service.audit.refusals import RefusalRecorder, recording_refusals
 from service.audit.text_readings import TEXT_READINGS, TextReadings
+from service.connectors.gateway_routes import routes as connector_gateway
 from service.connectors.grant_routes import routes as grant_commands
 from service.connectors.ownership_routes import routes as ownership_commands
 from service.connectors.routes import routes as connector_commands
+from service.gateway.definitions.routes import routes as definition_commands
+from service.gateway.tokens.routes import routes as agent_token_commands
 from service.http.app_keys import EVENT_LOG, KEY_RING, VAULT
 from service.http.authentication import AUTHENTICATOR, THROTTLE
 from service.http.body import BODY_BYTES_MAX
@@ -73,6 +76,9 @@ def operations() -> list[Operation]:
             connector_commands,
             ownership_commands,
             grant_commands,
+            connector_gateway,
+            definition_commands,
+            agent_token_commands,
             connector_reads,
             tool_rule_commands,
             tool_rule_previews,

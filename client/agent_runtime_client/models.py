@@ -22,6 +22,21 @@ Role = Literal["superuser", "auditor", "runtime"]
 Stance = Literal["allow", "ask", "deny"]
 
 
+Standing = Literal["accepted", "new", "changed", "gone", "unacceptable"]
+
+
+class AcceptedDefinitions(Model):
+    """The tools named, with the digests that are accepted."""
+
+    connector_id: UUID
+    version: int
+    accepted: Mapping[str, str]
+
+    CONVERTERS = {
+        "connector_id": UUID,
+    }
+
+
 class AgentList(Model):
     agents: Sequence[Agent]
     end_cursor: UUID | None
@@ -65,6 +80,35 @@ class AgentRules(Model):
         "agent_id": UUID,
         "rules": lambda value: list_of(ToolRule.decode)(value),
         "warnings": lambda value: list_of(ToolRuleWarning.decode)(value),
+    }
+
+
+class AgentTokenList(Model):
+    tokens: Sequence[AgentToken]
+
+    CONVERTERS = {
+        "tokens": lambda value: list_of(AgentToken.decode)(value),
+    }
+
+
+class AgentToken(Model):
+    """A token that was not revoked; ``user_id`` is for whom the agent calls with it."""
+
+    id: UUID
+    agent_id: UUID
+    user_id: UUID | None
+    issued_by: UUID
+    label: str
+    created_at: datetime
+    expires_at: datetime | None
+
+    CONVERTERS = {
+        "id": UUID,
+        "agent_id": UUID,
+        "user_id": UUID,
+        "issued_by": UUID,
+        "created_at": datetime.fromisoformat,
+        "expires_at": datetime.fromisoformat,
     }
 
 
@@ -206,6 +250,8 @@ class ConnectorList(Model):
 
 
 class Connector(Model):
+    """A connector; ``slug``, ``record_mode`` and ``credential`` are for the gateway."""
+
     id: UUID
     name: str
     url: str
@@ -215,6 +261,9 @@ class Connector(Model):
     visibility: Literal["private", "public"]
     public_since: datetime | None
     made_public_by: UUID | None
+    slug: str
+    record_mode: Literal["strict", "batched"]
+    credential: CredentialResource | None
     version: int
     created_at: datetime
     updated_at: datetime
@@ -225,6 +274,7 @@ class Connector(Model):
         "offered_owner_id": UUID,
         "public_since": datetime.fromisoformat,
         "made_public_by": UUID,
+        "credential": lambda value: CredentialResource.decode(value),
         "created_at": datetime.fromisoformat,
         "updated_at": datetime.fromisoformat,
     }
@@ -240,6 +290,9 @@ class ConnectorWithGrants(Model):
     visibility: Literal["private", "public"]
     public_since: datetime | None
     made_public_by: UUID | None
+    slug: str
+    record_mode: Literal["strict", "batched"]
+    credential: CredentialResource | None
     version: int
     created_at: datetime
     updated_at: datetime
@@ -251,6 +304,7 @@ class ConnectorWithGrants(Model):
         "offered_owner_id": UUID,
         "public_since": datetime.fromisoformat,
         "made_public_by": UUID,
+        "credential": lambda value: CredentialResource.decode(value),
         "created_at": datetime.fromisoformat,
         "updated_at": datetime.fromisoformat,
         "grants": lambda value: list_of(Grant.decode)(value),
@@ -295,6 +349,14 @@ class CostSummary(Model):
     }
 
 
+class CredentialResource(Model):
+    """What the gateway sends: in which header, and whose secret; never its value."""
+
+    whose: Literal["owner", "caller"]
+    header: str
+    scheme: str | None
+
+
 class CurrencyCost(Model):
     currency: str
     cost: Decimal
@@ -323,12 +385,31 @@ class DecisionsDifference(Model):
     }
 
 
+class Definitions(Model):
+    connector_id: UUID
+    version: int
+    tools: Sequence[ToolDefinition]
+
+    CONVERTERS = {
+        "connector_id": UUID,
+        "tools": lambda value: list_of(ToolDefinition.decode)(value),
+    }
+
+
 class DestroyedKey(Model):
     user_id: UUID
 
     CONVERTERS = {
         "user_id": UUID,
     }
+
+
+class Difference(Model):
+    """A value that differs; null is also one that is missing."""
+
+    path: str
+    before: Any
+    after: Any
 
 
 class ExplainedRule(Model):
@@ -547,6 +628,28 @@ class Inclusion(Model):
     root_hash: str
     hashes: Sequence[str]
     checkpoint: str | None
+
+
+class IssuedAgentToken(Model):
+    """A new token; it is shown only this once."""
+
+    id: UUID
+    agent_id: UUID
+    user_id: UUID | None
+    issued_by: UUID
+    label: str
+    created_at: datetime
+    expires_at: datetime | None
+    token: str
+
+    CONVERTERS = {
+        "id": UUID,
+        "agent_id": UUID,
+        "user_id": UUID,
+        "issued_by": UUID,
+        "created_at": datetime.fromisoformat,
+        "expires_at": datetime.fromisoformat,
+    }
 
 
 class IssuedToken(Model):
@@ -1020,6 +1123,16 @@ class RestoredRules(Model):
     }
 
 
+class RevokedAgentToken(Model):
+    id: UUID
+    agent_id: UUID
+
+    CONVERTERS = {
+        "id": UUID,
+        "agent_id": UUID,
+    }
+
+
 class RuleOnConnector(Model):
     """One agent's rule, and the position of the event that added it."""
 
@@ -1422,6 +1535,29 @@ class ToolDecision(Model):
     after: Stance
 
 
+class ToolDefinition(Model):
+    """A tool of a connector.
+
+    ``digest`` is that of the definition that the upstream lists, null if it is gone;
+    ``accepted_digest`` that of the accepted one. ``differences`` are those between the
+    two, ``definition`` is what the upstream lists. ``reason`` says why it can't be
+    accepted. ``name_escaped`` shows characters of the name that can't be seen.
+    """
+
+    tool: str
+    name_escaped: str
+    standing: Standing
+    digest: str | None
+    accepted_digest: str | None
+    reason: str | None
+    definition: Mapping[str, Any] | None
+    differences: Sequence[Difference]
+
+    CONVERTERS = {
+        "differences": lambda value: list_of(Difference.decode)(value),
+    }
+
+
 class ToolDifference(Model):
     """A tool with different decisions, and the last event that affected it."""
 
@@ -1680,9 +1816,12 @@ class WindowBody(Model):
 
 
 __all__ = [
+    "AcceptedDefinitions",
     "Agent",
     "AgentList",
     "AgentRules",
+    "AgentToken",
+    "AgentTokenList",
     "AggregateDifference",
     "AnnotationSummary",
     "AuditEntry",
@@ -1697,9 +1836,12 @@ __all__ = [
     "ConnectorWithGrants",
     "Consistency",
     "CostSummary",
+    "CredentialResource",
     "CurrencyCost",
     "DecisionsDifference",
+    "Definitions",
     "DestroyedKey",
+    "Difference",
     "ExplainedRule",
     "Explanation",
     "ExportedTraces",
@@ -1716,6 +1858,7 @@ __all__ = [
     "ImportOutcome",
     "ImportReport",
     "Inclusion",
+    "IssuedAgentToken",
     "IssuedToken",
     "KnownPrice",
     "LabelFraction",
@@ -1744,6 +1887,7 @@ __all__ = [
     "ReplayedAggregate",
     "ReportedCost",
     "RestoredRules",
+    "RevokedAgentToken",
     "Role",
     "RuleOnConnector",
     "RulesOnConnector",
@@ -1762,6 +1906,7 @@ __all__ = [
     "SkippedRow",
     "Span",
     "Stance",
+    "Standing",
     "Structure",
     "StructureBody",
     "Tier",
@@ -1771,6 +1916,7 @@ __all__ = [
     "TokenSums",
     "TokenUsage",
     "ToolDecision",
+    "ToolDefinition",
     "ToolDifference",
     "ToolRule",
     "ToolRuleWarning",

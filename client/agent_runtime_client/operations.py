@@ -133,6 +133,42 @@ DELETE_AGENT_GRANT: Final = Operation(
     "/api/mcp/connectors/{id}/grants/agents/{agent_id}",
     takes_key=True,
 )
+PUT_CONNECTOR_GATEWAY: Final = Operation(
+    "put_connector_gateway", "PUT", "/api/mcp/connectors/{id}/gateway", takes_key=True
+)
+PUT_CONNECTOR_CREDENTIAL: Final = Operation(
+    "put_connector_credential",
+    "PUT",
+    "/api/mcp/connectors/{id}/credential",
+    takes_key=True,
+)
+DELETE_CONNECTOR_CREDENTIAL: Final = Operation(
+    "delete_connector_credential",
+    "DELETE",
+    "/api/mcp/connectors/{id}/credential",
+    takes_key=True,
+)
+GET_DEFINITIONS: Final = Operation(
+    "get_definitions", "GET", "/api/mcp/connectors/{id}/definitions"
+)
+POST_DEFINITIONS_ACCEPT: Final = Operation(
+    "post_definitions_accept",
+    "POST",
+    "/api/mcp/connectors/{id}/definitions/accept",
+    takes_key=True,
+)
+POST_AGENT_TOKEN: Final = Operation(
+    "post_agent_token", "POST", "/api/mcp/agents/{agent_id}/tokens"
+)
+GET_AGENT_TOKENS: Final = Operation(
+    "get_agent_tokens", "GET", "/api/mcp/agents/{agent_id}/tokens"
+)
+DELETE_AGENT_TOKEN: Final = Operation(
+    "delete_agent_token",
+    "DELETE",
+    "/api/mcp/agents/{agent_id}/tokens/{agent_token_id}",
+    takes_key=True,
+)
 BULK_UPDATE_TOOLS: Final = Operation(
     "bulk_update_tools", "PUT", "/api/mcp/agents/{agent_id}/tools", takes_key=True
 )

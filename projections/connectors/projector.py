@@ -13,6 +13,8 @@ from projections.connectors.table import (
 )
 from projections.engine.projector import Projector
 from service.connectors.aggregate import Connector
+from service.connectors.resource import credential_resource
+from service.connectors.slug import slug_of
 from service.database import Db
 from service.event_log.mapper import RecordedEvent
 
@@ -31,6 +33,10 @@ class ConnectorsProjector(Projector):
         Connector.GrantedToAgent,
         Connector.GrantRevoked,
         Connector.Retired,
+        Connector.SlugChanged,
+        Connector.RecordModeChanged,
+        Connector.CredentialAttached,
+        Connector.CredentialDetached,
     )
 
     async def project(self, db: Db, events: Sequence[RecordedEvent]) -> None:
@@ -53,6 +59,7 @@ def _fold_connector(rows: dict[UUID, ConnectorRow], recorded: RecordedEvent) -> 
             name=event.name,
             url=event.url,
             description=event.description,
+            slug=slug_of(event.name),
             version=recorded.version,
             created_at=event.timestamp,
             updated_at=event.timestamp,
@@ -61,6 +68,7 @@ def _fold_connector(rows: dict[UUID, ConnectorRow], recorded: RecordedEvent) -> 
     row = rows[recorded.aggregate_id]
     row.version = recorded.version
     row.updated_at = event.timestamp
+    _fold_gateway(row, event)
     match event:
         case Connector.Edited():
             row.name, row.url = event.name, event.url
@@ -80,6 +88,28 @@ def _fold_connector(rows: dict[UUID, ConnectorRow], recorded: RecordedEvent) -> 
             row.is_retired = True
             row.offered_owner_id = None
             row.public_since = row.made_public_by = None
+
+
+def _fold_gateway(row: ConnectorRow, event: Any) -> None:
+    """Fold what the gateway needs of a connector."""
+    match event:
+        case Connector.Edited() if not row.has_chosen_slug:
+            row.slug = slug_of(event.name)
+        case Connector.SlugChanged():
+            row.slug, row.has_chosen_slug = event.slug, True
+        case Connector.RecordModeChanged():
+            row.record_mode = event.record_mode
+        case Connector.CredentialAttached():
+            row.credential = credential_resource(
+                {
+                    "whose": event.whose,
+                    "secret_name": event.secret_name,
+                    "header": event.header,
+                    "scheme": event.scheme,
+                }
+            )
+        case Connector.CredentialDetached():
+            row.credential = None
 
 
 def _fold_grants(

@@ -15,7 +15,8 @@ CONNECTORS = """
     SELECT c.id, c.name, c.url, c.description, c.owner_id, c.offered_owner_id,
            CASE WHEN c.public_since IS NULL THEN 'private' ELSE 'public' END
                AS visibility,
-           c.public_since, c.made_public_by, c.version, c.created_at, c.updated_at
+           c.public_since, c.made_public_by, c.slug, c.record_mode, c.credential,
+           c.version, c.created_at, c.updated_at
       FROM read.connector c
       LEFT JOIN LATERAL (
            SELECT bool_or(g.state = 'granted') AS granted,
@@ -53,7 +54,8 @@ CONNECTOR = """
     SELECT id, name, url, description, owner_id, offered_owner_id,
            CASE WHEN public_since IS NULL THEN 'private' ELSE 'public' END
                AS visibility,
-           public_since, made_public_by, version, created_at, updated_at
+           public_since, made_public_by, slug, record_mode, credential, version,
+           created_at, updated_at
       FROM read.connector
      WHERE id = %s
 """

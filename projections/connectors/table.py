@@ -6,8 +6,11 @@ from datetime import datetime
 from uuid import UUID
 
 from psycopg.rows import class_row
+from psycopg.types.json import Jsonb
 
 from projections.engine.arrays import columns
+from service.connectors.aggregate import STRICT
+from service.connectors.resource import CredentialResource
 from service.database import Db
 
 
@@ -22,6 +25,10 @@ class ConnectorRow:
     public_since: datetime | None = None
     made_public_by: UUID | None = None
     is_retired: bool = False
+    slug: str
+    has_chosen_slug: bool = False
+    record_mode: str = STRICT
+    credential: CredentialResource | None = None
     version: int
     created_at: datetime
     updated_at: datetime
@@ -36,22 +43,25 @@ class GrantRow:
 
 SELECT = """
     SELECT id, owner_id, name, url, description, offered_owner_id, public_since,
-           made_public_by, is_retired, version, created_at, updated_at
+           made_public_by, is_retired, slug, has_chosen_slug, record_mode, credential,
+           version, created_at, updated_at
       FROM connector
      WHERE id = ANY (%s)
 """
 UPSERT = """
     INSERT INTO connector (
            id, owner_id, name, url, description, offered_owner_id, public_since,
-           made_public_by, is_retired, version, created_at, updated_at)
+           made_public_by, is_retired, slug, has_chosen_slug, record_mode, credential,
+           version, created_at, updated_at)
     SELECT *
       FROM unnest(
            %(id)b::uuid[], %(owner_id)b::uuid[], %(name)b::text[], %(url)b::text[],
            %(description)b::text[], %(offered_owner_id)b::uuid[],
            %(public_since)b::timestamptz[],
            %(made_public_by)b::uuid[], %(is_retired)b::boolean[],
-           %(version)b::bigint[], %(created_at)b::timestamptz[],
-           %(updated_at)b::timestamptz[])
+           %(slug)b::text[], %(has_chosen_slug)b::boolean[], %(record_mode)b::text[],
+           %(credential)b::jsonb[], %(version)b::bigint[],
+           %(created_at)b::timestamptz[], %(updated_at)b::timestamptz[])
     ON CONFLICT (id) DO UPDATE
        SET owner_id = excluded.owner_id,
            name = excluded.name,
@@ -61,6 +71,10 @@ UPSERT = """
            public_since = excluded.public_since,
            made_public_by = excluded.made_public_by,
            is_retired = excluded.is_retired,
+           slug = excluded.slug,
+           has_chosen_slug = excluded.has_chosen_slug,
+           record_mode = excluded.record_mode,
+           credential = excluded.credential,
            version = excluded.version,
            updated_at = excluded.updated_at
 """
@@ -87,7 +101,11 @@ async def select_connectors(db: Db, ids: Iterable[UUID]) -> dict[UUID, Connector
 
 
 async def upsert_connectors(db: Db, rows: Iterable[ConnectorRow]) -> None:
-    await db.execute(UPSERT, columns(rows))
+    given = columns(rows)
+    given["credential"] = [
+        None if each is None else Jsonb(each) for each in given["credential"]
+    ]
+    await db.execute(UPSERT, given)
 
 
 async def replace_grants(

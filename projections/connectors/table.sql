@@ -8,6 +8,10 @@ CREATE TABLE connector (
     public_since   timestamptz,
     made_public_by uuid,
     is_retired     boolean     NOT NULL,
+    slug           text        NOT NULL,
+    has_chosen_slug boolean    NOT NULL,
+    record_mode    text        NOT NULL,
+    credential     jsonb,
     version        bigint      NOT NULL,
     created_at     timestamptz NOT NULL,
     updated_at     timestamptz NOT NULL

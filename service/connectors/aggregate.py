@@ -2,12 +2,15 @@
 
 from bisect import bisect_left
 from datetime import datetime
+from urllib.parse import urlsplit
 from uuid import UUID
 
 from eventsourcing.domain import event
+from typing_extensions import TypedDict
 
 from service.aggregate import LoggedAggregate
-from service.connectors import events
+from service.connectors import events, gateway_events
+from service.connectors.slug import slug_of
 from service.errors import ConflictError
 from service.events import Id, Named, Published
 from service.identifiers import id_text
@@ -18,6 +21,20 @@ AGENT_SIDE = "agent"
 # Of grants and offers together; each is looked at when visibility is decided.
 GRANTS_MAX = 2000
 GRANTS_OF_OTHERS_MAX = 1000
+# Whose secret the gateway sends.
+OF_OWNER = "owner"
+OF_CALLER = "caller"
+STRICT = "strict"
+BATCHED = "batched"
+
+
+class CredentialSetting(TypedDict):
+    """Which secret the gateway sends, and in which header; the value stands nowhere."""
+
+    whose: str
+    secret_name: str | None
+    header: str
+    scheme: str | None
 
 
 class Connector(LoggedAggregate):
@@ -55,10 +72,14 @@ class Connector(LoggedAggregate):
     GrantedToAgent = events.GrantedToAgent
     GrantRevoked = events.GrantRevoked
     Retired = events.Retired
+    SlugChanged = gateway_events.SlugChanged
+    RecordModeChanged = gateway_events.RecordModeChanged
+    CredentialAttached = gateway_events.CredentialAttached
+    CredentialDetached = gateway_events.CredentialDetached
 
     TOPIC = "connector"
-    # 2: has offered_owner_id.
-    class_version = 2
+    # 2: has offered_owner_id. 3: has what the gateway needs.
+    class_version = 3
 
     @event(Created)
     def __init__(self, owner_id: str, name: str, url: str, description: str) -> None:
@@ -73,6 +94,14 @@ class Connector(LoggedAggregate):
         self.granted_to: list[str] = []
         self.offers: dict[str, str] = {}
         self.offered_owner_id: str | None = None
+        self.chosen_slug: str | None = None
+        self.record_mode = STRICT
+        self.credential: CredentialSetting | None = None
+
+    @property
+    def slug(self) -> str:
+        """What its tools' names begin with in an agent's list; not unique."""
+        return self.chosen_slug or slug_of(self.name)
 
     def is_granted_to(self, agent_id: UUID) -> bool:
         agent = id_text(agent_id)
@@ -80,9 +109,14 @@ class Connector(LoggedAggregate):
         return self.granted_to[place : place + 1] == [agent]
 
     def edit(self, *, name: str, url: str, description: str) -> bool:
-        """Change name, URL and description; return whether any differs."""
+        """Change name, URL and description; return whether any differs.
+
+        On another host the connector has no credential any more: it was for the former.
+        """
         if (name, url, description) == (self.name, self.url, self.description):
             return False
+        if _origin(url) != _origin(self.url):
+            self.detach_credential()
         self._edited(
             name=name,
             url=url,
@@ -136,6 +170,8 @@ class Connector(LoggedAggregate):
         """Make a user the owner; return whether they weren't."""
         if self.owner_id == str(user_id):
             return False
+        if self.credential is not None and self.credential["whose"] == OF_OWNER:
+            self.detach_credential()
         self._handed_over(owner_id=str(user_id), previous_owner_id=self.owner_id)
         return True
 
@@ -237,6 +273,34 @@ class Connector(LoggedAggregate):
             agent: side for agent, side in self.offers.items() if agent != agent_id
         }
 
+    def change_slug(self, slug: str) -> bool:
+        """Give the connector's tools another prefix; return whether it differs."""
+        if slug == self.slug:
+            return False
+        self.trigger_event(self.SlugChanged, slug=slug, previous_slug=self.slug)
+        return True
+
+    def record_calls(self, mode: str) -> bool:
+        """Record calls strictly or batched; return whether that differs."""
+        if mode == self.record_mode:
+            return False
+        self.trigger_event(self.RecordModeChanged, record_mode=mode)
+        return True
+
+    def attach_credential(self, setting: CredentialSetting) -> bool:
+        """Let the gateway send a secret; return whether the setting differs."""
+        if setting == self.credential:
+            return False
+        self.trigger_event(self.CredentialAttached, **setting)
+        return True
+
+    def detach_credential(self) -> bool:
+        """Let the gateway send no secret any more; return whether it sent one."""
+        if self.credential is None:
+            return False
+        self.trigger_event(self.CredentialDetached)
+        return True
+
     def retire(self) -> bool:
         """End the connector for good; no agent holds it any more."""
         if self.is_retired:
@@ -251,3 +315,8 @@ class Connector(LoggedAggregate):
         self.is_public = False
         self.granted_to = []
         self.offers = {}
+
+
+def _origin(url: str) -> tuple[str, str]:
+    parts = urlsplit(url)
+    return parts.scheme.lower(), parts.netloc.lower()

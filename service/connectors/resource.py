@@ -6,12 +6,29 @@ from uuid import UUID
 
 from typing_extensions import TypedDict
 
-from service.connectors.aggregate import AGENT_SIDE, CONNECTOR_SIDE, Connector
+from service.connectors.aggregate import (
+    AGENT_SIDE,
+    BATCHED,
+    CONNECTOR_SIDE,
+    OF_OWNER,
+    Connector,
+    CredentialSetting,
+)
 
 Side = Literal["connector", "agent"]
 
 
+class CredentialResource(TypedDict):
+    """What the gateway sends: in which header, and whose secret; never its value."""
+
+    whose: Literal["owner", "caller"]
+    header: str
+    scheme: str | None
+
+
 class ConnectorResource(TypedDict):
+    """A connector; ``slug``, ``record_mode`` and ``credential`` are for the gateway."""
+
     id: UUID
     name: str
     url: str
@@ -21,6 +38,9 @@ class ConnectorResource(TypedDict):
     visibility: Literal["private", "public"]
     public_since: datetime | None
     made_public_by: UUID | None
+    slug: str
+    record_mode: Literal["strict", "batched"]
+    credential: CredentialResource | None
     version: int
     created_at: datetime
     updated_at: datetime
@@ -63,9 +83,24 @@ def connector_resource(connector: Connector) -> ConnectorResource:
         "made_public_by": (
             UUID(connector.made_public_by) if connector.made_public_by else None
         ),
+        "slug": connector.slug,
+        "record_mode": "batched" if connector.record_mode == BATCHED else "strict",
+        "credential": credential_resource(connector.credential),
         "version": connector.version,
         "created_at": connector.created_on,
         "updated_at": connector.modified_on,
+    }
+
+
+def credential_resource(
+    setting: CredentialSetting | None,
+) -> CredentialResource | None:
+    if setting is None:
+        return None
+    return {
+        "whose": "owner" if setting["whose"] == OF_OWNER else "caller",
+        "header": setting["header"],
+        "scheme": setting["scheme"],
     }
 
 

@@ -73,6 +73,6 @@ _CREDENTIAL_NAME = re.compile(
 )
 # Of this service, and of others that mark their tokens.
 _CREDENTIAL_VALUE = re.compile(
-    r"art_|gh[pousr]_|github_pat_|glpat-|sk-|xox[abprs]-|AKIA|eyJ[A-Za-z0-9_-]+\.|"
+    r"art_|agt_|gh[pousr]_|github_pat_|glpat-|sk-|xox[abprs]-|AKIA|eyJ[A-Za-z0-9_-]+\.|"
     r"(?i:bearer |basic )"
 )

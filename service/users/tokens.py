@@ -1,4 +1,7 @@
-"""Bearer tokens: ``art_``, 30 random base62 characters, and their CRC-32."""
+"""Bearer tokens: a prefix, 30 random base62 characters, and their CRC-32.
+
+The prefix is ``art_`` for tokens of users, ``agt_`` for those of agents.
+"""
 
 import re
 import secrets
@@ -6,26 +9,25 @@ import zlib
 from typing import Final
 
 PREFIX: Final = "art_"
+AGENT_PREFIX: Final = "agt_"
 RANDOM_CHARACTERS: Final = 30
 CHECKSUM_CHARACTERS: Final = 6
 ALPHABET: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-PATTERN: Final = re.compile(
-    rf"{PREFIX}[0-9A-Za-z]{{{RANDOM_CHARACTERS + CHECKSUM_CHARACTERS}}}"
-)
+_BODY: Final = re.compile(rf"[0-9A-Za-z]{{{RANDOM_CHARACTERS + CHECKSUM_CHARACTERS}}}")
 
 
-def new_token() -> str:
+def new_token(prefix: str = PREFIX) -> str:
     """Return a fresh token; 178 bits of it are random."""
     random = "".join(secrets.choice(ALPHABET) for _ in range(RANDOM_CHARACTERS))
-    return PREFIX + random + _checksum(random)
+    return prefix + random + _checksum(random)
 
 
-def is_well_formed(token: str) -> bool:
+def is_well_formed(token: str, prefix: str = PREFIX) -> bool:
     """Check form and checksum, without a look-up."""
-    if not PATTERN.fullmatch(token):
+    body = token.removeprefix(prefix)
+    if body == token or not _BODY.fullmatch(body):
         return False
-    body = token.removeprefix(PREFIX)
     return _checksum(body[:RANDOM_CHARACTERS]) == body[RANDOM_CHARACTERS:]
 
 

@@ -32,8 +32,12 @@ def test_a_sentence_is_the_same_every_time(kind: EventType) -> None:
     assert len(said) == 1
 
 
-# They name the agent, or the provider, whose rules these are.
+# They name the agent, connector or provider whose rules, tokens or tools these are.
 NAMED_OTHERWISE = {
+    "agent_tokens.issued",
+    "agent_tokens.revoked",
+    "tool_definitions.observed",
+    "tool_definitions.accepted",
     "tool_rules.replaced",
     "tool_rules.cleared",
     "match_rules.provider_changed",

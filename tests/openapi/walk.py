@@ -3,15 +3,28 @@
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
+from uuid import UUID
 
 from service.app import operations
+from service.http.app_keys import EVENT_LOG
 from service.http.operation import Operation
 from tests.callers import Caller, Reply
+from tests.gateway.observing import observe
 
 OPERATIONS = {operation.name: operation for operation in operations()}
 REQUEST_ID = "example"
 # Of a log that nobody has; the answer of a real one is shown once and kept by nobody.
 SHOWN_TOKEN = "art_000000000000000000000000000000000000"
+SHOWN_AGENT_TOKEN = "agt_000000000000000000000000000000000000"
+TOOL = {
+    "name": "issues.create",
+    "description": "File an issue",
+    "inputSchema": {
+        "type": "object",
+        "properties": {"title": {"type": "string"}},
+        "required": ["title"],
+    },
+}
 PRICES = {
     "provider": "acme",
     "model": "swift-1",
@@ -80,6 +93,8 @@ def _shown(reply: Reply) -> Any:
     data = reply.data
     if isinstance(data, dict) and str(data.get("token", "")).startswith("art_"):
         data = {**data, "token": SHOWN_TOKEN}
+    if isinstance(data, dict) and str(data.get("token", "")).startswith("agt_"):
+        data = {**data, "token": SHOWN_AGENT_TOKEN}
     return {"data": data, "message": reply.message, "status_code": reply.status}
 
 
@@ -126,6 +141,7 @@ async def make_things(walk: Walk) -> Made:
     await walk.call("get_agent", agent_id=agent_id)
 
     connector_id = await _connect(walk, agent_id)
+    agent_token_id = await _open_gateway(walk, agent_id, connector_id)
     await _keep_secrets(walk)
     model_id, price_version = await _price(walk)
     session_id = await _converse(walk, agent_id)
@@ -134,6 +150,7 @@ async def make_things(walk: Walk) -> Made:
         {
             "user_id": user_id,
             "token_id": token["id"],
+            "agent_token_id": agent_token_id,
             "role": "auditor",
             "user_name": "grace",
             "agent_id": agent_id,
@@ -175,6 +192,25 @@ async def _connect(walk: Walk, agent_id: str) -> str:
     await walk.call("get_tool_explanation", query=asked, agent_id=agent_id)
     await walk.call("get_connector_tools", id=connector_id)
     return connector_id
+
+
+async def _open_gateway(walk: Walk, agent_id: str, connector_id: str) -> str:
+    settings = {"slug": "tracker", "record_mode": "strict"}
+    await walk.call("put_connector_gateway", settings, id=connector_id)
+    await walk.call("put_connector_credential", {"whose": "caller"}, id=connector_id)
+    log = walk.caller.client.app[EVENT_LOG]
+    await observe(log, UUID(connector_id), [TOOL])
+    changed = TOOL | {"description": "File an issue, or a bug"}
+    await observe(log, UUID(connector_id), [changed])
+    shown = (await walk.call("get_definitions", id=connector_id)).data["tools"]
+    digests = {each["tool"]: each["digest"] for each in shown}
+    await walk.call(
+        "post_definitions_accept", {"definitions": digests}, id=connector_id
+    )
+    body = {"label": "build server", "expires_at": "2999-01-01T00:00:00Z"}
+    token = (await walk.call("post_agent_token", body, agent_id=agent_id)).data
+    await walk.call("get_agent_tokens", agent_id=agent_id)
+    return str(token["id"])
 
 
 async def _keep_secrets(walk: Walk) -> None:
@@ -254,6 +290,9 @@ async def end_things(walk: Walk, made: Made) -> None:
     of_user = {"user_id": made.ids["user_id"]}
     of_agent = {"agent_id": made.ids["agent_id"]}
     of_connector = {"id": made.ids["id"]}
+    token = {"agent_token_id": made.ids["agent_token_id"]}
+    await walk.call("delete_agent_token", **of_agent, **token)
+    await walk.call("delete_connector_credential", **of_connector)
     await walk.call("delete_public_grant", **of_connector)
     await walk.call("delete_agent_grant", **of_connector, **of_agent)
     await walk.call("delete_connector_owner_offer", **of_connector, **of_user)

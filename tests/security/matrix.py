@@ -38,6 +38,8 @@ _ROWS: Final = """
     get_agent_tools                 404      200      404      200     200
     get_tool_explanation            404      200      404      200     200
     get_connector_tools             404      200      404      404     404
+    get_agent_tokens                404      403      404      200     403
+    get_definitions                 200      200      200      200     200
     get_secret_value                404      404      404      404     404
     get_secrets                     200      200      200      200     200
     get_secret                      404      404      404      404     404
@@ -62,6 +64,8 @@ _ROWS: Final = """
     post_user_token                 404      403      404      404     404
     post_agent                      201      201      201      201     201
     post_connector                  201      201      201      201     201
+    post_agent_token                404      403      404      201     403
+    post_definitions_accept         403      403      403      403     403
     post_public_grant               403      403      403      403     403
     post_tool_rules_preview         403      403      403      200     403
     post_tool_rules_restore         403      403      403      200     403
@@ -81,6 +85,8 @@ _ROWS: Final = """
     put_user_role                   404      403      404      404     404
     put_agent                       404      403      404      200     403
     put_connector                   403      403      403      403     403
+    put_connector_gateway           403      403      403      403     403
+    put_connector_credential        403      403      403      403     403
     put_connector_owner             403      403      403      403     403
     put_agent_manager               404      403      404      200     403
     put_agent_reader                404      403      404      200     403
@@ -90,6 +96,8 @@ _ROWS: Final = """
     delete_user_disabled            404      403      404      404     404
     delete_user_role                404      403      404      404     404
     delete_user_token               404      403      404      404     404
+    delete_agent_token              404      403      404      200     403
+    delete_connector_credential     403      403      403      403     403
     delete_connector_owner_offer    403      403      403      403     403
     delete_agent_manager            404      403      404      200     403
     delete_agent_reader             404      403      404      200     403

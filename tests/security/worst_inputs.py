@@ -387,6 +387,12 @@ def _decisions(world: World) -> Iterator[Ask]:
         )
 
 
+def _accept(_world: World) -> Iterator[Ask]:
+    yield json_ask(
+        "many definitions", {"definitions": {f"tool-{n}": "0" * 64 for n in range(500)}}
+    )
+
+
 def _schemas(_world: World) -> Iterator[Ask]:
     yield Ask(what="a long name", path={"name": "x" * LINE_BYTES})
 
@@ -410,6 +416,7 @@ WORST: Final[Mapping[str, Worst]] = {
     "get_session": _session,
     "get_session_list": _session_list,
     "get_usage": _usage,
+    "post_definitions_accept": _accept,
     "post_traces": _traces,
     "post_litellm_import": _litellm,
     "post_genai_prices_import": _genai,
@@ -434,7 +441,9 @@ SIMPLE: Final = frozenset(
         "delete_agent_grant",
         "delete_agent_manager",
         "delete_agent_reader",
+        "delete_agent_token",
         "delete_connector",
+        "delete_connector_credential",
         "delete_connector_owner_offer",
         "delete_connector_rules",
         "delete_public_grant",
@@ -445,11 +454,13 @@ SIMPLE: Final = frozenset(
         "delete_user_role",
         "delete_user_token",
         "get_agent",
+        "get_agent_tokens",
         "get_asyncapi",
         "get_checkpoint",
         "get_checkpoint_key",
         "get_connector",
         "get_consistency_proof",
+        "get_definitions",
         "get_docs",
         "get_docs_asset",
         "get_inclusion_proof",
@@ -462,6 +473,7 @@ SIMPLE: Final = frozenset(
         "get_user",
         "get_user_by_name",
         "post_agent",
+        "post_agent_token",
         "post_connector",
         "post_price",
         "post_price_correction",
@@ -478,6 +490,8 @@ SIMPLE: Final = frozenset(
         "put_agent_manager",
         "put_agent_reader",
         "put_connector",
+        "put_connector_credential",
+        "put_connector_gateway",
         "put_connector_owner",
         "put_user_disabled",
         "put_user_name",

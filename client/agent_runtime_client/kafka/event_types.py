@@ -149,6 +149,34 @@ class AgentReaderDismissedV1:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AgentTokensCreatedV1:
+    """An agent gets its first token; the next event says which."""
+
+    agent_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentTokensIssuedV1:
+    """A token lets this agent call its tools, for this user where it names one."""
+
+    agent_id: str
+    token_id: str
+    user_id: str | None
+    issued_by: str
+    label: str
+    issued_at: str
+    expires_at: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentTokensRevokedV1:
+    """A token of the agent was revoked: no call is admitted with it any more."""
+
+    agent_id: str
+    token_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AuditReadV1:
     """A user reads history, by one request, export or stream."""
 
@@ -316,6 +344,36 @@ class ConnectorGrantRevokedV1:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectorRetiredV1:
     """The connector was retired permanently; no agent holds it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectorSlugChangedV1:
+    """The connector's tools have this prefix in an agent's list from now on."""
+
+    slug: str
+    previous_slug: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectorRecordModeChangedV1:
+    """The connector's calls are recorded in this mode from now on."""
+
+    record_mode: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectorCredentialAttachedV1:
+    """The gateway sends a secret's value to the connector from now on."""
+
+    whose: str
+    secret_name: str | None
+    header: str
+    scheme: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectorCredentialDetachedV1:
+    """The gateway sends the connector no secret any more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -488,6 +546,32 @@ class TokenRevokedV1:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ToolDefinitionsCreatedV1:
+    """Tools of a connector were observed for the first time; the next says which."""
+
+    connector_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolDefinitionsObservedV1:
+    """The upstream lists other definitions than before."""
+
+    connector_id: str
+    digests: Mapping[str, str]
+    gone: Sequence[str]
+    accepted: Sequence[str]
+    unacceptable: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolDefinitionsAcceptedV1:
+    """These definitions, tool to digest, may be called from now on."""
+
+    connector_id: str
+    digests: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ToolRulesCreatedV1:
     """An agent gets its first tool rules; the next event holds them."""
 
@@ -579,6 +663,9 @@ EVENT_TYPES: Final[Mapping[str, type[Any]]] = {
     "agent.manager_dismissed.v1": AgentManagerDismissedV1,
     "agent.reader_appointed.v1": AgentReaderAppointedV1,
     "agent.reader_dismissed.v1": AgentReaderDismissedV1,
+    "agent_tokens.created.v1": AgentTokensCreatedV1,
+    "agent_tokens.issued.v1": AgentTokensIssuedV1,
+    "agent_tokens.revoked.v1": AgentTokensRevokedV1,
     "audit.read.v1": AuditReadV1,
     "session.started.v1": SessionStartedV1,
     "session.turn_recorded.v2": SessionTurnRecordedV2,
@@ -595,6 +682,10 @@ EVENT_TYPES: Final[Mapping[str, type[Any]]] = {
     "connector.granted_to_agent.v1": ConnectorGrantedToAgentV1,
     "connector.grant_revoked.v1": ConnectorGrantRevokedV1,
     "connector.retired.v1": ConnectorRetiredV1,
+    "connector.slug_changed.v1": ConnectorSlugChangedV1,
+    "connector.record_mode_changed.v1": ConnectorRecordModeChangedV1,
+    "connector.credential_attached.v1": ConnectorCredentialAttachedV1,
+    "connector.credential_detached.v1": ConnectorCredentialDetachedV1,
     "log.epoch_changed.v1": LogEpochChangedV1,
     "match_rules.listed.v1": MatchRulesListedV1,
     "match_rules.provider_changed.v1": MatchRulesProviderChangedV1,
@@ -615,6 +706,9 @@ EVENT_TYPES: Final[Mapping[str, type[Any]]] = {
     "session_texts.read.v1": SessionTextsReadV1,
     "token.issued.v2": TokenIssuedV2,
     "token.revoked.v1": TokenRevokedV1,
+    "tool_definitions.created.v1": ToolDefinitionsCreatedV1,
+    "tool_definitions.observed.v1": ToolDefinitionsObservedV1,
+    "tool_definitions.accepted.v1": ToolDefinitionsAcceptedV1,
     "tool_rules.created.v1": ToolRulesCreatedV1,
     "tool_rules.replaced.v1": ToolRulesReplacedV1,
     "tool_rules.cleared.v1": ToolRulesClearedV1,

@@ -1,17 +1,20 @@
 """Connectors, their publication and their grants."""
 # Made by "make contract"; do not edit.
 
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 from uuid import UUID
 
 from agent_runtime_client import operations
 from agent_runtime_client._async.caller import AsyncCaller
 from agent_runtime_client._async.pages import AsyncPages, Paging
 from agent_runtime_client.models import (
+    AcceptedDefinitions,
     Connector,
     ConnectorList,
     ConnectorWithGrants,
+    Definitions,
     GrantResource,
     RuleOnConnector,
     RulesOnConnector,
@@ -253,6 +256,114 @@ class AsyncConnectorsResource:
             operations.DELETE_AGENT_GRANT,
             GrantResource,
             path={"id": connector_id, "agent_id": agent_id},
+            if_match=if_match,
+            idempotency_key=idempotency_key,
+        )
+
+    async def change_gateway_settings(
+        self,
+        connector_id: UUID | str,
+        slug: str,
+        record_mode: Literal["strict", "batched"],
+        *,
+        if_match: int | str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Connector:
+        """Change how the gateway names a connector's tools and records its calls.
+
+        For its owner and superusers. Agents see the tools under other names from then
+        on when the slug changes; rules name the upstream's own names and remain.
+        """
+        return await self._caller.model(
+            operations.PUT_CONNECTOR_GATEWAY,
+            Connector,
+            path={"id": connector_id},
+            body={"slug": slug, "record_mode": record_mode},
+            if_match=if_match,
+            idempotency_key=idempotency_key,
+        )
+
+    async def attach_credential(
+        self,
+        connector_id: UUID | str,
+        whose: Literal["owner", "caller"],
+        *,
+        secret_name: str | None | NotGiven = NOT_GIVEN,
+        header: str | NotGiven = NOT_GIVEN,
+        scheme: str | None | NotGiven = NOT_GIVEN,
+        if_match: int | str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Connector:
+        """Let the gateway send a secret to a connector, in a header.
+
+        For its owner. The value is read at each call, so another value of the secret
+        counts from the next call on. It is sent for every agent that holds the
+        connector; the owner's secret is never sent while the connector is public. It
+        ends when the connector moves to another host, and the owner's also with another
+        owner.
+        """
+        return await self._caller.model(
+            operations.PUT_CONNECTOR_CREDENTIAL,
+            Connector,
+            path={"id": connector_id},
+            body={
+                "whose": whose,
+                "secret_name": secret_name,
+                "header": header,
+                "scheme": scheme,
+            },
+            if_match=if_match,
+            idempotency_key=idempotency_key,
+        )
+
+    async def detach_credential(
+        self,
+        connector_id: UUID | str,
+        *,
+        if_match: int | str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Connector:
+        """Let the gateway send no secret to a connector any more.
+
+        For its owner and superusers. The secret itself remains.
+        """
+        return await self._caller.model(
+            operations.DELETE_CONNECTOR_CREDENTIAL,
+            Connector,
+            path={"id": connector_id},
+            if_match=if_match,
+            idempotency_key=idempotency_key,
+        )
+
+    async def definitions(self, connector_id: UUID | str) -> Definitions:
+        """List the tools of a connector as its upstream defines them, by name.
+
+        With what was accepted, and how the two differ. A changed definition is hidden
+        from agents and refused until it is accepted; a new one is `ask` under a rule
+        with a wildcard.
+        """
+        return await self._caller.model(
+            operations.GET_DEFINITIONS, Definitions, path={"id": connector_id}
+        )
+
+    async def accept_definitions(
+        self,
+        connector_id: UUID | str,
+        definitions: Mapping[str, Any],
+        *,
+        if_match: int | str | None = None,
+        idempotency_key: str | None = None,
+    ) -> AcceptedDefinitions:
+        """Accept definitions of a connector's tools, by digest.
+
+        For its owner and superusers. Agents may call the tools as they are defined now,
+        as far as their rules say.
+        """
+        return await self._caller.model(
+            operations.POST_DEFINITIONS_ACCEPT,
+            AcceptedDefinitions,
+            path={"id": connector_id},
+            body={"definitions": definitions},
             if_match=if_match,
             idempotency_key=idempotency_key,
         )

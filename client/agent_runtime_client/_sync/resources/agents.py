@@ -1,12 +1,19 @@
 """Agents and their managers."""
 # Made by "make contract"; do not edit.
 
+from datetime import datetime
 from uuid import UUID
 
 from agent_runtime_client import operations
 from agent_runtime_client._sync.caller import Caller
 from agent_runtime_client._sync.pages import Pages, Paging
-from agent_runtime_client.models import Agent, AgentList
+from agent_runtime_client.models import (
+    Agent,
+    AgentList,
+    AgentTokenList,
+    IssuedAgentToken,
+    RevokedAgentToken,
+)
 from agent_runtime_client.not_given import NOT_GIVEN, NotGiven
 
 
@@ -181,5 +188,56 @@ class AgentsResource:
             Agent,
             path={"agent_id": agent_id, "user_id": user_id},
             if_match=if_match,
+            idempotency_key=idempotency_key,
+        )
+
+    def issue_token(
+        self,
+        agent_id: UUID | str,
+        label: str,
+        *,
+        user_id: UUID | str | None | NotGiven = NOT_GIVEN,
+        expires_at: datetime | None | NotGiven = NOT_GIVEN,
+    ) -> IssuedAgentToken:
+        """Issue a token to an agent.
+
+        Requires full management of the agent. With it the agent calls its tools at
+        `/mcp/agents/{agent_id}`; it is refused everywhere else. A token that names a
+        user uses that user's secrets where a connector asks for the caller's, so users
+        issue it themselves. The answer contains the token, which can't be shown again;
+        this operation takes no Idempotency-Key. An agent has at most 100 valid tokens.
+        """
+        return self._caller.model(
+            operations.POST_AGENT_TOKEN,
+            IssuedAgentToken,
+            path={"agent_id": agent_id},
+            body={"label": label, "user_id": user_id, "expires_at": expires_at},
+        )
+
+    def list_tokens(self, agent_id: UUID | str) -> AgentTokenList:
+        """List an agent's tokens that were not revoked, latest first.
+
+        Requires full management of the agent. The tokens themselves can't be read.
+        """
+        return self._caller.model(
+            operations.GET_AGENT_TOKENS, AgentTokenList, path={"agent_id": agent_id}
+        )
+
+    def revoke_token(
+        self,
+        agent_id: UUID | str,
+        agent_token_id: UUID | str,
+        *,
+        idempotency_key: str | None = None,
+    ) -> RevokedAgentToken:
+        """Revoke a token of an agent.
+
+        For managers of the agent, superusers, and the user that the token names. Once
+        this is answered, no call is admitted with it; a call under way may end.
+        """
+        return self._caller.model(
+            operations.DELETE_AGENT_TOKEN,
+            RevokedAgentToken,
+            path={"agent_id": agent_id, "agent_token_id": agent_token_id},
             idempotency_key=idempotency_key,
         )

@@ -1,0 +1,134 @@
+"""Change what the gateway needs of a connector: commands and handlers."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from service.connectors.aggregate import (
+    OF_CALLER,
+    OF_OWNER,
+    Connector,
+    CredentialSetting,
+)
+from service.connectors.commands import visible_connector
+from service.connectors.policy import may_share, owns
+from service.errors import (
+    ConflictError,
+    ForbiddenError,
+    InvalidRequestError,
+    Problem,
+)
+from service.event_log.unit_of_work import UnitOfWork
+from service.secrets.aggregate import Secret
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeGatewaySettings:
+    connector_id: UUID
+    slug: str
+    record_mode: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttachCredential:
+    connector_id: UUID
+    setting: CredentialSetting
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DetachCredential:
+    connector_id: UUID
+
+
+async def change_gateway_settings(
+    command: ChangeGatewaySettings, work: UnitOfWork
+) -> tuple[Connector, bool]:
+    """Change slug and record mode; return the connector, and whether any differs.
+
+    :raises NotFoundError: there is none, or none that the caller can see
+    :raises ForbiddenError: the caller is neither its owner nor a superuser
+    """
+    connector = await _connector_of_caller(work, command.connector_id)
+    changes = [
+        connector.change_slug(command.slug),
+        connector.record_calls(command.record_mode),
+    ]
+    work.save(connector)
+    return connector, any(changes)
+
+
+async def attach_credential(
+    command: AttachCredential, work: UnitOfWork
+) -> tuple[Connector, bool]:
+    """Let the gateway send a secret; return the connector, and whether that differs.
+
+    Its owner alone decides that; no superuser lends another's secret.
+
+    :raises NotFoundError: there is none, or none that the caller can see
+    :raises ForbiddenError: the caller isn't its owner
+    :raises InvalidRequestError: the owner has no such secret
+    :raises ConflictError: it is the owner's secret, and the connector is public
+    """
+    connector = await _connector_of_caller(work, command.connector_id)
+    if not owns(work.principal, connector):
+        raise ForbiddenError("only its owner attaches a credential to a connector")
+    name = command.setting["secret_name"]
+    if command.setting["whose"] == OF_OWNER:
+        if connector.is_public:
+            raise ConflictError(
+                "the owner's secret is never lent through a public connector; make it "
+                "private first, or let callers use their own",
+                code="connector_is_public",
+            )
+        secret = await work.find(
+            Secret, Secret.create_id(connector.owner_id, name or "")
+        )
+        if secret is None or secret.is_deleted:
+            raise InvalidRequestError(
+                "the body is not valid",
+                problems=[Problem("secret_name", "the caller has no such secret")],
+            )
+    changed = connector.attach_credential(command.setting)
+    work.save(connector)
+    return connector, changed
+
+
+async def detach_credential(
+    command: DetachCredential, work: UnitOfWork
+) -> tuple[Connector, bool]:
+    """Let the gateway send no secret; return the connector, and whether it sent one.
+
+    :raises NotFoundError: there is none, or none that the caller can see
+    :raises ForbiddenError: the caller is neither its owner nor a superuser
+    """
+    connector = await _connector_of_caller(work, command.connector_id)
+    changed = connector.detach_credential()
+    work.save(connector)
+    return connector, changed
+
+
+def secret_of(connector: Connector, *, user_id: UUID | None) -> tuple[UUID, str] | None:
+    """Return owner and name of the secret that a call sends; None if there is none.
+
+    A calling user's secret is the one that they named for the connector: to make it is
+    to agree that the gateway sends it there.
+    """
+    setting = connector.credential
+    if setting is None:
+        return None
+    if setting["whose"] == OF_CALLER:
+        return (user_id, callers_secret_name(connector.id)) if user_id else None
+    if connector.is_public or setting["secret_name"] is None:
+        return None
+    return UUID(connector.owner_id), setting["secret_name"]
+
+
+def callers_secret_name(connector_id: UUID) -> str:
+    return f"mcp.{connector_id}"
+
+
+async def _connector_of_caller(work: UnitOfWork, connector_id: UUID) -> Connector:
+    connector = await visible_connector(work, connector_id)
+    if not may_share(work.principal, connector):
+        raise ForbiddenError("only its owner decides over this connector")
+    work.match(connector)
+    return connector

@@ -1,0 +1,221 @@
+"""What the gateway needs of a connector, over HTTP."""
+
+import re
+from typing import Annotated, Final, Literal, Self
+from uuid import UUID
+
+from aiohttp import web
+from pydantic import AfterValidator, Field, model_validator
+
+from service.connectors.aggregate import OF_OWNER, Connector
+from service.connectors.gateway_commands import (
+    AttachCredential,
+    ChangeGatewaySettings,
+    DetachCredential,
+    attach_credential,
+    change_gateway_settings,
+    detach_credential,
+)
+from service.connectors.resource import ConnectorResource, connector_resource
+from service.connectors.slug import SLUG_PATTERN
+from service.http.dispatch import dispatch
+from service.http.envelope import Answer
+from service.http.operation import Routes
+from service.http.requests import RequestModel
+from service.http.validation_errors import explained
+from service.secrets.names import SecretName
+
+routes = Routes("mcp")
+
+NO_SUCH_CONNECTOR = "no such connector, or none that the caller can see"
+NOT_OWNER = "the caller is neither its owner nor a superuser"
+HEADER_PATTERN: Final = explained(
+    r"^[A-Za-z0-9-]{1,64}$", "must have 1 to 64 characters of A-Z a-z 0-9 -"
+)
+SCHEME_PATTERN: Final = explained(
+    r"^[A-Za-z0-9-]{1,32}$", "must have 1 to 32 characters of A-Z a-z 0-9 -"
+)
+# They belong to the transport, to the protocol, or to the gateway itself.
+RESERVED_HEADERS: Final = re.compile(
+    r"(?i)accept.*|baggage|connection|content-.*|cookie.*|expect|forwarded|host|"
+    r"keep-alive|last-event-id|mcp-.*|origin|proxy-.*|referer|sec-.*|te|trace.*|"
+    r"trailer|transfer-encoding|upgrade|user-agent|via|x-forwarded-.*"
+)
+
+
+def _not_reserved(header: str) -> str:
+    if RESERVED_HEADERS.fullmatch(header):
+        raise ValueError("this header belongs to the transport or the protocol")
+    return header
+
+
+class GatewaySettings(RequestModel):
+    slug: Annotated[
+        str,
+        Field(
+            pattern=explained(
+                SLUG_PATTERN,
+                "must have 1 to 24 characters of a-z 0-9 -, and neither begin nor end "
+                "with -",
+            ),
+            description="What its tools' names begin with in an agent's list.",
+        ),
+    ]
+    record_mode: Annotated[
+        Literal["strict", "batched"],
+        Field(
+            description=(
+                "`strict`: each call is admitted by an event before it is forwarded. "
+                "`batched`: for high rates; a right that was just revoked may be used "
+                "for up to a second, and a crash may lose the record of 100 ms."
+            )
+        ),
+    ]
+
+
+class CredentialBody(RequestModel):
+    whose: Annotated[
+        Literal["owner", "caller"],
+        Field(
+            description=(
+                "`owner`: the secret `secret_name` of the connector's owner. "
+                "`caller`: the secret `mcp.{id of the connector}` of the user whom the "
+                "agent's token names."
+            )
+        ),
+    ]
+    secret_name: SecretName | None = None
+    header: Annotated[
+        str, Field(pattern=HEADER_PATTERN), AfterValidator(_not_reserved)
+    ] = "Authorization"
+    scheme: Annotated[
+        str | None,
+        Field(
+            pattern=SCHEME_PATTERN,
+            description="Stands before the value, with a space; null is none.",
+        ),
+    ] = "Bearer"
+
+    @model_validator(mode="after")
+    def _names_a_secret_of_the_owner(self) -> Self:
+        if (self.whose == OF_OWNER) != (self.secret_name is not None):
+            raise ValueError(
+                "secret_name is needed for the owner's secret, and for no other"
+            )
+        return self
+
+
+@routes.put(
+    "/api/mcp/connectors/{id}/gateway",
+    answers={
+        200: "gateway settings changed, or connector already had them",
+        403: NOT_OWNER,
+        404: NO_SUCH_CONNECTOR,
+    },
+    if_match=True,
+    body_example={"slug": "tracker", "record_mode": "strict"},
+)
+async def put_connector_gateway(
+    request: web.Request,
+    id: UUID,  # noqa: A002
+    body: GatewaySettings,
+) -> Answer[ConnectorResource]:
+    """Change how the gateway names a connector's tools and records its calls.
+
+    For its owner and superusers. Agents see the tools under other names from then on
+    when the slug changes; rules name the upstream's own names and remain.
+    """
+    return await dispatch(
+        request,
+        change_gateway_settings,
+        ChangeGatewaySettings(
+            connector_id=id, slug=body.slug, record_mode=body.record_mode
+        ),
+        lambda result: _answer(
+            result,
+            changed="gateway settings changed",
+            unchanged="connector already had them",
+        ),
+    )
+
+
+@routes.put(
+    "/api/mcp/connectors/{id}/credential",
+    answers={
+        200: "credential attached, or connector already had it",
+        403: "the caller isn't its owner",
+        404: NO_SUCH_CONNECTOR,
+        409: "the owner's secret, and the connector is public",
+        422: "the caller has no such secret",
+    },
+    if_match=True,
+    body_example={"whose": "owner", "secret_name": "TRACKER_TOKEN"},
+)
+async def put_connector_credential(
+    request: web.Request,
+    id: UUID,  # noqa: A002
+    body: CredentialBody,
+) -> Answer[ConnectorResource]:
+    """Let the gateway send a secret to a connector, in a header.
+
+    For its owner. The value is read at each call, so another value of the secret counts
+    from the next call on. It is sent for every agent that holds the connector; the
+    owner's secret is never sent while the connector is public. It ends when the
+    connector moves to another host, and the owner's also with another owner.
+    """
+    return await dispatch(
+        request,
+        attach_credential,
+        AttachCredential(
+            connector_id=id,
+            setting={
+                "whose": body.whose,
+                "secret_name": body.secret_name,
+                "header": body.header,
+                "scheme": body.scheme,
+            },
+        ),
+        lambda result: _answer(
+            result,
+            changed="credential attached",
+            unchanged="connector already had it",
+        ),
+    )
+
+
+@routes.delete(
+    "/api/mcp/connectors/{id}/credential",
+    answers={
+        200: "credential detached, or connector had none",
+        403: NOT_OWNER,
+        404: NO_SUCH_CONNECTOR,
+    },
+    if_match=True,
+)
+async def delete_connector_credential(
+    request: web.Request,
+    id: UUID,  # noqa: A002
+) -> Answer[ConnectorResource]:
+    """Let the gateway send no secret to a connector any more.
+
+    For its owner and superusers. The secret itself remains.
+    """
+    return await dispatch(
+        request,
+        detach_credential,
+        DetachCredential(connector_id=id),
+        lambda result: _answer(
+            result, changed="credential detached", unchanged="connector had none"
+        ),
+    )
+
+
+def _answer(
+    result: tuple[Connector, bool], *, changed: str, unchanged: str
+) -> Answer[ConnectorResource]:
+    connector, has_changed = result
+    return Answer(
+        message=changed if has_changed else unchanged,
+        data=connector_resource(connector),
+        etag=connector.version,
+    )

@@ -1,0 +1,31 @@
+"""Which definitions can't be accepted, whatever a person says."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+TOOLS_MAX: Final = 500
+DOCUMENT_BYTES_MAX: Final = 65_536
+ALL_BYTES_MAX: Final = 1_048_576
+NAME_CHARACTERS_MAX: Final = 128
+# A name with an invisible or direction character looks like another one; rules match
+# names of these characters, as the protocol recommends.
+_NAME: Final = re.compile(r"[A-Za-z0-9_.\-/:]{1,128}")
+
+NAME_REFUSED: Final = (
+    f"the name must have 1 to {NAME_CHARACTERS_MAX} characters of A-Z a-z 0-9 _ . - / :"
+)
+TOO_LARGE: Final = f"the definition has more than {DOCUMENT_BYTES_MAX} bytes"
+NO_SCHEMA: Final = "inputSchema must be a JSON Schema of an object"
+
+
+def why_unacceptable(document: Mapping[str, Any], size: int) -> str | None:
+    """Return why a definition can't be accepted; None if it can."""
+    if not _NAME.fullmatch(document["name"]):
+        return NAME_REFUSED
+    if size > DOCUMENT_BYTES_MAX:
+        return TOO_LARGE
+    schema = document.get("inputSchema")
+    if not isinstance(schema, dict) or schema.get("type") != "object":
+        return NO_SCHEMA
+    return None

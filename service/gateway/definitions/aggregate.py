@@ -1,0 +1,227 @@
+"""The definitions of a connector's tools: observed, and accepted by a person."""
+
+from collections.abc import Collection, Mapping, Sequence
+from enum import StrEnum
+from typing import TypeVar
+from uuid import UUID
+
+from eventsourcing.domain import event
+from typing_extensions import TypedDict
+
+from service.aggregate import LoggedAggregate
+from service.events import Id, Named, Published, listed
+from service.identifiers import id_text, named_id
+
+Value = TypeVar("Value")
+
+
+class Standing(StrEnum):
+    """How an observed definition compares with the accepted one.
+
+    ``accepted``: they are the same. ``new``: none of this name was accepted yet.
+    ``changed``: they differ, so that the tool is hidden. ``gone``: the upstream doesn't
+    list it now. ``unacceptable``: its name or definition can't be accepted.
+    """
+
+    ACCEPTED = "accepted"
+    NEW = "new"
+    CHANGED = "changed"
+    GONE = "gone"
+    UNACCEPTABLE = "unacceptable"
+
+
+class StoredDefinition(TypedDict):
+    """A definition as canonical JSON, with its digest."""
+
+    digest: str
+    document: str
+
+
+class ToolDefinitions(LoggedAggregate):
+    """The definitions of the tools of one connector; created with the first of them.
+
+    What was observed first is accepted with it; later a person accepts what is new or
+    has changed. Each event names the connector.
+    """
+
+    class Created(LoggedAggregate.Created):
+        """Tools of a connector were observed for the first time; the next says which.
+
+        Emitted by the first observation of a connector.
+        """
+
+        TOPIC = "tool_definitions.created"
+        connector_id: Published[Id]
+
+        def sentence(self, named: Named) -> str:
+            return (
+                f"began the tool definitions of connector {named(self.connector_id)}, "
+                "with none"
+            )
+
+    class Observed(LoggedAggregate.Event):
+        """The upstream lists other definitions than before.
+
+        ``digests`` has those that are new or differ, by tool, and ``gone`` those that
+        it doesn't list any more. ``unacceptable`` says why a tool is never accepted.
+        ``accepted`` are accepted with their first observation. ``documents`` are the
+        definitions as canonical JSON.
+
+        Emitted by observations of a connector, where the list differs.
+        """
+
+        TOPIC = "tool_definitions.observed"
+        connector_id: Published[Id]
+        digests: Published[dict[str, str]]
+        gone: Published[list[str]]
+        accepted: Published[list[str]]
+        unacceptable: Published[dict[str, str]]
+        documents: dict[str, str]
+
+        def sentence(self, named: Named) -> str:
+            connector = named(self.connector_id)
+            parts = [
+                f"{what} {listed([*map(repr, tools)])}"
+                for what, tools in (
+                    ("accepted", self.accepted),
+                    ("new or changed", sorted({*self.digests} - {*self.accepted})),
+                    ("gone", self.gone),
+                )
+                if tools
+            ]
+            return f"observed tools of connector {connector}: {'; '.join(parts)}"
+
+    class Accepted(LoggedAggregate.Event):
+        """These definitions, tool to digest, may be called from now on.
+
+        Emitted by ``POST /api/mcp/connectors/{id}/definitions/accept``.
+        """
+
+        TOPIC = "tool_definitions.accepted"
+        connector_id: Published[Id]
+        digests: Published[dict[str, str]]
+
+        def sentence(self, named: Named) -> str:
+            tools = listed([*map(repr, self.digests)])
+            return (
+                f"accepted the definitions of tools of connector "
+                f"{named(self.connector_id)}: {tools}"
+            )
+
+    TOPIC = "tool_definitions"
+
+    @staticmethod
+    def create_id(connector_id: str) -> UUID:
+        return named_id("tool_definitions", connector_id)
+
+    @classmethod
+    def id_for(cls, connector_id: UUID) -> UUID:
+        return cls.create_id(id_text(connector_id))
+
+    @event(Created)
+    def __init__(self, connector_id: str) -> None:
+        self.connector_id = connector_id
+        # By tool: what the upstream lists, and what may be called.
+        self.observed: dict[str, StoredDefinition] = {}
+        self.accepted: dict[str, StoredDefinition] = {}
+        # By tool: why it is never accepted.
+        self.unacceptable: dict[str, str] = {}
+        self.was_observed = False
+
+    def standing(self, tool: str) -> Standing | None:
+        """Return how a tool stands; None for one that was never observed."""
+        observed, accepted = self.observed.get(tool), self.accepted.get(tool)
+        if observed is None:
+            return Standing.GONE if accepted else None
+        if tool in self.unacceptable:
+            return Standing.UNACCEPTABLE
+        if accepted is None:
+            return Standing.NEW
+        same = observed["digest"] == accepted["digest"]
+        return Standing.ACCEPTED if same else Standing.CHANGED
+
+    def observe(
+        self,
+        definitions: Mapping[str, StoredDefinition],
+        unacceptable: Mapping[str, str],
+    ) -> bool:
+        """Record the complete list of the upstream; return whether it differs."""
+        differing = {
+            tool: each
+            for tool, each in sorted(definitions.items())
+            if self.observed.get(tool) != each
+        }
+        gone = sorted(self.observed.keys() - definitions.keys())
+        if not differing and not gone and self.was_observed:
+            return False
+        is_first = not self.was_observed
+        self._observed(
+            connector_id=self.connector_id,
+            digests={tool: each["digest"] for tool, each in differing.items()},
+            gone=gone,
+            accepted=[
+                tool for tool in differing if is_first and tool not in unacceptable
+            ],
+            unacceptable={
+                tool: unacceptable[tool] for tool in differing if tool in unacceptable
+            },
+            documents={tool: each["document"] for tool, each in differing.items()},
+        )
+        return True
+
+    @event(Observed)
+    def _observed(
+        self,
+        connector_id: str,  # for readers of the event
+        digests: dict[str, str],
+        gone: list[str],
+        accepted: list[str],
+        unacceptable: dict[str, str],
+        documents: dict[str, str],
+    ) -> None:
+        differing = {
+            tool: StoredDefinition(digest=digest, document=documents[tool])
+            for tool, digest in digests.items()
+        }
+        self.observed = {
+            **_without(self.observed, gone),
+            **differing,
+        }
+        self.unacceptable = {
+            **_without(self.unacceptable, [*gone, *digests]),
+            **unacceptable,
+        }
+        self._take(accepted)
+        self.was_observed = True
+
+    def accept(self, tools: Sequence[str]) -> bool:
+        """Accept what is observed of some tools; return whether anything differs."""
+        digests = {
+            tool: self.observed[tool]["digest"]
+            for tool in sorted(set(tools))
+            if self.standing(tool) in (Standing.NEW, Standing.CHANGED)
+        }
+        if not digests:
+            return False
+        self._accepted(connector_id=self.connector_id, digests=digests)
+        return True
+
+    @event(Accepted)
+    def _accepted(
+        self,
+        connector_id: str,  # for readers of the event
+        digests: dict[str, str],
+    ) -> None:
+        self._take(digests)
+
+    def _take(self, tools: Collection[str]) -> None:
+        # What is gone and was accepted stays accepted: it may come back unchanged.
+        self.accepted = {
+            **self.accepted,
+            **{tool: self.observed[tool] for tool in tools},
+        }
+
+
+def _without(mapping: Mapping[str, Value], keys: Sequence[str]) -> dict[str, Value]:
+    gone = set(keys)
+    return {key: value for key, value in mapping.items() if key not in gone}

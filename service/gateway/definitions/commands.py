@@ -1,0 +1,149 @@
+"""Observe and accept tool definitions: commands and handlers."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID
+
+from service.connectors.aggregate import Connector
+from service.connectors.commands import visible_connector
+from service.connectors.policy import may_share
+from service.errors import (
+    ConflictError,
+    ForbiddenError,
+    InvalidRequestError,
+    NotFoundError,
+    Problem,
+)
+from service.event_log.unit_of_work import UnitOfWork
+from service.gateway.definition import ToolDefinition, canonical_json
+from service.gateway.definitions.acceptable import (
+    ALL_BYTES_MAX,
+    DOCUMENT_BYTES_MAX,
+    TOOLS_MAX,
+    why_unacceptable,
+)
+from service.gateway.definitions.aggregate import (
+    Standing,
+    StoredDefinition,
+    ToolDefinitions,
+)
+
+# Shown for a definition that is too large to keep.
+LEFT_OUT: Final = "{}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObserveDefinitions:
+    """The complete list of an upstream's tools."""
+
+    connector_id: UUID
+    definitions: Sequence[ToolDefinition]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadDefinitions:
+    connector_id: UUID
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AcceptDefinitions:
+    """Tool to the digest that the caller has seen."""
+
+    connector_id: UUID
+    digests: Mapping[str, str]
+
+
+async def observe_definitions(command: ObserveDefinitions, work: UnitOfWork) -> bool:
+    """Record what an upstream lists; return whether it differs from before.
+
+    A connector that doesn't exist any more is left as it is.
+
+    :raises InvalidRequestError: there are too many tools, or they are too large
+    """
+    connector = await work.find(Connector, command.connector_id)
+    if connector is None or connector.is_retired:
+        return False
+    if len(command.definitions) > TOOLS_MAX:
+        raise InvalidRequestError(f"a connector has at most {TOOLS_MAX} tools")
+    documents: dict[str, StoredDefinition] = {}
+    unacceptable: dict[str, str] = {}
+    bytes_kept = 0
+    for each in command.definitions:
+        written = canonical_json(each.document)
+        reason = why_unacceptable(each.document, len(written))
+        kept = LEFT_OUT.encode() if len(written) > DOCUMENT_BYTES_MAX else written
+        bytes_kept += len(kept) + len(each.name)
+        documents[each.name] = {"digest": each.digest, "document": kept.decode()}
+        if reason is not None:
+            unacceptable[each.name] = reason
+    if bytes_kept > ALL_BYTES_MAX:
+        raise InvalidRequestError(
+            f"the definitions of a connector have at most {ALL_BYTES_MAX} bytes"
+        )
+    found = await work.find(ToolDefinitions, ToolDefinitions.id_for(connector.id))
+    definitions = found or ToolDefinitions(connector_id=str(connector.id))
+    changed = definitions.observe(documents, unacceptable)
+    if changed:
+        work.save(definitions)
+    return changed
+
+
+async def read_definitions(
+    command: ReadDefinitions, work: UnitOfWork
+) -> ToolDefinitions | None:
+    """Return the definitions of a connector; None before the first observation.
+
+    :raises NotFoundError: there is no such connector, or none that the caller can see
+    """
+    connector = await visible_connector(work, command.connector_id)
+    return await work.find(ToolDefinitions, ToolDefinitions.id_for(connector.id))
+
+
+async def accept_definitions(
+    command: AcceptDefinitions, work: UnitOfWork
+) -> tuple[ToolDefinitions, bool]:
+    """Accept observed definitions; return them, and whether anything differs.
+
+    :raises NotFoundError: there is no such connector, or none that the caller can see;
+        or no tool of this name is listed
+    :raises ForbiddenError: the caller is neither its owner nor a superuser
+    :raises ConflictError: the upstream lists another definition by now, or the
+        definition can't be accepted
+    """
+    connector = await visible_connector(work, command.connector_id)
+    if not may_share(work.principal, connector):
+        raise ForbiddenError("only its owner decides over this connector")
+    found = await work.find(ToolDefinitions, ToolDefinitions.id_for(connector.id))
+    work.match(found)
+    for tool, digest in command.digests.items():
+        _refuse_unless_listed(found, tool, digest)
+    if found is None:
+        raise NotFoundError("no tools of this connector were observed yet")
+    changed = found.accept([*command.digests])
+    work.save(found)
+    return found, changed
+
+
+def _refuse_unless_listed(
+    definitions: ToolDefinitions | None, tool: str, digest: str
+) -> None:
+    where = f"definitions.{tool}"
+    observed = definitions.observed.get(tool) if definitions else None
+    if definitions is None or observed is None:
+        raise NotFoundError(
+            "the connector lists no such tool",
+            problems=[Problem(where, "no such tool")],
+        )
+    if definitions.standing(tool) is Standing.UNACCEPTABLE:
+        raise ConflictError(
+            "this definition can't be accepted",
+            code="definition_unacceptable",
+            problems=[Problem(where, definitions.unacceptable[tool])],
+        )
+    if observed["digest"] != digest:
+        raise ConflictError(
+            "the connector lists another definition by now; read it first",
+            code="definition_changed",
+            problems=[Problem(where, "has another digest")],
+        )

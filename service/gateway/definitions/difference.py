@@ -1,0 +1,45 @@
+"""How two definitions of a tool differ, by JSON path."""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from typing_extensions import TypedDict
+
+DIFFERENCES_MAX: Final = 200
+
+
+class Difference(TypedDict):
+    """A value that differs; null is also one that is missing."""
+
+    path: str
+    before: Any
+    after: Any
+
+
+def differences(before: Any, after: Any) -> list[Difference]:
+    """Return the first differences, in the order of the paths."""
+    found: list[Difference] = []
+    for each in _differing("", before, after):
+        found.append(each)
+        if len(found) == DIFFERENCES_MAX:
+            break
+    return found
+
+
+def _differing(path: str, before: Any, after: Any) -> Iterator[Difference]:
+    if before == after and type(before) is type(after):
+        return
+    if isinstance(before, dict) and isinstance(after, dict):
+        for key in sorted(before.keys() | after.keys()):
+            yield from _differing(f"{path}.{key}", before.get(key), after.get(key))
+    elif isinstance(before, list) and isinstance(after, list):
+        for index in range(max(len(before), len(after))):
+            yield from _differing(
+                f"{path}[{index}]", _at(before, index), _at(after, index)
+            )
+    else:
+        yield {"path": path.removeprefix("."), "before": before, "after": after}
+
+
+def _at(values: list[Any], index: int) -> Any:
+    return values[index] if index < len(values) else None

@@ -1,0 +1,70 @@
+"""Tool definitions as the API shows them."""
+
+import json
+from typing import Any
+from uuid import UUID
+
+import orjson
+from typing_extensions import TypedDict
+
+from service.gateway.definitions.aggregate import Standing, ToolDefinitions
+from service.gateway.definitions.difference import Difference, differences
+
+
+class ToolDefinitionResource(TypedDict):
+    """A tool of a connector.
+
+    ``digest`` is that of the definition that the upstream lists, null if it is gone;
+    ``accepted_digest`` that of the accepted one. ``differences`` are those between the
+    two, ``definition`` is what the upstream lists. ``reason`` says why it can't be
+    accepted. ``name_escaped`` shows characters of the name that can't be seen.
+    """
+
+    tool: str
+    name_escaped: str
+    standing: Standing
+    digest: str | None
+    accepted_digest: str | None
+    reason: str | None
+    definition: dict[str, Any] | None
+    differences: list[Difference]
+
+
+class DefinitionsResource(TypedDict):
+    connector_id: UUID
+    version: int
+    tools: list[ToolDefinitionResource]
+
+
+def definitions_resource(
+    connector_id: UUID, definitions: ToolDefinitions | None
+) -> DefinitionsResource:
+    names = (
+        {*definitions.observed, *definitions.accepted} if definitions else frozenset()
+    )
+    return {
+        "connector_id": connector_id,
+        "version": definitions.version if definitions else 0,
+        "tools": [
+            _tool_resource(name, definitions) for name in sorted(names) if definitions
+        ],
+    }
+
+
+def _tool_resource(name: str, definitions: ToolDefinitions) -> ToolDefinitionResource:
+    observed = definitions.observed.get(name)
+    accepted = definitions.accepted.get(name)
+    standing = definitions.standing(name)
+    assert standing is not None, "the name is known"
+    now = orjson.loads(observed["document"]) if observed else None
+    was = orjson.loads(accepted["document"]) if accepted else None
+    return {
+        "tool": name,
+        "name_escaped": json.dumps(name)[1:-1],
+        "standing": standing,
+        "digest": observed["digest"] if observed else None,
+        "accepted_digest": accepted["digest"] if accepted else None,
+        "reason": definitions.unacceptable.get(name),
+        "definition": now,
+        "differences": (differences(was, now) if standing is Standing.CHANGED else []),
+    }

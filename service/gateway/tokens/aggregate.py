@@ -1,0 +1,211 @@
+"""The tokens of one agent."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from eventsourcing.domain import event
+from typing_extensions import TypedDict
+
+from service.aggregate import LoggedAggregate
+from service.errors import ConflictError
+from service.events import Id, Named, Published, Time
+from service.identifiers import named_id
+
+TOKENS_MAX = 100
+
+
+class KeptToken(TypedDict):
+    """What the state holds of a token that was not revoked."""
+
+    user_id: str | None
+    issued_by: str
+    label: str
+    issued_at: str
+    expires_at: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class AgentToken:
+    """A token that was not revoked; it may have expired."""
+
+    token_id: UUID
+    user_id: UUID | None
+    issued_by: UUID
+    label: str
+    issued_at: datetime
+    expires_at: datetime | None
+
+    def is_valid(self, at: datetime) -> bool:
+        return self.expires_at is None or at < self.expires_at
+
+
+class AgentTokens(LoggedAggregate):
+    """The tokens by which one agent calls tools; created with the first of them.
+
+    Each is known only by its id, a keyed hash of it. It proves the agent, and the user
+    for whom the agent calls where it names one.
+    """
+
+    class Created(LoggedAggregate.Created):
+        """An agent gets its first token; the next event says which.
+
+        Emitted by ``POST /api/mcp/agents/{agent_id}/tokens``.
+        """
+
+        TOPIC = "agent_tokens.created"
+        agent_id: Published[Id]
+
+        def sentence(self, named: Named) -> str:
+            return f"began the tokens of agent {named(self.agent_id)}, with none"
+
+    class Issued(LoggedAggregate.Event):
+        """A token lets this agent call its tools, for this user where it names one.
+
+        ``token_id`` is a keyed hash of the token. A token without ``expires_at`` is
+        valid until it is revoked. ``dropped`` are tokens that have expired and no
+        longer count towards the limit.
+
+        Emitted by ``POST /api/mcp/agents/{agent_id}/tokens``.
+        """
+
+        TOPIC = "agent_tokens.issued"
+        agent_id: Published[Id]
+        token_id: Published[Id]
+        user_id: Published[Id | None]
+        issued_by: Published[Id]
+        label: Published[str]
+        issued_at: Published[Time]
+        expires_at: Published[Time | None]
+        dropped: list[str]
+
+        def sentence(self, named: Named) -> str:
+            whose = f" for {named(self.user_id)}" if self.user_id else ""
+            until = f", valid until {self.expires_at}" if self.expires_at else ""
+            return (
+                f"issued a token to agent {named(self.agent_id)}{whose}, "
+                f"{self.label!r}{until}"
+            )
+
+    class Revoked(LoggedAggregate.Event):
+        """A token of the agent was revoked: no call is admitted with it any more.
+
+        Emitted by ``DELETE /api/mcp/agents/{agent_id}/tokens/{agent_token_id}``.
+        """
+
+        TOPIC = "agent_tokens.revoked"
+        agent_id: Published[Id]
+        token_id: Published[Id]
+
+        def sentence(self, named: Named) -> str:
+            return (
+                f"revoked the token {named(self.token_id)} of agent "
+                f"{named(self.agent_id)}"
+            )
+
+    TOPIC = "agent_tokens"
+
+    @staticmethod
+    def create_id(agent_id: str) -> UUID:
+        return named_id("agent_tokens", agent_id)
+
+    @event(Created)
+    def __init__(self, agent_id: str) -> None:
+        self.agent_id = agent_id
+        self.kept: dict[str, KeptToken] = {}
+
+    def token(self, token_id: UUID) -> AgentToken | None:
+        """Return a token; None for an unknown and for a revoked one."""
+        kept = self.kept.get(str(token_id))
+        return _token(token_id, kept) if kept else None
+
+    @property
+    def tokens(self) -> list[AgentToken]:
+        """The tokens that were not revoked, in the order of their issue."""
+        return [_token(UUID(each), kept) for each, kept in self.kept.items()]
+
+    def issue(
+        self,
+        token_id: UUID,
+        *,
+        user_id: UUID | None,
+        by: UUID,
+        label: str,
+        expires_at: datetime | None,
+        at: datetime,
+    ) -> AgentToken:
+        """Add a token; expired ones no longer count once there are many.
+
+        :raises ConflictError: the agent has ``TOKENS_MAX`` of them
+        """
+        dropped: list[str] = []
+        if len(self.kept) >= TOKENS_MAX:
+            dropped = [
+                str(each.token_id) for each in self.tokens if not each.is_valid(at)
+            ]
+        if len(self.kept) - len(dropped) >= TOKENS_MAX:
+            raise ConflictError(
+                f"an agent has at most {TOKENS_MAX} valid tokens; revoke one first",
+                code="limit_reached",
+            )
+        self._issued(
+            agent_id=self.agent_id,
+            token_id=str(token_id),
+            user_id=str(user_id) if user_id else None,
+            issued_by=str(by),
+            label=label,
+            issued_at=at.isoformat(),
+            expires_at=expires_at.isoformat() if expires_at else None,
+            dropped=dropped,
+        )
+        return _token(token_id, self.kept[str(token_id)])
+
+    @event(Issued)
+    def _issued(
+        self,
+        agent_id: str,  # for readers of the event
+        token_id: str,
+        user_id: str | None,
+        issued_by: str,
+        label: str,
+        issued_at: str,
+        expires_at: str | None,
+        dropped: list[str],
+    ) -> None:
+        kept = {each: old for each, old in self.kept.items() if each not in dropped}
+        kept[token_id] = KeptToken(
+            user_id=user_id,
+            issued_by=issued_by,
+            label=label,
+            issued_at=issued_at,
+            expires_at=expires_at,
+        )
+        self.kept = kept
+
+    def revoke(self, token_id: UUID) -> bool:
+        """Revoke a token and return whether there was one."""
+        if str(token_id) not in self.kept:
+            return False
+        self._revoked(agent_id=self.agent_id, token_id=str(token_id))
+        return True
+
+    @event(Revoked)
+    def _revoked(
+        self,
+        agent_id: str,  # for readers of the event
+        token_id: str,
+    ) -> None:
+        self.kept = {each: kept for each, kept in self.kept.items() if each != token_id}
+
+
+def _token(token_id: UUID, kept: KeptToken) -> AgentToken:
+    return AgentToken(
+        token_id=token_id,
+        user_id=UUID(kept["user_id"]) if kept["user_id"] else None,
+        issued_by=UUID(kept["issued_by"]),
+        label=kept["label"],
+        issued_at=datetime.fromisoformat(kept["issued_at"]),
+        expires_at=(
+            datetime.fromisoformat(kept["expires_at"]) if kept["expires_at"] else None
+        ),
+    )

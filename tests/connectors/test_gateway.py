@@ -1,0 +1,174 @@
+"""What the gateway needs of a connector: slug, record mode and credential."""
+
+import pytest
+
+from service.connectors.aggregate import Connector, CredentialSetting
+from service.connectors.gateway_commands import (
+    AttachCredential,
+    attach_credential,
+    callers_secret_name,
+    secret_of,
+)
+from service.connectors.slug import slug_of
+from service.errors import ConflictError, ForbiddenError, InvalidRequestError
+from service.secrets.aggregate import Secret
+from tests.callers import Callers
+from tests.connectors.making import OWNER, ROOT, STRANGER, connector_of
+from tests.connectors.test_routes import TRACKER
+from tests.scenario import Scenario
+
+OWNERS: CredentialSetting = {
+    "whose": "owner",
+    "secret_name": "TRACKER_TOKEN",
+    "header": "Authorization",
+    "scheme": "Bearer",
+}
+CALLERS: CredentialSetting = {**OWNERS, "whose": "caller", "secret_name": None}
+
+
+def secret() -> Secret:
+    return Secret(
+        owner_id=str(OWNER.user_id),
+        name="TRACKER_TOKEN",
+        sealed_id="7d3f4d0a-1f6e-4ad4-9d0b-6c6d4b1f0a11",
+        fingerprint="",
+    )
+
+
+def with_credential(setting: CredentialSetting = OWNERS) -> Connector:
+    connector = connector_of(OWNER)
+    connector.attach_credential(setting)
+    return connector
+
+
+@pytest.mark.parametrize(
+    ("name", "slug"),
+    [
+        ("Issue tracker", "issue-tracker"),
+        ("  Ünïcode & co. ", "n-code-co"),
+        ("日本語", "connector"),
+        ("x" * 23 + " yz", "x" * 23),
+    ],
+)
+def test_a_slug_follows_from_the_name(name: str, slug: str) -> None:
+    assert slug_of(name) == slug
+
+
+async def test_the_owner_attaches_a_secret_that_they_have(scenario: Scenario) -> None:
+    connector = connector_of(OWNER)
+    await scenario.given(connector, secret())
+    command = AttachCredential(connector_id=connector.id, setting=OWNERS)
+
+    await scenario.when(attach_credential, command, by=OWNER)
+
+    await scenario.then(("connector.credential_attached", OWNER))
+    await scenario.when(attach_credential, command, by=ROOT)
+    await scenario.then_refused(ForbiddenError)
+
+
+async def test_a_secret_that_the_owner_has_not_is_refused(scenario: Scenario) -> None:
+    connector = connector_of(OWNER)
+    await scenario.given(connector)
+    command = AttachCredential(connector_id=connector.id, setting=OWNERS)
+
+    await scenario.when(attach_credential, command, by=OWNER)
+
+    await scenario.then_refused(InvalidRequestError)
+
+
+async def test_the_owners_secret_is_not_lent_through_a_public_connector(
+    scenario: Scenario,
+) -> None:
+    connector = connector_of(OWNER, public=True)
+    await scenario.given(connector, secret())
+    command = AttachCredential(connector_id=connector.id, setting=OWNERS)
+
+    await scenario.when(attach_credential, command, by=OWNER)
+    await scenario.then_refused(ConflictError)
+
+    later = with_credential()
+    assert secret_of(later, user_id=None) == (OWNER.user_id, "TRACKER_TOKEN")
+    later.make_public(by=OWNER.user_id, at=Scenario.at)
+    assert secret_of(later, user_id=None) is None
+
+
+def test_the_callers_secret_is_the_one_they_named_for_the_connector() -> None:
+    connector = with_credential(CALLERS)
+
+    assert secret_of(connector, user_id=None) is None
+    assert secret_of(connector, user_id=STRANGER.user_id) == (
+        STRANGER.user_id,
+        callers_secret_name(connector.id),
+    )
+
+
+@pytest.mark.parametrize(
+    ("url", "is_kept"),
+    [
+        ("https://tracker.example/v2/mcp", True),
+        ("https://TRACKER.example/mcp", True),
+        ("https://other.example/mcp", False),
+        ("http://tracker.example/mcp", False),
+        ("https://tracker.example:8443/mcp", False),
+    ],
+)
+def test_another_host_gets_no_credential(url: str, *, is_kept: bool) -> None:
+    connector = with_credential(CALLERS)
+
+    connector.edit(name="Issue tracker", url=url, description="")
+
+    assert (connector.credential is not None) is is_kept
+
+
+def test_another_owner_lends_nothing_of_the_former_one() -> None:
+    owners, callers = with_credential(), with_credential(CALLERS)
+
+    owners.hand_over(STRANGER.user_id)
+    callers.hand_over(STRANGER.user_id)
+
+    assert owners.credential is None
+    assert callers.credential == CALLERS
+
+
+@pytest.mark.parametrize(
+    ("body", "path"),
+    [
+        ({"whose": "owner"}, ""),
+        ({"whose": "caller", "secret_name": "x"}, ""),
+        ({"whose": "caller", "header": "Host"}, "header"),
+        ({"whose": "caller", "header": "mcp-session-id"}, "header"),
+        ({"whose": "caller", "header": "X Key"}, "header"),
+        ({"whose": "caller", "scheme": "Bear er"}, "scheme"),
+        ({"whose": "everybody"}, "whose"),
+    ],
+)
+async def test_a_wrong_credential_is_refused(
+    callers: Callers, body: dict[str, str], path: str
+) -> None:
+    ada = await callers.user("ada")
+    connector = (await ada.post("/api/mcp/connectors", TRACKER)).data["id"]
+
+    reply = await ada.put(f"/api/mcp/connectors/{connector}/credential", body)
+
+    assert reply.status == 422
+    assert [each["path"] for each in reply.data["errors"]] == [path]
+
+
+async def test_settings_are_shown_where_the_connector_is(callers: Callers) -> None:
+    ada = await callers.user("ada")
+    connector = (await ada.post("/api/mcp/connectors", TRACKER)).data
+    path = f"/api/mcp/connectors/{connector['id']}"
+    assert (connector["slug"], connector["credential"]) == ("issue-tracker", None)
+
+    await ada.put(f"{path}/gateway", {"slug": "tracker", "record_mode": "batched"})
+    last = await ada.put(f"{path}/credential", {"whose": "caller", "scheme": None})
+
+    shown = await ada.get(path, X_Min_Position=str(last.position))
+    assert shown.data["slug"] == "tracker"
+    assert shown.data["record_mode"] == "batched"
+    assert shown.data["credential"] == {
+        "whose": "caller",
+        "header": "Authorization",
+        "scheme": None,
+    }
+    assert shown.data | {"grants": []} == last.data | {"grants": []}
