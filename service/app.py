@@ -19,6 +19,7 @@ from projections.price_catalog.routes import routes as price_reads
 from projections.relay.routes import routes as event_documents
 from projections.secrets.routes import routes as secret_reads
 from projections.sessions.phoenix.store import PhoenixStore
+from projections.sessions.repricing_queries import recorded_turns
 from projections.sessions.routes import routes as session_reads
 from projections.sessions.trace_store import TRACES, Traces
 from projections.sessions.turn_routes import routes as turn_reads
@@ -55,6 +56,8 @@ from service.secrets.routes import routes as secret_commands
 from service.sessions.otlp.ingest import Ingest
 from service.sessions.otlp.routes import INGEST, deleting_old_traces
 from service.sessions.otlp.routes import routes as trace_ingest
+from service.sessions.repricing_routes import RECORDED_TURNS
+from service.sessions.repricing_routes import routes as repricing_commands
 from service.sessions.routes import routes as session_commands
 from service.tool_rules.preview_routes import routes as tool_rule_previews
 from service.tool_rules.removal_routes import routes as tool_rule_removals
@@ -95,6 +98,7 @@ def operations() -> list[Operation]:
             usage_reads,
             price_commands,
             price_imports,
+            repricing_commands,
             price_reads,
             price_history,
             audit_reads,
@@ -132,6 +136,7 @@ def create_app(
     app[TRACES] = Traces(phoenix)
     if phoenix is not None:
         app[HEALTH].trace_store_is_available = lambda: phoenix.is_available
+    app[RECORDED_TURNS] = recorded_turns
     app[INGEST] = Ingest(resources.log, resources.pool, resources.vault)
     app[REFUSALS] = RefusalRecorder(resources.log)
     app[TEXT_READINGS] = TextReadings()

@@ -289,6 +289,7 @@ POST_GENAI_PRICES_IMPORT: Final = Operation(
 POST_LITELLM_IMPORT: Final = Operation(
     "post_litellm_import", "POST", "/api/llm-router/prices/imports/litellm"
 )
+POST_REPRICE: Final = Operation("post_reprice", "POST", "/api/llm-router/reprice")
 GET_AUDIT_EVENTS: Final = Operation(
     "get_audit_events", "GET", "/api/audit/events", takes_min_position=True
 )

@@ -82,6 +82,7 @@ METHODS: Final[Mapping[str, str]] = {
     "get_prices": "history",
     "post_price_end": "end",
     "post_price_correction": "correct",
+    "post_reprice": "reprice_sessions",
     "post_genai_prices_import": "import_genai_prices",
     "post_litellm_import": "import_litellm",
     "get_audit_events": "list",

@@ -1,22 +1,30 @@
 """Project session events to the sessions' read tables."""
 
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
+from typing import Any
 from uuid import UUID
+
+import orjson
 
 from projections.engine.projector import Projector
 from projections.sessions.table import (
     OpenedRow,
+    RepricedRow,
     TurnRow,
     delete_turns,
     insert_opened,
     insert_turns,
+    reprice_turns,
     summarize,
 )
 from service.database import Db
 from service.event_log.mapper import RecordedEvent
 from service.sessions.aggregate import ChatSession
+
+TurnKey = tuple[UUID, str]
 
 
 class SessionsProjector(Projector):
@@ -25,37 +33,60 @@ class SessionsProjector(Projector):
         ChatSession.Created,
         ChatSession.TurnRecorded,
         ChatSession.TurnAmended,
+        ChatSession.TurnRepriced,
         ChatSession.Ended,
     )
 
     async def project(self, db: Db, events: Sequence[RecordedEvent]) -> None:
-        opened: list[OpenedRow] = []
-        # The last event of a turn replaces the earlier ones.
-        turns: dict[tuple[UUID, str], TurnRow] = {}
-        amended: set[tuple[UUID, str]] = set()
-        ended: dict[UUID, datetime | None] = {}
+        changes = _Changes()
         for recorded in events:
-            event = recorded.event
-            ended.setdefault(recorded.aggregate_id, None)
-            match event:
-                case ChatSession.Created():
-                    opened.append(_opened(recorded))
-                case ChatSession.TurnRecorded() | ChatSession.TurnAmended():
-                    key = recorded.aggregate_id, event.turn_id
-                    if isinstance(event, ChatSession.TurnAmended) and key not in turns:
-                        amended.add(key)
-                    turns[key] = _turn(recorded)
-                case ChatSession.Ended():
-                    ended[recorded.aggregate_id] = datetime.fromisoformat(
-                        event.ended_at
-                    )
-        if opened:
-            await insert_opened(db, opened)
-        if amended:
-            await delete_turns(db, amended)
-        if turns:
-            await insert_turns(db, turns.values())
-        await summarize(db, ended)
+            changes.add(recorded)
+        if changes.opened:
+            await insert_opened(db, changes.opened)
+        if changes.repriced:
+            await reprice_turns(db, changes.repriced.values())
+        if changes.amended:
+            await delete_turns(db, changes.amended)
+        if changes.turns:
+            await insert_turns(db, changes.turns.values())
+        await summarize(db, changes.ended, changes.versions)
+
+
+@dataclass(slots=True)
+class _Changes:
+    """What a batch of events changes in the tables."""
+
+    opened: list[OpenedRow] = field(default_factory=list)
+    # The last event of a turn replaces the earlier ones.
+    turns: dict[TurnKey, TurnRow] = field(default_factory=dict)
+    amended: set[TurnKey] = field(default_factory=set)
+    repriced: dict[TurnKey, RepricedRow] = field(default_factory=dict)
+    ended: dict[UUID, datetime | None] = field(default_factory=dict)
+    versions: dict[UUID, int] = field(default_factory=dict)
+
+    def add(self, recorded: RecordedEvent) -> None:
+        event = recorded.event
+        self.ended.setdefault(recorded.aggregate_id, None)
+        self.versions[recorded.aggregate_id] = recorded.version
+        match event:
+            case ChatSession.Created():
+                self.opened.append(_opened(recorded))
+            case ChatSession.TurnRecorded() | ChatSession.TurnAmended():
+                key = recorded.aggregate_id, event.turn_id
+                if isinstance(event, ChatSession.TurnAmended) and key not in self.turns:
+                    self.amended.add(key)
+                self.turns[key] = _turn(recorded)
+            case ChatSession.TurnRepriced():
+                key = recorded.aggregate_id, event.turn_id
+                row = _repriced(recorded)
+                if key in self.turns:
+                    self.turns[key] = replace(self.turns[key], **asdict(row))
+                else:
+                    self.repriced[key] = row
+            case ChatSession.Ended():
+                self.ended[recorded.aggregate_id] = datetime.fromisoformat(
+                    event.ended_at
+                )
 
 
 def _opened(recorded: RecordedEvent) -> OpenedRow:
@@ -93,6 +124,10 @@ def _turn(recorded: RecordedEvent) -> TurnRow:
         pricing_rule=event.pricing_rule,
         unpriced=event.unpriced,
         reported_cost=_decimal(event.reported_cost),
+        priced_at=recorded.recorded_at,
+        spans=event.spans,
+        shares=_json(event.shares),
+        calls=_json(event.calls),
         lacks_usage=_lacks_usage(event),
         is_error=event.is_error,
         input_truncated=event.input_truncated,
@@ -103,11 +138,32 @@ def _turn(recorded: RecordedEvent) -> TurnRow:
     )
 
 
+def _repriced(recorded: RecordedEvent) -> RepricedRow:
+    event = recorded.event
+    return RepricedRow(
+        session=recorded.aggregate_id,
+        turn_id=event.turn_id,
+        cost=_decimal(event.cost),
+        currency=event.currency,
+        price_id=event.price_id,
+        priced_as=event.priced_as,
+        pricing_rule=event.pricing_rule,
+        unpriced=event.unpriced,
+        priced_at=recorded.recorded_at,
+        shares=_json(event.shares),
+        lacks_usage=_lacks_usage(event),
+    )
+
+
+def _json(value: Any) -> str | None:
+    return None if value is None else orjson.dumps(value).decode()
+
+
 def _decimal(text: str | None) -> Decimal | None:
     return None if text is None else Decimal(text)
 
 
-def _lacks_usage(event: ChatSession.TurnRecorded) -> bool:
+def _lacks_usage(event: Any) -> bool:
     """Return whether a model was called, but its tokens aren't all known."""
     has_call = bool(event.cost or event.unpriced or event.model)
     return has_call and (event.prompt_tokens is None or event.completion_tokens is None)

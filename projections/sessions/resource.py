@@ -165,6 +165,7 @@ class ShownTurn(TypedDict):
     priced_as: str | None
     pricing_rule: str | None
     unpriced: UnpricedReason | None
+    priced_at: datetime
     reported_cost: float | None
     is_error: bool
     error: str | None

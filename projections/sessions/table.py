@@ -48,6 +48,10 @@ class TurnRow:
     pricing_rule: str | None
     unpriced: str | None
     reported_cost: Decimal | None
+    priced_at: datetime
+    spans: int | None
+    shares: str | None
+    calls: str | None
     lacks_usage: bool
     is_error: bool
     input_truncated: bool
@@ -55,6 +59,23 @@ class TurnRow:
     sealed_error: str | None
     sealed_input: str | None
     sealed_output: str | None
+
+
+@dataclass(slots=True, kw_only=True)
+class RepricedRow:
+    """The new cost of a turn; the names are those of ``TurnRow``."""
+
+    session: UUID
+    turn_id: str
+    cost: Decimal | None
+    currency: str | None
+    price_id: str | None
+    priced_as: str | None
+    pricing_rule: str | None
+    unpriced: str | None
+    priced_at: datetime
+    shares: str | None
+    lacks_usage: bool
 
 
 TURN_COLUMNS = SQL(", ").join(Identifier(field.name) for field in fields(TurnRow))
@@ -75,8 +96,8 @@ INSERT_TURNS = """
            session, version, turn_id, trace_id, started_at, ended_at, latency_us,
            provider, model, prompt_tokens, completion_tokens, cache_read_tokens,
            cache_creation_tokens, cost, currency, price_id,
-           priced_as, pricing_rule, unpriced, reported_cost, lacks_usage, is_error,
-           input_truncated, output_truncated,
+           priced_as, pricing_rule, unpriced, reported_cost, priced_at, spans,
+           shares, calls, lacks_usage, is_error, input_truncated, output_truncated,
            sealed_error, sealed_input, sealed_output)
     SELECT *
       FROM unnest(
@@ -88,7 +109,9 @@ INSERT_TURNS = """
            %(cache_creation_tokens)b::bigint[], %(cost)b::numeric[],
            %(currency)b::text[], %(price_id)b::text[],
            %(priced_as)b::text[], %(pricing_rule)b::text[], %(unpriced)b::text[],
-           %(reported_cost)b::numeric[], %(lacks_usage)b::boolean[],
+           %(reported_cost)b::numeric[], %(priced_at)b::timestamptz[],
+           %(spans)b::bigint[], %(shares)b::text[], %(calls)b::text[],
+           %(lacks_usage)b::boolean[],
            %(is_error)b::boolean[],
            %(input_truncated)b::boolean[], %(output_truncated)b::boolean[],
            %(sealed_error)b::text[], %(sealed_input)b::text[],
@@ -100,12 +123,29 @@ DELETE_TURNS = """
            AS given (session, turn_id)
      WHERE t.session = given.session AND t.turn_id = given.turn_id
 """
+REPRICE_TURNS = """
+    UPDATE session_turn t
+       SET cost = given.cost, currency = given.currency, price_id = given.price_id,
+           priced_as = given.priced_as, pricing_rule = given.pricing_rule,
+           unpriced = given.unpriced, priced_at = given.priced_at,
+           shares = given.shares, lacks_usage = given.lacks_usage
+      FROM unnest(
+           %(session)b::uuid[], %(turn_id)b::text[], %(cost)b::numeric[],
+           %(currency)b::text[], %(price_id)b::text[], %(priced_as)b::text[],
+           %(pricing_rule)b::text[], %(unpriced)b::text[],
+           %(priced_at)b::timestamptz[], %(shares)b::text[],
+           %(lacks_usage)b::boolean[])
+           AS given (session, turn_id, cost, currency, price_id, priced_as,
+                     pricing_rule, unpriced, priced_at, shares, lacks_usage)
+     WHERE t.session = given.session AND t.turn_id = given.turn_id
+"""
 # A row depends on the set of its turns alone, not on their order of arrival.
 SUMMARIZE = (
     SQL("""
     WITH touched AS (
-         SELECT * FROM unnest(%(id)b::uuid[], %(ended_at)b::timestamptz[])
-             AS given (id, ended_at)
+         SELECT * FROM unnest(
+             %(id)b::uuid[], %(ended_at)b::timestamptz[], %(version)b::bigint[])
+             AS given (id, ended_at, version)
     ), summary AS (
          SELECT t.session AS id,
                 count(*) AS traces,
@@ -137,6 +177,7 @@ SUMMARIZE = (
     ), whole AS (
          SELECT s.id, s.session_id, s.agent_id, s.user_id,
                 coalesce(touched.ended_at, s.ended_at) AS ended_at,
+                touched.version,
                 least(s.opened_at, t.started_at) AS started_at,
                 greatest(s.opened_at, touched.ended_at, s.ended_at, t.ended_at)
                     AS last_active_at,
@@ -158,6 +199,7 @@ SUMMARIZE = (
     )
     UPDATE session s
        SET ended_at = w.ended_at,
+           version = w.version,
            started_at = w.started_at,
            last_active_at = w.last_active_at,
            has_error = w.errors > 0,
@@ -188,9 +230,19 @@ async def delete_turns(db: Db, turns: Collection[tuple[UUID, str]]) -> None:
     )
 
 
-async def summarize(db: Db, ended: Mapping[UUID, datetime | None]) -> None:
+async def reprice_turns(db: Db, rows: Iterable[RepricedRow]) -> None:
+    await db.execute(REPRICE_TURNS, columns(rows))
+
+
+async def summarize(
+    db: Db, ended: Mapping[UUID, datetime | None], versions: Mapping[UUID, int]
+) -> None:
     """Recompute the rows of sessions from their turns and, where given, ends."""
     await db.execute(
         SUMMARIZE,
-        {"id": list(ended), "ended_at": list(ended.values())},
+        {
+            "id": list(ended),
+            "ended_at": list(ended.values()),
+            "version": [versions[session] for session in ended],
+        },
     )

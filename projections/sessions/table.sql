@@ -11,12 +11,14 @@ CREATE TABLE session (
     has_error           boolean     NOT NULL,
     first_input_version bigint,
     last_output_version bigint,
+    version             bigint      NOT NULL DEFAULT 1,
     rendered            text        NOT NULL
 ) WITH (fillfactor = 85);
 COMMENT ON COLUMN session.opened_at IS 'As the start was reported; a turn may have been earlier.';
 COMMENT ON COLUMN session.opened_position IS 'Where the log first names the session: a cursor shows none that are newer.';
 COMMENT ON COLUMN session.last_active_at IS 'The latest of start, end, and the ends of turns.';
 COMMENT ON COLUMN session.first_input_version IS 'The turn that the first input stands in; its text is sealed.';
+COMMENT ON COLUMN session.version IS 'Version of the last event that this row reflects.';
 COMMENT ON COLUMN session.rendered IS 'JSON of projections.sessions.resource.StoredSession.';
 
 CREATE TABLE session_turn (
@@ -40,6 +42,10 @@ CREATE TABLE session_turn (
     pricing_rule     text,
     unpriced         text,
     reported_cost    numeric,
+    priced_at        timestamptz NOT NULL,
+    spans            bigint,
+    shares           text,
+    calls            text,
     lacks_usage      boolean     NOT NULL,
     is_error         boolean     NOT NULL,
     input_truncated  boolean     NOT NULL,
@@ -50,6 +56,8 @@ CREATE TABLE session_turn (
     PRIMARY KEY (session, version)
 );
 COMMENT ON COLUMN session_turn.version IS 'Version of the event in its aggregate; the texts are bound to it.';
+COMMENT ON COLUMN session_turn.priced_at IS 'When its cost was computed, by the price catalog of that time.';
+COMMENT ON COLUMN session_turn.calls IS 'JSON of service.sessions.recorded_calls.RecordedCall, to price them again.';
 COMMENT ON COLUMN session_turn.lacks_usage IS 'A model was called, but its tokens are not all known.';
 -- Ciphertext doesn't compress.
 ALTER TABLE session_turn

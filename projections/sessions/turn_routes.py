@@ -119,6 +119,7 @@ async def _shown(turn: TurnRow, opener: TextOpener) -> ShownTurn:
         "priced_as": turn.priced_as,
         "pricing_rule": turn.pricing_rule,
         "unpriced": unpriced,
+        "priced_at": turn.priced_at.astimezone(UTC),
         "reported_cost": reported_cost,
         "is_error": turn.is_error,
         "error": await text(turn.sealed_error, "error"),

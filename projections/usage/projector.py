@@ -15,6 +15,7 @@ from projections.usage.table import (
     UsageRow,
     add_usage,
     amendable_turns,
+    delete_empty,
     keep_amendable,
 )
 from service.database import Db
@@ -48,7 +49,11 @@ Part = dict[str, Any]
 
 class UsageProjector(Projector):
     name = "usage"
-    events = (ChatSession.TurnRecorded, ChatSession.TurnAmended)
+    events = (
+        ChatSession.TurnRecorded,
+        ChatSession.TurnAmended,
+        ChatSession.TurnRepriced,
+    )
 
     async def project(self, db: Db, events: Sequence[RecordedEvent]) -> None:
         rows: dict[Key, UsageRow] = {}
@@ -62,13 +67,17 @@ class UsageProjector(Projector):
         for recorded in events:
             turn = recorded.event
             key = (recorded.aggregate_id, turn.turn_id)
-            parts = _parts(turn)
-            if isinstance(turn, ChatSession.TurnAmended):
+            parts = _parts(turn, _shares(turn))
+            if isinstance(turn, ChatSession.TurnRepriced):
+                _add(rows, _parts(turn, _replaced_shares(turn)), sign=-1)
+            elif isinstance(turn, ChatSession.TurnAmended):
                 _add(rows, kept.get(key) or orjson.loads(before[key]), sign=-1)
             _add(rows, parts, sign=1)
             if turn.spans is not None:
                 kept[key] = parts
         await add_usage(db, rows.values())
+        if any(isinstance(each.event, ChatSession.TurnRepriced) for each in events):
+            await delete_empty(db, rows.values())
         if kept:
             await keep_amendable(db, _amendable(kept))
 
@@ -80,14 +89,25 @@ def _amendable(kept: dict[TurnKey, list[Part]]) -> Iterable[AmendableRow]:
         )
 
 
-def _parts(turn: ChatSession.TurnRecorded) -> list[Part]:
+def _shares(turn: Any) -> Sequence[Any]:
+    return turn.shares or [{name: getattr(turn, name) for name in SHARE}]
+
+
+def _replaced_shares(turn: ChatSession.TurnRepriced) -> Sequence[Any]:
+    """Return the shares of a turn as they were priced before."""
+    return [
+        {**share, **charge}
+        for share, charge in zip(
+            _shares(turn), turn.replaced_shares or [turn.replaced], strict=True
+        )
+    ]
+
+
+def _parts(turn: Any, shares: Sequence[Any]) -> list[Part]:
     """Return what a turn adds to the rows: one part for each model.
 
     The turn itself is counted once, for the model with the most tokens.
     """
-    shares: Sequence[Any] = turn.shares or [
-        {name: getattr(turn, name) for name in SHARE}
-    ]
     common = {
         "day": datetime.fromisoformat(turn.started_at).astimezone(UTC).date(),
         "agent_id": turn.agent_id,

@@ -127,5 +127,23 @@ async def keep_amendable(db: Db, rows: Iterable[AmendableRow]) -> None:
     await db.execute(KEEP_AMENDABLE, columns(rows))
 
 
+DELETE_EMPTY = """
+    DELETE FROM usage_of_day
+     WHERE day = ANY (%(days)s) AND agent_id = ANY (%(agents)s)
+       AND turns = 0 AND model_uses = 0
+"""
+
+
+async def delete_empty(db: Db, rows: Collection[UsageRow]) -> None:
+    """Delete rows that nothing is left in, on the days of some rows."""
+    await db.execute(
+        DELETE_EMPTY,
+        {
+            "days": list({row.day for row in rows}),
+            "agents": list({row.agent_id for row in rows}),
+        },
+    )
+
+
 async def add_usage(db: Db, rows: Iterable[UsageRow]) -> None:
     await db.execute(ADD, columns(rows))

@@ -4,7 +4,6 @@ import base64
 import hashlib
 from collections.abc import Sequence
 from datetime import datetime
-from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
@@ -14,12 +13,19 @@ from service.aggregate import LoggedAggregate
 from service.events import DecimalText, Id, Named, Published, Time
 from service.identifiers import named_id
 from service.price_catalog.charge import Charge
+from service.sessions.recorded_calls import (
+    RecordedCall,
+    RecordedTurn,
+    recorded_calls,
+)
 from service.sessions.turn import (
-    ModelShare,
     PricedShare,
+    RecordedCharge,
     RecordedShare,
     SealedTexts,
     Turn,
+    charge_in,
+    recorded_share,
 )
 
 TURNS_MAX = 10_000
@@ -71,14 +77,15 @@ class ChatSession(LoggedAggregate):
         ``reported_cost`` is the cost in US dollars that the provider or the
         instrumentation reports. ``spans``: how many spans the turn was made from; null
         for a turn reported as such. ``shares``: what each model used, if several did;
-        then ``model`` is the one that used most.
+        then ``model`` is the one that used most. ``calls``: what each call of a turn
+        from spans used; null if an earlier version recorded it.
 
         Emitted by ``POST /api/observability/session/{session_id}/turns`` and ``POST
         /v1/traces``.
         """
 
         TOPIC = "session.turn_recorded"
-        class_version = 2  # with how the cost was found
+        class_version = 3  # 2: with how the cost was found; 3: with the calls
         agent_id: Published[Id]
         user_id: Published[Id]
         turn_id: Published[str]
@@ -107,6 +114,11 @@ class ChatSession(LoggedAggregate):
         output_truncated: Published[bool]
         spans: Published[int | None]
         shares: Published[list[RecordedShare] | None]
+        calls: list[RecordedCall] | None
+
+        @staticmethod
+        def upcast_v2_v3(state: dict[str, Any]) -> None:
+            state["calls"] = None
 
         @staticmethod
         def upcast_v1_v2(state: dict[str, Any]) -> None:
@@ -140,6 +152,42 @@ class ChatSession(LoggedAggregate):
             aggregate.turn_keys = aggregate.turn_keys.replace(
                 aggregate.turn_entry(self.turn_id), _entry(self.turn_id, self.spans)
             )
+
+    class TurnRepriced(LoggedAggregate.Event):
+        """A turn has another cost by the prices that are known now.
+
+        ``replaced`` says how the turn was priced before, ``replaced_shares`` how each
+        model's share was. The other fields are those of the turn with the new cost.
+
+        Emitted by ``POST /api/llm-router/reprice``.
+        """
+
+        TOPIC = "session.turn_repriced"
+        agent_id: Published[Id]
+        user_id: Published[Id]
+        turn_id: Published[str]
+        started_at: Published[Time]
+        provider: Published[str | None]
+        model: Published[str | None]
+        prompt_tokens: Published[int | None]
+        completion_tokens: Published[int | None]
+        cache_read_tokens: Published[int | None]
+        cache_creation_tokens: Published[int | None]
+        cost: Published[DecimalText | None]
+        currency: Published[str | None]
+        price_id: Published[str | None]
+        priced_as: Published[str | None]
+        pricing_rule: Published[str | None]
+        unpriced: Published[str | None]
+        reported_cost: Published[DecimalText | None]
+        is_error: Published[bool]
+        spans: Published[int | None]
+        shares: Published[list[RecordedShare] | None]
+        replaced: Published[RecordedCharge]
+        replaced_shares: Published[list[RecordedCharge] | None]
+
+        def sentence(self, named: Named) -> str:
+            return f"repriced in session {self.subject(named)} {_turn_text(self)}"
 
     class Ended(LoggedAggregate.Event):
         """The session has ended; late turns may still arrive.
@@ -216,7 +264,7 @@ class ChatSession(LoggedAggregate):
             "started_at": turn.started_at.isoformat(),
             "ended_at": turn.ended_at.isoformat(),
             "latency_us": turn.latency_us,
-            **_usage(turn, charge),
+            **recorded_share(turn, charge),
             "is_error": turn.is_error,
             "sealed_error": texts.error,
             "sealed_input": texts.input,
@@ -225,14 +273,35 @@ class ChatSession(LoggedAggregate):
             "output_truncated": texts.output_truncated,
             "spans": turn.spans,
             "shares": (
-                [_usage(priced.share, priced.charge) for priced in shares]
+                [recorded_share(priced.share, priced.charge) for priced in shares]
                 if len(shares) > 1
                 else None
             ),
+            "calls": None if turn.spans is None else recorded_calls(turn.shares),
         }
         is_known = self.has_turn(turn.turn_id)
         self.trigger_event(self.TurnAmended if is_known else self.TurnRecorded, **facts)
         return True
+
+    def reprice_turn(self, turn: RecordedTurn, repriced: RecordedTurn) -> None:
+        """Record how a turn is priced now; ``turn`` says how it was priced before."""
+        self.trigger_event(
+            self.TurnRepriced,
+            agent_id=self.agent_id,
+            user_id=self.user_id,
+            turn_id=turn.turn_id,
+            started_at=turn.started_at.isoformat(),
+            **repriced.used,
+            is_error=turn.is_error,
+            spans=turn.spans,
+            shares=repriced.shares,
+            replaced=charge_in(turn.used),
+            replaced_shares=(
+                None
+                if turn.shares is None
+                else [charge_in(share) for share in turn.shares]
+            ),
+        )
 
     def end(self, *, at: datetime) -> bool:
         """End the session and return whether it was running."""
@@ -244,28 +313,6 @@ class ChatSession(LoggedAggregate):
     @event(Ended)
     def _ended(self, ended_at: str) -> None:
         self.ended_at = ended_at
-
-
-def _usage(used: Turn | ModelShare, charge: Charge) -> RecordedShare:
-    return {
-        "provider": used.provider,
-        "model": used.model,
-        "prompt_tokens": used.tokens.prompt,
-        "completion_tokens": used.tokens.completion,
-        "cache_read_tokens": used.tokens.cache_read,
-        "cache_creation_tokens": used.tokens.cache_creation,
-        "cost": _decimal_text(charge.amount),
-        "currency": charge.currency,
-        "price_id": charge.price_id,
-        "priced_as": charge.priced_as,
-        "pricing_rule": charge.rule,
-        "unpriced": charge.unpriced and charge.unpriced.value,
-        "reported_cost": _decimal_text(used.reported_cost),
-    }
-
-
-def _decimal_text(amount: Decimal | None) -> str | None:
-    return None if amount is None else format(amount, "f")
 
 
 def _entry(turn_id: str, spans: int | None) -> str:

@@ -3,6 +3,7 @@
 from uuid import UUID
 
 from service.agents.aggregate import Agent
+from service.errors import ForbiddenError
 from service.principal import Principal
 from service.sessions.aggregate import ChatSession
 
@@ -30,3 +31,16 @@ def may_see(principal: Principal, session: ChatSession, *, manages_agent: bool) 
         or manages_agent
         or session.user_id == str(principal.user_id)
     )
+
+
+def may_reprice(principal: Principal) -> bool:
+    return principal.is_superuser
+
+
+def refuse_unless_may_reprice(principal: Principal) -> None:
+    """Check that a caller may reprice turns of all sessions.
+
+    :raises ForbiddenError: the caller is no superuser
+    """
+    if not may_reprice(principal):
+        raise ForbiddenError("only a superuser may reprice sessions")

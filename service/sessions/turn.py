@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
+from typing import Final
 
 from typing_extensions import TypedDict
 
@@ -167,6 +168,47 @@ class RecordedShare(TypedDict):
     pricing_rule: str | None
     unpriced: str | None
     reported_cost: DecimalText | None
+
+
+class RecordedCharge(TypedDict):
+    """How a turn, or what one model used in it, was priced."""
+
+    cost: DecimalText | None
+    currency: str | None
+    price_id: str | None
+    priced_as: str | None
+    pricing_rule: str | None
+    unpriced: str | None
+
+
+CHARGE: Final = tuple(RecordedCharge.__annotations__)
+
+
+def charge_in(used: RecordedShare) -> RecordedCharge:
+    return {name: used[name] for name in CHARGE}  # type: ignore[literal-required, return-value]
+
+
+def recorded_share(used: Turn | ModelShare, charge: Charge) -> RecordedShare:
+    """Return what a turn or a model's share of it used, with its cost."""
+    return {
+        "provider": used.provider,
+        "model": used.model,
+        "prompt_tokens": used.tokens.prompt,
+        "completion_tokens": used.tokens.completion,
+        "cache_read_tokens": used.tokens.cache_read,
+        "cache_creation_tokens": used.tokens.cache_creation,
+        "cost": _decimal_text(charge.amount),
+        "currency": charge.currency,
+        "price_id": charge.price_id,
+        "priced_as": charge.priced_as,
+        "pricing_rule": charge.rule,
+        "unpriced": charge.unpriced and charge.unpriced.value,
+        "reported_cost": _decimal_text(used.reported_cost),
+    }
+
+
+def _decimal_text(amount: Decimal | None) -> str | None:
+    return None if amount is None else format(amount, "f")
 
 
 def problems_of(turn: Turn, *, now: datetime) -> list[Problem]:

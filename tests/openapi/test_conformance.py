@@ -47,6 +47,7 @@ WITH_RULES = [
     "post_price_correction",
     "post_price_end",
     "post_litellm_import",
+    "post_reprice",
 ]
 # The import reads a whole price list each time, and the other one is as good an
 # example; the stream has no end.

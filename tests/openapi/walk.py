@@ -180,6 +180,7 @@ async def _connect(walk: Walk, agent_id: str) -> str:
         {"connector_id": connector_id, "tool_pattern": pattern, "stance": stance}
         for pattern, stance in (("issues.*", "allow"), ("*delete*", "ask"))
     ]
+    await walk.call("post_tool_rules_preview", {"rules": rules}, agent_id=agent_id)
     await walk.call("bulk_update_tools", {"rules": rules}, agent_id=agent_id)
     fewer = [rules[0] | {"stance": "ask"}]
     await walk.call("post_tool_rules_preview", {"rules": fewer}, agent_id=agent_id)
@@ -264,6 +265,11 @@ async def _converse(walk: Walk, agent_id: str) -> str:
     )
     usage_asked = {"from_day": "2026-03-01", "until_day": "2026-03-31"}
     await walk.call("get_usage", query={**usage_asked, "group_by": "agent,model"})
+    march = {
+        "from_time": "2026-03-01T00:00:00Z",
+        "until_time": "2026-04-01T00:00:00Z",
+    }
+    await walk.call("post_reprice", march)
     await walk.call("post_session_end", {}, session_id=session_id)
     return session_id
 

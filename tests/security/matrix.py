@@ -78,6 +78,7 @@ _ROWS: Final = """
     post_price                      403      403      403      403     403
     post_price_end                  403      403      403      403     403
     post_price_correction           403      403      403      403     403
+    post_reprice                    403      403      403      403     403
     post_genai_prices_import        403      403      403      403     403
     post_litellm_import             403      403      403      403     403
     put_user_name                   404      403      404      404     404

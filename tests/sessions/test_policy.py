@@ -7,7 +7,12 @@ import pytest
 from service.agents.aggregate import Agent
 from service.principal import Principal, Role
 from service.sessions.aggregate import ChatSession
-from service.sessions.policy import may_record, may_see, records_for_anyone
+from service.sessions.policy import (
+    may_record,
+    may_reprice,
+    may_see,
+    records_for_anyone,
+)
 from tests.scenario import principal
 
 MANAGER, OWNER = principal("manager"), principal("owner")
@@ -59,3 +64,18 @@ def test_for_whom_a_session_exists(
     who: Principal, *, manages_agent: bool, expected: bool
 ) -> None:
     assert may_see(who, SESSION, manages_agent=manages_agent) is expected
+
+
+@pytest.mark.parametrize(
+    ("who", "expected"),
+    [
+        (SUPERUSER, True),
+        (RUNTIME, False),
+        (MANAGER, False),
+        (OWNER, False),
+        (AUDITOR, False),
+        (STRANGER, False),
+    ],
+)
+def test_who_may_reprice(who: Principal, *, expected: bool) -> None:
+    assert may_reprice(who) is expected

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.callers import Caller, Callers
-from tests.sessions.recording import Recorder, at, turn
+from tests.sessions.recording import LONG_AGO, Recorder, at, turn
 
 SESSION = "/api/observability/session"
 
@@ -42,6 +42,7 @@ async def test_a_session_shows_its_turns_from_the_earliest_on(
         "hello",
         "hi",
     )
+    assert second.pop("priced_at") > LONG_AGO
     assert second == {
         "turn_id": "second",
         "trace_id": "4bf92f3577b34da6",

@@ -55,6 +55,37 @@ class SessionTurnAmendedV1:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SessionTurnAmendedV2:
+    """The turn with spans that arrived later; it replaces the earlier one."""
+
+    agent_id: str
+    user_id: str
+    turn_id: str
+    trace_id: str | None
+    started_at: str
+    ended_at: str
+    latency_us: int
+    provider: str | None
+    model: str | None
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    cache_read_tokens: int | None
+    cache_creation_tokens: int | None
+    cost: str | None
+    currency: str | None
+    price_id: str | None
+    priced_as: str | None
+    pricing_rule: str | None
+    unpriced: str | None
+    reported_cost: str | None
+    is_error: bool
+    input_truncated: bool
+    output_truncated: bool
+    spans: int | None
+    shares: Sequence[Mapping[str, Any]] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SessionTurnRecordedV1:
     """A turn took place; a cost of null is unknown."""
 
@@ -74,6 +105,37 @@ class SessionTurnRecordedV1:
     cost: str | None
     currency: str | None
     price_id: str | None
+    is_error: bool
+    input_truncated: bool
+    output_truncated: bool
+    spans: int | None
+    shares: Sequence[Mapping[str, Any]] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionTurnRecordedV2:
+    """A turn took place; a cost of null is unknown."""
+
+    agent_id: str
+    user_id: str
+    turn_id: str
+    trace_id: str | None
+    started_at: str
+    ended_at: str
+    latency_us: int
+    provider: str | None
+    model: str | None
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    cache_read_tokens: int | None
+    cache_creation_tokens: int | None
+    cost: str | None
+    currency: str | None
+    price_id: str | None
+    priced_as: str | None
+    pricing_rule: str | None
+    unpriced: str | None
+    reported_cost: str | None
     is_error: bool
     input_truncated: bool
     output_truncated: bool
@@ -194,7 +256,7 @@ class SessionStartedV1:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SessionTurnRecordedV2:
+class SessionTurnRecordedV3:
     """A turn took place; a cost of null is unknown."""
 
     agent_id: str
@@ -225,7 +287,7 @@ class SessionTurnRecordedV2:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SessionTurnAmendedV2:
+class SessionTurnAmendedV3:
     """The turn with spans that arrived later; it replaces the earlier one."""
 
     agent_id: str
@@ -253,6 +315,34 @@ class SessionTurnAmendedV2:
     output_truncated: bool
     spans: int | None
     shares: Sequence[Mapping[str, Any]] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionTurnRepricedV1:
+    """A turn has another cost by the prices that are known now."""
+
+    agent_id: str
+    user_id: str
+    turn_id: str
+    started_at: str
+    provider: str | None
+    model: str | None
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    cache_read_tokens: int | None
+    cache_creation_tokens: int | None
+    cost: str | None
+    currency: str | None
+    price_id: str | None
+    priced_as: str | None
+    pricing_rule: str | None
+    unpriced: str | None
+    reported_cost: str | None
+    is_error: bool
+    spans: int | None
+    shares: Sequence[Mapping[str, Any]] | None
+    replaced: Mapping[str, Any]
+    replaced_shares: Sequence[Mapping[str, Any]] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -653,7 +743,9 @@ EVENT_TYPES: Final[Mapping[str, type[Any]]] = {
     "model_pricing.price_corrected.v1": ModelPricingPriceCorrectedV1,
     "model_pricing.price_set.v1": ModelPricingPriceSetV1,
     "session.turn_amended.v1": SessionTurnAmendedV1,
+    "session.turn_amended.v2": SessionTurnAmendedV2,
     "session.turn_recorded.v1": SessionTurnRecordedV1,
+    "session.turn_recorded.v2": SessionTurnRecordedV2,
     "token.issued.v1": TokenIssuedV1,
     "user.created.v1": UserCreatedV1,
     "agent.registered.v1": AgentRegisteredV1,
@@ -668,8 +760,9 @@ EVENT_TYPES: Final[Mapping[str, type[Any]]] = {
     "agent_tokens.revoked.v1": AgentTokensRevokedV1,
     "audit.read.v1": AuditReadV1,
     "session.started.v1": SessionStartedV1,
-    "session.turn_recorded.v2": SessionTurnRecordedV2,
-    "session.turn_amended.v2": SessionTurnAmendedV2,
+    "session.turn_recorded.v3": SessionTurnRecordedV3,
+    "session.turn_amended.v3": SessionTurnAmendedV3,
+    "session.turn_repriced.v1": SessionTurnRepricedV1,
     "session.ended.v1": SessionEndedV1,
     "connector.registered.v1": ConnectorRegisteredV1,
     "connector.edited.v1": ConnectorEditedV1,

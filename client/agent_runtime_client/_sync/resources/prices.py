@@ -10,12 +10,14 @@ from agent_runtime_client import operations
 from agent_runtime_client._sync.caller import Caller
 from agent_runtime_client._sync.pages import Pages, Paging
 from agent_runtime_client.models import (
+    After,
     ImportReport,
     KnownPrice,
     PricedModel,
     PriceHistory,
     Provider,
     ProviderEntry,
+    RepricingReport,
     StructureBody,
 )
 from agent_runtime_client.not_given import NOT_GIVEN, NotGiven
@@ -560,4 +562,39 @@ class PricesResource:
                 "version": version,
             },
             content=content,
+        )
+
+    def reprice_sessions(
+        self,
+        from_time: datetime,
+        until_time: datetime,
+        *,
+        agent_id: UUID | str | None | NotGiven = NOT_GIVEN,
+        provider: str | None | NotGiven = NOT_GIVEN,
+        model: str | None | NotGiven = NOT_GIVEN,
+        dry_run: bool | NotGiven = NOT_GIVEN,
+        after: After | None | NotGiven = NOT_GIVEN,
+    ) -> RepricingReport:
+        """Reprice recorded turns.
+
+        Turns that start in the period, from `from_time` until before `until_time`, get
+        the cost that the price catalog has for their start now, after corrections and
+        late imports. By default nothing is changed: `dry_run` false records the new
+        costs. A request takes up to 500 turns, fewer if they have many calls; while
+        `next` isn't null, send it as `after` for the following ones. The turns of a
+        session change together; a repeated request changes nothing. `provider` and
+        `model` are those of the turns.
+        """
+        return self._caller.model(
+            operations.POST_REPRICE,
+            RepricingReport,
+            body={
+                "from_time": from_time,
+                "until_time": until_time,
+                "agent_id": agent_id,
+                "provider": provider,
+                "model": model,
+                "dry_run": dry_run,
+                "after": after,
+            },
         )

@@ -1,0 +1,146 @@
+"""The model calls of a turn as its event holds them, to price them again later."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from datetime import datetime
+from decimal import Decimal
+from typing import Final
+
+from typing_extensions import TypedDict
+
+from service.price_catalog.usage import Usage
+from service.sessions.turn import (
+    ModelShare,
+    PricedCall,
+    RecordedShare,
+    Texts,
+    TokenCounts,
+    Turn,
+)
+
+OWN_COUNTS: Final = frozenset(each.name for each in fields(Usage)) - {
+    "others",
+    "conditions",
+}
+
+
+class RecordedCall(TypedDict):
+    """A model call: ``share`` is the index of the turn's model that it belongs to.
+
+    ``counts`` are those of ``Usage`` as text; a missing one wasn't reported.
+    """
+
+    share: int
+    asked_model: str | None
+    started_at: str
+    counts: dict[str, str]
+    conditions: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedTurn:
+    """A turn as recorded: what it used, and how it is priced.
+
+    ``calls`` is None for a turn that was reported as such, and for one from spans
+    that an earlier version recorded.
+    """
+
+    turn_id: str
+    started_at: datetime
+    ended_at: datetime
+    is_error: bool
+    spans: int | None
+    used: RecordedShare
+    shares: list[RecordedShare] | None
+    calls: list[RecordedCall] | None
+
+    @property
+    def is_repriceable(self) -> bool:
+        return self.spans is None or self.calls is not None
+
+    def turn(self) -> Turn:
+        """Return the turn as it was reported, without its texts."""
+        used = self.shares or [self.used]
+        return Turn(
+            turn_id=self.turn_id,
+            started_at=self.started_at,
+            ended_at=self.ended_at,
+            provider=self.used["provider"],
+            model=self.used["model"],
+            tokens=token_counts(self.used),
+            is_error=self.is_error,
+            texts=Texts(),
+            shares=shares_of(self.calls, used) if self.calls else (),
+            spans=self.spans,
+        )
+
+
+def recorded_calls(shares: Iterable[ModelShare]) -> list[RecordedCall]:
+    """Return the calls of all shares, in their order."""
+    return [
+        {
+            "share": index,
+            "asked_model": share.asked_model,
+            "started_at": call.started_at.isoformat(),
+            "counts": _counts(call.usage),
+            "conditions": dict(call.usage.conditions),
+        }
+        for index, share in enumerate(shares)
+        for call in share.calls
+    ]
+
+
+def shares_of(
+    calls: Sequence[RecordedCall], used: Sequence[RecordedShare]
+) -> tuple[ModelShare, ...]:
+    """Return the shares of a turn with the calls that they are priced by."""
+    shares = []
+    for index, share in enumerate(used):
+        own = [call for call in calls if call["share"] == index]
+        shares.append(
+            ModelShare(
+                provider=share["provider"],
+                model=share["model"],
+                tokens=token_counts(share),
+                asked_model=own[0]["asked_model"] if own else None,
+                calls=tuple(_call(call) for call in own),
+                reported_cost=(
+                    Decimal(share["reported_cost"])
+                    if share["reported_cost"] is not None
+                    else None
+                ),
+            )
+        )
+    return tuple(shares)
+
+
+def token_counts(used: RecordedShare) -> TokenCounts:
+    return TokenCounts(
+        prompt=used["prompt_tokens"],
+        completion=used["completion_tokens"],
+        cache_read=used["cache_read_tokens"],
+        cache_creation=used["cache_creation_tokens"],
+    )
+
+
+def _counts(usage: Usage) -> dict[str, str]:
+    own = {name: getattr(usage, name) for name in sorted(OWN_COUNTS)}
+    return {
+        name: str(count)
+        for name, count in {**usage.others, **own}.items()
+        if count is not None
+    }
+
+
+def _call(call: RecordedCall) -> PricedCall:
+    counts = call["counts"]
+    usage = Usage(
+        **{name: int(count) for name, count in counts.items() if name in OWN_COUNTS},
+        others={
+            name: Decimal(count)
+            for name, count in counts.items()
+            if name not in OWN_COUNTS
+        },
+        conditions=call["conditions"],
+    )
+    return PricedCall(datetime.fromisoformat(call["started_at"]), usage)
