@@ -42,8 +42,10 @@ TURNS: Final = """
       JOIN read.session s ON s.id = t.session
      WHERE t.started_at >= %(from_time)s AND t.started_at < %(until_time)s
        AND (%(agent_id)s::uuid IS NULL OR s.agent_id = %(agent_id)s)
-       AND (%(provider)s::text IS NULL OR t.provider = %(provider)s)
-       AND (%(model)s::text IS NULL OR t.model = %(model)s)
+       AND (%(provider)s::text IS NULL OR t.provider = %(provider)s
+            OR t.shares::jsonb @> %(share_of_provider)s::jsonb)
+       AND (%(model)s::text IS NULL OR t.model = %(model)s
+            OR t.shares::jsonb @> %(share_of_model)s::jsonb)
        AND (%(after_start)s::timestamptz IS NULL
             OR (t.started_at, t.session, t.version)
              > (%(after_start)s, %(after_session)s::uuid, %(after_version)s::bigint))
@@ -75,6 +77,8 @@ async def recorded_turns(request: web.Request, wanted: TurnFilter) -> TurnPage:
                 "agent_id": wanted.agent_id,
                 "provider": wanted.provider,
                 "model": wanted.model,
+                "share_of_provider": _share(provider=wanted.provider),
+                "share_of_model": _share(model=wanted.model),
                 "after_start": after and after.started_at,
                 "after_session": after and after.session,
                 "after_version": after and after.version,
@@ -117,6 +121,10 @@ def _recorded(row: dict[str, Any]) -> RecordedTurn:
         shares=orjson.loads(row["shares"]) if row["shares"] else None,
         calls=orjson.loads(row["calls"]) if row["calls"] else None,
     )
+
+
+def _share(**names: str | None) -> str:
+    return orjson.dumps([names]).decode()
 
 
 def _text(amount: Any) -> str | None:

@@ -40,12 +40,15 @@ class CostSummary(TypedDict):
     """Costs of a session.
 
     `traces_without_price` is null when the cost comes from the trace store; `unpriced`
-    names the reasons.
+    names the reasons. The costs of its traces were computed by the price catalog as
+    recorded at times from `first_priced_at` to `last_priced_at`; null without traces.
     """
 
     total: TotalCost
     traces_without_price: Annotated[int | None, Computed("w.unpriced")]
     unpriced: Annotated[list[UnpricedReason], Computed("w.reasons")]
+    first_priced_at: Annotated[datetime | None, Computed(utc_text("w.first_priced_at"))]
+    last_priced_at: Annotated[datetime | None, Computed(utc_text("w.last_priced_at"))]
     reported: ReportedCost
 
 

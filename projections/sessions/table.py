@@ -1,12 +1,12 @@
 """Writes to the sessions' read tables."""
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from uuid import UUID
 
-from psycopg.sql import SQL, Identifier
+from psycopg.sql import SQL
 
 from projections.engine.arrays import columns
 from projections.sessions.resource import StoredSession
@@ -78,7 +78,6 @@ class RepricedRow:
     lacks_usage: bool
 
 
-TURN_COLUMNS = SQL(", ").join(Identifier(field.name) for field in fields(TurnRow))
 INSERT_OPENED = """
     INSERT INTO session (
            id, session_id, agent_id, user_id, opened_at, opened_position,
@@ -165,6 +164,8 @@ SUMMARIZE = (
                 min(t.currency) AS currency,
                 min(t.currency) IS DISTINCT FROM max(t.currency) AS mixed,
                 trim_scale(sum(t.cost)) AS cost,
+                min(t.priced_at) AS first_priced_at,
+                max(t.priced_at) AS last_priced_at,
                 percentile_cont(ARRAY[0.5, 0.99])
                     WITHIN GROUP (ORDER BY t.latency_us / 1000.0::float8) AS latency_ms,
                 (array_agg(t.version ORDER BY t.started_at, t.turn_id)
@@ -189,6 +190,7 @@ SUMMARIZE = (
                 CASE WHEN t.unpriced = 0 AND NOT t.mixed THEN t.cost END AS cost,
                 CASE WHEN t.unpriced = 0 AND NOT t.mixed THEN t.currency END
                     AS currency,
+                t.first_priced_at, t.last_priced_at,
                 coalesce(t.unpriced, 0) AS unpriced,
                 coalesce(t.reasons, '{{}}') AS reasons,
                 t.reported_cost, coalesce(t.reported, 0) AS reported,

@@ -1,13 +1,15 @@
 """Queries for one session and its turns."""
 
+from dataclasses import fields
+from typing import Final
 from uuid import UUID
 
 from psycopg.rows import args_row, class_row
-from psycopg.sql import SQL
+from psycopg.sql import SQL, Identifier
 
 from projections.sessions.page_statements import COLUMNS, TEXTS
 from projections.sessions.queries import SessionRow
-from projections.sessions.table import TURN_COLUMNS, TurnRow
+from projections.sessions.table import TurnRow
 from service.database import Db
 
 SESSION = SQL("""
@@ -19,13 +21,22 @@ SESSION = SQL("""
             SELECT FROM read.agent_manager m
              WHERE m.agent_id = s.agent_id AND m.user_id = %(caller)s))
 """).format(columns=COLUMNS, texts=TEXTS)
+# Only repricing needs them; they are as long as the turn has calls.
+LEFT_OUT: Final = ("shares", "calls")
 TURNS = SQL("""
     SELECT {columns}
       FROM read.session_turn
      WHERE session = %(session)s
      ORDER BY started_at, turn_id
     OFFSET %(offset)s LIMIT %(limit)s
-""").format(columns=TURN_COLUMNS)
+""").format(
+    columns=SQL(", ").join(
+        SQL("NULL AS {}" if field.name in LEFT_OUT else "{}").format(
+            Identifier(field.name)
+        )
+        for field in fields(TurnRow)
+    )
+)
 
 
 async def visible_session(

@@ -1,7 +1,5 @@
 """A chat session: its user, its turns, and its end."""
 
-import base64
-import hashlib
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
@@ -13,11 +11,13 @@ from service.aggregate import LoggedAggregate
 from service.events import DecimalText, Id, Named, Published, Time
 from service.identifiers import named_id
 from service.price_catalog.charge import Charge
+from service.sessions import turn_keys
 from service.sessions.recorded_calls import (
     RecordedCall,
     RecordedTurn,
     recorded_calls,
 )
+from service.sessions.sentence import turn_text
 from service.sessions.turn import (
     PricedShare,
     RecordedCharge,
@@ -29,11 +29,6 @@ from service.sessions.turn import (
 )
 
 TURNS_MAX = 10_000
-# A turn is known by 12 base64url characters of its id's hash: the probability that any
-# two of 10,000 turns share them is 1 in 10**14.
-KEY_BYTES = 9
-
-
 # How a turn of version 1 was priced.
 _HOW_PRICED = dict.fromkeys(("priced_as", "pricing_rule", "unpriced", "reported_cost"))
 
@@ -129,11 +124,11 @@ class ChatSession(LoggedAggregate):
                     used["unpriced"] = "not_recorded"
 
         def sentence(self, named: Named) -> str:
-            return f"recorded in session {self.subject(named)} {_turn_text(self)}"
+            return f"recorded in session {self.subject(named)} {turn_text(self)}"
 
         def apply(self, aggregate: Any) -> None:
             aggregate.turns += 1
-            aggregate.turn_keys += _entry(self.turn_id, self.spans)
+            aggregate.turn_keys += turn_keys.entry(self.turn_id, self.spans)
 
     class TurnAmended(TurnRecorded):
         """The turn with spans that arrived later; it replaces the earlier one.
@@ -146,11 +141,11 @@ class ChatSession(LoggedAggregate):
         TOPIC = "session.turn_amended"
 
         def sentence(self, named: Named) -> str:
-            return f"amended in session {self.subject(named)} {_turn_text(self)}"
+            return f"amended in session {self.subject(named)} {turn_text(self)}"
 
         def apply(self, aggregate: Any) -> None:
-            aggregate.turn_keys = aggregate.turn_keys.replace(
-                aggregate.turn_entry(self.turn_id), _entry(self.turn_id, self.spans)
+            aggregate.turn_keys = turn_keys.replaced(
+                aggregate.turn_keys, self.turn_id, self.spans
             )
 
     class TurnRepriced(LoggedAggregate.Event):
@@ -187,7 +182,7 @@ class ChatSession(LoggedAggregate):
         replaced_shares: Published[list[RecordedCharge] | None]
 
         def sentence(self, named: Named) -> str:
-            return f"repriced in session {self.subject(named)} {_turn_text(self)}"
+            return f"repriced in session {self.subject(named)} {turn_text(self)}"
 
     class Ended(LoggedAggregate.Event):
         """The session has ended; late turns may still arrive.
@@ -217,22 +212,14 @@ class ChatSession(LoggedAggregate):
         self.started_at = started_at
         self.ended_at: str | None = None
         self.turns = 0
-        # For each turn a space and its key; if made from spans, ":" and their number.
-        # A dict from turn id to number would need eight times the memory, in a cache
-        # of 20,000 aggregates, and each turn would copy it: state is immutable.
         self.turn_keys = ""
 
-    def turn_entry(self, turn_id: str) -> str | None:
-        """Return a turn's entry in ``turn_keys``, or None."""
-        _, key, rest = self.turn_keys.partition(_key(turn_id))
-        return key + rest.split(" ", 1)[0] if key else None
-
     def has_turn(self, turn_id: str) -> bool:
-        return self.turn_entry(turn_id) is not None
+        return turn_keys.find(self.turn_keys, turn_id) is not None
 
     def accepts(self, turn: Turn) -> bool:
         """Return whether a turn is new, or made from more spans than before."""
-        entry = self.turn_entry(turn.turn_id)
+        entry = turn_keys.find(self.turn_keys, turn.turn_id)
         if entry is None:
             return True
         _, _, spans = entry.partition(":")
@@ -296,11 +283,7 @@ class ChatSession(LoggedAggregate):
             spans=turn.spans,
             shares=repriced.shares,
             replaced=charge_in(turn.used),
-            replaced_shares=(
-                None
-                if turn.shares is None
-                else [charge_in(share) for share in turn.shares]
-            ),
+            replaced_shares=turn.shares and [charge_in(each) for each in turn.shares],
         )
 
     def end(self, *, at: datetime) -> bool:
@@ -313,29 +296,3 @@ class ChatSession(LoggedAggregate):
     @event(Ended)
     def _ended(self, ended_at: str) -> None:
         self.ended_at = ended_at
-
-
-def _entry(turn_id: str, spans: int | None) -> str:
-    return _key(turn_id) + ("" if spans is None else f":{spans}")
-
-
-def _key(turn_id: str) -> str:
-    digest = hashlib.blake2b(turn_id.encode(), digest_size=KEY_BYTES).digest()
-    return " " + base64.urlsafe_b64encode(digest).decode()
-
-
-def _turn_text(event: Any) -> str:
-    """Describe a turn in a sentence of the audit trail, without its sealed texts."""
-    model = f" by {event.model}" if event.model else ""
-    tokens = [
-        f"{count} {kind}"
-        for kind, count in (
-            ("prompt", event.prompt_tokens),
-            ("completion", event.completion_tokens),
-        )
-        if count is not None
-    ]
-    counted = f", {' and '.join(tokens)} tokens" if tokens else ""
-    cost = f", cost {event.cost} {event.currency}" if event.cost is not None else ""
-    failed = ", failed" if event.is_error else ""
-    return f"turn {event.turn_id!r}{model}{counted}{cost}{failed}"

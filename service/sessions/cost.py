@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final, Literal
 
+from service.pacing import Pace
 from service.price_catalog.charge import EXACT, Charge, Unpriced
 from service.price_catalog.pricing import Catalog, price_call
 from service.price_catalog.usage import Usage
@@ -31,12 +32,13 @@ async def charge_of_turn(
 ) -> tuple[Charge, list[PricedShare]]:
     """Return the cost of a turn, and of each model's part of a turn made from spans.
 
-    A recorded cost stays when a past price is corrected later.
+    A recorded cost stays when a past price is corrected later, until it is repriced.
     """
     if turn.spans is None:
         return await _charge_of_reported(turn, catalog), []
+    pace = Pace()
     priced = [
-        PricedShare(share=share, charge=await _charge_of_share(share, catalog))
+        PricedShare(share=share, charge=await _charge_of_share(share, catalog, pace))
         for share in turn.shares
     ]
     return total_charge([part.charge for part in priced]), priced
@@ -75,14 +77,15 @@ def total_charge(charges: Sequence[Charge]) -> Charge:
     )
 
 
-async def _charge_of_share(share: ModelShare, catalog: Catalog) -> Charge:
+async def _charge_of_share(share: ModelShare, catalog: Catalog, pace: Pace) -> Charge:
     models = _names(share)
-    return total_charge(
-        [
+    charges = []
+    for call in share.calls:
+        charges.append(
             await _charge(call.usage, share.provider, models, call.started_at, catalog)
-            for call in share.calls
-        ]
-    )
+        )
+        await pace.pause()
+    return total_charge(charges)
 
 
 def _names(share: ModelShare) -> list[str | None]:

@@ -1,5 +1,6 @@
 """The model calls of a turn as its event holds them, to price them again later."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
@@ -58,9 +59,13 @@ class RecordedTurn:
     def is_repriceable(self) -> bool:
         return self.spans is None or self.calls is not None
 
+    @property
+    def models(self) -> list[RecordedShare]:
+        """What each model used."""
+        return self.shares or [self.used]
+
     def turn(self) -> Turn:
         """Return the turn as it was reported, without its texts."""
-        used = self.shares or [self.used]
         return Turn(
             turn_id=self.turn_id,
             started_at=self.started_at,
@@ -70,7 +75,7 @@ class RecordedTurn:
             tokens=token_counts(self.used),
             is_error=self.is_error,
             texts=Texts(),
-            shares=shares_of(self.calls, used) if self.calls else (),
+            shares=shares_of(self.calls, self.models) if self.calls else (),
             spans=self.spans,
         )
 
@@ -94,9 +99,12 @@ def shares_of(
     calls: Sequence[RecordedCall], used: Sequence[RecordedShare]
 ) -> tuple[ModelShare, ...]:
     """Return the shares of a turn with the calls that they are priced by."""
+    of_share: defaultdict[int, list[RecordedCall]] = defaultdict(list)
+    for call in calls:
+        of_share[call["share"]].append(call)
     shares = []
     for index, share in enumerate(used):
-        own = [call for call in calls if call["share"] == index]
+        own = of_share[index]
         shares.append(
             ModelShare(
                 provider=share["provider"],

@@ -1,6 +1,5 @@
 """Reprice recorded turns by the prices that the catalog has now."""
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -8,11 +7,19 @@ from typing import Any
 from uuid import UUID
 
 from service.event_log.unit_of_work import UnitOfWork
+from service.pacing import Pace, computed
+from service.price_catalog.charge import Charge
 from service.sessions.aggregate import ChatSession
 from service.sessions.cost import charge_of_turn
 from service.sessions.policy import refuse_unless_may_reprice
 from service.sessions.recorded_calls import RecordedTurn
-from service.sessions.turn import RecordedShare, charge_in, recorded_share
+from service.sessions.turn import (
+    PricedShare,
+    RecordedShare,
+    Turn,
+    charge_in,
+    recorded_share,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,10 +38,7 @@ class Repriced:
 
     before: RecordedTurn
     after: RecordedTurn | None
-
-    @property
-    def changed(self) -> bool:
-        return self.after is not None and _charges(self.before) != _charges(self.after)
+    changed: bool = False
 
 
 async def reprice_session(
@@ -51,23 +55,30 @@ async def reprice_session(
     if session.version != command.version:
         return None
     outcomes = []
+    pace = Pace()
     for turn in command.turns:
-        outcome = Repriced(turn, await _repriced(turn, work))
+        outcome = await _repriced(turn, work)
         outcomes.append(outcome)
         if outcome.changed and not command.dry_run:
             assert outcome.after is not None
             session.reprice_turn(turn, outcome.after)
-        # Other requests run between two turns: a turn may have thousands of calls.
-        await asyncio.sleep(0)
+        await pace.pause()
     work.save(session)
     return outcomes
 
 
-async def _repriced(recorded: RecordedTurn, work: UnitOfWork) -> RecordedTurn | None:
+async def _repriced(recorded: RecordedTurn, work: UnitOfWork) -> Repriced:
     if not recorded.is_repriceable:
-        return None
-    turn = recorded.turn()
+        return Repriced(recorded, None)
+    calls = len(recorded.calls or ())
+    turn = await computed(calls, recorded.turn)
     charge, priced = await charge_of_turn(turn, work)
+    return await computed(calls, _compared, recorded, turn, charge, priced)
+
+
+def _compared(
+    recorded: RecordedTurn, turn: Turn, charge: Charge, priced: Sequence[PricedShare]
+) -> Repriced:
     used: RecordedShare = {
         **recorded_share(turn, charge),
         "reported_cost": recorded.used["reported_cost"],
@@ -75,15 +86,18 @@ async def _repriced(recorded: RecordedTurn, work: UnitOfWork) -> RecordedTurn | 
     shares = recorded.shares and [
         recorded_share(part.share, part.charge) for part in priced
     ]
-    return replace(recorded, used=used, shares=shares)
+    after = replace(recorded, used=used, shares=shares)
+    uses = zip(
+        (recorded.used, *recorded.models), (after.used, *after.models), strict=True
+    )
+    changed = any(
+        comparable_charge(before) != comparable_charge(now) for before, now in uses
+    )
+    return Repriced(recorded, after, changed)
 
 
-def _charges(turn: RecordedTurn) -> list[dict[str, Any]]:
-    """Return how a turn and its shares are priced, in a form that compares."""
-    return [_comparable(used) for used in (turn.used, *(turn.shares or ()))]
-
-
-def _comparable(used: RecordedShare) -> dict[str, Any]:
+def comparable_charge(used: RecordedShare) -> dict[str, Any]:
+    """Return how a turn or a share is priced, in a form that compares."""
     cost = used["cost"]
     charge: dict[str, Any] = dict(charge_in(used))
     return {**charge, "cost": None if cost is None else Decimal(cost)}

@@ -10,7 +10,7 @@ from service.sessions.recorded_calls import RecordedTurn
 
 PAGE_TURNS: Final = 500
 # A page ends after the turn with this call: a turn may have thousands.
-PAGE_CALLS: Final = 10_000
+PAGE_CALLS: Final = 5_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

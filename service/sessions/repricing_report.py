@@ -8,18 +8,20 @@ from uuid import UUID
 
 from typing_extensions import TypedDict
 
+from service.pacing import Pace
 from service.price_catalog.charge import EXACT
-from service.sessions.recorded_calls import RecordedTurn
-from service.sessions.repricing import Repriced
+from service.sessions.repricing import Repriced, comparable_charge
 from service.sessions.repricing_page import TurnPosition
+from service.sessions.turn import RecordedShare
 
 
 class RepricedUsage(TypedDict):
-    """The turns of a day, an agent and a model that have another cost or price.
+    """The turns of a day and an agent in which a model has another cost or price.
 
-    `old_cost` sums up the turns that had a cost, `new_cost` those that have one now;
-    null if none has. If the currency changes, each has a row of its own, and the turns
-    count in the row of the new one.
+    A turn with several models counts for each of them that changes. `old_cost` sums up
+    the turns that had a cost, `new_cost` those that have one now; null if none has. If
+    the currency changes, each has a row of its own, and the turns count in the row of
+    the new one.
     """
 
     day: date
@@ -68,14 +70,19 @@ class Report:
     turns_skipped: int = 0
     rows: dict[Key, RepricedUsage] = field(default_factory=dict)
 
-    def add(self, agent_id: UUID, outcomes: Iterable[Repriced]) -> None:
+    async def add(self, agent_id: UUID, outcomes: Iterable[Repriced]) -> None:
+        pace = Pace()
         for outcome in outcomes:
             self.turns += 1
             if outcome.after is None:
                 self.turns_not_repriceable += 1
             elif outcome.changed:
                 self.turns_changed += 1
-                self._add_change(agent_id, outcome.before, outcome.after)
+                for models in zip(
+                    outcome.before.models, outcome.after.models, strict=True
+                ):
+                    self._add_change(agent_id, outcome.before.started_at, *models)
+                    await pace.pause()
 
     def skip(self, turns: int) -> None:
         """Count turns of a session that changed since it was read."""
@@ -94,25 +101,31 @@ class Report:
         }
 
     def _add_change(
-        self, agent_id: UUID, before: RecordedTurn, after: RecordedTurn
+        self,
+        agent_id: UUID,
+        started_at: datetime,
+        before: RecordedShare,
+        after: RecordedShare,
     ) -> None:
-        old, new = before.used["cost"], after.used["cost"]
-        had, has = before.used["currency"], after.used["currency"]
-        row = self._row(agent_id, after, has or had)
+        if comparable_charge(before) == comparable_charge(after):
+            return
+        day = started_at.astimezone(UTC).date()
+        old, new = before["cost"], after["cost"]
+        had, has = before["currency"], after["currency"]
+        row = self._row(day, agent_id, after, has or had)
         if new is not None:
             row["new_cost"] = _added(row["new_cost"], new)
         if old is not None:
-            old_row = self._row(agent_id, before, had)
+            old_row = self._row(day, agent_id, before, had)
             old_row["old_cost"] = _added(old_row["old_cost"], old)
         row["turns_changed"] += 1
         row["turns_getting_a_price"] += old is None and new is not None
         row["turns_losing_their_price"] += old is not None and new is None
 
     def _row(
-        self, agent_id: UUID, turn: RecordedTurn, currency: str | None
+        self, day: date, agent_id: UUID, used: RecordedShare, currency: str | None
     ) -> RepricedUsage:
-        day = turn.started_at.astimezone(UTC).date()
-        provider, model = turn.used["provider"], turn.used["model"]
+        provider, model = used["provider"], used["model"]
         return self.rows.setdefault(
             (day, agent_id, provider, model, currency),
             {

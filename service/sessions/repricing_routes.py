@@ -79,8 +79,8 @@ async def post_reprice(
     imports. By default nothing is changed: `dry_run` false records the new costs. A
     request takes up to 500 turns, fewer if they have many calls; while `next` isn't
     null, send it as `after` for the following ones. The turns of a session change
-    together; a repeated request changes nothing. `provider` and `model` are those of
-    the turns.
+    together; a repeated request changes nothing. `provider` and `model` select the
+    turns in which one of the calls names them.
     """
     principal = request[PRINCIPAL]
     refuse_unless_may_reprice(principal)
@@ -106,7 +106,7 @@ async def post_reprice(
         if outcomes is None:
             report.skip(len(found.turns))
         else:
-            report.add(found.agent_id, outcomes)
+            await report.add(found.agent_id, outcomes)
         if appended is not None and appended.position is not None:
             position = appended.position
             remember_write(request, position)

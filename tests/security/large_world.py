@@ -11,10 +11,12 @@ from projections.catalog import PROJECTORS
 from projections.engine.progress import wait_for_position
 from service.http.operation import Operation
 from service.resources import Resources
+from service.sessions.otlp.pending import SPANS_OF_TRACE_MAX
 from service.tool_rules.body import RULES_MAX
 from service.tool_rules.commands import RULES_PER_AGENT_MAX
 from tests.callers import Caller
 from tests.openapi.walk import Walk, make_things
+from tests.sessions.otlp.spans import export, llm, send, span
 
 CONNECTORS: Final = RULES_PER_AGENT_MAX // RULES_MAX
 LARGE_EVENTS: Final = 40
@@ -76,6 +78,7 @@ async def make_large_world(resources: Resources, caller: Caller, folder: Path) -
     world.turn = dict(walk.examples["post_turn"]["body"])
     await _make_rules(world)
     await _make_sessions(world)
+    await _make_long_turns(world)
     await _make_pages(world)
     await world.caught_up()
     return world
@@ -149,6 +152,38 @@ async def _make_sessions(world: World) -> None:
         await caller.post(f"{path}/{each}/turns", turn)
 
     await _at_once(converse, SESSIONS)
+
+
+async def _make_long_turns(world: World) -> None:
+    """Make turns of as many calls as spans fit into a trace, some of many models."""
+    agent_id = world.ids["full_agent_id"]
+    for number, models in enumerate((1, SPANS_OF_TRACE_MAX)):
+        calls = [
+            llm(
+                each,
+                1,
+                each,
+                1,
+                trace=number + 1,
+                gen_ai__request__model="late",
+                llm__model_name=f"model-{each % models}",
+            )
+            for each in range(2, SPANS_OF_TRACE_MAX + 1)
+        ]
+        root = span(1, trace=number + 1, session__id=f"long-turns-{number}", took=9)
+        body = export(agent_id, root, *calls)
+        sent = await send(world.caller, body, Content_Encoding="gzip")
+        assert sent.rejected == 0, sent
+    # Repricing changes each call.
+    price = {
+        "provider": "acme",
+        "model": "late",
+        "input_price_per_1m": 1,
+        "output_price_per_1m": 1,
+        "effective_from": "2026-01-01T00:00:00Z",
+    }
+    reply = await world.caller.post("/api/llm-router/prices", price)
+    assert reply.status == 201, reply.data
 
 
 async def _make_pages(world: World) -> None:

@@ -187,6 +187,17 @@ def _secret(_world: World) -> Iterator[Ask]:
         yield json_ask("a long value", {"value": text, "name": "LONG"})
 
 
+def _reprice(world: World) -> Iterator[Ask]:
+    period = {"from_time": "2000-01-01T00:00:00Z", "until_time": "2030-01-01T00:00:00Z"}
+    for dry_run in (True, False):
+        for what, filters in {
+            "everything": {},
+            "calls": {"agent_id": world.ids["full_agent_id"]},
+        }.items():
+            body = {**period, **filters, "dry_run": dry_run}
+            yield json_ask(f"{what}, {'dry' if dry_run else 'recorded'}", body)
+
+
 def _pages(_world: World) -> Iterator[Ask]:
     yield query_ask("a whole page", limit=100)
 
@@ -413,6 +424,7 @@ WORST: Final[Mapping[str, Worst]] = {
     "post_secret": _secret,
     "put_secret": _secret,
     "post_turn": _turn,
+    "post_reprice": _reprice,
     "get_session": _session,
     "get_session_list": _session_list,
     "get_usage": _usage,

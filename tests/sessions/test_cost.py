@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
+from unittest.mock import ANY
 from uuid import UUID
 
 import pytest
@@ -137,6 +138,8 @@ async def test_a_turn_is_priced_at_its_own_time(
         "total": {"cost": 0.0000033, "currency": "USD"},
         "traces_without_price": 0,
         "unpriced": [],
+        "first_priced_at": ANY,
+        "last_priced_at": ANY,
         "reported": {"cost": None, "traces": 0},
     }
     assert b'"cost":0.0000033,' in reply.body
@@ -149,5 +152,7 @@ async def test_a_turn_is_priced_at_its_own_time(
         "total": {"cost": None, "currency": None},
         "traces_without_price": 1,
         "unpriced": ["no_price_then"],
+        "first_priced_at": ANY,
+        "last_priced_at": ANY,
         "reported": {"cost": None, "traces": 0},
     }

@@ -1,5 +1,7 @@
 """Operation 4: what the list of sessions answers."""
 
+from unittest.mock import ANY
+
 import pytest
 
 from service.resources import Resources
@@ -37,6 +39,8 @@ async def test_a_row_says_everything_that_its_turns_do(
                 "total": {"cost": None, "currency": None},
                 "traces_without_price": 3,
                 "unpriced": ["no_such_model"],
+                "first_priced_at": ANY,
+                "last_priced_at": ANY,
                 "reported": {"cost": None, "traces": 0},
             },
             "token_usage": {

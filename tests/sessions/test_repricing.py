@@ -136,6 +136,11 @@ async def test_a_correction_reprices_sessions_and_usage(
         assert old["priced_at"] < new["priced_at"]
         changed = {"cost", "price_id", "priced_at"}
         assert {name for name in new if old[name] != new[name]} == changed
+    for each in (before, after):
+        times = [shown_turn["priced_at"] for shown_turn in each["turns"]]
+        summary = each["cost_summary"]
+        assert summary["first_priced_at"] == min(times)
+        assert summary["last_priced_at"] == max(times)
     row = (await usage(ada, done.position))["swift"]
     assert (row["cost"], row["turns"]) == (6, 2)
 
@@ -221,6 +226,10 @@ async def test_each_call_of_a_turn_from_spans_is_priced_again(
 
     done = await reprice(root, recorded, dry_run=False)
 
+    # The other model of the turn stays as it was.
+    [row] = done.data["differences"]
+    assert (row["model"], row["old_cost"], row["new_cost"]) == ("swift", 2.4, 1.2)
+    assert row["turns_changed"] == done.data["turns_changed"] == 1
     # No prompt is longer than the tier begins, though their sum is.
     [repriced] = (await shown(ada, done.position))["turns"]
     assert repriced["cost"] == 3.2
@@ -300,6 +309,23 @@ async def test_filters_and_the_half_open_period_choose_turns(
         found[name] = (await reprice(root, recorder.last, **chosen)).data["turns"]
 
     assert found == {"all": 2, "model": 1, "provider": 0, "agent": 2, "no agent": 0}
+
+
+async def test_filters_find_every_model_of_a_turn(
+    recorder: Recorder, root: Caller
+) -> None:
+    recorded = await traced(recorder)
+    filters: list[dict[str, str]] = [
+        {"model": "swift"},
+        {"model": "slow", "provider": "acme"},
+        {"model": "other"},
+        {"provider": "other"},
+    ]
+    found = [
+        (await reprice(root, recorded, **names)).data["turns"] for names in filters
+    ]
+
+    assert found == [1, 1, 0, 0]
 
 
 async def test_a_period_that_ends_before_it_starts_is_refused(root: Caller) -> None:

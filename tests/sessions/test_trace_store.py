@@ -146,6 +146,8 @@ async def test_the_store_s_figures_fill_in_a_session_without_turns(
         "total": {"cost": 0.25, "currency": "USD"},
         "traces_without_price": None,
         "unpriced": [],
+        "first_priced_at": None,
+        "last_priced_at": None,
         "reported": {"cost": None, "traces": 0},
     }
     assert (empty["num_traces"], empty["num_traces_with_error"]) == (3, 1)

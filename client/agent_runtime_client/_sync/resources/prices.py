@@ -583,7 +583,7 @@ class PricesResource:
         costs. A request takes up to 500 turns, fewer if they have many calls; while
         `next` isn't null, send it as `after` for the following ones. The turns of a
         session change together; a repeated request changes nothing. `provider` and
-        `model` are those of the turns.
+        `model` select the turns in which one of the calls names them.
         """
         return self._caller.model(
             operations.POST_REPRICE,
