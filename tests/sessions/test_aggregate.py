@@ -91,7 +91,7 @@ def test_a_turn_event_holds_plain_json() -> None:
         "pricing_rule": None,
         "unpriced": None,
         "reported_cost": None,
-        "class_version": 2,
+        "class_version": 3,
         "is_error": False,
         "sealed_error": None,
         "sealed_input": None,
@@ -100,6 +100,7 @@ def test_a_turn_event_holds_plain_json() -> None:
         "output_truncated": False,
         "spans": None,
         "shares": None,
+        "calls": None,
     }
 
 

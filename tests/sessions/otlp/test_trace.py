@@ -219,6 +219,9 @@ def settled(prices: None, resources: Resources, recorder: Recorder, ada: Caller)
         found = await session(ada, f"chat-{session_id}", exported)
         usage = await ada.get("/api/usage?from_day=2026-03-01&until_day=2026-03-01")
         turns = [{name: each[name] for name in TURN} for each in found["turns"]]
+        # When the last of its spans came.
+        for name in ("first_priced_at", "last_priced_at"):
+            assert found["cost_summary"].pop(name) is not None
         return {name: found[name] for name in FIGURES}, turns, usage.status
 
     return send_all
