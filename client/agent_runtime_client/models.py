@@ -37,6 +37,19 @@ class AcceptedDefinitions(Model):
     }
 
 
+class After(Model):
+    """`next` of the page before."""
+
+    started_at: datetime
+    session: UUID
+    version: int
+
+    CONVERTERS = {
+        "started_at": datetime.fromisoformat,
+        "session": UUID,
+    }
+
+
 class AgentList(Model):
     agents: Sequence[Agent]
     end_cursor: UUID | None
@@ -326,7 +339,8 @@ class CostSummary(Model):
     """Costs of a session.
 
     `traces_without_price` is null when the cost comes from the trace store; `unpriced`
-    names the reasons.
+    names the reasons. The costs of its traces were computed by the price catalog as
+    recorded at times from `first_priced_at` to `last_priced_at`; null without traces.
     """
 
     total: TotalCost
@@ -341,10 +355,14 @@ class CostSummary(Model):
             "not_recorded",
         ]
     ]
+    first_priced_at: datetime | None
+    last_priced_at: datetime | None
     reported: ReportedCost
 
     CONVERTERS = {
         "total": lambda value: TotalCost.decode(value),
+        "first_priced_at": datetime.fromisoformat,
+        "last_priced_at": datetime.fromisoformat,
         "reported": lambda value: ReportedCost.decode(value),
     }
 
@@ -807,6 +825,17 @@ class ModelEntry(Model):
     }
 
 
+class NextTurns(Model):
+    started_at: datetime
+    session: UUID
+    version: int
+
+    CONVERTERS = {
+        "started_at": datetime.fromisoformat,
+        "session": UUID,
+    }
+
+
 class Origin(Model):
     """The event that caused something, its author and its time.
 
@@ -1094,6 +1123,55 @@ class ReportedCost(Model):
 
     CONVERTERS = {
         "cost": float,
+    }
+
+
+class RepricedUsage(Model):
+    """The turns of a day and an agent in which a model has another cost or price.
+
+    A turn with several models counts for each of them that changes. `old_cost` sums up
+    the turns that had a cost, `new_cost` those that have one now; null if none has. If
+    the currency changes, each has a row of its own, and the turns count in the row of
+    the new one.
+    """
+
+    day: date
+    agent_id: UUID
+    provider: str | None
+    model: str | None
+    currency: str | None
+    old_cost: Decimal | None
+    new_cost: Decimal | None
+    turns_changed: int
+    turns_getting_a_price: int
+    turns_losing_their_price: int
+
+    CONVERTERS = {
+        "day": date.fromisoformat,
+        "agent_id": UUID,
+        "old_cost": decimal,
+        "new_cost": decimal,
+    }
+
+
+class RepricingReport(Model):
+    """What repricing changes or would change, for one request's turns.
+
+    `turns_not_repriceable` were recorded by a version that didn't record their calls,
+    `turns_skipped` belong to sessions that changed meanwhile: repeat the request.
+    """
+
+    dry_run: bool
+    turns: int
+    turns_changed: int
+    turns_not_repriceable: int
+    turns_skipped: int
+    differences: Sequence[RepricedUsage]
+    next: NextTurns | None
+
+    CONVERTERS = {
+        "differences": lambda value: list_of(RepricedUsage.decode)(value),
+        "next": lambda value: NextTurns.decode(value),
     }
 
 
@@ -1402,6 +1480,7 @@ class ShownTurn(Model):
         ]
         | None
     )
+    priced_at: datetime
     reported_cost: float | None
     is_error: bool
     error: str | None
@@ -1416,6 +1495,7 @@ class ShownTurn(Model):
         "latency_ms": float,
         "token_usage": lambda value: TokenUsage.decode(value),
         "cost": decimal,
+        "priced_at": datetime.fromisoformat,
         "reported_cost": float,
     }
 
@@ -1817,6 +1897,7 @@ class WindowBody(Model):
 
 __all__ = [
     "AcceptedDefinitions",
+    "After",
     "Agent",
     "AgentList",
     "AgentRules",
@@ -1867,6 +1948,7 @@ __all__ = [
     "Me",
     "ModelDifference",
     "ModelEntry",
+    "NextTurns",
     "Origin",
     "Pagination",
     "PartialSuccess",
@@ -1886,6 +1968,8 @@ __all__ = [
     "ReplacedRules",
     "ReplayedAggregate",
     "ReportedCost",
+    "RepricedUsage",
+    "RepricingReport",
     "RestoredRules",
     "RevokedAgentToken",
     "Role",
