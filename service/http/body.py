@@ -37,6 +37,8 @@ JSON_DEPTH_MAX = 32
 JSON_VALUES_MAX = 5_000
 JSON_QUOTES_MAX = 50_000
 JSON_BYTES_UNCOUNTED_MAX = JSON_VALUES_MAX
+INTEGER_MIN = -(2**63)
+INTEGER_MAX = 2**64 - 1
 # Exporters send one.
 GZIP_MEMBERS_MAX = 16
 # zlib's: the largest window, with a gzip header.
@@ -84,6 +86,29 @@ def parse_json(body: bytes, model: type[Model]) -> Model:
         raise InvalidRequestError(
             "a text of the body contains U+0000", code="nul_in_text", problems=problems
         )
+    return parsed
+
+
+def parse_document(body: bytes) -> Any:
+    """Parse JSON of any shape, within the bounds of all bodies.
+
+    :raises MalformedRequestError: not JSON, too large or too deep, a key twice in one
+        object, or an integer beyond 64 bits, which would be rounded
+    """
+    if len(body) > JSON_BYTES_UNCOUNTED_MAX:
+        _refuse_deep(_bounded(body))
+    elif body.count(b"{") + body.count(b"[") > JSON_DEPTH_MAX:
+        _refuse_deep(_without_strings(body))
+    try:
+        parsed = orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        raise _not_json(error) from None
+    try:
+        _DOCUMENT_DECODER.decode(body.decode())
+    except _DuplicateKeyError:
+        raise MalformedRequestError(
+            "an object of the body has a key twice", code="duplicate_key"
+        ) from None
     return parsed
 
 
@@ -248,11 +273,7 @@ def _refuse_malformed(
     try:
         orjson.loads(body)
     except orjson.JSONDecodeError as error:
-        raise MalformedRequestError(
-            f"the body is not JSON: {error.msg} (line {error.lineno}, "
-            f"column {error.colno})",
-            code="not_json",
-        ) from None
+        raise _not_json(error) from None
     _refuse_duplicates(body, known, names_shown=names_shown)
 
 
@@ -273,6 +294,27 @@ def _refuse_duplicates(
             code="duplicate_key",
             problems=[Problem(name, "given more than once")],
         ) from None
+
+
+def _not_json(error: orjson.JSONDecodeError) -> MalformedRequestError:
+    return MalformedRequestError(
+        f"the body is not JSON: {error.msg} (line {error.lineno}, "
+        f"column {error.colno})",
+        code="not_json",
+    )
+
+
+def _in_64_bits(digits: str) -> str:
+    if (
+        len(digits) > len(str(INTEGER_MAX))
+        or not INTEGER_MIN <= int(digits) <= INTEGER_MAX
+    ):
+        raise MalformedRequestError(
+            f"an integer must be between {INTEGER_MIN} and {INTEGER_MAX}; send longer "
+            "ones as strings",
+            code="integer_too_large",
+        )
+    return digits
 
 
 class _DuplicateKeyError(Exception):
@@ -330,6 +372,9 @@ def _refuse_deep(outside: bytes) -> None:
 # Numbers stay text: Python refuses to convert very long ones.
 _KEYS_DECODER = json.JSONDecoder(
     object_pairs_hook=_refuse_duplicate_keys, parse_int=str, parse_float=str
+)
+_DOCUMENT_DECODER = json.JSONDecoder(
+    object_pairs_hook=_refuse_duplicate_keys, parse_int=_in_64_bits, parse_float=str
 )
 # Possessive, and to the end where the closing quote is missing: linear in any body.
 _STRINGS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)

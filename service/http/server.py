@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 from uuid import uuid4
 
@@ -99,13 +99,25 @@ class _Server(web.Server):
         if len(self.connections) >= self._limit.connections_max:
             return OverloadProtocol(self._limit)
         loop = asyncio.get_running_loop()
-        return _Connection(self, loop=loop, **self._connection_settings)
+        return Connection(self, loop=loop, **self._connection_settings)
 
 
-class _Connection(RequestHandler):
-    """Refuses malformed requests; aiohttp would quote them and name its version."""
+class Connection(RequestHandler):
+    """Refuses malformed requests; aiohttp would quote them and name its version.
 
-    __slots__ = ()
+    ``on_lost`` is called when the client disconnects.
+    """
+
+    __slots__ = ("on_lost",)
+
+    def __init__(self, *arguments: Any, **settings: Any) -> None:
+        super().__init__(*arguments, **settings)
+        self.on_lost: Callable[[], None] | None = None
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        super().connection_lost(exc)
+        if self.on_lost is not None:
+            self.on_lost()
 
     def handle_error(
         self,

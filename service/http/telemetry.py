@@ -39,9 +39,16 @@ def name_request(request: web.Request) -> None:
     if given is None or not _REQUEST_ID.fullmatch(given):
         given = os.urandom(16).hex()
     request[REQUEST_ID] = given
-    traceparent = headers.get("traceparent")
-    if traceparent is not None and _TRACEPARENT.fullmatch(traceparent):
+    traceparent = valid_traceparent(headers.get("traceparent"))
+    if traceparent is not None:
         request[TRACEPARENT] = traceparent
+
+
+def valid_traceparent(given: object) -> str | None:
+    """Return a traceparent of W3C Trace Context; None if it isn't one."""
+    if isinstance(given, str) and _TRACEPARENT.fullmatch(given):
+        return given
+    return None
 
 
 def add_edge_headers(request: web.BaseRequest, response: web.StreamResponse) -> None:

@@ -128,6 +128,10 @@ class KeyRing:
         """
         return self._mac("fingerprint", b"request", *parts)
 
+    def request_state_mac(self, *parts: bytes) -> bytes:
+        """Return 32 bytes that authenticate state which an agent's client keeps."""
+        return self._mac("fingerprint", b"request state", *parts)
+
     def purpose_check(self) -> bytes:
         """Return 32 bytes that identify these purpose keys."""
         checks = (self._mac(name, b"purpose check") for name in PURPOSES)

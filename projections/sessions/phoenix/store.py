@@ -14,7 +14,6 @@ from typing import Final
 
 from prometheus_client import Counter, Gauge, Histogram
 
-from projections.sessions.phoenix.breaker import CircuitBreaker
 from projections.sessions.phoenix.client import (
     DocumentError,
     GraphQLAnswer,
@@ -26,6 +25,7 @@ from projections.sessions.phoenix.documents import PER_DOCUMENT_MAX, Document
 from projections.sessions.phoenix.lookup import Lookup
 from projections.sessions.phoenix.memory import Memory
 from projections.sessions.trace_store import Enrichments, SessionKey
+from service.circuit_breaker import CircuitBreaker
 
 # Time before the page's deadline, so that answers found in time are shown.
 MARGIN_S: Final = 0.1

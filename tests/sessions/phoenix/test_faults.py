@@ -10,10 +10,10 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer, unused_port
 
-from projections.sessions.phoenix.breaker import FAILURES_MAX
 from projections.sessions.phoenix.store import open_phoenix
 from projections.sessions.trace_store import TRACES, Traces
 from service.app import create_app
+from service.circuit_breaker import FAILURES_MAX
 from service.resources import Resources
 from tests.callers import Caller
 from tests.sessions.phoenix.fake import FakePhoenix, node, serving

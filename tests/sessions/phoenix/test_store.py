@@ -11,9 +11,9 @@ import pytest
 from aiohttp import web
 
 from projections.sessions.phoenix import memory
-from projections.sessions.phoenix.breaker import FAILURES_MAX
 from projections.sessions.phoenix.memory import Memory
 from projections.sessions.phoenix.store import PhoenixStore, open_phoenix
+from service.circuit_breaker import FAILURES_MAX
 from tests.sessions.phoenix.fake import AGENT, OTHER, FakePhoenix, key, node, serving
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from projections.sessions.phoenix.breaker import (
+from service.circuit_breaker import (
     FAILURES_MAX,
     REST_MAX_S,
     REST_S,

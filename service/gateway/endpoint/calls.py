@@ -1,0 +1,155 @@
+"""tools/call: check limits, decide, perhaps ask a person, forward."""
+
+import asyncio
+from time import perf_counter, time
+from typing import Any, Final
+
+from service.gateway.endpoint.asked import Asked
+from service.gateway.endpoint.forwarding import Forwarder, Forwarding
+from service.gateway.endpoint.metrics import CALLS
+from service.gateway.endpoint.reply import KEEPALIVE_S
+from service.gateway.endpoint.request_state import RequestState, RequestStates
+from service.gateway.endpoint.results import failed, link_to_approval
+from service.gateway.gate import (
+    Admitted,
+    Call,
+    Caller,
+    Gate,
+    Pending,
+    RefusalReason,
+    Refused,
+)
+from service.gateway.protocol.errors import INVALID_PARAMS, RpcError
+from service.gateway.upstream.errors import NOT_REACHABLE
+from service.gateway.upstream.limits import CallLimits
+from service.http.disconnect import cancelled_on_disconnect
+
+UNKNOWN_TOOL: Final = "unknown tool"
+
+
+class ToolCalls:
+    """Answers the calls of one process.
+
+    A person's answer is waited for during ``hold_s``, before the agent is told that it
+    is pending. ``approval_url``, with ``{approval_id}`` in it, is where people answer.
+    """
+
+    def __init__(
+        self,
+        gate: Gate,
+        forwarder: Forwarder,
+        states: RequestStates,
+        *,
+        hold_s: float,
+        approval_url: str | None = None,
+    ) -> None:
+        self._gate = gate
+        self._forwarder = forwarder
+        self._states = states
+        self._hold_s = hold_s
+        self._approval_url = approval_url
+        self._limits = CallLimits()
+
+    async def answer(self, asked: Asked) -> dict[str, Any]:
+        """Return the result of a call.
+
+        :raises RpcError: the parameters are wrong, or there is no such tool
+        :raises ServiceError: too many calls, no valid token, or it can't be recorded
+        :raises ConnectionError: the client has left
+        """
+        call = asked.call()
+        state = self._state(asked, call)
+        await self._check_limits(asked.caller, call)
+        if self._forwarder.is_suspended(call.connector_id):
+            await self._refuse(asked.caller, call, RefusalReason.CIRCUIT_OPEN)
+            return failed(NOT_REACHABLE)
+        with self._limits.counted(asked.caller.agent_id, call.connector_id):
+            decision = await self._gate.admit(asked.caller, call)
+            held_s = 0.0
+            if isinstance(decision, Pending):
+                link = self._link(asked, call, state, decision)
+                if link is not None:
+                    return link
+                began = perf_counter()
+                decision = await self._hold(asked, call, decision)
+                held_s = perf_counter() - began
+            if not isinstance(decision, Admitted):
+                return _not_admitted(decision)
+            result = await self._forwarder.run(
+                Forwarding(
+                    asked=asked,
+                    admitted=decision,
+                    upstream_state=state.inner if state else None,
+                    held_s=held_s,
+                )
+            )
+        if "requestState" in result:
+            inner = RequestState("upstream", result["requestState"])
+            result["requestState"] = self._sealed(inner, asked, call)
+        return result
+
+    def _state(self, asked: Asked, call: Call) -> RequestState | None:
+        params = asked.message.params
+        if "requestState" not in params:
+            return None
+        return self._states.open(params["requestState"], asked.caller, call, time())
+
+    def _sealed(self, state: RequestState, asked: Asked, call: Call) -> str:
+        return self._states.seal(state, asked.caller, call, time())
+
+    async def _check_limits(self, caller: Caller, call: Call) -> None:
+        error = self._limits.reached(caller.agent_id, call.connector_id)
+        if error is not None:
+            await self._refuse(caller, call, RefusalReason.TOO_MANY_CALLS)
+            raise error
+
+    async def _refuse(self, caller: Caller, call: Call, reason: RefusalReason) -> None:
+        CALLS.labels("refused").inc()
+        await self._gate.refused(caller, call, reason)
+
+    def _link(
+        self, asked: Asked, call: Call, state: RequestState | None, pending: Pending
+    ) -> dict[str, Any] | None:
+        """Return a link for the client's user, once, if the client can open one."""
+        elicitation = asked.capabilities.get("elicitation")
+        if (
+            self._approval_url is None
+            or state is not None
+            or not isinstance(elicitation, dict)
+            or "url" not in elicitation
+        ):
+            return None
+        CALLS.labels("pending").inc()
+        url = self._approval_url.replace("{approval_id}", str(pending.approval_id))
+        kept = self._sealed(RequestState("approval"), asked, call)
+        return link_to_approval(pending.message, url, kept)
+
+    async def _hold(
+        self, asked: Asked, call: Call, pending: Pending
+    ) -> Admitted | Refused | Pending:
+        """Wait for a person, and decide again; the client is kept connected."""
+        clock = asyncio.get_running_loop().time
+        until = clock() + self._hold_s
+        decision: Admitted | Refused | Pending = pending
+        while isinstance(decision, Pending) and (left := until - clock()) > 0:
+            with cancelled_on_disconnect(asked.request):
+                answered = await self._gate.answered(decision, min(left, KEEPALIVE_S))
+                if not answered and left > KEEPALIVE_S:
+                    await asked.reply.keep_alive()
+            if answered:
+                decision = await self._gate.admit(asked.caller, call)
+        return decision
+
+
+def _not_admitted(decision: Refused | Pending) -> dict[str, Any]:
+    """Return the tool error that says why.
+
+    :raises RpcError: the agent must not learn more than that there is no such tool
+    """
+    if isinstance(decision, Pending):
+        CALLS.labels("pending").inc()
+    else:
+        CALLS.labels("refused").inc()
+        if decision.reason.hides_the_tool:
+            raise RpcError(INVALID_PARAMS, UNKNOWN_TOOL)
+    return failed(decision.message)

@@ -1,0 +1,100 @@
+"""What an agent sees of its tools, rendered once for as long as nothing changes."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+from uuid import UUID
+
+import orjson
+from cachetools import LRUCache
+
+from service.gateway.gate import Caller, ListedTool
+from service.gateway.protocol.aliases import aliases_of
+from service.gateway.protocol.headers import mirrored_arguments
+
+CALLERS_MAX: Final = 256
+# A client asks again after this time; rules count for calls at once.
+TTL_MS: Final = 5_000
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A tool under the name that the agent uses."""
+
+    listed: ListedTool
+
+    @cached_property
+    def mirrored(self) -> Mapping[tuple[str, ...], str]:
+        """The arguments that headers repeat, by the pinned definition."""
+        return mirrored_arguments(self.listed.definition.document.get("inputSchema"))
+
+
+class Tools:
+    """The tools of one caller: of all its connectors, by alias, or of one, by name."""
+
+    def __init__(self, listed: Sequence[ListedTool], *, aliased: bool) -> None:
+        self.listed = listed
+        self.by_name = _aliased(listed) if aliased else _named(listed)
+
+    @cached_property
+    def stateless_list(self) -> orjson.Fragment:
+        """The result of tools/list in the stateless revision."""
+        return orjson.Fragment(
+            orjson.dumps(
+                {
+                    "resultType": "complete",
+                    "tools": self._documents,
+                    "ttlMs": TTL_MS,
+                    "cacheScope": "private",
+                }
+            )
+        )
+
+    @cached_property
+    def handshake_list(self) -> orjson.Fragment:
+        """The result of tools/list in revisions with a handshake."""
+        return orjson.Fragment(orjson.dumps({"tools": self._documents}))
+
+    @property
+    def _documents(self) -> list[Mapping[str, Any]]:
+        return [
+            {**tool.listed.definition.document, "name": name}
+            for name, tool in self.by_name.items()
+        ]
+
+
+class Catalog:
+    """The tools of the callers that asked last."""
+
+    def __init__(self) -> None:
+        self._tools: LRUCache[tuple[UUID, UUID | None, UUID | None], Tools] = LRUCache(
+            CALLERS_MAX
+        )
+
+    def tools(
+        self, caller: Caller, connector_id: UUID | None, listed: Sequence[ListedTool]
+    ) -> Tools:
+        """Return the tools as ``listed``, which is compared by identity first."""
+        key = (caller.agent_id, caller.user_id, connector_id)
+        known = self._tools.get(key)
+        if known is None or (known.listed is not listed and known.listed != listed):
+            known = self._tools[key] = Tools(listed, aliased=connector_id is None)
+        return known
+
+
+def _named(listed: Sequence[ListedTool]) -> dict[str, Tool]:
+    return {each.definition.name: Tool(each) for each in listed}
+
+
+def _aliased(listed: Sequence[ListedTool]) -> dict[str, Tool]:
+    by_key = {
+        (each.connector.connector_id, each.definition.name): each for each in listed
+    }
+    slugs = {each.connector.connector_id: each.connector.slug for each in listed}
+    aliases = aliases_of(slugs, by_key)
+    order = {key: number for number, key in enumerate(by_key)}
+    return {
+        alias: Tool(by_key[key])
+        for alias, key in sorted(aliases.items(), key=lambda item: order[item[1]])
+    }

@@ -1,0 +1,212 @@
+"""Forward admitted calls, relay what upstreams say meanwhile, record how they end."""
+
+import asyncio
+import logging
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any, Final
+from uuid import UUID
+
+from cachetools import LRUCache
+
+from service.circuit_breaker import CircuitBreaker
+from service.errors import ServiceError
+from service.gateway.endpoint.asked import Asked
+from service.gateway.endpoint.metrics import CALLS, OWN_TIME, UPSTREAM_TIME
+from service.gateway.endpoint.results import failed, inputs_of, result_of_upstream
+from service.gateway.gate import Admitted, Gate, Outcome
+from service.gateway.protocol.headers import parameter_headers
+from service.gateway.protocol.revisions import LOG_LEVEL_KEY
+from service.gateway.upstream.client import Exchange, Request, UpstreamClient
+from service.gateway.upstream.connections import CALL_S
+from service.gateway.upstream.errors import (
+    NO_ANSWER,
+    WANTS_INPUT,
+    NotConnectedError,
+    UpstreamError,
+    unusable,
+)
+from service.http.disconnect import cancelled_on_disconnect
+
+CONNECTORS_MAX: Final = 4096
+PROGRESS: Final = "notifications/progress"
+LOG: Final = "notifications/message"
+# Of a client with a handshake, which can't say in a call which it wants.
+LOG_LEVEL: Final = "info"
+# Fields of each notification that are relayed.
+RELAYED: Final = {
+    PROGRESS: ("progress", "total", "message"),
+    LOG: ("level", "logger", "data"),
+}
+TRACE_CONTEXT: Final = ("traceparent", "tracestate", "baggage")
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(slots=True, kw_only=True)
+class Forwarding:
+    """An admitted call; ``held_s`` is how long a person was waited for before.
+
+    What forwarding it took is filled in, also when it fails.
+    """
+
+    asked: Asked
+    admitted: Admitted
+    upstream_state: str | None = None
+    held_s: float = 0.0
+    outcome: Outcome = Outcome.UPSTREAM_ERROR
+    upstream_s: float | None = None
+    request_bytes: int = 0
+    answer_bytes: int = 0
+
+
+class Forwarder:
+    """Forwards calls, each once, unless their connector can't be reached for long."""
+
+    def __init__(self, gate: Gate, client: UpstreamClient) -> None:
+        self._gate = gate
+        self._client = client
+        self._breakers: LRUCache[UUID, CircuitBreaker] = LRUCache(CONNECTORS_MAX)
+
+    def is_suspended(self, connector_id: UUID) -> bool:
+        """Say whether a connector couldn't be reached several times in a row."""
+        return self._breaker(connector_id).state == "open"
+
+    async def run(self, call: Forwarding) -> dict[str, Any]:
+        """Return the tool's result, or a tool error that says why there is none.
+
+        :raises RpcError: the upstream refused the parameters
+        :raises ConnectionError: the agent's client has left
+        """
+        try:
+            with cancelled_on_disconnect(call.asked.request):
+                async with call.asked.reply.kept_alive(), asyncio.timeout(CALL_S):
+                    result = await self._forward(call)
+        except UpstreamError as error:
+            call.outcome = error.outcome
+            return _explained(call, error)
+        except TimeoutError:
+            call.outcome = Outcome.TIMEOUT
+            return failed(NO_ANSWER)
+        except ServiceError as error:
+            # The credential can't be revealed.
+            call.outcome = Outcome.NOT_SENT
+            return failed(error.message)
+        except (asyncio.CancelledError, ConnectionError):
+            call.outcome = Outcome.CANCELLED
+            raise
+        else:
+            is_error = result.get("isError") is True
+            call.outcome = Outcome.TOOL_ERROR if is_error else Outcome.OK
+            return result
+        finally:
+            await self._finish(call)
+
+    async def _forward(self, call: Forwarding) -> dict[str, Any]:
+        upstream, caller = call.admitted.upstream, call.asked.caller
+        breaker = self._breaker(upstream.connector_id)
+        if not breaker.allows_request():
+            raise NotConnectedError("suspended after failures")
+        started = None
+        try:
+            dialect = await self._client.prepare(upstream, caller)
+            started = perf_counter()
+            async with self._client.send(
+                upstream, caller, dialect, _request(call)
+            ) as exchange:
+                breaker.succeeded()
+                call.request_bytes = exchange.request_bytes
+                try:
+                    message = await _answer(exchange, call.asked)
+                finally:
+                    call.answer_bytes = exchange.answer.bytes_read
+        except NotConnectedError:
+            breaker.failed()
+            raise
+        finally:
+            if started is not None:
+                call.upstream_s = perf_counter() - started
+        return result_of_upstream(message, call.asked.capabilities)
+
+    async def _finish(self, call: Forwarding) -> None:
+        duration_s = perf_counter() - call.asked.started
+        CALLS.labels(call.outcome).inc()
+        upstream_ms = None
+        if call.upstream_s is not None:
+            UPSTREAM_TIME.observe(call.upstream_s)
+            OWN_TIME.observe(max(duration_s - call.upstream_s - call.held_s, 0.0))
+            upstream_ms = round(call.upstream_s * 1000)
+        await self._gate.finished(
+            call.admitted.call_id,
+            outcome=call.outcome,
+            duration_ms=round(duration_s * 1000),
+            upstream_ms=upstream_ms,
+            request_bytes=call.request_bytes,
+            answer_bytes=call.answer_bytes,
+        )
+
+    def _breaker(self, connector_id: UUID) -> CircuitBreaker:
+        breaker = self._breakers.get(connector_id)
+        if breaker is None:
+            breaker = self._breakers[connector_id] = CircuitBreaker()
+        return breaker
+
+
+def _request(call: Forwarding) -> Request:
+    asked, definition = call.asked, call.admitted.definition
+    given, meta = asked.message.params, asked.message.meta
+    params = {"name": definition.name, "arguments": given.get("arguments", {})}
+    if call.upstream_state is not None:
+        params["requestState"] = call.upstream_state
+    if "inputResponses" in given:
+        params["inputResponses"] = given["inputResponses"]
+    sent = {key: meta[key] for key in TRACE_CONTEXT if key in meta}
+    level = meta.get(LOG_LEVEL_KEY) if asked.is_stateless else LOG_LEVEL
+    if level is not None:
+        sent[LOG_LEVEL_KEY] = level
+    mirrored = asked.tool.mirrored
+    return Request(
+        method="tools/call",
+        name=definition.name,
+        params=params,
+        meta=sent,
+        wants_progress="progressToken" in meta,
+        capabilities=inputs_of(asked.capabilities),
+        mirrored=parameter_headers(mirrored, params["arguments"]) if mirrored else {},
+    )
+
+
+async def _answer(exchange: Exchange, asked: Asked) -> dict[str, Any]:
+    async for message in exchange.messages():
+        method = message.get("method")
+        if method is None:
+            return message
+        if "id" in message:
+            raise unusable("it asked the client", WANTS_INPUT)
+        if method in RELAYED:
+            await _relay(method, message.get("params"), exchange, asked)
+    raise unusable("no answer")
+
+
+async def _relay(method: str, params: Any, exchange: Exchange, asked: Asked) -> None:
+    if not isinstance(params, dict):
+        return
+    relayed = {name: params[name] for name in RELAYED[method] if name in params}
+    if method == PROGRESS:
+        # The exchange's id was the upstream's token.
+        if params.get("progressToken") != exchange.id:
+            return
+        relayed["progressToken"] = asked.message.meta["progressToken"]
+    await asked.reply.notify({"jsonrpc": "2.0", "method": method, "params": relayed})
+
+
+def _explained(call: Forwarding, error: UpstreamError) -> dict[str, Any]:
+    logger.warning(
+        "a tool call failed: %s",
+        error.detail or error.message,
+        extra={
+            "connector_id": str(call.admitted.upstream.connector_id),
+            "call_id": str(call.admitted.call_id),
+        },
+    )
+    return failed(error.message)

@@ -1,0 +1,80 @@
+"""State that a client keeps between two rounds of one call, authenticated.
+
+It is bound to the caller, the tool and the arguments: presented with others it is
+refused, and so is one that was changed or has expired.
+"""
+
+import base64
+import binascii
+import hmac
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import orjson
+
+from service.gateway.gate import Call, Caller
+from service.gateway.protocol.errors import INVALID_PARAMS, RpcError
+
+EXPIRY_S: Final = 3600
+CHARACTERS_MAX: Final = 64 * 1024
+MAC_BYTES: Final = 32
+
+Kind = Literal["upstream", "approval"]
+
+
+@dataclass(frozen=True, slots=True)
+class RequestState:
+    """``inner`` is the state of the upstream, if it gave one."""
+
+    kind: Kind
+    inner: str | None = None
+
+
+class RequestStates:
+    """Seals and opens states; ``mac`` has a key that all processes share."""
+
+    def __init__(self, mac: Callable[..., bytes]) -> None:
+        self._mac = mac
+
+    def seal(self, state: RequestState, caller: Caller, call: Call, now: float) -> str:
+        payload = orjson.dumps([int(now) + EXPIRY_S, state.kind, state.inner])
+        mac = self._mac(*_binding(caller, call), payload)
+        return base64.urlsafe_b64encode(mac + payload).decode()
+
+    def open(
+        self, text: object, caller: Caller, call: Call, now: float
+    ) -> RequestState:
+        """Return the state that was sealed.
+
+        :raises RpcError: it isn't ours, is another call's, or has expired
+        """
+        if not isinstance(text, str) or len(text) > 2 * CHARACTERS_MAX:
+            raise _invalid()
+        try:
+            sealed = base64.b64decode(text, altchars=b"-_", validate=True)
+        except (binascii.Error, ValueError):
+            raise _invalid() from None
+        mac, payload = sealed[:MAC_BYTES], sealed[MAC_BYTES:]
+        if not hmac.compare_digest(mac, self._mac(*_binding(caller, call), payload)):
+            raise _invalid()
+        expires, kind, inner = orjson.loads(payload)
+        if expires < now:
+            raise _invalid()
+        return RequestState(kind, inner)
+
+
+def _binding(caller: Caller, call: Call) -> tuple[bytes, ...]:
+    return (
+        caller.agent_id.bytes,
+        caller.user_id.bytes if caller.user_id else b"",
+        call.connector_id.bytes,
+        call.tool.encode(),
+        call.arguments,
+    )
+
+
+def _invalid() -> RpcError:
+    return RpcError(
+        INVALID_PARAMS, "requestState is not of this call, or has expired; call again"
+    )

@@ -1,0 +1,113 @@
+"""Results of tools/call: the upstream's, made fit for the agent's client, and ours."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from service.gateway.protocol.errors import (
+    INVALID_PARAMS,
+    MISSING_CAPABILITY,
+    RpcError,
+)
+from service.gateway.protocol.revisions import RESERVED
+from service.gateway.upstream.errors import REFUSED, WANTS_INPUT, unusable
+
+# What a client can be asked for, by the capability that says so.
+INPUTS: Final = {
+    "elicitation": "elicitation/create",
+    "sampling": "sampling/createMessage",
+    "roots": "roots/list",
+}
+
+
+def failed(message: str) -> dict[str, Any]:
+    """Return a tool error, which models read."""
+    return {
+        "resultType": "complete",
+        "content": [{"type": "text", "text": message}],
+        "isError": True,
+    }
+
+
+def link_to_approval(message: str, url: str, state: str) -> dict[str, Any]:
+    """Return what makes a client show its user where people approve."""
+    params = {"mode": "url", "message": message, "url": url}
+    return {
+        "resultType": "input_required",
+        "inputRequests": {
+            "approval": {"method": INPUTS["elicitation"], "params": params}
+        },
+        "requestState": state,
+    }
+
+
+def inputs_of(capabilities: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a client can be asked for, of its capabilities."""
+    return {
+        name: value
+        for name, value in capabilities.items()
+        if name in INPUTS and isinstance(value, dict)
+    }
+
+
+def result_of_upstream(
+    message: Mapping[str, Any], capabilities: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the result of an upstream's answer, without what isn't for the agent.
+
+    :raises RpcError: the upstream refused the arguments, or lacks a capability
+    :raises UpstreamError: any other error, or no result of a tool
+    """
+    if "error" in message:
+        _raise(message["error"])
+    result = message.get("result")
+    if not isinstance(result, dict):
+        raise unusable("no result")
+    _strip_meta(result)
+    kind = result.setdefault("resultType", "complete")
+    if kind == "input_required":
+        _check_inputs(result, capabilities)
+    elif kind != "complete" or not isinstance(result.get("content"), list):
+        raise unusable("no result of a tool")
+    return result
+
+
+def _raise(error: Any) -> None:
+    """Raise what an error means, without its text.
+
+    :raises RpcError: the client can do something about it
+    :raises UpstreamError: otherwise
+    """
+    code = error.get("code") if isinstance(error, dict) else None
+    if code == INVALID_PARAMS:
+        raise RpcError(INVALID_PARAMS, "the tool's server refused the parameters")
+    if code == MISSING_CAPABILITY:
+        data = error.get("data")
+        wanted = data.get("requiredCapabilities") if isinstance(data, dict) else None
+        names = [name for name in INPUTS if isinstance(wanted, dict) and name in wanted]
+        raise RpcError(
+            MISSING_CAPABILITY,
+            "the tool needs a capability that the client did not declare",
+            data={"requiredCapabilities": {name: {} for name in names}},
+        )
+    raise unusable(f"error {code}" if isinstance(code, int) else "an error", REFUSED)
+
+
+def _check_inputs(result: dict[str, Any], capabilities: Mapping[str, Any]) -> None:
+    requests, state = result.get("inputRequests", {}), result.get("requestState")
+    known = {INPUTS[name] for name in inputs_of(capabilities)}
+    if (
+        not isinstance(requests, dict)
+        or not all(isinstance(each, dict) for each in requests.values())
+        or not {each.get("method") for each in requests.values()} <= known
+        or not isinstance(state, str | None)
+        or not (requests or state)
+    ):
+        raise unusable("it asked for what the client can't give", WANTS_INPUT)
+
+
+def _strip_meta(result: dict[str, Any]) -> None:
+    meta = result.pop("_meta", None)
+    if isinstance(meta, dict):
+        kept = {key: meta[key] for key in meta if not key.startswith(RESERVED)}
+        if kept:
+            result["_meta"] = kept

@@ -1,0 +1,211 @@
+"""The MCP server that agents see: two eras of the protocol, without sessions."""
+
+import logging
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from time import perf_counter
+from typing import Any, Final
+from uuid import UUID
+
+import orjson
+from aiohttp import web
+
+from service.errors import ServiceError
+from service.gateway.endpoint.asked import Asked
+from service.gateway.endpoint.calls import UNKNOWN_TOOL, ToolCalls
+from service.gateway.endpoint.catalog import TTL_MS, Catalog, Tools
+from service.gateway.endpoint.refusals import RPC_ID, refuse_request, rpc_error_of
+from service.gateway.endpoint.reply import Reply
+from service.gateway.gate import Caller, Gate
+from service.gateway.protocol.errors import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    PARSE_ERROR,
+    RpcError,
+)
+from service.gateway.protocol.headers import check_stateless, unsupported
+from service.gateway.protocol.messages import (
+    InvalidMessageError,
+    Message,
+    error_of,
+    parse_message,
+    result_of,
+)
+from service.gateway.protocol.revisions import (
+    CAPABILITIES_KEY,
+    HANDSHAKE,
+    IMPLEMENTATION,
+    REVISION_HEADER,
+    REVISION_KEY,
+    SERVER_KEY,
+    STATELESS,
+    SUPPORTED,
+)
+from service.http.body import read_json_bytes
+
+logger = logging.getLogger(__name__)
+
+
+class AgentServer:
+    """Answers the messages of agents."""
+
+    def __init__(self, gate: Gate, calls: ToolCalls) -> None:
+        self._gate = gate
+        self._calls = calls
+        self._catalog = Catalog()
+
+    async def answer(
+        self, request: web.Request, agent_id: UUID, connector_id: UUID | None
+    ) -> web.StreamResponse:
+        """Answer a POST; ``connector_id`` None means all connectors of the agent.
+
+        :raises ServiceError: it is refused before its message counts
+        """
+        refused = refuse_request(request)
+        if refused is not None:
+            return refused
+        caller = await self._gate.caller(request, agent_id)
+        body = await read_json_bytes(request)
+        reply = Reply(request)
+        is_stateless = True
+        try:
+            message = parse_message(body)
+            request[RPC_ID] = message.id
+            is_stateless = _is_stateless(message, request)
+            if message.id is None or message.method is None:
+                return web.Response(status=202)
+            if is_stateless:
+                check_stateless(message, request.headers)
+            result = await self._result(
+                Incoming(request, caller, connector_id, message, reply, is_stateless)
+            )
+            return await reply.finish(result_of(message.id, result))
+        except RpcError as error:
+            if isinstance(error, InvalidMessageError):
+                request[RPC_ID] = error.id
+            has_status = is_stateless or error.code in _UNREADABLE
+            status = error.status if has_status else HTTPStatus.OK
+            return await reply.finish(error_of(request.get(RPC_ID), error), status)
+        except Exception as error:
+            if reply.response is None:
+                raise
+            return await _end(reply, request, error)
+
+    async def _result(self, incoming: "Incoming") -> Any:
+        match incoming.message.method:
+            case "tools/list":
+                return await self._list(incoming)
+            case "tools/call":
+                return await self._call(incoming)
+            case "server/discover" if incoming.is_stateless:
+                return DISCOVERED
+            case "initialize" if not incoming.is_stateless:
+                return _initialized(incoming.message)
+            case "ping" if not incoming.is_stateless:
+                return {}
+        raise RpcError(METHOD_NOT_FOUND, "method not found")
+
+    async def _list(self, incoming: "Incoming") -> Any:
+        if "cursor" in incoming.message.params:
+            raise RpcError(INVALID_PARAMS, "the list has one page: give no cursor")
+        tools = await self._tools(incoming)
+        return tools.stateless_list if incoming.is_stateless else tools.handshake_list
+
+    async def _call(self, incoming: "Incoming") -> dict[str, Any]:
+        message, is_stateless = incoming.message, incoming.is_stateless
+        name = message.params.get("name")
+        tools = await self._tools(incoming)
+        tool = tools.by_name.get(name) if isinstance(name, str) else None
+        if tool is None:
+            raise RpcError(INVALID_PARAMS, UNKNOWN_TOOL)
+        result = await self._calls.answer(
+            Asked(
+                request=incoming.request,
+                caller=incoming.caller,
+                message=message,
+                tool=tool,
+                is_stateless=is_stateless,
+                capabilities=message.meta[CAPABILITIES_KEY] if is_stateless else {},
+                reply=incoming.reply,
+                started=incoming.started,
+            )
+        )
+        if not is_stateless:
+            result.pop("resultType", None)
+        return result
+
+    async def _tools(self, incoming: "Incoming") -> Tools:
+        listed = await self._gate.tools(incoming.caller, incoming.connector_id)
+        return self._catalog.tools(incoming.caller, incoming.connector_id, listed)
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """A message of an agent, with what its answer needs."""
+
+    request: web.Request
+    caller: Caller
+    connector_id: UUID | None
+    message: Message
+    reply: Reply
+    is_stateless: bool
+    started: float = field(default_factory=perf_counter)
+
+
+def _is_stateless(message: Message, request: web.Request) -> bool:
+    """Say which of the two kinds of revisions a message is of.
+
+    :raises RpcError: of none that we speak
+    """
+    revision = request.headers.get(REVISION_HEADER)
+    if REVISION_KEY in message.meta or revision == STATELESS:
+        return True
+    if revision is None or revision in HANDSHAKE:
+        return False
+    raise unsupported(revision)
+
+
+def _initialized(message: Message) -> dict[str, Any]:
+    """Return what is agreed on: the client's revision, or the newest of its kind."""
+    wanted = message.params.get("protocolVersion")
+    if not isinstance(wanted, str):
+        raise RpcError(INVALID_PARAMS, "initialize needs params.protocolVersion")
+    return {
+        "protocolVersion": wanted if wanted in HANDSHAKE else HANDSHAKE[0],
+        "capabilities": CAPABILITIES,
+        "serverInfo": IMPLEMENTATION,
+    }
+
+
+async def _end(
+    reply: Reply, request: web.Request, error: Exception
+) -> web.StreamResponse:
+    """End a stream that has begun: its status can't say any more what happened."""
+    assert reply.response is not None
+    if isinstance(error, ConnectionError):
+        return reply.response
+    if isinstance(error, ServiceError):
+        answer = rpc_error_of(error)
+    else:
+        logger.error("unexpected error", exc_info=error)
+        answer = RpcError(INTERNAL_ERROR, "internal error")
+    return await reply.finish(error_of(request[RPC_ID], answer))
+
+
+# Nobody can be sure which message these answer, whatever the revision.
+_UNREADABLE: Final = frozenset({PARSE_ERROR, INVALID_REQUEST})
+CAPABILITIES: Final[dict[str, Any]] = {"tools": {}}
+DISCOVERED: Final = orjson.Fragment(
+    orjson.dumps(
+        {
+            "resultType": "complete",
+            "supportedVersions": SUPPORTED,
+            "capabilities": CAPABILITIES,
+            "ttlMs": TTL_MS,
+            "cacheScope": "private",
+            "_meta": {SERVER_KEY: IMPLEMENTATION},
+        }
+    )
+)

@@ -1,0 +1,1 @@
+"""The wire format of MCP: pure functions, without I/O and without decisions."""

@@ -1,0 +1,60 @@
+"""Server-sent events, as both sides of the gateway use them."""
+
+from collections.abc import Iterator
+from typing import Final
+
+EVENT_BYTES_MAX: Final = 1024 * 1024
+COMMENT: Final = b":\n\n"
+
+
+class EventTooLargeError(Exception):
+    """An event has more than ``EVENT_BYTES_MAX``."""
+
+
+class EventParser:
+    """Finds the data of ``message`` events in chunks of a stream."""
+
+    def __init__(self) -> None:
+        self._rest = bytearray()
+        self._data: list[bytes] = []
+        self._bytes = 0
+        self._is_message = True
+
+    def feed(self, chunk: bytes) -> Iterator[bytes]:
+        """Yield the data of the events that this chunk completes.
+
+        :raises EventTooLargeError: one is too large
+        """
+        self._bytes += len(chunk)
+        self._rest += chunk
+        # A long line in many chunks is searched once.
+        if b"\n" in chunk or b"\r" in chunk:
+            lines = self._rest.splitlines(keepends=True)
+            # A "\r" may be the first half of a line's end.
+            whole = lines[-1].endswith(b"\n")
+            self._rest = bytearray() if whole else lines.pop()
+            for line in lines:
+                data = self._take(bytes(line).rstrip(b"\r\n"))
+                if data:
+                    yield data
+        if self._bytes > EVENT_BYTES_MAX:
+            raise EventTooLargeError
+
+    def _take(self, line: bytes) -> bytes:
+        if line:
+            name, _, value = line.partition(b":")
+            value = value.removeprefix(b" ")
+            if name == b"data":
+                self._data.append(value)
+            elif name == b"event":
+                self._is_message = value == b"message"
+            return b""
+        data = b"\n".join(self._data) if self._is_message else b""
+        self._data, self._is_message = [], True
+        self._bytes = len(self._rest)
+        return data
+
+
+def event_of(data: bytes) -> bytes:
+    """Return the event of a message without line breaks, which ours are."""
+    return b"event: message\ndata: " + data + b"\n\n"

@@ -1,0 +1,80 @@
+"""JSON-RPC messages."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from service.errors import MalformedRequestError
+from service.gateway.protocol.errors import INVALID_REQUEST, PARSE_ERROR, RpcError
+from service.http.body import parse_document
+
+RequestId = str | int
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A request, or a notification, whose ``id`` is None. ``method`` None: an answer.
+
+    Answers are of clients to servers' requests, which the gateway never sends.
+    """
+
+    id: RequestId | None
+    method: str | None
+    params: Mapping[str, Any]
+
+    @property
+    def meta(self) -> Mapping[str, Any]:
+        meta = self.params.get("_meta")
+        return meta if isinstance(meta, dict) else {}
+
+
+def parse_message(body: bytes) -> Message:
+    """Parse the body of a POST, which is one message.
+
+    :raises RpcError: it isn't
+    """
+    try:
+        document = parse_document(body)
+    except MalformedRequestError as error:
+        code = PARSE_ERROR if error.code == "not_json" else INVALID_REQUEST
+        raise RpcError(code, error.message) from None
+    if not isinstance(document, dict) or document.get("jsonrpc") != "2.0":
+        raise RpcError(
+            INVALID_REQUEST, "the body must be one JSON-RPC 2.0 object, not a batch"
+        )
+    method, message_id = document.get("method"), document.get("id")
+    if "id" in document and not _is_id(message_id):
+        raise RpcError(INVALID_REQUEST, "an id is a string or an integer")
+    if method is None and message_id is not None and document.keys() & _OUTCOMES:
+        return Message(message_id, None, {})
+    if not isinstance(method, str):
+        raise InvalidMessageError(message_id, "a message needs a method")
+    params = document.get("params", {})
+    if not isinstance(params, dict):
+        raise InvalidMessageError(message_id, "params must be an object")
+    return Message(message_id, method, params)
+
+
+class InvalidMessageError(RpcError):
+    """The message can't be used, but its id can be read."""
+
+    def __init__(self, message_id: RequestId | None, message: str) -> None:
+        super().__init__(INVALID_REQUEST, message)
+        self.id = message_id
+
+
+def result_of(message_id: RequestId | None, result: Any) -> bytes:
+    return orjson.dumps({"jsonrpc": "2.0", "id": message_id, "result": result})
+
+
+def error_of(message_id: RequestId | None, error: RpcError) -> bytes:
+    return orjson.dumps({"jsonrpc": "2.0", "id": message_id, "error": error.to_json()})
+
+
+def _is_id(value: Any) -> bool:
+    return isinstance(value, str | int) and not isinstance(value, bool)
+
+
+_OUTCOMES = {"result", "error"}

@@ -1,0 +1,97 @@
+"""Which revision an upstream speaks, and its sessions."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from typing import Any, Final
+from uuid import UUID
+
+from cachetools import LRUCache, TTLCache
+
+from service.gateway.gate import Caller, Upstream
+from service.gateway.protocol.revisions import (
+    HANDSHAKE,
+    REVISION_HEADER,
+    SESSION_HEADER,
+    STATELESS,
+)
+
+UPSTREAMS_MAX: Final = 4096
+SESSIONS_MAX: Final = 4096
+# Then an upstream is asked again: it may have been updated.
+REMEMBERED_S: Final = 3600.0
+# What is offered to servers that want a handshake.
+OFFERED: Final = HANDSHAKE[0]
+
+Key = tuple[UUID, int]
+SessionKey = tuple[UUID, int, UUID | None, UUID | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """A revision, and the session of a server that keeps one."""
+
+    revision: str
+    session_id: str | None = None
+
+    @property
+    def is_stateless(self) -> bool:
+        return self.revision == STATELESS
+
+    @property
+    def headers(self) -> dict[str, str]:
+        headers = {REVISION_HEADER: self.revision}
+        if self.session_id is not None:
+            headers[SESSION_HEADER] = self.session_id
+        return headers
+
+
+class Dialects:
+    """Remembers revisions by connector, and sessions by connector and caller.
+
+    A session is never shared between agents, or between users of one agent.
+    """
+
+    def __init__(
+        self, find: Callable[[Upstream], Coroutine[Any, Any, Dialect]]
+    ) -> None:
+        self._find = find
+        self._dialects: TTLCache[Key, Dialect] = TTLCache(UPSTREAMS_MAX, REMEMBERED_S)
+        self._sessions: LRUCache[SessionKey, Dialect] = LRUCache(SESSIONS_MAX)
+        self._finding: dict[SessionKey, asyncio.Task[Dialect]] = {}
+
+    async def of(self, upstream: Upstream, caller: Caller | None) -> Dialect:
+        """Return how to speak with an upstream; asks it first if it is new.
+
+        ``caller`` None is the service itself.
+
+        :raises UpstreamError: it can't be asked, or speaks nothing that we do
+        """
+        key, session_key = _keys(upstream, caller)
+        known = self._dialects.get(key) or self._sessions.get(session_key)
+        if known is not None:
+            return known
+        task = self._finding.get(session_key)
+        if task is None:
+            task = asyncio.create_task(self._find(upstream), name="MCP handshake")
+            self._finding[session_key] = task
+            task.add_done_callback(lambda _: self._finding.pop(session_key, None))
+        # A caller who leaves doesn't take the handshake from the others.
+        found = await asyncio.shield(task)
+        if found.session_id is None:
+            self._dialects[key] = found
+        else:
+            self._sessions[session_key] = found
+        return found
+
+    def forget(self, upstream: Upstream, caller: Caller | None) -> None:
+        """Ask the upstream again before the next request."""
+        key, session_key = _keys(upstream, caller)
+        self._dialects.pop(key, None)
+        self._sessions.pop(session_key, None)
+
+
+def _keys(upstream: Upstream, caller: Caller | None) -> tuple[Key, SessionKey]:
+    key = (upstream.connector_id, upstream.version)
+    who: Any = (caller.agent_id, caller.user_id) if caller else (None, None)
+    return key, (*key, *who)

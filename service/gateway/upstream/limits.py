@@ -1,0 +1,65 @@
+"""Calls in flight: of a process, of an agent, and of a connector."""
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+from uuid import UUID
+
+from prometheus_client import Gauge
+
+from service.errors import ServiceError, TooManyRequestsError, UnavailableError
+
+CALLS_MAX: Final = 256
+CALLS_OF_AGENT_MAX: Final = 16
+CALLS_OF_CONNECTOR_MAX: Final = 32
+RETRY_AFTER: Final = {"Retry-After": "1"}
+
+IN_FLIGHT = Gauge(
+    "agent_runtime_gateway_calls_in_flight",
+    "Tool calls of agents that are being decided, held or forwarded.",
+)
+
+
+class CallLimits:
+    """Refuses calls above the limits at once: nothing waits in a queue."""
+
+    def __init__(self) -> None:
+        self._all = 0
+        self._of: Counter[UUID] = Counter()
+
+    def reached(self, agent_id: UUID, connector_id: UUID) -> ServiceError | None:
+        """Return the error of a call that would be one too many."""
+        if self._all >= CALLS_MAX:
+            return UnavailableError(
+                "the gateway has too many calls in flight; call again in a second",
+                code="too_many_calls",
+                headers=RETRY_AFTER,
+            )
+        for key, most, whose in (
+            (agent_id, CALLS_OF_AGENT_MAX, "the agent"),
+            (connector_id, CALLS_OF_CONNECTOR_MAX, "the connector"),
+        ):
+            if self._of[key] >= most:
+                return TooManyRequestsError(
+                    f"{whose} has {most} calls in flight; call again in a second",
+                    code="too_many_calls",
+                    headers=RETRY_AFTER,
+                )
+        return None
+
+    @contextmanager
+    def counted(self, agent_id: UUID, connector_id: UUID) -> Iterator[None]:
+        """Count a call in flight."""
+        self._all += 1
+        IN_FLIGHT.inc()
+        self._of.update((agent_id, connector_id))
+        try:
+            yield
+        finally:
+            self._all -= 1
+            IN_FLIGHT.dec()
+            for key in (agent_id, connector_id):
+                self._of[key] -= 1
+                if not self._of[key]:
+                    del self._of[key]

@@ -1,0 +1,170 @@
+"""A gate that decides by a dictionary, and keeps what it is told."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from uuid import UUID, uuid4
+
+from aiohttp import web
+
+from service.errors import NotFoundError, UnauthenticatedError
+from service.gateway.definition import ToolDefinition
+from service.gateway.gate import (
+    Admitted,
+    Call,
+    Caller,
+    ListedTool,
+    Outcome,
+    Pending,
+    RecordMode,
+    RefusalReason,
+    Refused,
+    Upstream,
+)
+
+TOKEN = "art_agent_token_of_the_tests"
+PENDING = "waiting for approval"
+
+
+@dataclass
+class Ended:
+    call_id: UUID
+    outcome: Outcome
+    duration_ms: int
+    upstream_ms: int | None
+    request_bytes: int
+    answer_bytes: int
+
+
+@dataclass
+class FakeGate:
+    """Allows every tool but those in ``denied``; asks for those in ``asked``."""
+
+    agent_id: UUID = field(default_factory=uuid4)
+    user_id: UUID | None = None
+    listed: list[ListedTool] = field(default_factory=list)
+    upstreams: dict[UUID, Upstream] = field(default_factory=dict)
+    denied: dict[str, Refused] = field(default_factory=dict)
+    asked: set[str] = field(default_factory=set)
+    approved: asyncio.Event = field(default_factory=asyncio.Event)
+    calls: list[Call] = field(default_factory=list)
+    ended: list[Ended] = field(default_factory=list)
+    ended_one: asyncio.Event = field(default_factory=asyncio.Event)
+    refusals: list[RefusalReason] = field(default_factory=list)
+    observations: list[tuple[UUID, list[str]]] = field(default_factory=list)
+
+    def connect(
+        self, url: str, *tools: str | dict[str, object], slug: str = "tools"
+    ) -> Upstream:
+        """Grant the agent a connector that has these tools."""
+        upstream = Upstream(
+            connector_id=uuid4(),
+            slug=slug,
+            url=url,
+            mode=RecordMode.STRICT,
+            version=1,
+        )
+        self.upstreams[upstream.connector_id] = upstream
+        for tool in tools:
+            self.pin(upstream, tool)
+        return upstream
+
+    def pin(self, upstream: Upstream, tool: str | dict[str, object]) -> None:
+        document = (
+            {"name": tool, "inputSchema": {"type": "object"}}
+            if isinstance(tool, str)
+            else tool
+        )
+        definition = ToolDefinition.of(document)
+        self.listed.append(ListedTool(connector=upstream, definition=definition))
+
+    async def caller(self, request: web.Request, agent_id: UUID) -> Caller:
+        if request.headers.get("Authorization") != f"Bearer {TOKEN}":
+            raise UnauthenticatedError(
+                "a valid bearer token is required",
+                headers={"WWW-Authenticate": "Bearer"},
+            )
+        if agent_id != self.agent_id:
+            raise NotFoundError("there is no such agent")
+        return Caller(agent_id=agent_id, token_id=self.agent_id, user_id=self.user_id)
+
+    async def tools(
+        self, caller: Caller, connector_id: UUID | None = None
+    ) -> Sequence[ListedTool]:
+        return [
+            each
+            for each in self.listed
+            if connector_id in (None, each.connector.connector_id)
+            and each.definition.name not in self.denied
+        ]
+
+    async def admit(self, caller: Caller, call: Call) -> Admitted | Refused | Pending:
+        self.calls.append(call)
+        refused = self.denied.get(call.tool)
+        if refused is not None:
+            return refused
+        if call.tool in self.asked and not self.approved.is_set():
+            return Pending(
+                agent_id=self.agent_id,
+                approval_id=self.agent_id,
+                until=datetime.now(UTC) + timedelta(minutes=15),
+                message=PENDING,
+            )
+        (definition,) = [
+            each.definition
+            for each in self.listed
+            if (each.connector.connector_id, each.definition.name)
+            == (call.connector_id, call.tool)
+        ]
+        return Admitted(
+            call_id=uuid4(),
+            upstream=self.upstreams[call.connector_id],
+            definition=definition,
+        )
+
+    async def answered(self, pending: Pending, timeout_s: float) -> bool:
+        try:
+            async with asyncio.timeout(timeout_s):
+                await self.approved.wait()
+        except TimeoutError:
+            return False
+        return True
+
+    async def refused(self, caller: Caller, call: Call, reason: RefusalReason) -> None:
+        self.refusals.append(reason)
+
+    async def finished(
+        self,
+        call_id: UUID,
+        *,
+        outcome: Outcome,
+        duration_ms: int,
+        upstream_ms: int | None,
+        request_bytes: int,
+        answer_bytes: int,
+    ) -> None:
+        self.ended.append(
+            Ended(
+                call_id, outcome, duration_ms, upstream_ms, request_bytes, answer_bytes
+            )
+        )
+        self.ended_one.set()
+
+    async def upstream(self, connector_id: UUID) -> Upstream | None:
+        return self.upstreams.get(connector_id)
+
+    async def connectors_to_observe(self) -> Sequence[UUID]:
+        return sorted(self.upstreams)
+
+    async def observed(
+        self, connector_id: UUID, definitions: Sequence[ToolDefinition]
+    ) -> bool:
+        self.observations.append((connector_id, [each.name for each in definitions]))
+        return True
+
+    def change(self, upstream: Upstream, **changes: object) -> Upstream:
+        """Change a connector, as its owner would."""
+        changed = replace(upstream, version=upstream.version + 1, **changes)  # type: ignore[arg-type]
+        self.upstreams[upstream.connector_id] = changed
+        return changed

@@ -1,0 +1,58 @@
+"""A stateless MCP server whose answers to tools/call a test writes itself."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from aiohttp import web
+from aiohttp.test_utils import TestServer
+
+from service.gateway.protocol.revisions import STATELESS
+
+Answer = Callable[[web.Request, dict[str, Any]], Awaitable[web.StreamResponse]]
+
+
+@dataclass
+class PlainUpstream:
+    """``requests`` are the tools/call that it got; ``left`` is set when one left."""
+
+    answer: Answer
+    url: str = ""
+    requests: list[tuple[dict[str, str], dict[str, Any]]] = field(default_factory=list)
+    entered: asyncio.Event = field(default_factory=asyncio.Event)
+    left: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        body = await request.json()
+        if body["method"] == "server/discover":
+            result = {"resultType": "complete", "supportedVersions": [STATELESS]}
+            return web.json_response(
+                {"jsonrpc": "2.0", "id": body["id"], "result": result}
+            )
+        self.requests.append((dict(request.headers), body))
+        self.entered.set()
+        try:
+            return await self.answer(request, body)
+        except asyncio.CancelledError:
+            self.left.set()
+            raise
+
+
+async def hello(_request: web.Request, body: dict[str, Any]) -> web.StreamResponse:
+    return answered(body, {"content": [{"type": "text", "text": "hello"}]})
+
+
+def answered(body: dict[str, Any], result: Any) -> web.Response:
+    return web.json_response({"jsonrpc": "2.0", "id": body["id"], "result": result})
+
+
+@asynccontextmanager
+async def plain_upstream(answer: Answer = hello) -> AsyncIterator[PlainUpstream]:
+    upstream = PlainUpstream(answer)
+    app = web.Application()
+    app.router.add_post("/mcp", upstream.handle)
+    async with TestServer(app) as server:
+        upstream.url = str(server.make_url("/mcp"))
+        yield upstream

@@ -1,0 +1,169 @@
+"""Aliases, header values, events, and which addresses are refused."""
+
+from ipaddress import ip_network
+from uuid import UUID
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from service.gateway.protocol.aliases import aliases_of
+from service.gateway.protocol.events import (
+    EVENT_BYTES_MAX,
+    EventParser,
+    EventTooLargeError,
+    event_of,
+)
+from service.gateway.protocol.headers import decoded, encoded
+from service.gateway.upstream.addresses import AddressPolicy, AddressRefusedError
+
+ONE, TWO = UUID(int=1), UUID(int=2)
+SLUGS = st.text("abc-0", min_size=1, max_size=24)
+NAMES = st.text(min_size=1, max_size=90)
+
+
+def test_an_alias_is_the_slug_and_the_name() -> None:
+    assert aliases_of({ONE: "tracker"}, [(ONE, "create_issue")]) == {
+        "tracker_create_issue": (ONE, "create_issue")
+    }
+
+
+def test_equal_slugs_are_told_apart_on_both_sides() -> None:
+    found = aliases_of({ONE: "t", TWO: "t"}, [(ONE, "a"), (TWO, "a")])
+
+    assert found == {"t-00000000_a": (ONE, "a"), "t-00000000_a_ca978112": (TWO, "a")}
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from([ONE, TWO]), NAMES), unique=True), SLUGS, SLUGS
+)
+def test_aliases_are_unambiguous(
+    tools: list[tuple[UUID, str]], one: str, two: str
+) -> None:
+    found = aliases_of({ONE: one, TWO: two}, tools)
+
+    assert sorted(map(str, found.values())) == sorted(map(str, tools))
+    for alias in found:
+        assert 1 <= len(alias) <= 64
+        assert alias.isascii()
+        assert alias.replace("_", "").replace("-", "").isalnum()
+
+
+@given(st.text())
+def test_header_values_come_back(text: str) -> None:
+    value = encoded(text)
+
+    assert value.isascii()
+    assert value.isprintable()
+    assert value == value.strip()
+    assert decoded(value) == text
+
+
+@pytest.mark.parametrize(
+    "value", ["=?base64?x?=", "=?base64?YR==?=", "=?base64?/w==?="]
+)
+def test_malformed_header_values(value: str) -> None:
+    assert decoded(value) is None
+
+
+@given(
+    st.lists(st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1)),
+    st.sampled_from(["\n", "\r\n", "\r"]),
+    st.integers(1, 7),
+)
+def test_events_arrive_in_any_chunks(texts: list[str], end: str, size: int) -> None:
+    stream = "".join(f": c{end}data: {text}{end}id: 1{end}{end}" for text in texts)
+    sent, parser = stream.encode() + b"\n", EventParser()
+
+    found = [
+        data
+        for start in range(0, len(sent), size)
+        for data in parser.feed(sent[start : start + size])
+    ]
+
+    assert [data.decode() for data in found] == texts
+
+
+def test_events_of_other_kinds_are_not_messages() -> None:
+    parser = EventParser()
+
+    found = [
+        *parser.feed(b"event: ping\ndata: x\n\ndata: a\ndata: b\n\n" + event_of(b"c"))
+    ]
+
+    assert found == [b"a\nb", b"c"]
+
+
+def test_events_are_bounded() -> None:
+    parser = EventParser()
+    line = b"data: " + b"x" * 1017 + b"\n"
+    for _ in range(EVENT_BYTES_MAX // len(line)):
+        assert not [*parser.feed(line)]
+
+    with pytest.raises(EventTooLargeError):
+        [*parser.feed(line)]
+
+
+REFUSED = [
+    "127.0.0.1",
+    "127.8.8.8",
+    "0.0.0.0",  # noqa: S104
+    "10.0.0.1",
+    "172.16.0.1",
+    "192.168.1.1",
+    "169.254.169.254",
+    "100.64.0.1",
+    "100.100.100.200",
+    "168.63.129.16",
+    "192.0.0.192",
+    "198.18.0.1",
+    "224.0.0.1",
+    "240.0.0.1",
+    "255.255.255.255",
+    "::",
+    "::1",
+    "::ffff:127.0.0.1",
+    "::7f00:1",
+    "64:ff9b::7f00:1",
+    "64:ff9b::a9fe:a9fe",
+    "64:ff9b:1::1",
+    "2002:7f00:1::",
+    "2001:0:4136:e378:8000:63bf:80ff:fffe",
+    "fe80::1",
+    "fe80::1%eth0",
+    "fc00::1",
+    "fd00:ec2::254",
+    "ff02::1",
+    "2130706433",
+    "0177.0.0.1",
+    "0x7f.1",
+    "127.1",
+    "localhost",
+    "",
+]
+
+
+@pytest.mark.parametrize("address", REFUSED)
+def test_addresses_that_are_refused(address: str) -> None:
+    with pytest.raises(AddressRefusedError):
+        AddressPolicy().check(address, tls=True)
+
+
+@pytest.mark.parametrize(
+    "address", ["8.8.8.8", "2606:4700::1111", "::ffff:8.8.8.8", "64:ff9b::808:808"]
+)
+def test_the_internet_is_allowed_with_tls_only(address: str) -> None:
+    AddressPolicy().check(address, tls=True)
+
+    with pytest.raises(AddressRefusedError):
+        AddressPolicy().check(address, tls=False)
+
+
+def test_allowed_networks_need_no_tls() -> None:
+    policy = AddressPolicy((ip_network("10.0.0.0/8"), ip_network("169.254.0.0/16")))
+
+    policy.check("10.1.2.3", tls=False)
+    policy.check("::ffff:10.1.2.3", tls=False)
+    for address in ("169.254.169.254", "::ffff:169.254.169.254", "11.0.0.1"):
+        with pytest.raises(AddressRefusedError):
+            policy.check(address, tls=False)
