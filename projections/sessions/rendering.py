@@ -4,17 +4,17 @@ import json
 from collections.abc import Collection
 from decimal import Decimal
 from typing import Any
-from uuid import UUID
 
 from projections.sessions.queries import SessionRow
 from projections.sessions.resource import (
     FiguresFrom,
-    ReadSession,
+    SessionTexts,
     StoredSession,
+    TraceStoreFields,
     TraceStoreFigures,
     TraceStoreSays,
 )
-from projections.sessions.texts import ShownText
+from projections.sessions.texts import NO_TEXT, ShownText
 from projections.sessions.trace_store import Enrichment, Enrichments
 from service.http.envelope import joined, to_json
 
@@ -30,18 +30,17 @@ def rendered(
     The figures are ours wherever a turn was recorded, whatever the trace store says, so
     that lists, sessions and usage agree. A session without turns has the trace store's.
     """
-    enrichment = enrichments.get(row.session_id) if enrichments else None
+    texts = _rendered_texts(first_input, last_output)
+    if enrichments is None:
+        return joined(row.rendered.encode(), texts, WITHOUT_TRACE_STORE)
+    enrichment = enrichments.get(row.session_id)
     stored = row.rendered.encode()
     figures_from: FiguresFrom = "service"
     if enrichment is not None and enrichment.has_figures:
         ours = json.loads(stored, parse_float=Decimal)
         if not ours["num_traces"]:
             stored, figures_from = to_json(filled_in(ours, enrichment)), "trace_store"
-    now: ReadSession = {
-        "first_input": first_input.text,
-        "first_input_truncated": first_input.truncated,
-        "last_output": last_output.text,
-        "last_output_truncated": last_output.truncated,
+    found: TraceStoreFields = {
         "session_annotations": enrichment.annotations if enrichment else [],
         "session_annotation_summaries": (
             enrichment.annotation_summaries if enrichment else []
@@ -50,7 +49,19 @@ def rendered(
         "figures_from": figures_from,
         "trace_store_figures": figures_of(enrichment) if enrichment else None,
     }
-    return joined(stored, to_json(now))
+    return joined(stored, texts, to_json(found))
+
+
+def _rendered_texts(first_input: ShownText, last_output: ShownText) -> bytes:
+    if first_input is last_output is NO_TEXT:
+        return NO_TEXTS
+    texts: SessionTexts = {
+        "first_input": first_input.text,
+        "first_input_truncated": first_input.truncated,
+        "last_output": last_output.text,
+        "last_output_truncated": last_output.truncated,
+    }
+    return to_json(texts)
 
 
 def filled_in(stored: StoredSession, enrichment: Enrichment) -> StoredSession:
@@ -88,11 +99,7 @@ def figures_of(enrichment: Enrichment) -> TraceStoreFigures:
     }
 
 
-def trace_store_state(
-    enrichments: Enrichments | None, session_id: str
-) -> TraceStoreSays:
-    if enrichments is None:
-        return "not_configured"
+def trace_store_state(enrichments: Enrichments, session_id: str) -> TraceStoreSays:
     if session_id not in enrichments:
         return "unavailable"
     return "unknown_session" if enrichments[session_id] is None else "found"
@@ -105,8 +112,26 @@ def count_agents(
 
     A session that is unknown to the store counts as looked up.
     """
-    every = {row.agent_id for row in rows}
-    failed: set[UUID] = set()
-    if enrichments is not None:
-        failed = {row.agent_id for row in rows if row.session_id not in enrichments}
-    return len(every) - len(failed), len(every)
+    every = len({row.agent_id for row in rows})
+    if enrichments is None:
+        return every, every
+    failed = {row.agent_id for row in rows if row.session_id not in enrichments}
+    return every - len(failed), every
+
+
+_FIELDS_WITHOUT_TRACE_STORE: TraceStoreFields = {
+    "session_annotations": [],
+    "session_annotation_summaries": [],
+    "trace_store": "not_configured",
+    "figures_from": "service",
+    "trace_store_figures": None,
+}
+# Rendered once: most sessions of most lists have these.
+WITHOUT_TRACE_STORE = to_json(_FIELDS_WITHOUT_TRACE_STORE)
+_FIELDS_WITHOUT_TEXTS: SessionTexts = {
+    "first_input": None,
+    "first_input_truncated": False,
+    "last_output": None,
+    "last_output_truncated": False,
+}
+NO_TEXTS = to_json(_FIELDS_WITHOUT_TEXTS)

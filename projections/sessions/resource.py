@@ -135,13 +135,18 @@ class TraceStoreFigures(TypedDict):
     latency_ms_p99: float | None
 
 
-class ReadSession(TypedDict):
-    """What of a session is known only when it is read: its texts, the trace store."""
+class SessionTexts(TypedDict):
+    """The texts of a session, decrypted when it is read."""
 
     first_input: str | None
     first_input_truncated: bool
     last_output: str | None
     last_output_truncated: bool
+
+
+class TraceStoreFields(TypedDict):
+    """What a trace store says of a session when it is read."""
+
     session_annotations: Sequence[SessionAnnotation]
     session_annotation_summaries: Sequence[AnnotationSummary]
     trace_store: TraceStoreSays
@@ -149,7 +154,7 @@ class ReadSession(TypedDict):
     trace_store_figures: TraceStoreFigures | None
 
 
-class Session(StoredSession, ReadSession):
+class Session(StoredSession, SessionTexts, TraceStoreFields):
     pass
 
 

@@ -71,6 +71,6 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"{type(value)} has no JSON form")
 
 
-def joined(first: bytes, second: bytes) -> bytes:
-    """Join two JSON objects, each with members, into one."""
-    return b"%b,%b" % (first[:-1], second[1:])
+def joined(first: bytes, *others: bytes) -> bytes:
+    """Join JSON objects, each with members, into one."""
+    return b",".join([first[:-1], *(each[1:-1] for each in others)]) + b"}"
