@@ -6,7 +6,7 @@
 # make coverage   run the tests and measure which lines and branches they reach
 # make faults  inject faults into real processes, Kafka too, while clients write; check that nothing was lost
 # make bench   run the benchmarks against their baselines, for about ten minutes
-# make bench-check   run the short benchmark; fails when a ratio has become much worse
+# make bench-check   count instructions and run the short benchmark; fails when one is worse
 # make costs   compare computed costs with those of genai-prices and LiteLLM
 # make check   check format, lint, types and import contracts
 # make contract   generate the documents of the event topic, and the client, from the code
@@ -58,6 +58,7 @@ costs: $(VENV)/.installed-for-tests
 	$(bin)/python -m tests.costs
 
 bench-check: $(VENV)/.installed-for-tests
+	$(bin)/python -m tests.bench.instructions --check
 	$(bin)/python -m tests.bench --check --rounds 3 --seconds 3
 
 check: $(VENV)/.installed-for-tests

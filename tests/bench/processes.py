@@ -1,29 +1,42 @@
 """The processes that are measured, each on a port of its own."""
 
 import sys
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from tests.harness.service import Server, running, serving
+from tests.harness.service import AGENT_RUNTIME, Server, running, serving
 
 
 def service(
-    database_url: str, data_dir: Path, *, only: str = "api"
+    database_url: str,
+    data_dir: Path,
+    *,
+    only: str = "api",
+    program: Sequence[str] = AGENT_RUNTIME,
 ) -> AbstractContextManager[Server]:
     """Run the service as its command line does."""
-    where = ("--database-url", database_url, "--data-dir", str(data_dir))
-    return running(serving(*where, "--only", only, log=data_dir / f"{only}.log"))
+    return running(
+        serving(
+            *("--database-url", database_url, "--data-dir", str(data_dir)),
+            *("--only", only),
+            log=data_dir / f"{only}.log",
+            program=program,
+        )
+    )
 
 
-def bare(answers: Path) -> AbstractContextManager[Server]:
-    """Run the yardstick; see bare.py."""
-    command = [sys.executable, "-m", "tests.bench.bare", str(answers)]
+def bare(answers: Path, *, under: Sequence[str] = ()) -> AbstractContextManager[Server]:
+    """Run the yardstick; see bare.py. ``under`` comes before the command."""
+    command = [*under, sys.executable, "-m", "tests.bench.bare", str(answers)]
     return running(Server(command, answers.with_suffix(".log")))
 
 
-def page(database_url: str, folder: Path) -> AbstractContextManager[Server]:
-    """Run the yardstick of a list; see page.py."""
-    command = [sys.executable, "-m", "tests.bench.page", database_url]
+def page(
+    database_url: str, folder: Path, *, under: Sequence[str] = ()
+) -> AbstractContextManager[Server]:
+    """Run the yardstick of a list; see page.py. ``under`` comes before the command."""
+    command = [*under, sys.executable, "-m", "tests.bench.page", database_url]
     return running(Server(command, folder / "page.log"))
 
 

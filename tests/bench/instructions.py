@@ -1,0 +1,194 @@
+"""Count the instructions of a request: ``python -m tests.bench.instructions``.
+
+Operations 1, 4 and 5 and their yardsticks run under callgrind, one request after the
+other. Unlike a rate, the count hardly depends on what else the machine does.
+``--check`` fails when an operation takes more instructions, as a multiple of its
+yardstick's, than ``recorded_instructions.json`` and the tolerance allow; ``--record``
+writes that file.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from http.client import HTTPConnection
+from itertools import cycle, islice
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from tests.bench import processes
+from tests.bench.plan import Plan, Request
+from tests.bench.stage import AGENTS, Size, Stage, set_up
+from tests.harness.service import Server
+
+RECORDED = Path(__file__).with_name("recorded_instructions.json")
+# Counts of the same code differ by up to 5 % from run to run.
+TOLERANCE = 0.1
+SIZE = Size(sessions=5_000, sample=0)
+WARM_UP = 40
+# The lowest of the batches counts: timers run in the others.
+BATCHES = 4
+BATCH = 40
+# So few that the warm-up loads them all; the second half of a plan changes them back.
+AGENTS_USED = 10
+TIMEOUT_S = 120
+CALLGRIND = (
+    *("env", "PYTHONHASHSEED=0"),
+    *("valgrind", "--quiet", "--tool=callgrind", "--instr-atstart=no"),
+)
+
+
+# Start a process with these words before its command.
+Start = Callable[[Sequence[str]], AbstractContextManager[Server]]
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """An operation and its yardstick."""
+
+    plan: Plan
+    ours: Start
+    yardstick: Start
+
+
+def operations(stage: Stage) -> dict[str, Compared]:
+    folder = stage.folder
+    return {
+        "operation 1": Compared(
+            _changes_of_few(Plan.read(stage.rules)),
+            lambda under: processes.service(
+                stage.database_url, folder / "rules", program=_service(under)
+            ),
+            lambda under: processes.bare(folder / "rules.json", under=under),
+        ),
+        "operation 4": Compared(
+            Plan.read(stage.session_list),
+            lambda under: processes.service(
+                stage.sessions_url, folder / "sessions", program=_service(under)
+            ),
+            lambda under: processes.page(stage.sessions_url, folder, under=under),
+        ),
+        "operation 5": Compared(
+            Plan.read(stage.catalog),
+            lambda under: processes.service(
+                stage.database_url, folder / "rules", program=_service(under)
+            ),
+            lambda under: processes.bare(folder / "catalog.json", under=under),
+        ),
+    }
+
+
+def instructions_per_request(start: Start, plan: Plan, output: Path) -> int:
+    """Return the lowest count of some batches of requests."""
+    with start([*CALLGRIND, f"--callgrind-out-file={output}"]) as server:
+        return min(_batches(server, plan, output)) // BATCH
+
+
+def _batches(server: Server, plan: Plan, output: Path) -> Iterator[int]:
+    with _connected(server.url) as connection:
+        requests = cycle(plan.requests)
+        _send(connection, plan, islice(requests, WARM_UP))
+        _control(server, "--instr=on")
+        for number in range(1, BATCHES + 2):
+            _send(connection, plan, islice(requests, BATCH))
+            # Counting starts again with each dump.
+            _control(server, "--dump")
+            # The first batch counts what callgrind itself meets for the first time.
+            if number > 1:
+                yield _total(output.with_name(f"{output.name}.{number}"))
+
+
+def _service(under: Sequence[str]) -> Sequence[str]:
+    return (*under, sys.executable, "-m", "tests.bench.without_timers")
+
+
+def _changes_of_few(plan: Plan) -> Plan:
+    chosen = [
+        *plan.requests[:AGENTS_USED],
+        *plan.requests[AGENTS : AGENTS + AGENTS_USED],
+    ]
+    return Plan(plan.headers, chosen)
+
+
+@contextmanager
+def _connected(url: str) -> Iterator[HTTPConnection]:
+    address = urlsplit(url)
+    connection = HTTPConnection(address.hostname or "", address.port, timeout=TIMEOUT_S)
+    try:
+        yield connection
+    finally:
+        connection.close()
+
+
+def _send(connection: HTTPConnection, plan: Plan, requests: Iterator[Request]) -> None:
+    for request in requests:
+        connection.request(request.method, request.path, request.body, plan.headers)
+        answer = connection.getresponse()
+        body = answer.read()
+        if answer.status != 200:
+            raise RuntimeError(f"{request}: {answer.status} {body[:500]!r}")
+
+
+def _control(server: Server, command: str) -> None:
+    subprocess.run(
+        ["callgrind_control", command, str(server.pid)],
+        check=True,
+        capture_output=True,
+        timeout=TIMEOUT_S,
+    )
+
+
+def _total(output: Path) -> int:
+    for line in output.read_text().splitlines():
+        name, _, count = line.partition(": ")
+        if name == "totals":
+            return int(count)
+    raise RuntimeError(f"{output} has no total")
+
+
+def main() -> int:
+    options = _options()
+    ratios = {}
+    with set_up(SIZE) as stage:
+        for name, each in operations(stage).items():
+            output = stage.folder / f"{name.replace(' ', '-')}.callgrind"
+            ours, yardstick = (
+                instructions_per_request(start, each.plan, output.with_suffix(suffix))
+                for start, suffix in (
+                    (each.ours, ".ours"),
+                    (each.yardstick, ".yardstick"),
+                )
+            )
+            ratios[name] = round(ours / yardstick, 3)
+            print(
+                f"{name}: {ours:,} instructions, {ratios[name]} times the"
+                f" yardstick's {yardstick:,}",
+                flush=True,
+            )
+    if options.record:
+        RECORDED.write_text(json.dumps(ratios, indent=1) + "\n")
+    if not options.check:
+        return 0
+    recorded = json.loads(RECORDED.read_text())
+    more = [name for name in ratios if ratios[name] > recorded[name] * (1 + TOLERANCE)]
+    for name in more:
+        print(
+            f"{name} takes {ratios[name]} times the instructions of its yardstick,"
+            f" recorded were {recorded[name]}"
+        )
+    return 1 if more else 0
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.bench.instructions")
+    choice = parser.add_mutually_exclusive_group()
+    choice.add_argument("--check", action="store_true", help="compare with the record")
+    choice.add_argument("--record", action="store_true", help="write the record")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,19 @@
+"""Run the service without what it does by the clock, whatever the requests.
+
+Under callgrind everything is slow, so there is more of it for each request. Used as
+``python -m tests.bench.without_timers serve ...``.
+"""
+
+import sys
+from unittest.mock import patch
+
+from service.cli.main import main
+
+NEVER_S = 86_400.0
+
+if __name__ == "__main__":
+    with (
+        patch("projections.price_catalog.cache.STATE_TTL_S", NEVER_S),
+        patch("service.http.loop_delay.INTERVAL_S", NEVER_S),
+    ):
+        sys.exit(main())
