@@ -244,12 +244,11 @@ def test_latencies_of_a_store_without_traces_are_not_shown() -> None:
 @pytest.mark.parametrize(
     ("enrichments", "expected"),
     [
-        (None, "not_configured"),
         ({}, "unavailable"),
         ({"other": FULL}, "unavailable"),
         ({"chat": None}, "unknown_session"),
         ({"chat": FULL}, "found"),
     ],
 )
-def test_what_the_store_says(enrichments: Enrichments | None, expected: str) -> None:
+def test_what_the_store_says(enrichments: Enrichments, expected: str) -> None:
     assert trace_store_state(enrichments, "chat") == expected
