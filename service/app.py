@@ -33,6 +33,9 @@ from service.connectors.gateway_routes import routes as connector_gateway
 from service.connectors.grant_routes import routes as grant_commands
 from service.connectors.ownership_routes import routes as ownership_commands
 from service.connectors.routes import routes as connector_commands
+from service.console.codes import SignInCodes
+from service.console.routes import SIGN_IN_CODES
+from service.console.routes import routes as console
 from service.gateway.definitions.routes import routes as definition_commands
 from service.gateway.tokens.routes import routes as agent_token_commands
 from service.http.app_keys import EVENT_LOG, KEY_RING, VAULT
@@ -107,6 +110,7 @@ def operations() -> list[Operation]:
             audit_proofs,
             api_documents,
             event_documents,
+            console,
             probes,
         )
         for operation in routes.operations
@@ -143,6 +147,7 @@ def create_app(
     if not probes_only:
         app.cleanup_ctx.append(deleting_old_traces)
         app.cleanup_ctx.append(recording_refusals)
+    app[SIGN_IN_CODES] = SignInCodes()
     app[AUTHENTICATOR] = resources.authenticator
     app[THROTTLE] = Throttle()
     app[OWN_WRITES] = OwnWrites()

@@ -22,6 +22,8 @@ from projections.sessions.phoenix.store import open_phoenix
 from service.app import create_app
 from service.bootstrap import create_first_admin
 from service.config import Config
+from service.console.codes import LIFETIME_S
+from service.console.routes import SIGN_IN_CODES
 from service.database import CheckedPool
 from service.demo.api import DemoError
 from service.demo.load import load_demo
@@ -43,7 +45,9 @@ FIRST_STEPS: Final = """Try, in another terminal:
   curl -s -H "Authorization: Bearer $TOKEN" {url}/api/users/me
   curl -s -H "Authorization: Bearer $TOKEN" {url}/api/observability/session/list
   curl -s -H "Authorization: Bearer $TOKEN" {url}/api/llm-router/providers
-API reference: {url}/docs"""
+API reference: {url}/docs
+Web console, signed in as admin (once, for {minutes} minutes):
+  {url}/console#code={code}"""
 
 logger = logging.getLogger(__name__)
 
@@ -76,7 +80,7 @@ async def serve(
             await _load_demo(base_url, config.data_dir)
         await stack.enter_async_context(measuring_loop_delay())
         _tune_garbage_collection()
-        _announce(config, base_url, token_file)
+        _announce(config, base_url, token_file, app)
         status = await _wait_for_stop(stop, postgres, resources.pool)
         # From now on /readyz says 503, and every answer closes its connection. Leaving
         # the stack closes the listener, and answers the last requests.
@@ -153,13 +157,19 @@ async def _load_demo(base_url: str, data_dir: Path) -> None:
         logger.exception("the demo data is incomplete", extra={"reason": reasons})
 
 
-def _announce(config: Config, base_url: str, token_file: Path | None) -> None:
+def _announce(
+    config: Config, base_url: str, token_file: Path | None, app: web.Application
+) -> None:
     ready = f"agent-runtime ready at {base_url}"
     if token_file is not None:
         ready += f", token of admin in {token_file}"
     print(ready, flush=True)  # noqa: T201
     if config.demo and token_file is not None:
-        print(FIRST_STEPS.format(file=token_file, url=base_url), flush=True)  # noqa: T201
+        code = app[SIGN_IN_CODES].issue(token_file.read_text("ascii").strip())
+        steps = FIRST_STEPS.format(
+            file=token_file, url=base_url, code=code, minutes=round(LIFETIME_S / 60)
+        )
+        print(steps, flush=True)  # noqa: T201
 
 
 def _tune_garbage_collection() -> None:

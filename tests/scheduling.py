@@ -16,6 +16,8 @@ SHARED = {
     "tests/phoenix/": "phoenix",
     # Each of these modules has a service for all of its tests.
     "tests/http/": "http",
+    # They share a service with demo data, and a browser.
+    "tests/console/browser/": "console",
     "tests/openapi/test_conformance.py": "conformance",
 }
 

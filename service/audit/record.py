@@ -5,7 +5,7 @@ from aiohttp import web
 from service.audit.commands import ReadHistory, read_history
 from service.audit.policy import may_read_history
 from service.errors import ServiceError
-from service.http.authentication import AUTHENTICATOR
+from service.http.authentication import authenticate_again
 from service.http.dispatch import execute_for
 from service.http.operation import OPERATION
 
@@ -34,9 +34,7 @@ async def may_still_read(request: web.Request) -> bool:
     lost the role.
     """
     try:
-        principal = await request.config_dict[AUTHENTICATOR].authenticate(
-            request.headers.get("Authorization")
-        )
+        principal = await authenticate_again(request)
     except ServiceError:
         return False
     return may_read_history(principal)

@@ -5,6 +5,7 @@ from typing import Protocol
 from aiohttp import web
 
 from service.errors import UnauthenticatedError
+from service.http.browser_session import authorization_of
 from service.http.operation import Operation
 from service.http.throttle import Throttle
 from service.principal import Principal
@@ -34,21 +35,26 @@ async def authenticate(request: web.Request, operation: Operation) -> None:
     :raises UnauthenticatedError: without a valid token
     :raises TooManyRequestsError: after too many refused tokens, or calls
     """
-    header = request.headers.get("Authorization")
-    app = request.app
-    authenticator = app[AUTHENTICATOR]
+    principal = await principal_of(request, authorization_of(request))
+    if operation.rate_limit is not None:
+        request.app[THROTTLE].count_call(operation, principal.user_id)
+    request[PRINCIPAL] = principal
+
+
+async def principal_of(request: web.Request, header: str | None) -> Principal:
+    """Return the principal of an ``Authorization`` header that a request has brought.
+
+    :raises UnauthenticatedError: without a valid token
+    :raises TooManyRequestsError: after too many refused tokens
+    """
+    authenticator = request.app[AUTHENTICATOR]
     try:
-        principal = authenticator.recall(header) or await authenticator.authenticate(
-            header
-        )
+        return authenticator.recall(header) or await authenticator.authenticate(header)
     except UnauthenticatedError:
         # A request without a token is no attempt to guess one.
         if header is not None:
-            app[THROTTLE].count_refused_token(request.remote)
+            request.app[THROTTLE].count_refused_token(request.remote)
         raise
-    if operation.rate_limit is not None:
-        app[THROTTLE].count_call(operation, principal.user_id)
-    request[PRINCIPAL] = principal
 
 
 async def authenticate_again(request: web.Request) -> Principal:
@@ -56,6 +62,4 @@ async def authenticate_again(request: web.Request) -> Principal:
 
     :raises UnauthenticatedError: the token has been revoked since
     """
-    return await request.app[AUTHENTICATOR].authenticate(
-        request.headers.get("Authorization")
-    )
+    return await request.app[AUTHENTICATOR].authenticate(authorization_of(request))

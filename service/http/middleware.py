@@ -40,7 +40,11 @@ async def edge(request: web.Request, handler: Handler) -> web.StreamResponse:
             response = await handler(request)
             name_log_epoch(request, response)
         except Exception as error:  # noqa: BLE001 # every exception becomes an answer
-            if isinstance(error, ForbiddenError) and request.method in CHANGING:
+            if (
+                isinstance(error, ForbiddenError)
+                and request.method in CHANGING
+                and PRINCIPAL in request
+            ):
                 await request.app[REFUSALS].record(request, error)
             response = answer_failure(request, error)
             if request.body_exists and not request.content.is_eof():

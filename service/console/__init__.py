@@ -1,0 +1,1 @@
+"""The web console: its files, and signing in with a cookie."""

@@ -1,0 +1,193 @@
+"""The console over HTTP: its page, its files, signing in and out."""
+
+from datetime import UTC, datetime
+from typing import Annotated, ClassVar, Final
+
+from aiohttp import hdrs, web
+from pydantic import Field
+
+from service.console.codes import SignInCodes
+from service.console.files import file_response
+from service.errors import ForbiddenError, NotFoundError, UnauthenticatedError
+from service.http.app_keys import EVENT_LOG
+from service.http.authentication import THROTTLE, principal_of
+from service.http.browser_session import (
+    authorization_of,
+    cookie_name,
+    is_from_own_page,
+    is_loopback,
+)
+from service.http.envelope import Answer, respond
+from service.http.operation import Routes
+from service.http.requests import RequestModel
+from service.principal import Principal
+from service.users.aggregate import Token
+
+routes = Routes("operation")
+
+SIGN_IN_CODES = web.AppKey("sign_in_codes", SignInCodes)
+# A browser left open doesn't stay signed in for longer.
+SESSION_MAX_S: Final = 12 * 3600
+CREDENTIAL_CHARACTERS_MAX: Final = 200
+NOT_OWN_PAGE: Final = (
+    "only the console's own pages sign in, over HTTPS or on this machine"
+)
+
+Credential = Annotated[
+    str | None, Field(min_length=1, max_length=CREDENTIAL_CHARACTERS_MAX)
+]
+
+
+class SignIn(RequestModel):
+    """Either a token, or a one-time code that stands for one."""
+
+    NAMES_SHOWN: ClassVar[bool] = False
+
+    token: Credential = None
+    code: Credential = None
+
+
+@routes.get(
+    "/",
+    answers={303: "browsers go to the console"},
+    content_type="text/html",
+    public=True,
+    documented=False,
+)
+async def get_root(request: web.Request) -> web.Response:
+    """Send browsers to the console.
+
+    :raises NotFoundError: for other clients, which ask for no page
+    """
+    if "text/html" not in request.headers.get(hdrs.ACCEPT, ""):
+        raise NotFoundError(
+            "this path has no answer; the API is described at /openapi.json",
+            code="no_such_path",
+        )
+    return web.Response(status=303, headers={hdrs.LOCATION: "/console"})
+
+
+@routes.get(
+    "/console",
+    answers={200: "the page"},
+    content_type="text/html",
+    public=True,
+    documented=False,
+)
+async def get_console(request: web.Request) -> web.Response:
+    """Get the console, whose pages are fragments of this address."""
+    return file_response(request, "index.html")
+
+
+@routes.get(
+    "/console/{folder}/{file}",
+    answers={200: "a part of the page"},
+    public=True,
+    documented=False,
+)
+async def get_console_file(
+    request: web.Request, folder: str, file: str
+) -> web.Response:
+    """Get a script, style sheet or picture of the console."""
+    return file_response(request, f"{folder}/{file}")
+
+
+@routes.get(
+    "/console/session",
+    answers={200: "whether the browser is signed in"},
+    public=True,
+    documented=False,
+)
+async def get_console_session(request: web.Request) -> Answer[dict[str, bool]]:
+    """Say whether the browser's cookie is valid, without an error if not.
+
+    A browser would report 401 on the first visit as a fault of the page.
+    """
+    header = authorization_of(request)
+    try:
+        signed_in = header is not None and bool(await principal_of(request, header))
+    except UnauthenticatedError:
+        signed_in = False
+    return Answer(message="session", data={"signed_in": signed_in})
+
+
+@routes.post(
+    "/console/session",
+    answers={200: "signed in"},
+    public=True,
+    documented=False,
+    idempotent_key=False,
+    body_example={"token": "art_000000000000000000000000000000000000"},
+)
+async def post_console_session(request: web.Request, body: SignIn) -> web.Response:
+    """Keep a token, given once, as a cookie that no script can read.
+
+    :raises ForbiddenError: another page than the console's has sent this
+    :raises UnauthenticatedError: the token, or the code, is not valid
+    """
+    _refuse_other_pages(request)
+    token = body.token
+    if body.code is not None:
+        token = request.app[SIGN_IN_CODES].redeem(body.code)
+        if token is None:
+            request.app[THROTTLE].count_refused_token(request.remote)
+            raise UnauthenticatedError(
+                "this link has been used, or has expired; paste a token instead"
+            )
+    principal = await principal_of(request, f"Bearer {token or ''}")
+    expires_at = await _expires_at(request, principal)
+    remaining_s = (
+        SESSION_MAX_S
+        if expires_at is None
+        else (expires_at - datetime.now(UTC)).total_seconds()
+    )
+    response = respond(
+        Answer(message="signed in", data={"user_id": str(principal.user_id)})
+    )
+    response.set_cookie(
+        cookie_name(request),
+        token or "",
+        max_age=max(1, int(min(remaining_s, SESSION_MAX_S))),
+        path="/",
+        secure=not is_loopback(request),
+        httponly=True,
+        samesite="Strict",
+    )
+    return response
+
+
+@routes.delete(
+    "/console/session",
+    answers={200: "signed out"},
+    public=True,
+    documented=False,
+    idempotent_key=False,
+)
+async def delete_console_session(request: web.Request) -> web.Response:
+    """Forget the cookie; the token stays valid.
+
+    :raises ForbiddenError: another page than the console's has sent this
+    """
+    _refuse_other_pages(request)
+    response = respond(Answer(message="signed out", data=None))
+    response.del_cookie(
+        cookie_name(request),
+        path="/",
+        secure=not is_loopback(request),
+        httponly=True,
+        samesite="Strict",
+    )
+    return response
+
+
+def _refuse_other_pages(request: web.Request) -> None:
+    if not is_from_own_page(request):
+        raise ForbiddenError(NOT_OWN_PAGE)
+
+
+async def _expires_at(request: web.Request, principal: Principal) -> datetime | None:
+    assert principal.token_id is not None
+    token = await request.app[EVENT_LOG].load(principal.token_id)
+    if not isinstance(token, Token) or token.expires_at is None:
+        return None
+    return datetime.fromisoformat(token.expires_at)

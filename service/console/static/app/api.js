@@ -1,0 +1,163 @@
+// Calls of the API, as the person who is signed in.
+
+const HEADERS = { "X-Agent-Runtime-Console": "1" };
+// How long reads wait for what this page has written, in whichever process.
+const OWN_WRITE_MS = 30_000;
+const listeners = new Set();
+let underWay = 0;
+let written = { position: null, at: 0 };
+
+// A refusal of the service, or a request without an answer (status 0).
+export class ApiError extends Error {
+  constructor(status, message, data = {}) {
+    super(message);
+    this.status = status;
+    this.code = data?.code ?? "no_answer";
+    this.errors = data?.errors ?? [];
+    this.requestId = data?.request_id ?? null;
+  }
+}
+
+// Prices and costs have more digits than binary floating point: they stay text.
+function exact(_key, value, context) {
+  return typeof value === "number" && !Number.isInteger(value) && context?.source ? context.source : value;
+}
+
+export function onChange(listener) {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+export const requestsUnderWay = () => underWay;
+
+function count(change) {
+  underWay += change;
+  for (const listener of listeners) listener();
+}
+
+export function urlOf(path, query = {}) {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== null && value !== "");
+  const text = new URLSearchParams(given).toString();
+  return text ? `${path}?${text}` : path;
+}
+
+function headersOf({ body, ifMatch, minPosition, headers = {} }) {
+  const sent = { ...HEADERS, ...headers };
+  if (body !== undefined) sent["Content-Type"] = "application/json";
+  if (ifMatch !== undefined && ifMatch !== null) sent["If-Match"] = `"${ifMatch}"`;
+  if (minPosition) sent["X-Min-Position"] = String(minPosition);
+  return sent;
+}
+
+// Send a request and return its response; 401 tells everybody that nobody is signed in.
+export async function send(method, path, options = {}) {
+  const { query, body, signal } = options;
+  count(1);
+  try {
+    const response = await fetch(urlOf(path, query), {
+      method,
+      headers: headersOf(options),
+      body: body === undefined || typeof body === "string" ? body : JSON.stringify(body),
+      signal,
+      cache: "no-store",
+      credentials: "same-origin",
+    });
+    if (response.status === 401) dispatchEvent(new Event("signed-out"));
+    return response;
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new ApiError(0, "The service can't be reached.");
+  } finally {
+    count(-1);
+  }
+}
+
+async function envelope(response) {
+  const text = await response.text();
+  try {
+    return JSON.parse(text, exact);
+  } catch {
+    throw new ApiError(response.status, `The answer (${response.status}) isn't JSON.`);
+  }
+}
+
+const numbered = (header) => (header === null ? null : Number(header));
+
+// Return { data, message, status, position, version, readAt }; throws ApiError.
+export async function call(method, path, options = {}) {
+  if (method === "GET" && Date.now() - written.at < OWN_WRITE_MS) {
+    options = { minPosition: written.position, ...options };
+  }
+  const response = await send(method, path, options);
+  const { data, message } = await envelope(response);
+  if (!response.ok) throw new ApiError(response.status, message, data);
+  const position = numbered(response.headers.get("X-Event-Position"));
+  if (method !== "GET" && position) written = { position, at: Date.now() };
+  const etag = response.headers.get("ETag");
+  return {
+    data,
+    message,
+    status: response.status,
+    position,
+    version: etag === null ? null : Number(etag.replaceAll('"', "")),
+    readAt: Date.now(),
+  };
+}
+
+export const get = (path, query, options) => call("GET", path, { ...options, query });
+
+// Return a text answer, such as a checkpoint.
+export async function getText(path) {
+  const response = await send("GET", path);
+  const text = await response.text();
+  if (!response.ok) {
+    const { data, message } = JSON.parse(text);
+    throw new ApiError(response.status, message, data);
+  }
+  return text;
+}
+
+// Yield the server-sent events of a path as { id, data }, until the signal aborts.
+export async function* stream(path, query, signal) {
+  const response = await send("GET", path, { query, signal });
+  if (!response.ok) {
+    const { data, message } = await envelope(response);
+    throw new ApiError(response.status, message, data);
+  }
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    const events = (rest + value).split("\n\n");
+    rest = events.pop();
+    for (const event of events) {
+      const data = event.split("\n").find((line) => line.startsWith("data: "));
+      if (data) yield JSON.parse(data.slice(6), exact);
+    }
+  }
+}
+
+// Save an answer as a file; it is held in memory until the browser has written it.
+export async function download(path, query, name) {
+  const response = await send("GET", path, { query });
+  if (!response.ok) {
+    const { data, message } = await envelope(response);
+    throw new ApiError(response.status, message, data);
+  }
+  saveAs(await response.blob(), name);
+}
+
+export function saveAs(blob, name) {
+  const url = URL.createObjectURL(blob);
+  const anchor = document.createElement("a");
+  anchor.href = url;
+  anchor.download = name;
+  anchor.click();
+  setTimeout(() => URL.revokeObjectURL(url), 60_000);
+}
+
+export function curlOf(path, query) {
+  const quoted = (location.origin + urlOf(path, query)).replaceAll("'", "%27");
+  return `curl -s -H "Authorization: Bearer $TOKEN" '${quoted}'`;
+}

@@ -1,0 +1,20 @@
+// Numbers as text; money with every digit that the service gave.
+
+const whole = new Intl.NumberFormat("en");
+
+export const number = (value) => (value === null || value === undefined ? "–" : whole.format(Number(value)));
+
+// Round what is large; keep at least two digits that count of what is small.
+export function money(value, currency = "USD") {
+  if (value === null || value === undefined) return "unknown";
+  const amount = Number(value);
+  const digits = amount !== 0 && Math.abs(amount) < 1 ? 2 - Math.floor(Math.log10(Math.abs(amount))) - 1 : 2;
+  return `${amount.toFixed(Math.min(12, Math.max(2, digits)))} ${currency ?? ""}`.trim();
+}
+
+// As the service gave it, with every digit.
+export const exactMoney = (value, currency = "USD") =>
+  value === null || value === undefined ? "unknown" : `${value} ${currency ?? ""}`.trim();
+
+export const short = (id) => (id ? `${String(id).slice(0, 8)}…` : "–");
+export const plural = (count, one, many = `${one}s`) => `${whole.format(count)} ${count === 1 ? one : many}`;

@@ -1,0 +1,134 @@
+// The console's shell: signing in, navigation, time zone, and the page of the address.
+import { onChange, requestsUnderWay } from "./api.js";
+import { PAGES, pageOf } from "./pages.js";
+import { Failure, Page } from "./parts.js";
+import { forgetNames } from "./names.js";
+import { go, link, setQuery, useRoute } from "./route.js";
+import { Me, FOR_AUDITORS, seesEverything, signOut, whoAmI } from "./me.js";
+import { SignIn } from "./sign_in.js";
+import { zone, zones } from "./time.js";
+import { html, render, useEffect, useMemo, useRef, useState } from "./ui.js";
+
+function Working() {
+  const [busy, setBusy] = useState(false);
+  useEffect(() => onChange(() => setBusy(requestsUnderWay() > 0)), []);
+  return html`<div class="bar ${busy ? "busy" : ""}" data-busy=${busy ? "true" : "false"} aria-hidden="true"></div>`;
+}
+
+function ZoneChoice() {
+  const choices = useMemo(() => zones().map((name) => html`<option value=${name}>${name}</option>`), []);
+  return html`<label class="zone">Time zone
+    <select value=${zone()} onChange=${(event) => setQuery({ tz: event.target.value })}>${choices}</select>
+  </label>`;
+}
+
+function Search() {
+  const [text, setText] = useState("");
+  const find = (event) => {
+    event.preventDefault();
+    if (text.trim()) go(["find", text.trim()]);
+  };
+  return html`<form class="search" role="search" aria-label="Find by id" onSubmit=${find}>
+    <label><span class="hidden">Id or position</span>
+      <input type="search" placeholder="Find an id or position" value=${text} onInput=${(event) => setText(event.target.value)} spellcheck=${false} /></label>
+    <button type="submit" class="quiet">Find</button>
+  </form>`;
+}
+
+function Navigation({ me, current }) {
+  const all = seesEverything(me);
+  return html`<nav class="pages" aria-label="Console">
+    <ul>${PAGES.filter((page) => page.label).map((page) => html`<li>${page.auditors && !all
+      ? html`<span class="off" aria-disabled="true">${page.label}<small>${FOR_AUDITORS}</small></span>`
+      : html`<a href=${link(page.path)} aria-current=${page.path === current ? "page" : undefined}>${page.label}</a>`}</li>`)}</ul>
+  </nav>`;
+}
+
+function Shown({ route }) {
+  const [module, setModule] = useState(null);
+  const [error, setError] = useState(null);
+  const page = pageOf(route.path);
+  const name = page?.module;
+  useEffect(() => {
+    let current = true;
+    setError(null);
+    if (name) {
+      import(`../pages/${name}.js`)
+        .then((loaded) => current && setModule({ name, View: loaded.default }))
+        .catch((failure) => current && setError(failure));
+    }
+    return () => {
+      current = false;
+    };
+  }, [name]);
+  if (error) return html`<${Failure} error=${{ status: 0, message: "This page's script can't be loaded" }} />`;
+  if (!name) return html`<${Page} title="No such page"><p>The address names no page of the console. <a href=${link("overview")}>Go to the overview</a>.</p><//>`;
+  if (module?.name !== name) return html`<p class="working" role="status">Loading the page …</p>`;
+  return html`<${module.View} key=${route.path.join("/")} id=${route.path[1]} rest=${route.path.slice(1)} query=${route.query} />`;
+}
+
+function Console({ me, leave }) {
+  const route = useRoute();
+  const main = useRef(null);
+  const where = route.path.join("/");
+  const first = useRef(true);
+  // A new page begins at its heading, also for those who don't see it.
+  useEffect(() => {
+    if (first.current) {
+      first.current = false;
+      return undefined;
+    }
+    scrollTo(0, 0);
+    const timer = setInterval(() => {
+      const heading = main.current?.querySelector("h1");
+      if (heading) {
+        heading.focus({ preventScroll: true });
+        clearInterval(timer);
+      }
+    }, 20);
+    return () => clearInterval(timer);
+  }, [where]);
+  return html`<${Me.Provider} value=${me}>
+    <button type="button" class="skip" onClick=${() => main.current.focus()}>Skip to the page</button>
+    <${Working} />
+    <header>
+      <a class="brand" href=${link("overview")}>Agent Runtime</a>
+      <${Search} />
+      <${ZoneChoice} />
+      <p class="who">Signed in as <a href=${link(["users", me.id])}><bdi>${me.name ?? me.id}</bdi></a>
+        ${me.roles.length > 0 && html`<span class="roles"> (${me.roles.join(", ")})</span>`}${" "}
+        <button type="button" class="quiet" onClick=${leave}>Sign out</button></p>
+    </header>
+    <div class="body">
+      <${Navigation} me=${me} current=${pageOf(route.path)?.path} />
+      <main tabindex="-1" ref=${main}><${Shown} route=${route} /></main>
+    </div>
+  <//>`;
+}
+
+function Root() {
+  const [me, setMe] = useState(undefined);
+  const [error, setError] = useState(null);
+  const look = () => {
+    setError(null);
+    whoAmI().then(setMe).catch(setError);
+  };
+  useEffect(() => {
+    if (location.hash.startsWith("#code=")) setMe(null);
+    else look();
+    const ended = () => setMe((before) => (before ? null : before));
+    addEventListener("signed-out", ended);
+    return () => removeEventListener("signed-out", ended);
+  }, []);
+  const leave = async () => {
+    await signOut().catch(() => undefined);
+    forgetNames();
+    setMe(null);
+  };
+  if (error) return html`<main><${Failure} error=${error} retry=${look} /></main>`;
+  if (me === undefined) return html`<main><p class="working" role="status">Starting …</p></main>`;
+  if (me === null) return html`<${SignIn} entered=${look} />`;
+  return html`<${Console} me=${me} leave=${leave} />`;
+}
+
+render(html`<${Root} />`, document.getElementById("console"));

@@ -1,0 +1,54 @@
+// Names of agents, connectors and users, for ids in tables: read once, kept for a while.
+import { readAll } from "./reads.js";
+import { link } from "./route.js";
+import { html, useEffect, useState } from "./ui.js";
+
+const LISTS = {
+  agents: "/api/catalog/agents",
+  connectors: "/api/mcp/connectors",
+  users: "/api/users",
+};
+const KEPT_MS = 60_000;
+const kept = new Map();
+
+export function forgetNames() {
+  kept.clear();
+}
+
+// Return a list as the caller may see it; an empty one if they may not.
+export function listed(kind) {
+  const before = kept.get(kind);
+  if (before && Date.now() - before.at < KEPT_MS) return before.rows;
+  const rows = readAll(LISTS[kind], kind).catch(() => []);
+  kept.set(kind, { at: Date.now(), rows });
+  return rows;
+}
+
+export function useList(kind) {
+  const [rows, setRows] = useState([]);
+  useEffect(() => {
+    let current = true;
+    listed(kind).then((found) => current && setRows(found));
+    return () => {
+      current = false;
+    };
+  }, [kind]);
+  return rows;
+}
+
+const PAGES = { agents: "agents", connectors: "connectors", users: "users" };
+
+// A thing by its name, as a link, with the beginning of its id.
+export function Named({ kind, id, plain = false }) {
+  const rows = useList(kind);
+  if (!id) return html`<span class="none">–</span>`;
+  const name = rows.find((row) => row.id === id)?.name;
+  const text = html`${name ? html`<bdi>${name}</bdi>` : html`<code>${id.slice(0, 8)}…</code>`}`;
+  if (plain) return html`<span title=${id}>${text}</span>`;
+  return html`<a href=${link([PAGES[kind], id])} title=${id}>${text}</a>`;
+}
+
+export const options = (rows) =>
+  rows
+    .map((row) => ({ value: row.id, label: row.name ?? row.id }))
+    .sort((one, other) => one.label.localeCompare(other.label));

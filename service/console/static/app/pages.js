@@ -1,0 +1,25 @@
+// The pages of the console: their path, module, and name in the navigation. Pages
+// without a name are reached from others; `auditors` marks those of the whole history.
+
+export const PAGES = [
+  { path: "overview", module: "overview", label: "Overview" },
+  { path: "sessions", module: "sessions", one: "session", label: "Sessions" },
+  { path: "usage", module: "usage", label: "Usage" },
+  { path: "agents", module: "agents", one: "agent", label: "Agents" },
+  { path: "connectors", module: "connectors", one: "connector", label: "Connectors" },
+  { path: "explain", module: "explain", label: "Explain" },
+  { path: "secrets", module: "secrets", one: "secret", label: "Secrets" },
+  { path: "prices", module: "prices", one: "price", label: "Models and prices" },
+  { path: "audit", module: "audit", one: "entry", label: "Audit trail", auditors: true },
+  { path: "verify", module: "verify", label: "Verify" },
+  { path: "users", module: "users", one: "user", label: "Users", auditors: true },
+  { path: "operation", module: "operation", label: "Operation" },
+  { path: "find", module: "find", one: "find" },
+];
+
+// Return the page of a path as { path, module }; undefined if there is none.
+export function pageOf([name = "overview", ...rest]) {
+  const page = PAGES.find((each) => each.path === name);
+  if (!page) return undefined;
+  return { ...page, module: rest.length > 0 && page.one ? page.one : page.module };
+}

@@ -1,0 +1,190 @@
+// The parts that every page is made of: frame, failure, table, filters, paging.
+import { curlOf } from "./api.js";
+import { PageReads } from "./reads.js";
+import { link, setQuery, useRoute } from "./route.js";
+import { ago } from "./time.js";
+import { html, useContext, useEffect, useId, useMemo, useRef, useState } from "./ui.js";
+
+export function Copy({ label, text }) {
+  const [said, setSaid] = useState("");
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(text());
+      setSaid("copied");
+    } catch {
+      setSaid("the browser refused");
+    }
+    setTimeout(() => setSaid(""), 3000);
+  };
+  return html`<button type="button" class="quiet" onClick=${copy}>${label}<span role="status">${said && ` – ${said}`}</span></button>`;
+}
+
+// How recent the page is: the oldest of its reads.
+function AsOf({ reads }) {
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 1000);
+    return () => clearInterval(timer);
+  }, []);
+  const readAt = Math.min(...reads.map((read) => read.readAt));
+  const positions = reads.map((read) => read.position).filter((position) => position !== null);
+  const position = positions.length ? `as of position ${Math.min(...positions)}, ` : "";
+  return html`<span class="as-of">${position}${ago(now - readAt)}</span>`;
+}
+
+// A page: its heading, how recent it is, and ways to repeat it elsewhere.
+export function Page({ title, lead, children, actions }) {
+  const [reads, setReads] = useState(new Map());
+  const heading = useRef(null);
+  const changed = (change) => setReads((before) => {
+    const after = new Map(before);
+    change(after);
+    return after;
+  });
+  const value = useMemo(() => ({
+    report: (key, read) => changed((all) => all.set(key, read)),
+    forget: (key) => changed((all) => all.delete(key)),
+  }), []);
+  useEffect(() => {
+    document.title = `${title} – Agent Runtime`;
+  }, [title]);
+  const shown = [...reads.values()];
+  return html`<${PageReads.Provider} value=${value}>
+    <div class="head">
+      <h1 tabindex="-1" ref=${heading}>${title}</h1>
+      ${shown.length > 0 && html`<p class="tools">
+        <${AsOf} reads=${shown} />
+        <button type="button" class="quiet" onClick=${() => shown.forEach((read) => read.refresh())}>Refresh</button>
+        <${Copy} label="Copy as curl" text=${() => shown.map((read) => curlOf(read.path, read.query)).join("\n")} />
+        <${Copy} label="Copy link" text=${() => location.href} />
+      </p>`}
+    </div>
+    ${lead && html`<p class="lead">${lead}</p>`}
+    ${actions}
+    ${children}
+  <//>`;
+}
+
+const ADVICE = {
+  0: "Check that the service runs, then try again.",
+  403: "Your roles don't allow this. A superuser can grant you another role.",
+  404: "It doesn't exist, or you may not see it: both look the same.",
+  412: "It has changed since you read it. Refresh, and look at it again.",
+  429: "Wait a moment, then try again.",
+  503: "Nothing was lost. Try again in a moment.",
+};
+
+export function Failure({ error, retry }) {
+  if (!error) return null;
+  return html`<div class="failure" role="alert">
+    <p><strong>${error.status === 403 ? "Not allowed" : error.status === 404 ? "Not found" : "This failed"}:</strong> ${error.message}.</p>
+    ${error.errors?.length > 0 && html`<ul>${error.errors.map((each) => html`<li><code>${each.path}</code> ${each.message}</li>`)}</ul>`}
+    <p>${ADVICE[error.status] ?? ""} ${error.requestId && html`<small>Request <code>${error.requestId}</code></small>`}</p>
+    ${retry && html`<button type="button" onClick=${retry}>Try again</button>`}
+  </div>`;
+}
+
+// What a read shows while it has no data: work, slowness, or its failure.
+export function Reading({ read, what = "Reading", children }) {
+  if (read.error) return html`<${Failure} error=${read.error} retry=${read.refresh} />`;
+  if (read.data === undefined) {
+    return html`<p class="working" role="status">${what}${read.slow ? " – this takes longer than usual" : ""} …</p>`;
+  }
+  return html`<div class=${read.loading ? "stale" : ""} aria-busy=${read.loading ? "true" : "false"}>${children()}</div>`;
+}
+
+function order(rows, column, direction) {
+  const value = (row) => {
+    const found = column.sort(row);
+    return found === null || found === undefined ? "" : found;
+  };
+  return [...rows].sort((one, other) => {
+    const [a, b] = [value(one), value(other)];
+    const compared = typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b));
+    return direction * compared;
+  });
+}
+
+// A table with a caption; columns with `sort` sort the rows that are shown.
+export function Table({ caption, columns, rows, empty, rowKey = (row) => row.id, hideCaption = false }) {
+  const [sorted, setSorted] = useState(null);
+  const id = useId();
+  const shown = sorted ? order(rows, columns[sorted.index], sorted.direction) : rows;
+  if (rows.length === 0) return html`<p class="empty">${empty}</p>`;
+  const sortBy = (index) =>
+    setSorted((before) => (before?.index === index ? { index, direction: -before.direction } : { index, direction: 1 }));
+  return html`<div class="scroll" role="region" aria-labelledby=${id} tabindex="0">
+    <table>
+      <caption id=${id} class=${hideCaption ? "hidden" : ""}>${caption}</caption>
+      <thead><tr>${columns.map((column, index) => html`<th scope="col" class=${column.number ? "number" : ""}
+        aria-sort=${sorted?.index === index ? (sorted.direction > 0 ? "ascending" : "descending") : undefined}>
+        ${column.sort
+          ? html`<button type="button" class="sort" onClick=${() => sortBy(index)}>${column.label}<span aria-hidden="true">${sorted?.index === index ? (sorted.direction > 0 ? " ↑" : " ↓") : " ↕"}</span></button>`
+          : column.label}</th>`)}</tr></thead>
+      <tbody>${shown.map((row, index) => html`<tr key=${rowKey(row, index)}>${columns.map((column) => html`<td class=${column.number ? "number" : column.wide ? "wide" : ""}>${column.cell(row)}</td>`)}</tr>`)}</tbody>
+    </table>
+  </div>`;
+}
+
+// Fields whose values stand in the address; applying them begins at the first page.
+export function Filters({ fields }) {
+  const { query } = useRoute();
+  const [draft, setDraft] = useState(query);
+  useEffect(() => setDraft(query), [JSON.stringify(query)]);
+  const names = fields.map((field) => field.name);
+  const active = names.some((name) => query[name]);
+  const apply = (event) => {
+    event.preventDefault();
+    setQuery({ ...Object.fromEntries(names.map((name) => [name, draft[name]])), after: "", cursors: "" });
+  };
+  const clear = () => setQuery({ ...Object.fromEntries(names.map((name) => [name, ""])), after: "" });
+  return html`<form class="filters" role="search" aria-label="Filters" onSubmit=${apply}>
+    ${fields.map((field) => html`<${Field} ...${field} value=${draft[field.name] ?? field.fallback ?? ""} onValue=${(value) => setDraft({ ...draft, [field.name]: value })} />`)}
+    <span class="buttons"><button type="submit">Apply</button>
+    ${active && html`<button type="button" class="quiet" onClick=${clear}>Clear filters</button>`}</span>
+  </form>`;
+}
+
+// A labelled input: of text, a choice among `choices`, or several lines.
+export function Field({ label, name, value, onValue, choices, any = "any", lines, type = "text", help, fallback: _fallback, ...rest }) {
+  const id = useId();
+  const common = { id, name, value, "aria-describedby": help ? `${id}-help` : undefined, ...rest };
+  const input = choices
+    ? html`<select ...${common} onChange=${(event) => onValue(event.target.value)}>
+        ${any !== null && html`<option value="">${any}</option>`}
+        ${choices.map((choice) => html`<option value=${choice.value ?? choice} selected=${(choice.value ?? choice) === value}>${choice.label ?? choice}</option>`)}
+      </select>`
+    : lines
+      ? html`<textarea ...${common} rows=${lines} onInput=${(event) => onValue(event.target.value)} />`
+      : html`<input ...${common} type=${type} onInput=${(event) => onValue(event.target.value)} autocomplete="off" spellcheck=${false} />`;
+  return html`<div class="field"><label for=${id}>${label}</label>${input}${help && html`<small id="${id}-help">${help}</small>`}</div>`;
+}
+
+// Links to the first and the next page of a list with cursors.
+export function Paging({ path, next, shown }) {
+  const { query } = useRoute();
+  return html`<nav class="paging" aria-label="Pages">
+    <span role="status">${shown} shown</span>
+    ${query.after && html`<a href=${link(path, { ...query, after: "" })}>First page</a>`}
+    ${next && html`<a href=${link(path, { ...query, after: next })}>Next page</a>`}
+  </nav>`;
+}
+
+// The name of a state, with a shape beside its colour.
+export function Badge({ kind, children }) {
+  return html`<span class="badge ${kind}">${children}</span>`;
+}
+
+const STANCES = { allow: "✓ allow", ask: "? ask", deny: "✕ deny" };
+export const Stance = ({ stance }) => html`<${Badge} kind=${stance}>${STANCES[stance] ?? stance}<//>`;
+
+// Facts about one thing, as terms with their values.
+export function Facts({ facts }) {
+  const given = facts.filter(([, value]) => value !== undefined);
+  return html`<dl class="facts">${given.map(([term, value]) => html`<div><dt>${term}</dt><dd>${value ?? html`<span class="none">–</span>`}</dd></div>`)}</dl>`;
+}
+
+export const NotOffered = ({ what, reason }) => html`<p class="not-offered">${what}: ${reason}.</p>`;
+
+export const Cut = ({ text, length = 80 }) =>
+  text ? html`<bdi title=${text.length > length ? text.slice(0, 2000) : undefined}>${text.length > length ? `${text.slice(0, length)}…` : text}</bdi>` : html`<span class="none">–</span>`;

@@ -1,0 +1,61 @@
+// Reading from the API in a page, and what the page's frame shows of it.
+import { get } from "./api.js";
+import { createContext, useContext, useEffect, useMemo, useState } from "./ui.js";
+
+// The reads of the page that is shown: key -> { path, query, position, readAt, refresh }.
+export const PageReads = createContext(null);
+const SLOW_MS = 1500;
+
+export const SLOW = { slow: true };
+
+// Read a path; null as the path reads nothing. Returns { data, error, loading, slow,
+// version, position, refresh }; data of the last read stays while the next is under way.
+export function useRead(path, query, { minor = false } = {}) {
+  const key = path === null ? null : `${path}?${JSON.stringify(query ?? {})}`;
+  const [turn, setTurn] = useState(0);
+  const [state, setState] = useState({ key: null });
+  const reads = useContext(PageReads);
+  const refresh = useMemo(() => () => setTurn((before) => before + 1), []);
+
+  useEffect(() => {
+    if (key === null) return undefined;
+    const controller = new AbortController();
+    const update = (change) => {
+      if (!controller.signal.aborted) setState((before) => ({ ...(before.key === key ? before : { key }), ...change }));
+    };
+    update({ loading: true, slow: false });
+    const timer = setTimeout(() => update({ slow: true }), SLOW_MS);
+    get(path, query, { signal: controller.signal })
+      .then((answer) => {
+        update({ ...answer, error: null, loading: false, slow: false });
+        if (!minor && !controller.signal.aborted) reads?.report(key, { path, query, refresh, ...answer });
+      })
+      .catch((error) => {
+        if (error.name === "AbortError") return;
+        update({ error, loading: false, slow: false });
+        if (!minor) reads?.report(key, { path, query, refresh, position: null, readAt: Date.now() });
+      })
+      .finally(() => clearTimeout(timer));
+    return () => {
+      clearTimeout(timer);
+      controller.abort();
+      reads?.forget(key);
+    };
+  }, [key, turn]);
+
+  const current = state.key === key ? state : { loading: key !== null };
+  return { ...current, refresh };
+}
+
+// Read every page of a list, up to a bound; for names and choices, not for tables.
+export async function readAll(path, member, pages = 5) {
+  const found = [];
+  let after;
+  for (let page = 0; page < pages; page += 1) {
+    const { data } = await get(path, { limit: 100, after });
+    found.push(...data[member]);
+    after = data.end_cursor;
+    if (!after) return found;
+  }
+  return found;
+}

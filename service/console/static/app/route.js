@@ -1,0 +1,48 @@
+// The address after "#": a page's path, and a query with its filters and time zone.
+// The server never sees it, so neither filters nor sign-in codes are in its log.
+import { useEffect, useState } from "./ui.js";
+
+export function currentRoute() {
+  const [path, query] = location.hash.replace(/^#\/?/, "").split("?");
+  return {
+    path: path.split("/").filter(Boolean).map(decoded),
+    query: Object.fromEntries(new URLSearchParams(query ?? "")),
+  };
+}
+
+function decoded(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+export function useRoute() {
+  const [route, setRoute] = useState(currentRoute);
+  useEffect(() => {
+    const changed = () => setRoute(currentRoute());
+    addEventListener("hashchange", changed);
+    return () => removeEventListener("hashchange", changed);
+  }, []);
+  return route;
+}
+
+// Make an address; the time zone goes along with every link.
+export function link(path, query = {}) {
+  const parts = [path].flat().map(encodeURIComponent).join("/");
+  const kept = { tz: currentRoute().query.tz, ...query };
+  const given = Object.entries(kept).filter(([, value]) => value !== undefined && value !== null && value !== "");
+  const text = new URLSearchParams(given).toString();
+  return `#/${parts}${text ? `?${text}` : ""}`;
+}
+
+export function go(path, query) {
+  location.hash = link(path, query);
+}
+
+// Change the page's query; an empty value removes its name.
+export function setQuery(changes) {
+  const { path, query } = currentRoute();
+  location.hash = link(path, { ...query, ...changes });
+}

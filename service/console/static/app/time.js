@@ -1,0 +1,78 @@
+// Times, all in the one zone that the address names; without one, in UTC.
+import { currentRoute } from "./route.js";
+import { html } from "./ui.js";
+
+const LOCAL = Intl.DateTimeFormat().resolvedOptions().timeZone;
+const formats = new Map();
+
+export const zones = () => [...new Set(["UTC", LOCAL, ...Intl.supportedValuesOf("timeZone")])];
+
+export function zone() {
+  const named = currentRoute().query.tz ?? "UTC";
+  return isZone(named) ? named : "UTC";
+}
+
+function isZone(name) {
+  try {
+    format(name);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+// Swedish dates are ISO dates.
+function format(timeZone) {
+  if (!formats.has(timeZone)) {
+    formats.set(timeZone, new Intl.DateTimeFormat("sv-SE", { timeZone, dateStyle: "short", timeStyle: "medium" }));
+  }
+  return formats.get(timeZone);
+}
+
+export const shown = (at) => format(zone()).format(new Date(at));
+
+export function Time({ at }) {
+  if (!at) return html`<span class="none">–</span>`;
+  return html`<time datetime=${at} title=${`${at} (shown in ${zone()})`}>${shown(at)}</time>`;
+}
+
+const FORMS = /^(\d{4})-(\d\d)-(\d\d)(?:[ T](\d\d):(\d\d)(?::(\d\d))?)?$/;
+
+// Read what a person types: a position, an ISO time with offset, or a date and time in
+// the chosen zone. Returns what the API takes; undefined for nothing, null for neither.
+export function parseMoment(text) {
+  const given = (text ?? "").trim();
+  if (!given || given.toLowerCase() === "now") return undefined;
+  if (/^\d{1,18}$/.test(given)) return given;
+  const parts = FORMS.exec(given);
+  if (parts) return inZone(parts.slice(1).map((each) => Number(each ?? 0)));
+  const absolute = /[Zz]$|[+-]\d\d:?\d\d$/.test(given) ? new Date(given) : null;
+  return absolute && !Number.isNaN(absolute.valueOf()) ? absolute.toISOString() : null;
+}
+
+function inZone([year, month, day, hour, minute, second]) {
+  const wanted = Date.UTC(year, month - 1, day, hour, minute, second);
+  if (Number.isNaN(wanted)) return null;
+  let guess = wanted;
+  // Twice, since the offset may change between the guess and the answer.
+  for (let step = 0; step < 2; step += 1) {
+    guess += wanted - Date.parse(`${shown(guess).replace(" ", "T")}Z`);
+  }
+  return new Date(guess).toISOString();
+}
+
+export const ago = (ms) => {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  if (seconds < 120) return `${seconds} s ago`;
+  if (seconds < 7200) return `${Math.round(seconds / 60)} min ago`;
+  return `${Math.round(seconds / 3600)} h ago`;
+};
+
+export function duration(ms) {
+  const value = Number(ms);
+  if (ms === null || ms === undefined) return "–";
+  if (value < 1000) return `${Math.round(value)} ms`;
+  if (value < 60_000) return `${(value / 1000).toFixed(1)} s`;
+  if (value < 3_600_000) return `${Math.floor(value / 60_000)} min ${Math.round((value % 60_000) / 1000)} s`;
+  return `${(value / 3_600_000).toFixed(1)} h`;
+}

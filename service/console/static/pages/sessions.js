@@ -1,0 +1,61 @@
+// Sessions with their cost, tokens and errors.
+import { money, number, plural } from "../app/format.js";
+import { Named, options, useList } from "../app/names.js";
+import { Badge, Cut, Filters, Page, Paging, Reading, Table } from "../app/parts.js";
+import { useRead } from "../app/reads.js";
+import { link } from "../app/route.js";
+import { Time, duration, parseMoment } from "../app/time.js";
+import { html } from "../app/ui.js";
+
+const LIMITS = ["25", "50", "100"];
+
+const COLUMNS = [
+  { label: "Start", sort: (row) => row.start_time, cell: (row) => html`<a href=${link(["sessions", row.session_id])}><${Time} at=${row.start_time} /></a>` },
+  { label: "Agent", cell: (row) => html`<${Named} kind="agents" id=${row.agent_id} />` },
+  { label: "User", cell: (row) => html`<${Named} kind="users" id=${row.user_id} plain=${true} />` },
+  { label: "State", cell: (row) => (row.num_traces_with_error > 0 ? html`<${Badge} kind="deny">✕ ${row.num_traces_with_error} failed<//>` : row.has_ended ? html`<${Badge} kind="plain">ended<//>` : html`<${Badge} kind="allow">open<//>`) },
+  { label: "Turns", number: true, sort: (row) => row.num_traces, cell: (row) => number(row.num_traces) },
+  { label: "Tokens", number: true, sort: (row) => row.token_usage.total, cell: (row) => number(row.token_usage.total) },
+  { label: "Cost", number: true, sort: (row) => Number(row.cost_summary.total.cost ?? 0), cell: (row) => money(row.cost_summary.total.cost, row.cost_summary.total.currency) },
+  { label: "Duration", number: true, sort: (row) => Number(row.duration_ms), cell: (row) => duration(row.duration_ms) },
+  { label: "Median turn", number: true, sort: (row) => Number(row.trace_latency_ms_p50), cell: (row) => duration(row.trace_latency_ms_p50) },
+  { label: "First input", wide: true, cell: (row) => html`<${Cut} text=${row.first_input} length=${60} />` },
+];
+
+function Totals({ sessions }) {
+  const sum = (value) => sessions.reduce((total, each) => total + Number(value(each) ?? 0), 0);
+  const failed = sessions.filter((each) => each.num_traces_with_error > 0).length;
+  return html`<p class="totals">On this page: ${plural(sessions.length, "session")}, ${plural(sum((each) => each.num_traces), "turn")}, ${number(sum((each) => each.token_usage.total))} tokens, ${money(sum((each) => each.cost_summary.total.cost))}, ${failed} with errors.</p>`;
+}
+
+export default function Sessions({ query }) {
+  const agents = useList("agents");
+  const users = useList("users");
+  const read = useRead("/api/observability/session/list", {
+    start_time: parseMoment(query.from) ?? undefined,
+    end_time: parseMoment(query.until) ?? undefined,
+    agent_id: query.agent_id,
+    user_id: query.user_id,
+    has_error: query.has_error,
+    session_id_prefix: query.prefix,
+    limit: query.limit ?? "25",
+    after: query.after,
+  });
+  const fields = [
+    { name: "from", label: "Active after", placeholder: "7 days ago" },
+    { name: "until", label: "Active before", placeholder: "now" },
+    { name: "agent_id", label: "Agent", choices: options(agents) },
+    users.length > 0 && { name: "user_id", label: "User", choices: options(users) },
+    { name: "has_error", label: "Errors", choices: [{ value: "true", label: "with errors" }, { value: "false", label: "without errors" }] },
+    { name: "prefix", label: "Session id begins with" },
+    { name: "limit", label: "Rows", choices: LIMITS, any: null, fallback: "25" },
+  ].filter(Boolean);
+  return html`<${Page} title="Sessions" lead="Conversations with agents, newest start first. Times are as in 2026-05-31 14:00, in the chosen zone.">
+    <${Filters} fields=${fields} />
+    <${Reading} read=${read} what="Reading sessions">${() => html`
+      <${Table} caption="Sessions" hideCaption=${true} columns=${COLUMNS} rows=${read.data.sessions}
+        empty="No session was active in this window. Sessions are recorded by the program that runs the agents, or sent as OpenTelemetry traces to /v1/traces." />
+      ${read.data.sessions.length > 0 && html`<${Totals} sessions=${read.data.sessions} />`}
+      <${Paging} path="sessions" shown=${read.data.sessions.length} next=${read.data.pagination.has_next_page ? read.data.pagination.end_cursor : null} />`}<//>
+  <//>`;
+}

@@ -1,0 +1,92 @@
+"""A service with demo data and a browser for all tests of this folder."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, StorageState
+
+from tests.console.browser.chromium import chromium
+from tests.console.browser.service import DemoData, serve_demo
+from tests.console.browser.visitor import Visitor, visitor_in
+
+Visit = Callable[..., Visitor]
+
+
+@pytest.fixture(scope="package")
+def browser() -> Iterator[Browser]:
+    with chromium() as opened:
+        yield opened
+
+
+@pytest.fixture(scope="package")
+def demo(
+    browser: Browser, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[DemoData]:
+    with serve_demo(tmp_path_factory.mktemp("console")) as data:
+        yield data
+
+
+@dataclass
+class Counts:
+    """What all tests together have checked."""
+
+    axe_checks: int = 0
+    violations: int = 0
+    policy_reports: int = 0
+    states: set[str] = field(default_factory=set)
+
+
+@pytest.fixture(scope="package")
+def counts(
+    pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Counts]:
+    """Counts of the whole run, written to the file ``console-counts``."""
+    counted = Counts()
+    yield counted
+    path: Path = tmp_path_factory.getbasetemp() / "console-counts"
+    path.write_text(
+        f"{len(counted.states)} pages and states, {counted.axe_checks} checks by axe, "
+        f"{counted.violations} violations, {counted.policy_reports} policy reports\n"
+    )
+
+
+@pytest.fixture(scope="package")
+def signed_in(browser: Browser, demo: DemoData) -> dict[str, StorageState]:
+    """The cookie of each user, as the console sets it."""
+    states = {}
+    for name, token in demo.tokens.items():
+        with browser.new_context() as context:
+            visitor_in(context, demo.url).sign_in(token)
+            states[name] = context.storage_state()
+    return states
+
+
+@pytest.fixture
+def visit(
+    browser: Browser,
+    demo: DemoData,
+    signed_in: dict[str, StorageState],
+    counts: Counts,
+) -> Iterator[Visit]:
+    """Open the console as a user; at the end, nothing may have been reported."""
+    visitors: list[Visitor] = []
+    with ExitStack() as stack:
+
+        def open_as(name: str | None = "admin", **options: Any) -> Visitor:
+            state = signed_in[name] if name else None
+            context = stack.enter_context(
+                browser.new_context(storage_state=state, **options)
+            )
+            visitor = visitor_in(context, demo.url)
+            visitors.append(visitor)
+            return visitor
+
+        yield open_as
+    for visitor in visitors:
+        counts.policy_reports += len(visitor.policy_reports)
+        assert visitor.policy_reports == []
+        assert visitor.errors == []

@@ -1,0 +1,60 @@
+"""Signing in and out, as a person does it."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.console.browser.conftest import Visit
+from tests.console.browser.service import DemoData
+
+pytestmark = pytest.mark.processes
+
+
+def test_a_token_becomes_a_cookie_that_no_script_reads(
+    visit: Visit, demo: DemoData
+) -> None:
+    visitor = visit(None)
+    visitor.sign_in(demo.tokens["ada"])
+
+    (cookie,) = visitor.page.context.cookies()
+    assert (cookie["httpOnly"], cookie["sameSite"]) == (True, "Strict")
+    assert visitor.page.evaluate("document.cookie") == ""
+    assert visitor.page.evaluate("localStorage.length + sessionStorage.length") == 0
+    expect(visitor.page.locator("header")).to_contain_text("ada")
+
+    visitor.page.get_by_role("button", name="Sign out").click()
+    expect(visitor.page.get_by_label("Token")).to_be_visible()
+    assert visitor.page.context.cookies() == []
+
+
+def test_a_wrong_token_is_refused_with_the_reason(visit: Visit) -> None:
+    visitor = visit(None)
+    visitor.refusals_expected = True
+    visitor.page.goto(f"{visitor.url}/console")
+    visitor.page.get_by_label("Token").fill("art_wrong")
+    visitor.press("Enter")
+
+    expect(visitor.page.get_by_role("alert")).to_contain_text("valid bearer token")
+    assert visitor.violations() == []
+
+
+def test_the_link_of_the_first_start_works_once(visit: Visit, demo: DemoData) -> None:
+    first, second = visit(None), visit(None)
+    second.refusals_expected = True
+    address = demo.sign_in_url.replace(demo.url, first.url)
+
+    first.page.goto(address)
+    expect(first.page.locator("header")).to_contain_text("admin")
+    expect(first.page).to_have_url(re.compile("#/overview$"))
+
+    second.page.goto(address)
+    expect(second.page.get_by_role("alert")).to_contain_text("has been used")
+
+
+def test_a_browser_that_asks_for_nothing_comes_to_the_console(visit: Visit) -> None:
+    visitor = visit("admin")
+    visitor.page.goto(f"{visitor.url}/")
+
+    expect(visitor.page).to_have_url(re.compile("/console"))
+    expect(visitor.page.locator("h1")).to_have_text("Overview")
