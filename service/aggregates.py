@@ -6,6 +6,8 @@ from service.agents.aggregate import Agent
 from service.aggregate import LoggedAggregate
 from service.audit.aggregate import AuditReading, EpochChange, Refusal, TextReading
 from service.connectors.aggregate import Connector
+from service.gateway.approvals.aggregate import Approvals
+from service.gateway.calls.aggregate import ToolCall, ToolCallBatch, ToolCallRefusal
 from service.gateway.definitions.aggregate import ToolDefinitions
 from service.gateway.tokens.aggregate import AgentTokens
 from service.price_catalog.aggregate import ModelPricing
@@ -19,6 +21,7 @@ from service.users.aggregate import Token, User, UserName
 AGGREGATES: Final[tuple[type[LoggedAggregate], ...]] = (
     Agent,
     AgentTokens,
+    Approvals,
     AuditReading,
     ChatSession,
     Connector,
@@ -30,6 +33,9 @@ AGGREGATES: Final[tuple[type[LoggedAggregate], ...]] = (
     Secret,
     TextReading,
     Token,
+    ToolCall,
+    ToolCallBatch,
+    ToolCallRefusal,
     ToolDefinitions,
     ToolRules,
     User,

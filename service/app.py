@@ -1,6 +1,7 @@
 """The composition root of HTTP: every operation, and what they share."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from aiohttp import web
 
@@ -9,6 +10,7 @@ from projections.audit.history.routes import routes as audit_history
 from projections.audit.proofs.routes import routes as audit_proofs
 from projections.audit.trail.live_routes import routes as audit_stream
 from projections.audit.trail.routes import routes as audit_reads
+from projections.connectors.queries import held_connectors
 from projections.connectors.routes import routes as connector_reads
 from projections.engine.snapshot import READ_POOL
 from projections.health.routes import HEALTH, Health
@@ -36,8 +38,11 @@ from service.connectors.routes import routes as connector_commands
 from service.console.codes import SignInCodes
 from service.console.routes import SIGN_IN_CODES
 from service.console.routes import routes as console
+from service.gateway.approvals.routes import routes as approval_commands
 from service.gateway.definitions.routes import routes as definition_commands
+from service.gateway.gate import GATE
 from service.gateway.tokens.routes import routes as agent_token_commands
+from service.gateway.tool_gate import ToolGate
 from service.http.app_keys import EVENT_LOG, KEY_RING, VAULT
 from service.http.authentication import AUTHENTICATOR, THROTTLE
 from service.http.body import BODY_BYTES_MAX
@@ -85,6 +90,7 @@ def operations() -> list[Operation]:
             connector_gateway,
             definition_commands,
             agent_token_commands,
+            approval_commands,
             connector_reads,
             tool_rule_commands,
             tool_rule_previews,
@@ -142,11 +148,18 @@ def create_app(
         app[HEALTH].trace_store_is_available = lambda: phoenix.is_available
     app[RECORDED_TURNS] = recorded_turns
     app[INGEST] = Ingest(resources.log, resources.pool, resources.vault)
+    app[GATE] = gate = ToolGate(
+        resources.log,
+        resources.key_ring,
+        resources.vault,
+        held_connectors=partial(held_connectors, resources.pool),
+    )
     app[REFUSALS] = RefusalRecorder(resources.log)
     app[TEXT_READINGS] = TextReadings()
     if not probes_only:
         app.cleanup_ctx.append(deleting_old_traces)
         app.cleanup_ctx.append(recording_refusals)
+        app.cleanup_ctx.append(gate.running)
     app[SIGN_IN_CODES] = SignInCodes()
     app[AUTHENTICATOR] = resources.authenticator
     app[THROTTLE] = Throttle()

@@ -13,6 +13,9 @@ from agent_runtime_client.model import Model
 from agent_runtime_client.not_given import NOT_GIVEN, NotGiven
 from agent_runtime_client.secret import Secret
 
+ApprovalState = Literal["pending", "approved", "refused", "withdrawn", "expired"]
+
+
 ImportOutcome = Literal["added", "changed", "unchanged", "held"]
 
 
@@ -156,6 +159,69 @@ class AnnotationSummary(Model):
     CONVERTERS = {
         "mean_score": float,
         "label_fractions": lambda value: list_of(LabelFraction.decode)(value),
+    }
+
+
+class ApprovalResource(Model):
+    """What a person is asked: one call, bound to its arguments and definition.
+
+    ``version`` is what If-Match names. ``definition`` is the digest of the tool's
+    definition.
+    """
+
+    id: UUID
+    agent_id: UUID
+    token_id: UUID
+    user_id: UUID | None
+    connector_id: UUID
+    tool: str
+    definition: str
+    state: ApprovalState
+    requested_at: datetime
+    expires_at: datetime
+    decided_by: UUID | None
+    reason: str | None
+    version: int
+
+    CONVERTERS = {
+        "id": UUID,
+        "agent_id": UUID,
+        "token_id": UUID,
+        "user_id": UUID,
+        "connector_id": UUID,
+        "requested_at": datetime.fromisoformat,
+        "expires_at": datetime.fromisoformat,
+        "decided_by": UUID,
+    }
+
+
+class ApprovalWithArguments(Model):
+    """With the call's arguments; null if they were destroyed, or their user's key."""
+
+    id: UUID
+    agent_id: UUID
+    token_id: UUID
+    user_id: UUID | None
+    connector_id: UUID
+    tool: str
+    definition: str
+    state: ApprovalState
+    requested_at: datetime
+    expires_at: datetime
+    decided_by: UUID | None
+    reason: str | None
+    version: int
+    arguments: Mapping[str, Any] | None
+
+    CONVERTERS = {
+        "id": UUID,
+        "agent_id": UUID,
+        "token_id": UUID,
+        "user_id": UUID,
+        "connector_id": UUID,
+        "requested_at": datetime.fromisoformat,
+        "expires_at": datetime.fromisoformat,
+        "decided_by": UUID,
     }
 
 
@@ -1905,6 +1971,9 @@ __all__ = [
     "AgentTokenList",
     "AggregateDifference",
     "AnnotationSummary",
+    "ApprovalResource",
+    "ApprovalState",
+    "ApprovalWithArguments",
     "AuditEntry",
     "AuditPage",
     "AuditedResource",

@@ -169,6 +169,27 @@ DELETE_AGENT_TOKEN: Final = Operation(
     "/api/mcp/agents/{agent_id}/tokens/{agent_token_id}",
     takes_key=True,
 )
+GET_APPROVAL: Final = Operation(
+    "get_approval", "GET", "/api/mcp/agents/{agent_id}/approvals/{approval_id}"
+)
+POST_APPROVAL_APPROVE: Final = Operation(
+    "post_approval_approve",
+    "POST",
+    "/api/mcp/agents/{agent_id}/approvals/{approval_id}/approve",
+    takes_key=True,
+)
+POST_APPROVAL_REFUSE: Final = Operation(
+    "post_approval_refuse",
+    "POST",
+    "/api/mcp/agents/{agent_id}/approvals/{approval_id}/refuse",
+    takes_key=True,
+)
+POST_APPROVAL_WITHDRAW: Final = Operation(
+    "post_approval_withdraw",
+    "POST",
+    "/api/mcp/agents/{agent_id}/approvals/{approval_id}/withdraw",
+    takes_key=True,
+)
 BULK_UPDATE_TOOLS: Final = Operation(
     "bulk_update_tools", "PUT", "/api/mcp/agents/{agent_id}/tools", takes_key=True
 )

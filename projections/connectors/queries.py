@@ -7,7 +7,7 @@ from uuid import UUID
 from psycopg.rows import class_row, dict_row
 
 from service.connectors.resource import ConnectorResource, Grant, grant
-from service.database import Db
+from service.database import Db, Pool
 
 Scope = Literal["owned", "granted", "offered", "public"]
 
@@ -71,6 +71,12 @@ ACCESS = """
                AS is_shared_with_caller
       FROM read.connector c
      WHERE c.id = %(id)s
+"""
+HELD = """
+    SELECT DISTINCT connector_id
+      FROM read.connector_grant
+     WHERE state = 'granted'
+     ORDER BY connector_id
 """
 GRANTS = """
     SELECT agent_id, nullif(state, 'granted') AS offered_by
@@ -154,3 +160,10 @@ async def connector_by_id(db: Db, connector_id: UUID) -> ConnectorResource:
 async def grants_of_connector(db: Db, connector_id: UUID) -> list[Grant]:
     cursor = await db.execute(GRANTS, [connector_id])
     return [grant(*row) for row in await cursor.fetchall()]
+
+
+async def held_connectors(pool: Pool) -> list[UUID]:
+    """Return the connectors that agents hold, as the read tables have it."""
+    async with pool.connection() as db:
+        cursor = await db.execute(HELD)
+        return [row[0] for row in await cursor.fetchall()]

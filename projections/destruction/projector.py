@@ -6,6 +6,7 @@ from uuid import UUID
 from projections.engine.projector import Projector
 from service.database import Db
 from service.event_log.mapper import RecordedEvent
+from service.gateway.approvals.aggregate import Approvals
 from service.keys.destruction import destroy_keys, destroy_values
 from service.secrets.aggregate import Secret
 from service.users.aggregate import User
@@ -19,17 +20,25 @@ class DestructionProjector(Projector):
     """
 
     name = "destruction"
-    events = (Secret.VersionsDestroyed, Secret.Deleted, User.KeyDestroyed)
+    events = (
+        Approvals.Refused,
+        Approvals.Withdrawn,
+        Approvals.Expired,
+        Approvals.Used,
+        Secret.VersionsDestroyed,
+        Secret.Deleted,
+        User.KeyDestroyed,
+    )
 
     async def project(self, db: Db, events: Sequence[RecordedEvent]) -> None:
         sealed_ids: list[UUID] = []
         user_ids: list[UUID] = []
         for recorded in events:
             match recorded.event:
-                case Secret.VersionsDestroyed() | Secret.Deleted() as event:
-                    sealed_ids += map(UUID, event.sealed_ids)
                 case User.KeyDestroyed():
                     user_ids.append(recorded.aggregate_id)
+                case event:
+                    sealed_ids += map(UUID, event.sealed_ids)
         await destroy_values(db, sealed_ids)
         if user_ids:
             await destroy_keys(db, sorted(set(user_ids)))

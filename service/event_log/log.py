@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from eventsourcing.persistence import StoredEvent
 
 from service.aggregate import LoggedAggregate
 from service.database import Db, Pool
-from service.errors import InvalidRequestError, Problem
+from service.errors import InvalidRequestError, Problem, UnavailableError
 from service.event_log import reader
 from service.event_log.aggregate_locks import AggregateLocks
 from service.event_log.append import Append, Appended, Receipt
@@ -80,6 +81,9 @@ class EventLog:
         self._seen = 0
         # Of the event at that position; None as long as it isn't known.
         self._seen_command: UUID | None = None
+        # When everything committed before was known here; monotonic.
+        self._known_at = 0.0
+        self._refreshing = asyncio.Lock()
         self._others_committed = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
         self._snapshots = Snapshots(pool, self.mapper)
@@ -151,6 +155,23 @@ class EventLog:
         if aggregate is not None and replayed >= SNAPSHOT_INTERVAL:
             self._snapshots.take(aggregate)
         return aggregate
+
+    async def refresh(self, age_max_s: float) -> None:
+        """Apply what other processes have committed, if that was last done before.
+
+        Afterwards the cache lacks nothing that is older than ``age_max_s``.
+
+        :raises UnavailableError: the database can't be read
+        """
+        if time.monotonic() - self._known_at <= age_max_s:
+            return
+        async with self._refreshing:
+            if time.monotonic() - self._known_at <= age_max_s:
+                return
+            try:
+                await self._catch_up()
+            except (psycopg.Error, OSError):
+                raise UnavailableError("the log can't be read now") from None
 
     async def load_past(
         self, aggregate_id: UUID, at: int | datetime
@@ -278,6 +299,11 @@ class EventLog:
             await asyncio.sleep(TAIL_INTERVAL_S)
 
     async def _catch_up(self) -> None:
+        began = time.monotonic()
+        await self._apply_others()
+        self._known_at = max(began, self._known_at)
+
+    async def _apply_others(self) -> None:
         async with self._pool.connection() as connection:
             seen, seen_command = self._seen, self._seen_command
             tail = await reader.tail(connection, seen)

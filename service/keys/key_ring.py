@@ -132,6 +132,13 @@ class KeyRing:
         """Return 32 bytes that authenticate state which an agent's client keeps."""
         return self._mac("fingerprint", b"request state", *parts)
 
+    def call_digest(self, *parts: bytes) -> bytes:
+        """Return 32 bytes that recognise the same tool call.
+
+        Keyed, because a plain hash lets short arguments be guessed.
+        """
+        return self._mac("fingerprint", b"tool call", *parts)
+
     def purpose_check(self) -> bytes:
         """Return 32 bytes that identify these purpose keys."""
         checks = (self._mac(name, b"purpose check") for name in PURPOSES)

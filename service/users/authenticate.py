@@ -66,13 +66,13 @@ class TokenAuthenticator:
         scheme, _, token = (header or "").partition(" ")
         token = token.strip()
         if scheme.lower() != SCHEME or not is_well_formed(token):
-            raise _refusal(header)
+            raise refusal_of(header)
         issued = await self._log.load(token_id(self._token_hash(token)))
         if not isinstance(issued, Token) or not issued.is_valid(self._clock()):
-            raise _refusal(header)
+            raise refusal_of(header)
         user = await self._log.load(UUID(issued.user_id))
         if not isinstance(user, User) or user.is_disabled:
-            raise _refusal(header)
+            raise refusal_of(header)
         return _Proof(
             token=issued,
             user=user,
@@ -101,7 +101,7 @@ class _Proof:
         )
 
 
-def _refusal(header: str | None) -> UnauthenticatedError:
+def refusal_of(header: str | None) -> UnauthenticatedError:
     challenge = 'Bearer realm="agent-runtime"'
     if header is not None:
         challenge += ', error="invalid_token"'

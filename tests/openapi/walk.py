@@ -6,6 +6,8 @@ from urllib.parse import urlencode
 from uuid import UUID
 
 from service.app import operations
+from service.gateway import gate as gateway
+from service.gateway.gate import GATE, Call, Pending
 from service.http.app_keys import EVENT_LOG
 from service.http.operation import Operation
 from tests.callers import Caller, Reply
@@ -142,6 +144,9 @@ async def make_things(walk: Walk) -> Made:
 
     connector_id = await _connect(walk, agent_id)
     agent_token_id = await _open_gateway(walk, agent_id, connector_id)
+    approval_id = await _ask(walk, agent_id, connector_id, agent_token_id)
+    of_caller = {"whose": "caller"}
+    await walk.call("put_connector_credential", of_caller, id=connector_id)
     await _keep_secrets(walk)
     model_id, price_version = await _price(walk)
     session_id = await _converse(walk, agent_id)
@@ -151,6 +156,7 @@ async def make_things(walk: Walk) -> Made:
             "user_id": user_id,
             "token_id": token["id"],
             "agent_token_id": agent_token_id,
+            "approval_id": approval_id,
             "role": "auditor",
             "user_name": "grace",
             "agent_id": agent_id,
@@ -198,11 +204,11 @@ async def _connect(walk: Walk, agent_id: str) -> str:
 async def _open_gateway(walk: Walk, agent_id: str, connector_id: str) -> str:
     settings = {"slug": "tracker", "record_mode": "strict"}
     await walk.call("put_connector_gateway", settings, id=connector_id)
-    await walk.call("put_connector_credential", {"whose": "caller"}, id=connector_id)
     log = walk.caller.client.app[EVENT_LOG]
-    await observe(log, UUID(connector_id), [TOOL])
+    delete = {"name": "issues.delete", "inputSchema": {"type": "object"}}
+    await observe(log, UUID(connector_id), [TOOL, delete])
     changed = TOOL | {"description": "File an issue, or a bug"}
-    await observe(log, UUID(connector_id), [changed])
+    await observe(log, UUID(connector_id), [changed, delete])
     shown = (await walk.call("get_definitions", id=connector_id)).data["tools"]
     digests = {each["tool"]: each["digest"] for each in shown}
     await walk.call(
@@ -212,6 +218,38 @@ async def _open_gateway(walk: Walk, agent_id: str, connector_id: str) -> str:
     token = (await walk.call("post_agent_token", body, agent_id=agent_id)).data
     await walk.call("get_agent_tokens", agent_id=agent_id)
     return str(token["id"])
+
+
+async def _ask(walk: Walk, agent_id: str, connector_id: str, token_id: str) -> str:
+    """Ask for four calls: one is approved, one refused, one withdrawn, one open."""
+    gate = walk.caller.client.app[GATE]
+    caller = gateway.Caller(
+        agent_id=UUID(agent_id), token_id=UUID(token_id), user_id=None
+    )
+
+    async def ask(issue: int) -> object:
+        call = Call(
+            connector_id=UUID(connector_id),
+            tool="issues.delete",
+            arguments=b'{"issue": %d}' % issue,
+            request_id=REQUEST_ID,
+        )
+        return await gate.admit(caller, call)
+
+    for issue, verb in enumerate(("approve", "refuse", "withdraw")):
+        pending = await ask(issue)
+        assert isinstance(pending, Pending)
+        named: dict[str, Any] = {
+            "agent_id": agent_id,
+            "approval_id": str(pending.approval_id),
+        }
+        await walk.call("get_approval", **named)
+        reason = {"reason": "as agreed with support"}
+        await walk.call(f"post_approval_{verb}", reason, **named)
+        await ask(issue)
+    still_open = await ask(4)
+    assert isinstance(still_open, Pending)
+    return str(still_open.approval_id)
 
 
 async def _keep_secrets(walk: Walk) -> None:

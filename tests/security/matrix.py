@@ -45,6 +45,7 @@ _ROWS: Final = """
     get_tool_explanation            404      200      404      200     200
     get_connector_tools             404      200      404      404     404
     get_agent_tokens                404      403      404      200     403
+    get_approval                    404      404      404      200     404
     get_definitions                 200      200      200      200     200
     get_secret_value                404      404      404      404     404
     get_secrets                     200      200      200      200     200
@@ -71,6 +72,9 @@ _ROWS: Final = """
     post_agent                      201      201      201      201     201
     post_connector                  201      201      201      201     201
     post_agent_token                404      403      404      201     403
+    post_approval_approve           404      404      404      200     404
+    post_approval_refuse            404      404      404      409     404
+    post_approval_withdraw          404      404      404      200     404
     post_definitions_accept         403      403      403      403     403
     post_public_grant               403      403      403      403     403
     post_tool_rules_preview         403      403      403      200     403

@@ -239,6 +239,93 @@ class AgentTokensRevokedV1:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalsCreatedV1:
+    """An agent needs its first approval; the next event says for what."""
+
+    agent_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalsRequestedV1:
+    """A person is asked whether an agent may call a tool once, until ``expires_at``."""
+
+    agent_id: str
+    approval_id: str
+    connector_id: str
+    tool: str
+    token_id: str
+    user_id: str | None
+    definition: str
+    requested_at: str
+    expires_at: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalsApprovedV1:
+    """A person lets the agent make the call once, until ``expires_at``."""
+
+    agent_id: str
+    approval_id: str
+    connector_id: str
+    tool: str
+    by: str
+    expires_at: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalsRefusedV1:
+    """A person refused the call."""
+
+    agent_id: str
+    approval_id: str
+    connector_id: str
+    tool: str
+    by: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalsWithdrawnV1:
+    """A person took an approval, or the question, back."""
+
+    agent_id: str
+    approval_id: str
+    connector_id: str
+    tool: str
+    by: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalsExpiredV1:
+    """An approval was neither decided on nor used in time."""
+
+    agent_id: str
+    approval_id: str
+    connector_id: str
+    tool: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalsUsedV1:
+    """An approval was used up by a call, which the same command has admitted."""
+
+    agent_id: str
+    approval_id: str
+    connector_id: str
+    tool: str
+    call_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalsArgumentsReadV1:
+    """The arguments of a call are about to be shown to an approver."""
+
+    agent_id: str
+    approval_id: str
+    connector_id: str
+    tool: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AuditReadV1:
     """A user reads history, by one request, export or stream."""
 
@@ -636,6 +723,57 @@ class TokenRevokedV1:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCallAdmittedV1:
+    """A call was admitted, and is forwarded only after this event."""
+
+    agent_id: str
+    token_id: str
+    user_id: str | None
+    connector_id: str
+    tool: str
+    definition: str
+    stance: str
+    rule: str
+    approval_id: str | None
+    session_id: str | None
+    trace_id: str | None
+    versions: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCallFinishedV1:
+    """An admitted call has ended."""
+
+    outcome: str
+    duration_ms: int
+    upstream_ms: int | None
+    request_bytes: int
+    answer_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCallBatchedV1:
+    """Calls of an agent were admitted, or have ended, in the mode ``batched``."""
+
+    agent_id: str
+    admitted: Sequence[Mapping[str, Any]]
+    finished: Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCallRefusedV1:
+    """Calls were refused: ``times`` since the last event about such calls."""
+
+    agent_id: str
+    token_id: str
+    user_id: str | None
+    connector_id: str
+    tool: str | None
+    reason: str
+    times: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ToolDefinitionsCreatedV1:
     """Tools of a connector were observed for the first time; the next says which."""
 
@@ -758,6 +896,14 @@ EVENT_TYPES: Final[Mapping[str, type[Any]]] = {
     "agent_tokens.created.v1": AgentTokensCreatedV1,
     "agent_tokens.issued.v1": AgentTokensIssuedV1,
     "agent_tokens.revoked.v1": AgentTokensRevokedV1,
+    "approvals.created.v1": ApprovalsCreatedV1,
+    "approvals.requested.v1": ApprovalsRequestedV1,
+    "approvals.approved.v1": ApprovalsApprovedV1,
+    "approvals.refused.v1": ApprovalsRefusedV1,
+    "approvals.withdrawn.v1": ApprovalsWithdrawnV1,
+    "approvals.expired.v1": ApprovalsExpiredV1,
+    "approvals.used.v1": ApprovalsUsedV1,
+    "approvals.arguments_read.v1": ApprovalsArgumentsReadV1,
     "audit.read.v1": AuditReadV1,
     "session.started.v1": SessionStartedV1,
     "session.turn_recorded.v3": SessionTurnRecordedV3,
@@ -799,6 +945,10 @@ EVENT_TYPES: Final[Mapping[str, type[Any]]] = {
     "session_texts.read.v1": SessionTextsReadV1,
     "token.issued.v2": TokenIssuedV2,
     "token.revoked.v1": TokenRevokedV1,
+    "tool_call.admitted.v1": ToolCallAdmittedV1,
+    "tool_call.finished.v1": ToolCallFinishedV1,
+    "tool_call.batched.v1": ToolCallBatchedV1,
+    "tool_call.refused.v1": ToolCallRefusedV1,
     "tool_definitions.created.v1": ToolDefinitionsCreatedV1,
     "tool_definitions.observed.v1": ToolDefinitionsObservedV1,
     "tool_definitions.accepted.v1": ToolDefinitionsAcceptedV1,

@@ -27,7 +27,10 @@ class KeptToken(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class AgentToken:
-    """A token that was not revoked; it may have expired."""
+    """A token that was not revoked; it may have expired.
+
+    ``of_version``: the version of the agent's tokens that this was read from.
+    """
 
     token_id: UUID
     user_id: UUID | None
@@ -35,6 +38,7 @@ class AgentToken:
     label: str
     issued_at: datetime
     expires_at: datetime | None
+    of_version: int
 
     def is_valid(self, at: datetime) -> bool:
         return self.expires_at is None or at < self.expires_at
@@ -117,12 +121,12 @@ class AgentTokens(LoggedAggregate):
     def token(self, token_id: UUID) -> AgentToken | None:
         """Return a token; None for an unknown and for a revoked one."""
         kept = self.kept.get(str(token_id))
-        return _token(token_id, kept) if kept else None
+        return self._token(token_id, kept) if kept else None
 
     @property
     def tokens(self) -> list[AgentToken]:
         """The tokens that were not revoked, in the order of their issue."""
-        return [_token(UUID(each), kept) for each, kept in self.kept.items()]
+        return [self._token(UUID(each), kept) for each, kept in self.kept.items()]
 
     def issue(
         self,
@@ -158,7 +162,7 @@ class AgentTokens(LoggedAggregate):
             expires_at=expires_at.isoformat() if expires_at else None,
             dropped=dropped,
         )
-        return _token(token_id, self.kept[str(token_id)])
+        return self._token(token_id, self.kept[str(token_id)])
 
     @event(Issued)
     def _issued(
@@ -197,15 +201,17 @@ class AgentTokens(LoggedAggregate):
     ) -> None:
         self.kept = {each: kept for each, kept in self.kept.items() if each != token_id}
 
-
-def _token(token_id: UUID, kept: KeptToken) -> AgentToken:
-    return AgentToken(
-        token_id=token_id,
-        user_id=UUID(kept["user_id"]) if kept["user_id"] else None,
-        issued_by=UUID(kept["issued_by"]),
-        label=kept["label"],
-        issued_at=datetime.fromisoformat(kept["issued_at"]),
-        expires_at=(
-            datetime.fromisoformat(kept["expires_at"]) if kept["expires_at"] else None
-        ),
-    )
+    def _token(self, token_id: UUID, kept: KeptToken) -> AgentToken:
+        return AgentToken(
+            token_id=token_id,
+            user_id=UUID(kept["user_id"]) if kept["user_id"] else None,
+            issued_by=UUID(kept["issued_by"]),
+            label=kept["label"],
+            issued_at=datetime.fromisoformat(kept["issued_at"]),
+            expires_at=(
+                datetime.fromisoformat(kept["expires_at"])
+                if kept["expires_at"]
+                else None
+            ),
+            of_version=self.version,
+        )

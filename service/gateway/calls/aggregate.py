@@ -1,0 +1,248 @@
+"""Tool calls on record: admitted, finished, refused, or many at once.
+
+No event has arguments, results, credentials or an upstream's words. Of the arguments
+there is a digest, keyed so that short ones can't be guessed.
+"""
+
+from uuid import UUID
+
+from eventsourcing.domain import event
+from typing_extensions import TypedDict
+
+from service.aggregate import LoggedAggregate
+from service.events import Id, Named, Published
+
+
+class UsedSecret(TypedDict):
+    """The secret whose value is sent with a call; the value stands nowhere."""
+
+    owner_id: str
+    name: str
+    version: int
+
+
+class BatchedCall(TypedDict):
+    """A call that was admitted in the mode ``batched``."""
+
+    call_id: Id
+    token_id: Id
+    user_id: Id | None
+    connector_id: Id
+    tool: str
+    definition: str
+    rule: str
+    session_id: str | None
+    trace_id: str | None
+
+
+class FinishedCall(TypedDict):
+    """How a call ended; sizes are in bytes."""
+
+    call_id: Id
+    outcome: str
+    duration_ms: int
+    upstream_ms: int | None
+    request_bytes: int
+    answer_bytes: int
+
+
+class ToolCall(LoggedAggregate):
+    """One call of a tool by an agent."""
+
+    class Created(LoggedAggregate.Created):
+        """A call was admitted, and is forwarded only after this event.
+
+        ``versions`` are those of the aggregates that the decision read; had one moved,
+        the log would have refused the event. ``stance`` and ``rule`` are what decided,
+        ``definition`` is the digest of the tool's definition, ``approval_id`` the
+        approval that was used up by it. ``secret`` is whose secret is sent along.
+
+        Emitted by ``tools/call`` at ``/mcp/agents/{agent_id}``.
+        """
+
+        TOPIC = "tool_call.admitted"
+        agent_id: Published[Id]
+        token_id: Published[Id]
+        user_id: Published[Id | None]
+        connector_id: Published[Id]
+        tool: Published[str]
+        definition: Published[str]
+        stance: Published[str]
+        rule: Published[str]
+        approval_id: Published[Id | None]
+        session_id: Published[str | None]
+        trace_id: Published[str | None]
+        versions: Published[dict[str, int]]
+        arguments_digest: str
+        secret: UsedSecret | None
+
+        def sentence(self, named: Named) -> str:
+            why = "approved by a person" if self.approval_id else f"by {self.rule!r}"
+            return (
+                f"called the tool {self.tool!r} of connector "
+                f"{named(self.connector_id)} as agent {named(self.agent_id)}, {why}"
+            )
+
+    class Finished(LoggedAggregate.Event):
+        """An admitted call has ended.
+
+        ``outcome`` is ``ok``, ``tool_error``, ``upstream_error``, ``timeout``,
+        ``cancelled``, ``too_large`` or ``not_sent``. ``upstream_ms`` is the upstream's
+        part of ``duration_ms``.
+
+        Emitted by ``tools/call`` at ``/mcp/agents/{agent_id}``, shortly after.
+        """
+
+        TOPIC = "tool_call.finished"
+        outcome: Published[str]
+        duration_ms: Published[int]
+        upstream_ms: Published[int | None]
+        request_bytes: Published[int]
+        answer_bytes: Published[int]
+
+        def sentence(self, named: Named) -> str:
+            return (
+                f"finished the call {self.subject(named)}: {self.outcome}, "
+                f"{self.duration_ms} ms"
+            )
+
+    TOPIC = "tool_call"
+
+    @event(Created)
+    def __init__(
+        self,
+        agent_id: str,
+        token_id: str,
+        user_id: str | None,  # for readers of the event, as most of these
+        connector_id: str,
+        tool: str,
+        definition: str,
+        stance: str,
+        rule: str,
+        approval_id: str | None,
+        session_id: str | None,
+        trace_id: str | None,
+        versions: dict[str, int],
+        arguments_digest: str,
+        secret: UsedSecret | None,
+        id: UUID | None = None,  # noqa: A002
+    ) -> None:
+        self.agent_id = agent_id
+        self.outcome: str | None = None
+
+    def finish(
+        self,
+        *,
+        outcome: str,
+        duration_ms: int,
+        upstream_ms: int | None,
+        request_bytes: int,
+        answer_bytes: int,
+    ) -> bool:
+        """Record how the call ended; return whether that wasn't known."""
+        if self.outcome is not None:
+            return False
+        self._finished(
+            outcome=outcome,
+            duration_ms=duration_ms,
+            upstream_ms=upstream_ms,
+            request_bytes=request_bytes,
+            answer_bytes=answer_bytes,
+        )
+        return True
+
+    @event(Finished)
+    def _finished(
+        self,
+        outcome: str,
+        duration_ms: int,  # for readers of the event, as what follows
+        upstream_ms: int | None,
+        request_bytes: int,
+        answer_bytes: int,
+    ) -> None:
+        self.outcome = outcome
+
+
+class ToolCallBatch(LoggedAggregate):
+    """Calls of one agent, recorded together after they were decided."""
+
+    class Created(LoggedAggregate.Created):
+        """Calls of an agent were admitted, or have ended, in the mode ``batched``.
+
+        A call is in ``admitted`` of one event and in ``finished`` of the same or a
+        later one.
+
+        Emitted by ``tools/call`` at ``/mcp/agents/{agent_id}``, within 100 ms.
+        """
+
+        TOPIC = "tool_call.batched"
+        agent_id: Published[Id]
+        admitted: Published[list[BatchedCall]]
+        finished: Published[list[FinishedCall]]
+
+        def sentence(self, named: Named) -> str:
+            return (
+                f"called {len(self.admitted)} tools as agent {named(self.agent_id)}; "
+                f"{len(self.finished)} calls have ended"
+            )
+
+    TOPIC = "tool_call_batch"
+
+    @event(Created)
+    def __init__(
+        self,
+        agent_id: str,
+        admitted: list[BatchedCall],  # for readers of the event
+        finished: list[FinishedCall],
+        id: UUID | None = None,  # noqa: A002
+    ) -> None:
+        self.agent_id = agent_id
+
+
+class ToolCallRefusal(LoggedAggregate):
+    """Refused calls of one agent at one connector for one reason."""
+
+    class Created(LoggedAggregate.Created):
+        """Calls were refused: ``times`` since the last event about such calls.
+
+        ``tool`` is that of the last one; null if the connector has no such tool.
+        ``reason`` is ``unknown_tool``, ``connector_not_granted``, ``denied``,
+        ``definition_changed``, ``approval_refused``, ``approval_expired``,
+        ``approval_withdrawn``, ``too_many_approvals``, ``credential_missing``,
+        ``too_many_calls`` or ``circuit_open``.
+
+        Emitted by ``tools/call`` at ``/mcp/agents/{agent_id}``, at most once a second
+        for an agent, connector, tool and reason.
+        """
+
+        TOPIC = "tool_call.refused"
+        agent_id: Published[Id]
+        token_id: Published[Id]
+        user_id: Published[Id | None]
+        connector_id: Published[Id]
+        tool: Published[str | None]
+        reason: Published[str]
+        times: Published[int]
+
+        def sentence(self, named: Named) -> str:
+            tool = repr(self.tool) if self.tool else "an unknown tool"
+            times = f", {self.times} times" if self.times > 1 else ""
+            return (
+                f"was refused {tool} of connector {named(self.connector_id)} as agent "
+                f"{named(self.agent_id)}: {self.reason}{times}"
+            )
+
+    TOPIC = "tool_call_refusal"
+
+    @event(Created)
+    def __init__(
+        self,
+        agent_id: str,
+        token_id: str,  # for readers of the event, as what follows
+        user_id: str | None,
+        connector_id: str,
+        tool: str | None,
+        reason: str,
+        times: int,
+    ) -> None:
+        self.agent_id = agent_id

@@ -1,0 +1,143 @@
+"""The decision on a tool: rules, grant and definition together; pure.
+
+Lists, calls and explanations all decide here.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+from uuid import UUID
+
+from service.agents.aggregate import Agent
+from service.connectors.aggregate import Connector
+from service.gateway.definitions.aggregate import (
+    Standing,
+    StoredDefinition,
+    ToolDefinitions,
+)
+from service.gateway.gate import RefusalReason
+from service.identifiers import id_text
+from service.tool_rules.aggregate import ToolRules
+from service.tool_rules.decision import Stance, decide, matching_rules
+
+
+class PinReason(StrEnum):
+    """How a tool's definition changes what its rules say."""
+
+    NEW = "new_definition"
+    CHANGED = "definition_changed"
+    NONE = "no_such_tool"
+
+
+HIDDEN: Final[Mapping[Standing | None, PinReason]] = {
+    Standing.CHANGED: PinReason.CHANGED,
+    Standing.GONE: PinReason.NONE,
+    Standing.UNACCEPTABLE: PinReason.NONE,
+    None: PinReason.NONE,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """A stance, and what it comes from.
+
+    ``rule`` is one of the patterns with the final stance, empty if no rule matches.
+    ``definition`` is the one that a call is bound to; None if the tool is hidden.
+    """
+
+    stance: Stance
+    rule: str
+    granted: bool
+    pin: PinReason | None
+    definition: StoredDefinition | None
+
+    @property
+    def refusal(self) -> RefusalReason | None:
+        """Why a call is refused; None for one that is allowed, or asked about."""
+        if not self.granted:
+            return RefusalReason.CONNECTOR_NOT_GRANTED
+        if self.pin is PinReason.CHANGED:
+            return RefusalReason.DEFINITION_CHANGED
+        if self.definition is None:
+            return RefusalReason.UNKNOWN_TOOL
+        return RefusalReason.DENIED if self.stance is Stance.DENY else None
+
+
+def decide_tool(
+    *,
+    agent: Agent | None,
+    connector: Connector | None,
+    rules: ToolRules | None,
+    definitions: ToolDefinitions | None,
+    tool: str,
+) -> Decision:
+    """Decide on a tool of a connector by its upstream's own name."""
+    stances = rules.rules.get(id_text(connector.id), {}) if rules and connector else {}
+    matching = matching_rules(stances, tool)
+    granted = holds(agent, connector)
+    standing = definitions.standing(tool) if definitions else None
+    stance, pin = decide_pinned(
+        decide(matching, granted=granted),
+        matching,
+        tool,
+        standing,
+        is_observed=definitions is not None,
+    )
+    is_hidden = definitions is None or pin in HIDDEN.values()
+    return Decision(
+        stance=stance,
+        rule=_deciding(matching, stance, pin),
+        granted=granted,
+        pin=pin,
+        definition=(
+            None if definitions is None or is_hidden else definitions.observed[tool]
+        ),
+    )
+
+
+def holds(agent: Agent | None, connector: Connector | None) -> bool:
+    """Whether an agent holds a connector; a retired one holds none."""
+    return (
+        agent is not None
+        and not agent.is_retired
+        and connector is not None
+        and not connector.is_retired
+        and connector.is_granted_to(agent.id)
+    )
+
+
+def decide_pinned(
+    stance: Stance,
+    matching: Mapping[str, Stance],
+    tool: str,
+    standing: Standing | None,
+    *,
+    is_observed: bool,
+) -> tuple[Stance, PinReason | None]:
+    """Return what is left of a stance with the tool's definition, and why it changes.
+
+    A hidden tool is denied. A new one is allowed only by its exact name: who wrote a
+    wildcard has not seen it. Without any observation of the connector there is nothing
+    to compare, and the rules' stance stands.
+    """
+    if not is_observed or standing is Standing.ACCEPTED:
+        return stance, None
+    if standing is Standing.NEW:
+        is_meant = matching.get(tool) is Stance.ALLOW
+        if stance is Stance.ALLOW and not is_meant:
+            return Stance.ASK, PinReason.NEW
+        return stance, None
+    return Stance.DENY, HIDDEN[standing]
+
+
+def _deciding(
+    matching: Mapping[str, Stance], stance: Stance, pin: PinReason | None
+) -> str:
+    wanted = Stance.ALLOW if pin is PinReason.NEW else stance
+    return next((rule for rule, each in matching.items() if each is wanted), "")
+
+
+def connectors_named(rules: ToolRules | None) -> list[UUID]:
+    """Return the connectors that an agent has rules for: of others it may call none."""
+    return sorted(map(UUID, rules.rules)) if rules else []

@@ -1,0 +1,88 @@
+"""The aggregates that a decision reads, loaded in one place."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Protocol, TypeVar
+from uuid import UUID
+
+from service.agents.aggregate import Agent
+from service.aggregate import LoggedAggregate
+from service.connectors.aggregate import Connector
+from service.gateway.decision import Decision, decide_tool
+from service.gateway.definitions.aggregate import StoredDefinition, ToolDefinitions
+from service.identifiers import id_text
+from service.tool_rules.aggregate import ToolRules
+
+A = TypeVar("A", bound=LoggedAggregate)
+# Matching a thousand hostile patterns takes tens of milliseconds.
+RULES_ON_LOOP_MAX: Final = 100
+
+
+class Finder(Protocol):
+    """Finds aggregates: a unit of work, or the log as it was at a position."""
+
+    async def find(self, kind: type[A], aggregate_id: UUID) -> A | None: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What decides about the tools of a connector for an agent; None doesn't exist."""
+
+    agent: Agent | None
+    connector: Connector | None
+    rules: ToolRules | None
+    definitions: ToolDefinitions | None
+
+    def decide(self, tool: str) -> Decision:
+        return decide_tool(
+            agent=self.agent,
+            connector=self.connector,
+            rules=self.rules,
+            definitions=self.definitions,
+            tool=tool,
+        )
+
+    def callable_tools(self) -> list[tuple[str, StoredDefinition]]:
+        """Return the tools that are allowed or asked about, by name."""
+        observed = self.definitions.observed if self.definitions else {}
+        return [
+            (name, each)
+            for name, each in sorted(observed.items())
+            if self.decide(name).refusal is None
+        ]
+
+    async def decide_quickly(self, tool: str) -> Decision:
+        """Decide, beside the event loop where the rules are many."""
+        stances = (
+            self.rules.rules.get(id_text(self.connector.id), {})
+            if self.rules and self.connector
+            else {}
+        )
+        if len(stances) <= RULES_ON_LOOP_MAX:
+            return self.decide(tool)
+        return await asyncio.to_thread(self.decide, tool)
+
+    def lists(self, tool: str) -> bool:
+        return self.definitions is not None and tool in self.definitions.observed
+
+    @property
+    def versions(self) -> Mapping[str, int]:
+        found: dict[str, LoggedAggregate | None] = {
+            "agent": self.agent,
+            "connector": self.connector,
+            "rules": self.rules,
+            "definitions": self.definitions,
+        }
+        return {name: each.version if each else 0 for name, each in found.items()}
+
+
+async def find_facts(finder: Finder, agent_id: UUID, connector_id: UUID) -> Facts:
+    return Facts(
+        agent=await finder.find(Agent, agent_id),
+        connector=await finder.find(Connector, connector_id),
+        rules=await finder.find(ToolRules, ToolRules.create_id(id_text(agent_id))),
+        definitions=await finder.find(
+            ToolDefinitions, ToolDefinitions.id_for(connector_id)
+        ),
+    )

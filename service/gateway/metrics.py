@@ -1,0 +1,40 @@
+"""Metrics of tool calls: decisions, outcomes, and the time here and upstream."""
+
+from typing import Final
+
+from prometheus_client import Counter, Histogram
+
+MS_A_SECOND: Final = 1000
+BUCKETS: Final = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300)
+
+DECISIONS = Counter(
+    "agent_runtime_tool_calls_total",
+    "Tool calls by decision: admitted, pending, or the reason of a refusal.",
+    ["decision"],
+)
+OUTCOMES = Counter(
+    "agent_runtime_tool_calls_finished_total",
+    "Admitted tool calls by how they ended.",
+    ["outcome"],
+)
+OWN_TIME = Histogram(
+    "agent_runtime_tool_call_gateway_seconds",
+    "Time of a tool call in the gateway, without its upstream's.",
+    buckets=BUCKETS,
+)
+UPSTREAM_TIME = Histogram(
+    "agent_runtime_tool_call_upstream_seconds",
+    "Time of a tool call at its upstream.",
+    buckets=BUCKETS,
+)
+UNRECORDED = Counter(
+    "agent_runtime_tool_calls_unrecorded_total",
+    "Refusals and ends of tool calls that could not be recorded as events.",
+)
+
+
+def count_finished(outcome: str, duration_ms: int, upstream_ms: int | None) -> None:
+    OUTCOMES.labels(outcome).inc()
+    OWN_TIME.observe((duration_ms - (upstream_ms or 0)) / MS_A_SECOND)
+    if upstream_ms is not None:
+        UPSTREAM_TIME.observe(upstream_ms / MS_A_SECOND)

@@ -1,0 +1,383 @@
+"""The gate over the event log: who calls, what is listed, and what is admitted."""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import partial
+from typing import Final
+from uuid import UUID
+
+import orjson
+from aiohttp import web
+from cachetools import LRUCache
+
+from service.connectors.aggregate import OF_OWNER, Connector
+from service.errors import UnauthenticatedError
+from service.event_log.cache import AggregateCache
+from service.event_log.execute import execute
+from service.event_log.log import EventLog
+from service.event_log.unit_of_work import UnitOfWork
+from service.gateway.admission import (
+    Admission,
+    AdmitCall,
+    Verdict,
+    admit_call,
+    decide_call,
+)
+from service.gateway.approvals.aggregate import Approvals
+from service.gateway.approvals.entries import ApprovalState
+from service.gateway.approvals.expiry import ApprovalExpiry, expiring_approvals
+from service.gateway.authenticate import authenticate_agent, valid_token
+from service.gateway.calls.aggregate import BatchedCall, FinishedCall
+from service.gateway.calls.recorder import (
+    SYSTEM,
+    CallRecorder,
+    RefusedCalls,
+    recording_calls,
+)
+from service.gateway.credentials import find_secret
+from service.gateway.decision import connectors_named
+from service.gateway.definition import ToolDefinition
+from service.gateway.definitions.aggregate import StoredDefinition, ToolDefinitions
+from service.gateway.definitions.commands import (
+    ObserveDefinitions,
+    observe_definitions,
+)
+from service.gateway.facts import find_facts
+from service.gateway.gate import (
+    Admitted,
+    Call,
+    Caller,
+    ListedTool,
+    Outcome,
+    Pending,
+    RecordMode,
+    RefusalReason,
+    Refused,
+    Upstream,
+)
+from service.gateway.metrics import DECISIONS, count_finished
+from service.http.authentication import THROTTLE
+from service.identifiers import id_text
+from service.keys.key_ring import KeyRing
+from service.keys.vault import Vault
+from service.tool_rules.aggregate import ToolRules
+from service.tool_rules.decision import Stance
+
+# The weaker promise of ``batched``: what a decision reads is at most this old.
+BATCHED_AGE_MAX_S: Final = 1.0
+LISTS_MAX: Final = 1_000
+LIST_AGE_MAX_S: Final = 1.0
+DEFINITIONS_MAX: Final = 20_000
+ANSWER_POLL_S: Final = 1.0
+HeldConnectors = Callable[[], Awaitable[Sequence[UUID]]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _List:
+    """A list of tools; valid while what it was read from has not moved.
+
+    What another process makes is not noticed by its id; so with something missing, it
+    is valid for a second only.
+    """
+
+    tools: tuple[ListedTool, ...]
+    reads: Mapping[UUID, int]
+    is_complete: bool
+    since: float
+
+    def is_current(self, cache: AggregateCache) -> bool:
+        if not self.is_complete and time.monotonic() - self.since > LIST_AGE_MAX_S:
+            return False
+        for aggregate_id, version in self.reads.items():
+            known = cache.get(aggregate_id)
+            if (known.version if known else 0) != version:
+                return False
+        return True
+
+
+class ToolGate:
+    """Decides on aggregates of the log, and records through it; implements Gate.
+
+    ``held_connectors`` returns the connectors that agents hold, from a read table.
+    """
+
+    def __init__(
+        self,
+        log: EventLog,
+        key_ring: KeyRing,
+        vault: Vault,
+        *,
+        held_connectors: HeldConnectors,
+    ) -> None:
+        self._log = log
+        self._key_ring = key_ring
+        self._vault = vault
+        self._held_connectors = held_connectors
+        self.recorder = CallRecorder(log)
+        self.expiry = ApprovalExpiry(log)
+        # Calls under way: whether each is recorded by events of its own.
+        self._under_way: dict[UUID, tuple[UUID, RecordMode]] = {}
+        self._lists: LRUCache[tuple[UUID, UUID | None], _List] = LRUCache(LISTS_MAX)
+        self._definitions: LRUCache[str, ToolDefinition] = LRUCache(DEFINITIONS_MAX)
+
+    async def caller(self, request: web.Request, agent_id: UUID) -> Caller:
+        header = request.headers.get("Authorization")
+        try:
+            return await authenticate_agent(
+                header,
+                agent_id,
+                log=self._log,
+                key_ring=self._key_ring,
+                at=datetime.now(UTC),
+            )
+        except UnauthenticatedError:
+            # A request without a token is no attempt to guess one.
+            if header is not None:
+                request.config_dict[THROTTLE].count_refused_token(request.remote)
+            raise
+
+    async def tools(
+        self, caller: Caller, connector_id: UUID | None = None
+    ) -> Sequence[ListedTool]:
+        key = (caller.agent_id, connector_id)
+        kept = self._lists.get(key)
+        if kept is None or not kept.is_current(self._log.cache):
+            kept = self._lists[key] = await self._list(*key)
+        return kept.tools
+
+    async def _list(self, agent_id: UUID, only: UUID | None) -> _List:
+        since = time.monotonic()
+        work = self._work()
+        rules = await work.find(ToolRules, ToolRules.create_id(id_text(agent_id)))
+        tools: list[ListedTool] = []
+        for connector_id in connectors_named(rules) if only is None else [only]:
+            facts = await find_facts(work, agent_id, connector_id)
+            if facts.connector is None or facts.definitions is None:
+                continue
+            upstream = _upstream(facts.connector)
+            tools += (
+                ListedTool(connector=upstream, definition=self._definition(name, each))
+                for name, each in await asyncio.to_thread(facts.callable_tools)
+            )
+        return _List(
+            tools=tuple(tools),
+            reads=work.reads,
+            is_complete=all(work.reads.values()),
+            since=since,
+        )
+
+    async def admit(self, caller: Caller, call: Call) -> Admitted | Refused | Pending:
+        self.recorder.refuse_if_full()
+        command = AdmitCall(caller=caller, call=call)
+        verdict = await self._admit_batched(command) or await self._admit(command)
+        return self._answer(caller, call, verdict)
+
+    async def _admit(self, command: AdmitCall) -> Verdict:
+        verdict, _ = await execute(
+            self._log,
+            partial(admit_call, command, key_ring=self._key_ring, vault=self._vault),
+            metadata=_metadata(command.caller, command.call),
+            at=datetime.now(UTC),
+        )
+        return verdict
+
+    async def _admit_batched(self, command: AdmitCall) -> Verdict | None:
+        """Decide on what this process knows; None if that takes the strict way.
+
+        That is, for a connector that isn't ``batched``, and for all but admissions
+        that need no person.
+        """
+        connector = await self._log.load(command.call.connector_id)
+        if (
+            not isinstance(connector, Connector)
+            or connector.record_mode != RecordMode.BATCHED
+        ):
+            return None
+        await self._log.refresh(BATCHED_AGE_MAX_S)
+        work = self._work()
+        await valid_token(work, command.caller, work.at)
+        decided = await decide_call(command, work)
+        if isinstance(decided, Refused) or decided.decision.stance is Stance.ASK:
+            return None
+        return decided
+
+    def _answer(
+        self, caller: Caller, call: Call, verdict: Verdict
+    ) -> Admitted | Refused | Pending:
+        match verdict:
+            case Pending():
+                DECISIONS.labels("pending").inc()
+                self.expiry.expect(caller.agent_id, verdict.until)
+                return verdict
+            case Refused():
+                self._record_refusal(caller, call, verdict.reason)
+                return verdict
+        DECISIONS.labels("admitted").inc()
+        mode = RecordMode.STRICT if verdict.call else RecordMode.BATCHED
+        if verdict.call is None:
+            self.recorder.batched(caller.agent_id, _batched(caller, call, verdict))
+        self._under_way[verdict.call_id] = (caller.agent_id, mode)
+        credential = verdict.secret.credential(self._vault) if verdict.secret else None
+        return Admitted(
+            call_id=verdict.call_id,
+            upstream=replace(_upstream(verdict.connector), credential=credential),
+            definition=self._definition(call.tool, verdict.definition),
+        )
+
+    async def answered(self, pending: Pending, timeout_s: float) -> bool:
+        approvals_id = Approvals.id_for(pending.agent_id)
+        until = asyncio.get_running_loop().time() + timeout_s
+        with self._log.notifier.subscribe() as committed:
+            while True:
+                approvals = await self._log.load(approvals_id)
+                if not (
+                    isinstance(approvals, Approvals)
+                    and approvals.state_of(pending.approval_id, datetime.now(UTC))
+                    is ApprovalState.PENDING
+                ):
+                    return True
+                left = until - asyncio.get_running_loop().time()
+                if left <= 0:
+                    return False
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(min(left, ANSWER_POLL_S)):
+                        await committed.wait()
+                committed.clear()
+
+    async def refused(self, caller: Caller, call: Call, reason: RefusalReason) -> None:
+        self._record_refusal(caller, call, reason)
+
+    def _record_refusal(
+        self, caller: Caller, call: Call, reason: RefusalReason
+    ) -> None:
+        DECISIONS.labels(reason.value).inc()
+        # A name that the upstream doesn't list could hold anything.
+        is_known = reason not in (
+            RefusalReason.UNKNOWN_TOOL,
+            RefusalReason.CONNECTOR_NOT_GRANTED,
+        ) and self._is_listed(call)
+        self.recorder.refused(
+            RefusedCalls(
+                agent_id=caller.agent_id,
+                token_id=caller.token_id,
+                user_id=caller.user_id,
+                connector_id=call.connector_id,
+                tool=call.tool if is_known else None,
+                reason=reason,
+            )
+        )
+
+    def _is_listed(self, call: Call) -> bool:
+        known = self._log.cache.get(ToolDefinitions.id_for(call.connector_id))
+        return isinstance(known, ToolDefinitions) and call.tool in known.observed
+
+    async def finished(
+        self,
+        call_id: UUID,
+        *,
+        outcome: Outcome,
+        duration_ms: int,
+        upstream_ms: int | None,
+        request_bytes: int,
+        answer_bytes: int,
+    ) -> None:
+        under_way = self._under_way.pop(call_id, None)
+        if under_way is None:
+            return
+        agent_id, mode = under_way
+        count_finished(outcome, duration_ms, upstream_ms)
+        how: FinishedCall = {
+            "call_id": id_text(call_id),
+            "outcome": outcome.value,
+            "duration_ms": duration_ms,
+            "upstream_ms": upstream_ms,
+            "request_bytes": request_bytes,
+            "answer_bytes": answer_bytes,
+        }
+        if mode is RecordMode.STRICT:
+            self.recorder.ended(how)
+        else:
+            self.recorder.batched_ended(agent_id, how)
+
+    async def upstream(self, connector_id: UUID) -> Upstream | None:
+        work = self._work()
+        connector = await work.find(Connector, connector_id)
+        if connector is None or connector.is_retired:
+            return None
+        secret = None
+        if connector.credential and connector.credential["whose"] == OF_OWNER:
+            secret = await find_secret(work, connector, user_id=None)
+        return replace(
+            _upstream(connector),
+            credential=secret.credential(self._vault) if secret else None,
+        )
+
+    async def connectors_to_observe(self) -> Sequence[UUID]:
+        return await self._held_connectors()
+
+    async def observed(
+        self, connector_id: UUID, definitions: Sequence[ToolDefinition]
+    ) -> bool:
+        command = ObserveDefinitions(connector_id=connector_id, definitions=definitions)
+        changed, _ = await execute(
+            self._log,
+            partial(observe_definitions, command),
+            metadata=SYSTEM,
+            at=datetime.now(UTC),
+        )
+        return changed
+
+    async def running(self, _app: web.Application) -> AsyncIterator[None]:
+        """Record and expire in the background while the application runs."""
+        async with recording_calls(self.recorder), expiring_approvals(self.expiry):
+            yield
+
+    def _work(self) -> UnitOfWork:
+        return UnitOfWork(self._log, metadata=SYSTEM, at=datetime.now(UTC))
+
+    def _definition(self, name: str, stored: StoredDefinition) -> ToolDefinition:
+        digest = stored["digest"]
+        known = self._definitions.get(digest)
+        if known is None:
+            document = orjson.loads(stored["document"])
+            known = self._definitions[digest] = ToolDefinition(name, document, digest)
+        return known
+
+
+def _upstream(connector: Connector) -> Upstream:
+    return Upstream(
+        connector_id=connector.id,
+        slug=connector.slug,
+        url=connector.url,
+        mode=RecordMode(connector.record_mode),
+        version=connector.version,
+    )
+
+
+def _metadata(caller: Caller, call: Call) -> dict[str, str]:
+    metadata = {
+        "actor": id_text(caller.user_id or caller.agent_id),
+        "token": id_text(caller.token_id),
+        "request_id": call.request_id,
+    }
+    if call.traceparent is not None:
+        metadata["traceparent"] = call.traceparent
+    return metadata
+
+
+def _batched(caller: Caller, call: Call, admitted: Admission) -> BatchedCall:
+    return {
+        "call_id": id_text(admitted.call_id),
+        "token_id": id_text(caller.token_id),
+        "user_id": id_text(caller.user_id) if caller.user_id else None,
+        "connector_id": id_text(call.connector_id),
+        "tool": call.tool,
+        "definition": admitted.definition["digest"],
+        "rule": admitted.decision.rule,
+        "session_id": call.session_id,
+        "trace_id": call.trace_id,
+    }

@@ -1,0 +1,111 @@
+"""What a call leaves on record: its admission, its end, or its refusal."""
+
+from service.gateway.gate import Admitted, Outcome
+from tests.callers import Callers
+from tests.gateway.world import ALLOW, DENY, World, refusal
+
+
+async def test_a_call_is_admitted_by_an_event_and_then_finished(world: World) -> None:
+    await world.rule(issues_any=ALLOW)
+
+    answer = await world.call(
+        "issues.list", {"q": "x"}, session_id="chat-1", trace_id="0" * 31 + "1"
+    )
+    assert isinstance(answer, Admitted)
+    (admitted,) = await world.recorded("tool_call.admitted")
+    await world.finish(answer, Outcome.TOOL_ERROR)
+    (finished,) = await world.recorded("tool_call.finished")
+
+    event = admitted.event
+    assert admitted.metadata["actor"] == str(world.agent_id)
+    assert admitted.metadata["token"] == str(world.token_id)
+    assert (event.tool, event.stance, event.rule) == (
+        "issues.list",
+        "allow",
+        "issues.*",
+    )
+    assert event.definition == answer.definition.digest
+    assert (event.session_id, event.approval_id) == ("chat-1", None)
+    assert event.versions.keys() == {
+        "agent",
+        "connector",
+        "definitions",
+        "rules",
+        "tokens",
+    }
+    assert finished.aggregate_id == admitted.aggregate_id == answer.call_id
+    assert (finished.event.outcome, finished.event.duration_ms) == ("tool_error", 12)
+
+
+async def test_the_same_arguments_have_the_same_digest(world: World) -> None:
+    await world.rule(issues_any=ALLOW)
+    for arguments in ({"q": "x", "n": 1}, {"n": 1, "q": "x"}, {"q": "y"}):
+        await world.call("issues.list", arguments)
+
+    events = await world.recorded("tool_call.admitted")
+
+    first, same, other = (each.event.arguments_digest for each in events)
+    assert first == same != other
+
+
+async def test_a_flood_of_refusals_is_few_events(world: World) -> None:
+    await world.rule(issues_delete=DENY)
+    for number in range(50):
+        assert refusal(await world.call("issues.delete")) == "denied"
+        assert refusal(await world.call(f"secret {number}")) == "unknown_tool"
+
+    events = [each.event for each in await world.recorded("tool_call.refused")]
+
+    totals: dict[tuple[str | None, str], int] = {}
+    for event in events:
+        kind = (event.tool, event.reason)
+        totals[kind] = totals.get(kind, 0) + event.times
+    assert totals == {("issues.delete", "denied"): 50, (None, "unknown_tool"): 50}
+    assert len(events) < 20
+
+
+async def test_batched_calls_share_events(world: World) -> None:
+    await world.rule(issues_any=ALLOW)
+    settings = {"slug": "tracker", "record_mode": "batched"}
+    await world.ada.put(f"{world.connector}/gateway", settings)
+    answers = [await world.call("issues.list") for _ in range(20)]
+    for answer in answers:
+        await world.finish(answer)
+
+    events = [each.event for each in await world.recorded("tool_call.batched")]
+
+    admitted = [each["call_id"] for event in events for each in event.admitted]
+    finished = [each["call_id"] for event in events for each in event.finished]
+    assert admitted == [str(a.call_id) for a in answers if isinstance(a, Admitted)]
+    assert sorted(finished) == sorted(admitted)
+    assert len(events) < 20
+    assert await world.recorded("tool_call.admitted") == []
+
+
+async def test_a_batched_call_is_refused_like_any_other(world: World) -> None:
+    await world.rule(issues_any=ALLOW)
+    settings = {"slug": "tracker", "record_mode": "batched"}
+    await world.ada.put(f"{world.connector}/gateway", settings)
+    await world.ada.delete(f"{world.connector}/grants/agents/{world.agent_id}")
+
+    assert refusal(await world.call("issues.list")) == "connector_not_granted"
+
+
+async def test_observers_get_the_owners_credential_alone(
+    world: World, callers: Callers
+) -> None:
+    await world.ada.post("/api/secrets", {"name": "T", "value": "v"})
+    credential = {"whose": "owner", "secret_name": "T"}
+    await world.ada.put(f"{world.connector}/credential", credential)
+
+    upstream = await world.gate.upstream(world.connector_id)
+
+    assert upstream is not None
+    assert upstream.credential is not None
+    assert upstream.url == "https://tracker.example/mcp"
+    await world.ada.put(f"{world.connector}/credential", {"whose": "caller"})
+    upstream = await world.gate.upstream(world.connector_id)
+    assert upstream is not None
+    assert upstream.credential is None
+    await world.ada.delete(world.connector)
+    assert await world.gate.upstream(world.connector_id) is None
