@@ -103,6 +103,9 @@ def _price(rate: Rate, usage: Usage) -> Decimal | None:
 def _total(prices: Mapping[str, Decimal], usage: Usage) -> Decimal | Unpriced:
     total = Decimal(0)
     charged: dict[str, int | Decimal] = {}
+    # Only what is priced by the hour may not come out even.
+    is_even = all(UNITS[name].per % 3600 for name in prices)
+    context = EXACT if is_even else ROUNDED
     # The most specific units first: what they count is not charged again.
     for name in sorted(prices, key=lambda name: -len(UNITS[name].labels)):
         unit = UNITS[name]
@@ -113,7 +116,5 @@ def _total(prices: Mapping[str, Decimal], usage: Usage) -> Decimal | Unpriced:
         if count < 0:
             return Unpriced.COUNTS_CONTRADICT
         amount = EXACT.multiply(Decimal(count), prices[name])
-        # Only what is priced by the hour may not come out even.
-        context = EXACT if unit.per % 3600 else ROUNDED
-        total = EXACT.add(total, context.divide(amount, Decimal(unit.per)))
+        total = context.add(total, context.divide(amount, Decimal(unit.per)))
     return total.normalize(EXACT)

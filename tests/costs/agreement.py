@@ -4,7 +4,6 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 EXAMPLES_MAX = 5
-UNEXPLAINED_MAX = 0.0
 
 
 @dataclass
@@ -12,6 +11,7 @@ class Agreement:
     """The result of one comparison; each difference has a reason or has none."""
 
     name: str
+    share_min: float = 0.9
     names: int = 0
     compared: int = 0
     equal: int = 0
@@ -29,22 +29,20 @@ class Agreement:
 
     @property
     def suffices(self) -> bool:
-        """Return whether all differences have reasons, or hardly any has none."""
-        return len(self.unexplained) <= UNEXPLAINED_MAX * self.compared
+        """Return whether all differences have reasons, and most costs are equal."""
+        return not self.unexplained and self.share >= self.share_min
 
     @property
     def share(self) -> float:
         return self.equal / self.compared if self.compared else 0.0
 
-    def lines(self) -> list[str]:
-        """Return the table's row and the reasons, in Markdown."""
-        return [
-            (
-                f"| {self.name} | {self.names:,} | {self.compared:,} | {self.equal:,} "
-                f"({self.share:.3%}) | {self.explained.total():,} | "
-                f"{len(self.unexplained):,} |"
-            )
-        ]
+    def row(self) -> str:
+        """Return the table's row, in Markdown."""
+        return (
+            f"| {self.name} | {self.names:,} | {self.compared:,} | {self.equal:,} "
+            f"({self.share:.3%}) | {self.explained.total():,} | "
+            f"{len(self.unexplained):,} |"
+        )
 
     def reasons(self) -> list[str]:
         explained = [

@@ -11,12 +11,20 @@ from typing import Any
 from genai_prices import Usage as TheirUsage
 from genai_prices.data import providers
 from genai_prices.data_snapshot import DataSnapshot
-from genai_prices.types import ModelInfo, ModelPrice, TieredPrices, TimeOfDateConstraint
+from genai_prices.types import (
+    ModelInfo,
+    ModelPrice,
+    StartDateConstraint,
+    TieredPrices,
+    TimeOfDateConstraint,
+)
+from genai_prices.units import _get_registry
 
 from service.price_catalog.charge import Unpriced
 from service.price_catalog.imports.genai_prices.importer import import_genai_prices
 from service.price_catalog.pricing import price_call
 from service.price_catalog.usage import Usage
+from service.sessions.recorded_calls import OWN_COUNTS
 from tests.costs.agreement import Agreement
 from tests.costs.catalog import ImportedCatalog
 
@@ -55,14 +63,19 @@ CONDITIONS: tuple[Mapping[str, str], ...] = (
     {"service_tier": "flex"},
 )
 
+_REGISTRY = _get_registry()
+# Of each unit other than tokens that a model has a price for.
+OTHERS = 7
+MINIMUM_S = 10
+
 NO_PRICE = "genai-prices has no price, which it computes as 0; here it is unknown"
-NO_OUTPUT = (
-    "genai-prices has no price for the tokens of one direction, which it computes as "
-    "0; here the cost is unknown"
-)
 EARLIER = (
     "genai-prices applies daily hours that it lists after a dated price also before "
     "that date; here they hold from that date on"
+)
+MINIMUM = (
+    "genai-prices charges Groq's Whisper for at least 10 seconds, by a rule in its "
+    "code that its prices don't tell"
 )
 
 
@@ -134,6 +147,7 @@ async def compare(
         # The package drops conditions for models of another provider.
         is_own = any(model is each for each in provider.models)
         for at, counts, conditions in cases:
+            counts = _suited(counts, model.get_prices(at, conditions))  # noqa: PLW2901
             try:
                 theirs = model.calc_price(
                     TheirUsage(**counts),
@@ -150,31 +164,82 @@ async def compare(
                 at=at,
                 catalog=catalog,
             )
+            reason = _reason(model, ours.unpriced, theirs, at)
+            if provider.id == "groq" and "audio_seconds" in counts:
+                seconds = {"audio_seconds": MINIMUM_S, "input_audio_seconds": MINIMUM_S}
+                longer = await price_call(
+                    _usage(counts | seconds, conditions if is_own else {}),
+                    provider=name.provider,
+                    models=(name.model,),
+                    at=at,
+                    catalog=catalog,
+                )
+                reason = MINIMUM if longer.amount == theirs else None
             agreement.add(
                 f"{name} {at} {counts} {conditions}: {ours} instead of {theirs}",
                 is_equal=ours.amount == theirs,
-                reason=_reason(model, ours.unpriced, theirs, at),
+                reason=reason,
             )
     return agreement
 
 
+def _suited(counts: Mapping[str, int], prices: ModelPrice) -> dict[str, int]:
+    """Return what a call of a model can use: an embedding has no output tokens.
+
+    Of a direction without a price tokens would cost 0 for the package, and an unknown
+    amount here; a model without any price keeps them.
+    """
+    units = [
+        _REGISTRY.unit_for_price_key(key)
+        for key, price in vars(prices).items()
+        if price is not None
+    ]
+    if not units:
+        return dict(counts)
+    directions = {
+        unit.dimensions["direction"]
+        for unit in units
+        if unit.dimensions["family"] == "tokens"
+    }
+    return {
+        **{
+            name: count
+            for name, count in counts.items()
+            if ("output" if name.startswith("output") else "input") in directions
+        },
+        **{
+            unit.usage_key: OTHERS
+            for unit in units
+            if unit.dimensions["family"] not in ("tokens", "requests")
+        },
+    }
+
+
 def _usage(counts: Mapping[str, int], conditions: Mapping[str, str]) -> Usage:
-    return Usage(**counts, conditions=conditions)  # type: ignore[arg-type]  # all counts
+    own = {name: count for name, count in counts.items() if name in OWN_COUNTS}
+    others = {name: count for name, count in counts.items() if name not in own}
+    return Usage(**own, others=others, conditions=conditions)
 
 
 def _reason(
     model: ModelInfo, unpriced: Unpriced | None, theirs: Decimal, at: datetime
 ) -> str | None:
-    prices = model.get_prices(at)
-    if unpriced is not None and not vars(prices) and theirs == 0:
+    if unpriced is not None and not vars(model.get_prices(at)) and theirs == 0:
         return NO_PRICE
-    is_partial = any(
-        getattr(prices, field) is None for field in ("input_mtok", "output_mtok")
-    )
-    if unpriced in (Unpriced.NO_PRICE_THEN, Unpriced.COUNT_MISSING) and is_partial:
-        return NO_OUTPUT
-    if not isinstance(model.prices, ModelPrice) and any(
-        isinstance(each.constraint, TimeOfDateConstraint) for each in model.prices
-    ):
+    if unpriced is None and _has_earlier_hours(model, at):
         return EARLIER
     return None
+
+
+def _has_earlier_hours(model: ModelInfo, at: datetime) -> bool:
+    """Say whether hours apply that are listed after a price of a later date."""
+    if isinstance(model.prices, ModelPrice):
+        return False
+    is_later = False
+    for listed in model.prices:
+        constraint = listed.constraint
+        if isinstance(constraint, StartDateConstraint) and not constraint.active(at):
+            is_later = True
+        if isinstance(constraint, TimeOfDateConstraint) and constraint.active(at):
+            return is_later
+    return False

@@ -1,7 +1,8 @@
 """Runs in LiteLLM's environment: its own costs of calls, from JSON to JSON.
 
 Arguments: LiteLLM's price file, the file of the calls, and the file for the answers.
-A call is ``[key, provider, usage, service tier]``, its answer the cost or an error.
+A call is ``[key, provider, usage, service tier]``. Its answer is two costs, or errors:
+by the entry of that key, and by the one that LiteLLM looks up for that model.
 """
 
 import json
@@ -48,6 +49,7 @@ def usage(counts: dict[str, int]) -> Usage:
 def cost(
     entry: Any, key: str, provider: str, counts: dict[str, int], tier: str | None
 ) -> Any:
+    """Return the cost by an entry; None is the one that LiteLLM looks up."""
     try:
         parts = generic_cost_per_token(
             model=key,
@@ -65,7 +67,10 @@ def cost(
 def main() -> None:
     prices = json.loads(Path(sys.argv[1]).read_bytes())
     asked = json.loads(Path(sys.argv[2]).read_bytes())
-    answers = [cost(prices[key], key, *others) for key, *others in asked]
+    answers = [
+        [cost(prices[key], key, *others), cost(None, key, *others)]
+        for key, *others in asked
+    ]
     Path(sys.argv[3]).write_text(json.dumps(answers))
 
 

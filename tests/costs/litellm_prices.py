@@ -7,6 +7,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,7 @@ CALLS: tuple[tuple[dict[str, int], str | None], ...] = (
     ({"input": 5_003, "output": 701}, "priority"),
     ({"input": 5_003, "output": 701}, "flex"),
 )
+DIRECTIONS = ("input", "output")
 # LiteLLM computes with binary floating point.
 RELATIVE_ERROR = 1e-9
 
@@ -46,6 +48,12 @@ PER_REQUEST = "the entry has a price per request, which LiteLLM's function leave
 ONE_DIRECTION = (
     "the entry has no price for the tokens of one direction, which LiteLLM computes "
     "as 0; here the cost is unknown"
+)
+
+
+ANOTHER_ENTRY = (
+    "the file has two entries for one provider and model, and LiteLLM looks up the "
+    "other one, whose cost is ours"
 )
 
 
@@ -90,10 +98,11 @@ async def compare(folder: Path) -> Agreement:
     document = prices.read_bytes()
     catalog = ImportedCatalog(import_litellm(document, version=VERSION))
     calls = list(_calls(json.loads(document)))
-    agreement = Agreement("LiteLLM: its own price file")
+    agreement = Agreement("LiteLLM: its own price file", share_min=0.995)
     agreement.names = len({key for key, *_ in calls})
     asked = [[key, *others] for key, _, _, *others in calls]
-    for call, theirs in zip(calls, _answers(folder, prices, asked), strict=True):
+    answers = _answers(folder, prices, asked)
+    for call, (theirs, looked_up) in zip(calls, answers, strict=True):
         key, entry, model, provider, counts, tier = call
         ours = await price_call(
             _usage(counts, tier),
@@ -104,8 +113,8 @@ async def compare(folder: Path) -> Agreement:
         )
         agreement.add(
             f"{key} {counts} {tier}: {ours} instead of {theirs}",
-            is_equal=_is_equal(ours, theirs),
-            reason=_reason(entry, ours),
+            is_equal=_is_equal(ours.amount, theirs),
+            reason=_reason(entry, ours, theirs, looked_up),
         )
     return agreement
 
@@ -155,15 +164,20 @@ def _usage(counts: dict[str, int], tier: str | None) -> Usage:
     )
 
 
-def _is_equal(ours: Charge, theirs: Any) -> bool:
-    if ours.amount is None or isinstance(theirs, str):
+def _is_equal(ours: Decimal | None, theirs: Any) -> bool:
+    if ours is None or isinstance(theirs, str):
         return False
-    return bool(abs(float(ours.amount) - theirs) <= RELATIVE_ERROR * theirs)
+    return bool(abs(float(ours) - theirs) <= RELATIVE_ERROR * theirs)
 
 
-def _reason(entry: dict[str, Any], ours: Charge) -> str | None:
-    if entry.get("input_cost_per_request"):
-        return PER_REQUEST
-    if ours.unpriced is Unpriced.NO_PRICE_THEN:
+def _reason(
+    entry: dict[str, Any], ours: Charge, theirs: Any, looked_up: Any
+) -> str | None:
+    per_request = entry.get("input_cost_per_request")
+    if per_request and ours.amount is not None:
+        rest = ours.amount - Decimal(str(per_request))
+        return PER_REQUEST if _is_equal(rest, theirs) else None
+    is_partial = any(entry.get(f"{way}_cost_per_token") is None for way in DIRECTIONS)
+    if ours.unpriced is Unpriced.NO_PRICE_THEN and is_partial:
         return ONE_DIRECTION
-    return None
+    return ANOTHER_ENTRY if _is_equal(ours.amount, looked_up) else None

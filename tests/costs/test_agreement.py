@@ -1,12 +1,21 @@
 """A sample of the comparison that ``make costs`` makes in full."""
 
+from importlib.metadata import version
 from itertools import islice
 
 import pytest
 
+from tests.costs.__main__ import DOCUMENT
 from tests.costs.genai import compare, own_names, structured_names
+from tests.costs.litellm_prices import VERSION
 
 STEP = 50
+
+
+def test_the_documented_table_was_measured_with_the_installed_versions() -> None:
+    versions = f"genai-prices {version('genai-prices')} and LiteLLM {VERSION}"
+
+    assert f"Measured with {versions}," in DOCUMENT.read_text()
 
 
 @pytest.mark.slow

@@ -8,9 +8,10 @@ import pytest
 
 from service.aggregate import LoggedAggregate
 from service.price_catalog.aggregate import ModelPricing
-from service.price_catalog.charge import Unpriced
+from service.price_catalog.charge import Unpriced, amount_of
 from service.price_catalog.periods import MANUAL, PriceValues
 from service.price_catalog.pricing import A, price_call
+from service.price_catalog.structure import Rate
 from service.price_catalog.usage import Usage
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -50,7 +51,7 @@ def flat(
     return pricing
 
 
-async def amount_of(pricing: ModelPricing, usage: Usage) -> Decimal | Unpriced | None:
+async def charged(pricing: ModelPricing, usage: Usage) -> Decimal | Unpriced | None:
     charge = await price_call(
         usage,
         provider="acme",
@@ -93,7 +94,7 @@ async def test_cached_tokens_without_a_price_are_charged_as_input(
     base_input, base_output, read, write = prices
     pricing = flat(base_input, base_output, cache_read=read, cache_write=write)
 
-    found = await amount_of(
+    found = await charged(
         pricing,
         Usage(
             input_tokens=1_000_000,
@@ -107,11 +108,11 @@ async def test_cached_tokens_without_a_price_are_charged_as_input(
 
 
 async def test_an_embedding_needs_no_count_of_output() -> None:
-    assert await amount_of(flat("0.02"), Usage(input_tokens=500_000)) == Decimal("0.01")
+    assert await charged(flat("0.02"), Usage(input_tokens=500_000)) == Decimal("0.01")
 
 
 async def test_a_free_output_needs_no_count() -> None:
-    assert await amount_of(flat("2", "0"), Usage(input_tokens=500_000)) == 1
+    assert await charged(flat("2", "0"), Usage(input_tokens=500_000)) == 1
 
 
 @pytest.mark.parametrize(
@@ -129,11 +130,11 @@ async def test_a_free_output_needs_no_count() -> None:
 async def test_counts_that_do_not_suffice_have_a_reason(
     usage: Usage, reason: Unpriced
 ) -> None:
-    assert await amount_of(flat("2", "8", cache_read="1"), usage) is reason
+    assert await charged(flat("2", "8", cache_read="1"), usage) is reason
 
 
 async def test_output_without_a_price_is_unknown_not_free() -> None:
-    found = await amount_of(flat("2"), Usage(input_tokens=1, output_tokens=1))
+    found = await charged(flat("2"), Usage(input_tokens=1, output_tokens=1))
 
     assert found is Unpriced.NO_PRICE_THEN
 
@@ -154,3 +155,23 @@ async def test_a_model_without_an_entry_or_without_a_price_then_has_a_reason() -
     assert unknown.priced_as is None
     assert before.unpriced is Unpriced.NO_PRICE_THEN
     assert before.priced_as == "acme/swift-1"
+
+
+def rate(price: str) -> Rate:
+    return {"price": price, "tiers": []}
+
+
+def test_seconds_of_audio_are_no_part_of_the_input_tokens() -> None:
+    rates = {"input_tokens": rate("1"), "input_audio_seconds": rate("3.6")}
+    usage = Usage(
+        input_tokens=1_000_000, output_tokens=0, others={"input_audio_seconds": 1000}
+    )
+
+    assert amount_of(rates, usage) == Decimal(2)
+
+
+def test_a_cost_with_a_price_by_the_hour_has_28_digits() -> None:
+    rates = {"input_tokens": rate("0.1"), "audio_seconds": rate("4.8")}
+    usage = Usage(input_tokens=1, output_tokens=0, others={"audio_seconds": 7})
+
+    assert amount_of(rates, usage) == Decimal("0.009333433333333333333333333333")
