@@ -173,6 +173,15 @@ class EventLog:
             except (psycopg.Error, OSError):
                 raise UnavailableError("the log can't be read now") from None
 
+    async def absent(self, aggregate_ids: Iterable[UUID]) -> set[UUID]:
+        """Return those of some aggregates that don't exist."""
+        unknown = [each for each in aggregate_ids if self.cache.get(each) is None]
+        if not unknown:
+            return set()
+        async with self._pool.connection() as connection:
+            latest = await reader.latest_versions(connection, unknown)
+        return set(unknown) - latest.keys()
+
     async def load_past(
         self, aggregate_id: UUID, at: int | datetime
     ) -> tuple[LoggedAggregate | None, int]:

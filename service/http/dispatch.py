@@ -15,6 +15,7 @@ from service.errors import (
 )
 from service.event_log.append import AlreadyAnsweredError, Appended, Receipt
 from service.event_log.execute import execute
+from service.event_log.protocol import CommandLog
 from service.event_log.unit_of_work import UnitOfWork
 from service.http.app_keys import EVENT_LOG
 from service.http.authentication import PRINCIPAL, authenticate_again
@@ -84,8 +85,11 @@ async def execute_for(
     *,
     if_match: int | None = None,
     receipt: Callable[[Result], Receipt] | None = None,
+    log: CommandLog | None = None,
 ) -> tuple[Result, Appended | None]:
     """Run a command as the request's caller, who is authenticated for each retry.
+
+    ``log`` replaces the application's.
 
     :returns: the handler's result, and None when nothing was appended
     :raises ServiceError: the handler's refusal
@@ -103,7 +107,7 @@ async def execute_for(
         return result
 
     return await execute(
-        request.app[EVENT_LOG],
+        log or request.app[EVENT_LOG],
         decide,
         metadata=request_metadata(request),
         at=datetime.now(UTC),

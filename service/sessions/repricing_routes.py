@@ -8,6 +8,8 @@ from aiohttp import web
 from pydantic import Field
 
 from service.errors import InvalidRequestError, Problem
+from service.event_log.absences import RememberedAbsences
+from service.http.app_keys import EVENT_LOG
 from service.http.authentication import PRINCIPAL
 from service.http.dispatch import execute_for
 from service.http.envelope import Answer
@@ -92,6 +94,7 @@ async def post_reprice(
     page = await request.app[RECORDED_TURNS](request, body.filter())
     report = Report(body.dry_run)
     position = None
+    log = RememberedAbsences(request.app[EVENT_LOG])
     for found in page.sessions:
         outcomes, appended = await execute_for(
             request,
@@ -102,6 +105,7 @@ async def post_reprice(
                 turns=found.turns,
                 dry_run=body.dry_run,
             ),
+            log=log,
         )
         if outcomes is None:
             report.skip(len(found.turns))

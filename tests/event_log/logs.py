@@ -13,6 +13,7 @@ from service.database import connection_pool, service_conninfo
 from service.event_log.append import Append, Appended, Receipt
 from service.event_log.execute import execute
 from service.event_log.log import EventLog
+from service.event_log.protocol import CommandLog
 from service.event_log.unit_of_work import UnitOfWork
 from service.event_log.writer import Timeouts
 from tests.event_log.in_memory import AnyLog
@@ -54,7 +55,7 @@ async def open_log(
 
 
 async def run(
-    log: AnyLog,
+    log: CommandLog,
     decide: Callable[[UnitOfWork], Awaitable[Result]],
     *,
     receipt: Callable[[Result], Receipt] | None = None,

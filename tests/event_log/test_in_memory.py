@@ -9,6 +9,7 @@ import pytest
 
 from service.aggregates import AGGREGATES
 from service.errors import NotFoundError
+from service.event_log.absences import RememberedAbsences
 from service.event_log.append import (
     AlreadyAnsweredError,
     Receipt,
@@ -211,6 +212,33 @@ async def test_a_refusal_counts_only_on_facts_that_still_stand(any_log: AnyLog) 
 
     assert await run(any_log, decide) == ("appears", None)
     assert attempts == 2
+
+
+@pytest.mark.parametrize("is_refused", [True, False])
+async def test_an_aggregate_that_was_absent_for_an_earlier_command_is_found(
+    any_log: AnyLog, *, is_refused: bool
+) -> None:
+    ledger_id = Ledger.create_id("appears")
+    remembering = RememberedAbsences(any_log)
+
+    async def look(work: UnitOfWork) -> bool:
+        return await work.find(Ledger, ledger_id) is not None
+
+    async def decide(work: UnitOfWork) -> bool:
+        is_known = await look(work)
+        if is_refused and not is_known:
+            raise NotFoundError("no such ledger")
+        work.save(Ledger(name="other"))
+        return is_known
+
+    assert await run(remembering, look) == (False, None)
+    assert remembering.absent == {ledger_id}
+    await open_ledger(any_log, "appears")
+
+    is_known, _ = await run(remembering, decide)
+
+    assert is_known
+    assert remembering.absent == set()
 
 
 async def test_a_command_sees_an_aggregate_as_first_read(any_log: AnyLog) -> None:

@@ -17,7 +17,6 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTraceServiceRequest,
 )
 from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans
-from prometheus_client import Counter as Metric
 
 from service.agents.aggregate import Agent
 from service.database import Pool
@@ -26,6 +25,7 @@ from service.errors import (
     InvalidRequestError,
     TooManyRequestsError,
 )
+from service.event_log.absences import RememberedAbsences
 from service.event_log.log import EventLog
 from service.keys.vault import Vault
 from service.pacing import Pace, computed
@@ -33,6 +33,7 @@ from service.principal import Principal
 from service.sessions.aggregate import ChatSession
 from service.sessions.otlp.attributes import attributes, first_text
 from service.sessions.otlp.conventions import SpanError, reported_span
+from service.sessions.otlp.outcome import Outcome
 from service.sessions.otlp.pending import (
     SPAN_BYTES,
     SPANS_OF_TRACE_MAX,
@@ -56,39 +57,6 @@ AGENT: Final = ("agent_runtime.agent_id", "gen_ai.agent.id")
 REQUESTS_MAX: Final = 8
 TRACE_COUNT_TTL_S: Final = 30.0
 AGENTS_MAX: Final = 10_000
-
-SPANS = Metric(
-    "agent_runtime_reported_spans_total",
-    "Spans of OTLP requests: accepted, rejected, or ignored as irrelevant to turns.",
-    ["outcome"],
-)
-
-
-@dataclass(slots=True)
-class Outcome:
-    """Counts of a request's spans, and the reasons for rejected ones."""
-
-    spans: int = 0
-    ignored: int = 0
-    rejected: int = 0
-    reasons: list[str] = field(default_factory=list)
-    # Whether every rejection was for lack of permission.
-    all_forbidden: bool = True
-
-    @property
-    def all_rejected(self) -> bool:
-        return 0 < self.spans == self.rejected
-
-    def reject(self, spans: int, reason: str, *, forbidden: bool = False) -> None:
-        self.rejected += spans
-        self.reasons.append(reason)
-        self.all_forbidden = self.all_forbidden and forbidden
-
-    def count(self) -> None:
-        accepted = self.spans - self.ignored - self.rejected
-        SPANS.labels("accepted").inc(accepted)
-        SPANS.labels("ignored").inc(self.ignored)
-        SPANS.labels("rejected").inc(self.rejected)
 
 
 @dataclass(slots=True)
@@ -120,6 +88,8 @@ class Ingest:
             await self._reduce(resource_spans, recording.principal, reported, outcome)
         for agent_id in {key.agent_id for key in reported}:
             await self._check_room(agent_id)
+        absent = await self.log.absent(_sessions(reported))
+        recording.log = RememberedAbsences(self.log, absent)
         kept = await self._kept(reported, recording)
         merged = await merge_spans(self.pool, kept)
         for key in kept.keys() - merged.keys():
@@ -213,7 +183,7 @@ class Ingest:
             if found is None:
                 return None
             span, text, sort_key = found
-            owner = await self._owner(span, recording.principal)
+            owner = await self._owner(span, recording)
             return await kept_text(
                 text, order.field, sort_key, key, span.span_id, owner, self.vault
             )
@@ -234,7 +204,7 @@ class Ingest:
         entry = None
         if span.entry is not None:
             user_id = await self._user(span.entry.user, recording.principal)
-            owner = user_id or await self._owner(span, recording.principal)
+            owner = user_id or await self._owner(span, recording)
             entry = await kept_entry(
                 span.entry,
                 key,
@@ -255,13 +225,14 @@ class Ingest:
             user = await find_user(name, self.log, self.vault)
         return user.id if isinstance(user, User) else None
 
-    async def _owner(self, span: ReportedSpan, principal: Principal) -> UUID:
+    async def _owner(self, span: ReportedSpan, recording: Recording) -> UUID:
         """Return the user whose key encrypts the texts of a span without a user."""
         if span.session_id is not None:
-            session = await self.log.load(ChatSession.create_id(span.session_id))
+            session_id = ChatSession.create_id(span.session_id)
+            session = await recording.log.load(session_id)
             if isinstance(session, ChatSession):
                 return UUID(session.user_id)
-        return principal.user_id
+        return recording.principal.user_id
 
     async def _record(
         self,
@@ -286,6 +257,14 @@ class Ingest:
                 error.message,
                 forbidden=isinstance(error, ForbiddenError),
             )
+
+
+def _sessions(
+    reported: Mapping[TraceKey, Mapping[str, ReportedSpan]],
+) -> set[UUID]:
+    """Return the sessions that spans name."""
+    names = {span.session_id for each in reported.values() for span in each.values()}
+    return {ChatSession.create_id(name) for name in names if name is not None}
 
 
 def _reported_spans(resource_spans: ResourceSpans) -> list[ReportedSpan | SpanError]:

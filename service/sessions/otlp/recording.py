@@ -17,7 +17,7 @@ from service.errors import (
     UnavailableError,
 )
 from service.event_log.execute import Authenticate, execute
-from service.event_log.log import EventLog
+from service.event_log.protocol import CommandLog
 from service.event_log.unit_of_work import UnitOfWork
 from service.keys.vault import Vault
 from service.pacing import Pace
@@ -43,7 +43,7 @@ class Recording:
     ``authenticate`` reads the caller again for each decision.
     """
 
-    log: EventLog
+    log: CommandLog
     vault: Vault
     principal: Principal
     authenticate: Authenticate
