@@ -96,8 +96,12 @@ class FakeGate:
             each
             for each in self.listed
             if connector_id in (None, each.connector.connector_id)
-            and each.definition.name not in self.denied
+            and not self._is_hidden(each.definition.name)
         ]
+
+    def _is_hidden(self, tool: str) -> bool:
+        refused = self.denied.get(tool)
+        return refused is not None and refused.reason.hides_the_tool
 
     async def admit(self, caller: Caller, call: Call) -> Admitted | Refused | Pending:
         self.calls.append(call)

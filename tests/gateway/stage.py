@@ -1,5 +1,6 @@
 """The MCP endpoints over a fake gate, with the official SDK's clients before them."""
 
+import hmac
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ from service.gateway.serving import serving_agents
 from service.gateway.upstream.addresses import AddressPolicy
 from service.http.middleware import edge
 from service.http.operation import add_operations
+from service.keys.cipher import length_prefixed
 from tests.gateway.fake_gate import TOKEN, FakeGate
 from tests.http_server import Server
 
@@ -124,7 +126,7 @@ async def opened(
     app = web.Application(middlewares=[edge])
     async with serving_agents(
         gate,
-        lambda *parts: b"".join(parts)[-32:].rjust(32),
+        lambda *parts: hmac.digest(b"key", length_prefixed(*parts), "sha256"),
         policy,
         hold_s=hold_s,
         approval_url=approval_url,
