@@ -1,38 +1,56 @@
 """Open the MCP endpoints of agents over a gate."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 
 from service.gateway.endpoint.calls import ToolCalls
 from service.gateway.endpoint.forwarding import Forwarder
 from service.gateway.endpoint.request_state import RequestStates
 from service.gateway.endpoint.server import AgentServer
 from service.gateway.gate import Gate
-from service.gateway.upstream.addresses import AddressPolicy
+from service.gateway.observer import DefinitionObserver
+from service.gateway.upstream.addresses import AddressPolicy, Network
 from service.gateway.upstream.client import UpstreamClient
 from service.gateway.upstream.connections import open_connections
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GatewaySettings:
+    """What operators choose: see :class:`service.config.GatewayConfig`."""
+
+    networks: Sequence[Network] = ()
+    hold_s: float
+    approval_url: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Gateway:
+    """The protocol side of one process."""
+
+    server: AgentServer
+    observer: DefinitionObserver
+
+
 @asynccontextmanager
-async def serving_agents(
-    gate: Gate,
-    mac: Callable[..., bytes],
-    policy: AddressPolicy,
-    *,
-    hold_s: float,
-    approval_url: str | None,
-) -> AsyncIterator[AgentServer]:
-    """Yield the server of agents; its connections are closed when the block ends.
+async def open_gateway(
+    gate: Gate, mac: Callable[..., bytes], settings: GatewaySettings
+) -> AsyncIterator[Gateway]:
+    """Yield a gateway; its connections are closed when the block ends.
 
     ``mac`` authenticates what clients keep between two rounds of a call.
     """
-    async with open_connections(policy) as connections:
-        forwarder = Forwarder(gate, UpstreamClient(connections))
+    async with open_connections(AddressPolicy(settings.networks)) as connections:
+        client = UpstreamClient(connections)
+        observer = DefinitionObserver(gate, client)
         calls = ToolCalls(
             gate,
-            forwarder,
+            Forwarder(gate, client, on_list_changed=observer.list_changed),
             RequestStates(mac),
-            hold_s=hold_s,
-            approval_url=approval_url,
+            hold_s=settings.hold_s,
+            approval_url=settings.approval_url,
         )
-        yield AgentServer(gate, calls)
+        try:
+            yield Gateway(AgentServer(gate, calls), observer)
+        finally:
+            await observer.close()

@@ -1,7 +1,7 @@
 """The MCP endpoints over a fake gate, with the official SDK's clients before them."""
 
 import hmac
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from io import BytesIO
@@ -16,27 +16,29 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from service.gateway.endpoint.routes import AGENT_SERVER, routes
+from service.gateway.observer import DefinitionObserver
 from service.gateway.protocol.revisions import (
     ACCEPT,
     CAPABILITIES_KEY,
     REVISION_KEY,
     STATELESS,
 )
-from service.gateway.serving import serving_agents
-from service.gateway.upstream.addresses import AddressPolicy
+from service.gateway.serving import GatewaySettings, open_gateway
+from service.gateway.upstream.addresses import Network
 from service.http.middleware import edge
 from service.http.operation import add_operations
 from service.keys.cipher import length_prefixed
 from tests.gateway.fake_gate import TOKEN, FakeGate
 from tests.http_server import Server
 
-LOOPBACK = AddressPolicy((ip_network("127.0.0.0/8"),))
+LOOPBACK = ip_network("127.0.0.0/8")
 
 
 @dataclass(frozen=True)
 class Stage:
     gate: FakeGate
     http: TestClient
+    observer: DefinitionObserver
 
     def path(self, connector_id: UUID | None = None) -> str:
         path = f"/mcp/agents/{self.gate.agent_id}"
@@ -117,21 +119,19 @@ class Posted:
 @asynccontextmanager
 async def opened(
     gate: FakeGate | None = None,
-    policy: AddressPolicy = LOOPBACK,
+    networks: Sequence[Network] = (LOOPBACK,),
     *,
     hold_s: float = 0.0,
     approval_url: str | None = None,
 ) -> AsyncIterator[Stage]:
     gate = gate or FakeGate()
     app = web.Application(middlewares=[edge])
-    async with serving_agents(
+    async with open_gateway(
         gate,
         lambda *parts: hmac.digest(b"key", length_prefixed(*parts), "sha256"),
-        policy,
-        hold_s=hold_s,
-        approval_url=approval_url,
-    ) as server:
-        app[AGENT_SERVER] = server
+        GatewaySettings(networks=networks, hold_s=hold_s, approval_url=approval_url),
+    ) as gateway:
+        app[AGENT_SERVER] = gateway.server
         add_operations(app, routes.operations)
         async with TestClient(Server(app)) as http:
-            yield Stage(gate, http)
+            yield Stage(gate, http, gateway.observer)

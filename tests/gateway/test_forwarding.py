@@ -14,7 +14,6 @@ from pydantic import SecretStr
 from service.errors import NotFoundError
 from service.gateway.gate import Credential, Outcome
 from service.gateway.upstream import connections
-from service.gateway.upstream.addresses import AddressPolicy
 from service.gateway.upstream.answers import ANSWER_BYTES_MAX, VALUES_MAX
 from service.gateway.upstream.errors import (
     ENDED,
@@ -245,7 +244,7 @@ async def test_a_credential_that_cannot_be_revealed() -> None:
 )
 async def test_addresses_are_refused_as_they_are_used(url: str) -> None:
     """The upstream is there, and would answer."""
-    async with plain_upstream() as upstream, opened(policy=AddressPolicy()) as stage:
+    async with plain_upstream() as upstream, opened(networks=()) as stage:
         port = upstream.url.split(":")[2].split("/")[0]
         stage.gate.connect(url.format(port=port), "add")
 

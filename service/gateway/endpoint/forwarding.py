@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, Final
@@ -31,6 +32,7 @@ from service.http.disconnect import cancelled_on_disconnect
 CONNECTORS_MAX: Final = 4096
 PROGRESS: Final = "notifications/progress"
 LOG: Final = "notifications/message"
+LIST_CHANGED: Final = "notifications/tools/list_changed"
 # Of a client with a handshake, which can't say in a call which it wants.
 LOG_LEVEL: Final = "info"
 # Fields of each notification that are relayed.
@@ -63,9 +65,16 @@ class Forwarding:
 class Forwarder:
     """Forwards calls, each once, unless their connector can't be reached for long."""
 
-    def __init__(self, gate: Gate, client: UpstreamClient) -> None:
+    def __init__(
+        self,
+        gate: Gate,
+        client: UpstreamClient,
+        *,
+        on_list_changed: Callable[[UUID], None],
+    ) -> None:
         self._gate = gate
         self._client = client
+        self._on_list_changed = on_list_changed
         self._breakers: LRUCache[UUID, CircuitBreaker] = LRUCache(CONNECTORS_MAX)
 
     def is_suspended(self, connector_id: UUID) -> bool:
@@ -117,7 +126,7 @@ class Forwarder:
                 breaker.succeeded()
                 call.request_bytes = exchange.request_bytes
                 try:
-                    message = await _answer(exchange, call.asked)
+                    message = await self._answer(exchange, call)
                 finally:
                     call.answer_bytes = exchange.answer.bytes_read
         except NotConnectedError:
@@ -127,6 +136,20 @@ class Forwarder:
             if started is not None:
                 call.upstream_s = perf_counter() - started
         return result_of_upstream(message, call.asked.capabilities)
+
+    async def _answer(self, exchange: Exchange, call: Forwarding) -> dict[str, Any]:
+        """Return the answer; relay what precedes it."""
+        async for message in exchange.messages():
+            method = message.get("method")
+            if method is None:
+                return message
+            if "id" in message:
+                raise unusable("it asked the client", WANTS_INPUT)
+            if method == LIST_CHANGED:
+                self._on_list_changed(call.admitted.upstream.connector_id)
+            elif method in RELAYED:
+                await _relay(method, message.get("params"), exchange, call.asked)
+        raise unusable("no answer")
 
     async def _finish(self, call: Forwarding) -> None:
         duration_s = perf_counter() - call.asked.started
@@ -174,18 +197,6 @@ def _request(call: Forwarding) -> Request:
         capabilities=inputs_of(asked.capabilities),
         mirrored=parameter_headers(mirrored, params["arguments"]) if mirrored else {},
     )
-
-
-async def _answer(exchange: Exchange, asked: Asked) -> dict[str, Any]:
-    async for message in exchange.messages():
-        method = message.get("method")
-        if method is None:
-            return message
-        if "id" in message:
-            raise unusable("it asked the client", WANTS_INPUT)
-        if method in RELAYED:
-            await _relay(method, message.get("params"), exchange, asked)
-    raise unusable("no answer")
 
 
 async def _relay(method: str, params: Any, exchange: Exchange, asked: Asked) -> None:

@@ -1,0 +1,160 @@
+"""Observe which tools upstreams list: new connectors at once, others at intervals."""
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID
+
+import psycopg
+from cachetools import TTLCache
+
+from service.database import TRY_ADVISORY_LOCK, connect
+from service.errors import ServiceError
+from service.gateway.gate import Gate, Upstream
+from service.gateway.upstream.client import UpstreamClient
+from service.gateway.upstream.errors import UpstreamError
+from service.gateway.upstream.listing import list_tools
+from service.pacing import Pace
+from service.tasks import end_tasks
+
+LOCK: Final = "definition observer"
+POLL_S: Final = 2.0
+STANDBY_S: Final = 5.0
+AT_ONCE_MAX: Final = 8
+# Within these bounds an upstream says itself how long its list stays as it is.
+INTERVAL_MIN_S: Final = 60.0
+INTERVAL_S: Final = 15 * 60.0
+INTERVAL_MAX_S: Final = 60 * 60.0
+# An upstream that says again and again that its list has changed.
+CHANGES_INTERVAL_S: Final = 10.0
+CONNECTORS_MAX: Final = 4096
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class _Schedule:
+    """When a connector of this version is observed again."""
+
+    version: int
+    due: float
+    retry_s: float = INTERVAL_MIN_S
+
+
+class DefinitionObserver:
+    """Observes connectors that agents hold, and tells the gate."""
+
+    def __init__(self, gate: Gate, client: UpstreamClient) -> None:
+        self._gate = gate
+        self._client = client
+        self._schedules: dict[UUID, _Schedule] = {}
+        self._at_once = asyncio.Semaphore(AT_ONCE_MAX)
+        self._changed: TTLCache[UUID, bool] = TTLCache(
+            CONNECTORS_MAX, CHANGES_INTERVAL_S
+        )
+        self._observing: dict[UUID, asyncio.Task[None]] = {}
+
+    def list_changed(self, connector_id: UUID) -> None:
+        """Observe a connector soon: it has told that its list has changed."""
+        if connector_id not in self._changed:
+            self._changed[connector_id] = True
+            self._start(connector_id)
+        elif (schedule := self._schedules.get(connector_id)) is not None:
+            soon = time.monotonic() + CHANGES_INTERVAL_S
+            schedule.due = min(schedule.due, soon)
+
+    async def step(self) -> None:
+        """Start to observe every connector that is due."""
+        connectors = await self._gate.connectors_to_observe()
+        self._schedules = {
+            each: self._schedules[each]
+            for each in connectors
+            if each in self._schedules
+        }
+        pace = Pace()
+        for connector_id in connectors:
+            upstream = await self._gate.upstream(connector_id)
+            schedule = self._schedules.get(connector_id)
+            if upstream is not None and (
+                schedule is None
+                or schedule.version != upstream.version
+                or schedule.due <= time.monotonic()
+            ):
+                self._start(connector_id)
+            await pace.pause()
+
+    async def settled(self) -> None:
+        """Wait until what was started has ended."""
+        await asyncio.gather(*self._observing.values())
+
+    async def close(self) -> None:
+        await end_tasks(*self._observing.values())
+
+    def _start(self, connector_id: UUID) -> None:
+        if connector_id in self._observing:
+            return
+        task = asyncio.create_task(self._observe(connector_id), name="observe tools")
+        self._observing[connector_id] = task
+        task.add_done_callback(lambda _: self._observing.pop(connector_id, None))
+
+    async def _observe(self, connector_id: UUID) -> None:
+        async with self._at_once:
+            upstream = await self._gate.upstream(connector_id)
+            if upstream is None:
+                return
+            try:
+                listing = await list_tools(self._client, upstream)
+                await self._gate.observed(connector_id, listing.definitions)
+            except (UpstreamError, ServiceError, psycopg.Error) as error:
+                self._failed(upstream, error)
+                return
+        ttl_s = INTERVAL_S if listing.ttl_s is None else listing.ttl_s
+        wait_s = min(max(ttl_s, INTERVAL_MIN_S), INTERVAL_MAX_S)
+        self._schedules[connector_id] = _Schedule(
+            upstream.version, time.monotonic() + wait_s
+        )
+
+    def _failed(self, upstream: Upstream, error: Exception) -> None:
+        before = self._schedules.get(upstream.connector_id)
+        is_same = before is not None and before.version == upstream.version
+        retry_s = before.retry_s if before is not None and is_same else INTERVAL_MIN_S
+        self._schedules[upstream.connector_id] = _Schedule(
+            upstream.version,
+            time.monotonic() + retry_s,
+            min(2 * retry_s, INTERVAL_MAX_S),
+        )
+        reason = error.detail if isinstance(error, UpstreamError) else str(error)
+        logger.warning(
+            "the tools of a connector can't be observed: %s",
+            reason,
+            extra={"connector_id": str(upstream.connector_id)},
+        )
+
+
+@asynccontextmanager
+async def observing(conninfo: str, observer: DefinitionObserver) -> AsyncIterator[None]:
+    """Observe until the block ends; of several processes one, by an advisory lock."""
+    task = asyncio.create_task(_run(conninfo, observer), name="definition observer")
+    try:
+        yield
+    finally:
+        await end_tasks(task)
+        await observer.close()
+
+
+async def _run(conninfo: str, observer: DefinitionObserver) -> None:
+    while True:
+        try:
+            async with await connect(conninfo) as db:
+                while True:
+                    row = await (await db.execute(TRY_ADVISORY_LOCK, [LOCK])).fetchone()
+                    if row is not None and row[0]:
+                        await observer.step()
+                    await asyncio.sleep(POLL_S if row and row[0] else STANDBY_S)
+        except (psycopg.Error, ServiceError, OSError):
+            logger.warning("observing tools was interrupted", exc_info=True)
+            await asyncio.sleep(STANDBY_S)

@@ -1,0 +1,87 @@
+"""The complete list of an upstream's tools, page by page, within bounds."""
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any, Final
+
+from service.gateway.definition import ToolDefinition
+from service.gateway.gate import Outcome, Upstream
+from service.gateway.upstream.client import Request, UpstreamClient
+from service.gateway.upstream.errors import (
+    NO_ANSWER,
+    UpstreamError,
+    too_large,
+    unusable,
+)
+
+LIST_S: Final = 60.0
+PAGES_MAX: Final = 100
+# Above the most that a connector may have, so that too many are told as such.
+TOOLS_MAX: Final = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """``ttl_s`` is how long the upstream says that the list stays as it is."""
+
+    definitions: tuple[ToolDefinition, ...]
+    ttl_s: float | None
+
+
+async def list_tools(client: UpstreamClient, upstream: Upstream) -> Listing:
+    """Return the list as the service itself gets it.
+
+    :raises UpstreamError: not reachable, no MCP, or too many tools
+    :raises ServiceError: the credential can't be revealed
+    """
+    try:
+        async with asyncio.timeout(LIST_S):
+            return await _list_tools(client, upstream)
+    except TimeoutError:
+        raise UpstreamError(NO_ANSWER, Outcome.TIMEOUT) from None
+
+
+async def _list_tools(client: UpstreamClient, upstream: Upstream) -> Listing:
+    found: dict[str, ToolDefinition] = {}
+    cursor: Any = None
+    for _ in range(PAGES_MAX):
+        page = await _page(client, upstream, cursor)
+        for tool in _tools(page):
+            # Of two with one name, agents could only ever call the first.
+            found.setdefault(tool.name, tool)
+        if len(found) > TOOLS_MAX:
+            raise too_large(f"more than {TOOLS_MAX} tools")
+        cursor = page.get("nextCursor")
+        if cursor is None:
+            return Listing(tuple(found.values()), _ttl_s(page.get("ttlMs")))
+    raise too_large(f"more than {PAGES_MAX} pages of tools")
+
+
+async def _page(
+    client: UpstreamClient, upstream: Upstream, cursor: Any
+) -> dict[str, Any]:
+    dialect = await client.prepare(upstream, None)
+    params = {} if cursor is None else {"cursor": cursor}
+    request = Request(method="tools/list", params=params)
+    async with client.send(upstream, None, dialect, request) as exchange:
+        async for message in exchange.messages():
+            result = message.get("result")
+            if isinstance(result, dict):
+                return result
+    raise unusable("no list of tools")
+
+
+def _tools(page: dict[str, Any]) -> list[ToolDefinition]:
+    tools = page.get("tools")
+    if not isinstance(tools, list):
+        raise unusable("no list of tools")
+    return [
+        ToolDefinition.of(tool)
+        for tool in tools
+        if isinstance(tool, dict) and isinstance(tool.get("name"), str)
+    ]
+
+
+def _ttl_s(value: Any) -> float | None:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return value / 1000 if is_number and value >= 0 else None

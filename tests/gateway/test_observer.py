@@ -1,0 +1,118 @@
+"""When upstreams are asked for their tools, and what the gate is told."""
+
+from typing import Any
+
+from aiohttp import web
+
+from tests.gateway.plain_upstream import PlainUpstream, hello, plain_upstream
+from tests.gateway.sdk_server import serving, tools
+from tests.gateway.stage import Stage, opened
+
+
+async def observed(stage: Stage) -> list[list[str]]:
+    await stage.observer.step()
+    await stage.observer.settled()
+    return [names for _, names in stage.gate.observations]
+
+
+async def test_new_connectors_are_observed_at_once() -> None:
+    async with serving(tools()) as url, opened() as stage:
+        stage.gate.connect(url)
+
+        assert await observed(stage) == [["add", "fail", "count"]]
+        # Nothing is due.
+        assert await observed(stage) == [["add", "fail", "count"]]
+
+
+async def test_servers_with_a_handshake_are_observed() -> None:
+    async with serving(tools(), handshake_only=True) as url, opened() as stage:
+        stage.gate.connect(url)
+
+        assert await observed(stage) == [["add", "fail", "count"]]
+
+
+async def test_a_changed_connector_is_observed_again() -> None:
+    async with serving(tools()) as url, opened() as stage:
+        connector = stage.gate.connect(url)
+        await observed(stage)
+
+        stage.gate.change(connector, url=url + "/elsewhere")
+
+        # Not there: nothing is told, rather than that it has no tools.
+        assert await observed(stage) == [["add", "fail", "count"]]
+        stage.gate.change(stage.gate.upstreams[connector.connector_id], url=url)
+        assert await observed(stage) == [["add", "fail", "count"]] * 2
+
+
+def pages(*names: str) -> Any:
+    """Answer tools/list with a page for each name."""
+
+    async def answer(request: web.Request, body: Any) -> web.StreamResponse:
+        if body["method"] != "tools/list":
+            return await hello(request, body)
+        number = int(body["params"].get("cursor", 0))
+        result: dict[str, Any] = {
+            "resultType": "complete",
+            "tools": [{"name": names[number], "inputSchema": {}}, 3, {"name": 4}],
+            "ttlMs": 0,
+        }
+        if number + 1 < len(names):
+            result["nextCursor"] = str(number + 1)
+        return web.json_response({"jsonrpc": "2.0", "id": body["id"], "result": result})
+
+    return answer
+
+
+async def test_lists_have_pages() -> None:
+    async with plain_upstream(pages("a", "b", "a", "c")) as upstream, opened() as stage:
+        stage.gate.connect(upstream.url)
+
+        assert await observed(stage) == [["a", "b", "c"]]
+
+
+async def test_lists_end() -> None:
+    async with plain_upstream(pages(*map(str, range(101)))) as upstream, opened() as st:
+        st.gate.connect(upstream.url)
+
+        assert await observed(st) == []
+
+
+async def say_list_changed(request: web.Request, body: Any) -> web.StreamResponse:
+    if body["method"] == "tools/list":
+        return await pages("add", "sub")(request, body)  # type: ignore[no-any-return]
+    response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+    await response.prepare(request)
+    changed = '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'
+    result = '{"content":[{"type":"text","text":"x"}]}'
+    answer = f'{{"jsonrpc":"2.0","id":{body["id"]},"result":{result}}}'
+    await response.write(f"data: {changed}\n\ndata: {answer}\n\n".encode())
+    return response
+
+
+async def test_a_change_told_during_a_call_is_observed_at_once() -> None:
+    async with plain_upstream(say_list_changed) as upstream, opened() as stage:
+        stage.gate.connect(upstream.url, "add")
+
+        got = await stage.call("tools_add")
+        again = await stage.call("tools_add")
+        await stage.observer.settled()
+
+    assert (got.content, again.content) == ("x", "x")
+    assert "list_changed" not in got.text
+    assert [names for _, names in stage.gate.observations] == [["add", "sub"]]
+
+
+async def test_nothing_is_observed_of_a_server_that_fails() -> None:
+    async def fail(_request: web.Request, _body: Any) -> web.StreamResponse:
+        return web.Response(status=500)
+
+    upstream: PlainUpstream
+    async with plain_upstream(fail) as upstream, opened() as stage:
+        stage.gate.connect(upstream.url)
+        stage.gate.connect("http://127.0.0.1:1/mcp")
+
+        assert await observed(stage) == []
+        # Not again before a while has passed.
+        await observed(stage)
+
+    assert len(upstream.requests) == 1
