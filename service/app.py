@@ -40,7 +40,9 @@ from service.console.routes import SIGN_IN_CODES
 from service.console.routes import routes as console
 from service.gateway.approvals.routes import routes as approval_commands
 from service.gateway.definitions.routes import routes as definition_commands
+from service.gateway.endpoint.routes import routes as agent_endpoints
 from service.gateway.gate import GATE
+from service.gateway.serving import GatewaySettings, serving_agents
 from service.gateway.tokens.routes import routes as agent_token_commands
 from service.gateway.tool_gate import ToolGate
 from service.http.app_keys import EVENT_LOG, KEY_RING, VAULT
@@ -117,6 +119,7 @@ def operations() -> list[Operation]:
             api_documents,
             event_documents,
             console,
+            agent_endpoints,
             probes,
         )
         for operation in routes.operations
@@ -128,6 +131,7 @@ def create_app(
     *,
     probes_only: bool = False,
     phoenix: PhoenixStore | None = None,
+    gateway: GatewaySettings | None = None,
 ) -> web.Application:
     """Wire the operations to what a process holds open.
 
@@ -160,6 +164,13 @@ def create_app(
         app.cleanup_ctx.append(deleting_old_traces)
         app.cleanup_ctx.append(recording_refusals)
         app.cleanup_ctx.append(gate.running)
+        app.cleanup_ctx.append(
+            serving_agents(
+                resources.conninfo,
+                resources.key_ring.request_state_mac,
+                gateway or GatewaySettings(),
+            )
+        )
     app[SIGN_IN_CODES] = SignInCodes()
     app[AUTHENTICATOR] = resources.authenticator
     app[THROTTLE] = Throttle()

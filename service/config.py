@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
 
@@ -23,6 +24,7 @@ ENVIRONMENT_PREFIX: Final = "AGENT_RUNTIME_"
 # Every user of a machine can read a process's options.
 NO_OPTION: Final = frozenset({"root_keys"})
 
+_WEB_URL = re.compile(r"https?://[^\s{}]+")
 _HOST_AND_PORT = re.compile(r"([^\s:,\[\]]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}")
 
 
@@ -149,7 +151,49 @@ class KeyConfig(BaseModel):
     )
 
 
-class Config(KeyConfig, KafkaConfig, TraceStoreConfig):
+def _networks(text: str) -> str:
+    for network in text.split(","):
+        try:
+            ip_network(network.strip())
+        except ValueError:
+            raise ValueError(
+                "not networks such as 10.0.0.0/8, separated by commas"
+            ) from None
+    return text
+
+
+def _approval_url(text: str) -> str:
+    filled = text.replace("{agent_id}", "", 1).replace("{approval_id}", "", 1)
+    if "{approval_id}" not in text or not _WEB_URL.fullmatch(filled):
+        raise ValueError("not an http or https URL with {approval_id} in it")
+    return text
+
+
+class GatewayConfig(BaseModel):
+    """The settings of the tool gateway."""
+
+    gateway_networks: Annotated[str, AfterValidator(_networks)] | None = Field(
+        None,
+        description="Networks in which connectors may be besides the public internet, "
+        "separated by commas, such as 10.0.0.0/8: there also without TLS. Without it "
+        "the gateway calls public addresses alone, with TLS.",
+    )
+    gateway_hold_s: float = Field(
+        20.0,
+        ge=0,
+        le=300,
+        description="How long a tool call waits for the answer of the person who is "
+        "asked, in seconds, before the agent is told that it is pending.",
+    )
+    gateway_approval_url: Annotated[str, AfterValidator(_approval_url)] | None = Field(
+        None,
+        description="URL of the page on which people answer, with {approval_id} and "
+        "perhaps {agent_id} in it. With it agents' clients that can open links are "
+        "given one.",
+    )
+
+
+class Config(KeyConfig, KafkaConfig, TraceStoreConfig, GatewayConfig):
     """The settings of ``agent-runtime``.
 
     Each is an option of the command line (``data_dir``: ``--data-dir``) and an

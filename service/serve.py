@@ -29,6 +29,7 @@ from service.demo.api import DemoError
 from service.demo.load import load_demo
 from service.embedded_postgres.server import EmbeddedPostgres
 from service.errors import UnavailableError
+from service.gateway.serving import GatewaySettings
 from service.http.listener import DRAIN_TIMEOUT_S, listen
 from service.http.loop_delay import measuring_loop_delay
 from service.http.server import DRAINING
@@ -143,7 +144,10 @@ async def _start_http(
             )
         )
     app = create_app(
-        resources, probes_only=config.only not in (None, "api"), phoenix=phoenix
+        resources,
+        probes_only=config.only not in (None, "api"),
+        phoenix=phoenix,
+        gateway=GatewaySettings.of(config),
     )
     base_url = await stack.enter_async_context(listen(app, config.host, config.port))
     return app, base_url

@@ -4,7 +4,6 @@ from typing import Final
 
 from prometheus_client import Counter, Histogram
 
-MS_A_SECOND: Final = 1000
 BUCKETS: Final = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300)
 
 DECISIONS = Counter(
@@ -19,7 +18,7 @@ OUTCOMES = Counter(
 )
 OWN_TIME = Histogram(
     "agent_runtime_tool_call_gateway_seconds",
-    "Time of a tool call in the gateway, without its upstream's.",
+    "Time of a tool call in the gateway, without its upstream's and a person's.",
     buckets=BUCKETS,
 )
 UPSTREAM_TIME = Histogram(
@@ -33,8 +32,9 @@ UNRECORDED = Counter(
 )
 
 
-def count_finished(outcome: str, duration_ms: int, upstream_ms: int | None) -> None:
+def count_finished(outcome: str, own_s: float, upstream_s: float | None) -> None:
+    """Count a call; ``own_s`` is without the time that a person was waited for."""
     OUTCOMES.labels(outcome).inc()
-    OWN_TIME.observe((duration_ms - (upstream_ms or 0)) / MS_A_SECOND)
-    if upstream_ms is not None:
-        UPSTREAM_TIME.observe(upstream_ms / MS_A_SECOND)
+    OWN_TIME.observe(own_s)
+    if upstream_s is not None:
+        UPSTREAM_TIME.observe(upstream_s)

@@ -151,10 +151,10 @@ async def _run(conninfo: str, observer: DefinitionObserver) -> None:
         try:
             async with await connect(conninfo) as db:
                 while True:
+                    await asyncio.sleep(POLL_S)
                     row = await (await db.execute(TRY_ADVISORY_LOCK, [LOCK])).fetchone()
                     if row is not None and row[0]:
                         await observer.step()
-                    await asyncio.sleep(POLL_S if row and row[0] else STANDBY_S)
         except (psycopg.Error, ServiceError, OSError):
             logger.warning("observing tools was interrupted", exc_info=True)
             await asyncio.sleep(STANDBY_S)

@@ -3,13 +3,19 @@
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from ipaddress import ip_network
+from typing import Self
 
+from aiohttp import web
+
+from service.config import GatewayConfig
 from service.gateway.endpoint.calls import ToolCalls
 from service.gateway.endpoint.forwarding import Forwarder
 from service.gateway.endpoint.request_state import RequestStates
+from service.gateway.endpoint.routes import AGENT_SERVER
 from service.gateway.endpoint.server import AgentServer
-from service.gateway.gate import Gate
-from service.gateway.observer import DefinitionObserver
+from service.gateway.gate import GATE, Gate
+from service.gateway.observer import DefinitionObserver, observing
 from service.gateway.upstream.addresses import AddressPolicy, Network
 from service.gateway.upstream.client import UpstreamClient
 from service.gateway.upstream.connections import open_connections
@@ -20,8 +26,17 @@ class GatewaySettings:
     """What operators choose: see :class:`service.config.GatewayConfig`."""
 
     networks: Sequence[Network] = ()
-    hold_s: float
+    hold_s: float = 20.0
     approval_url: str | None = None
+
+    @classmethod
+    def of(cls, config: GatewayConfig) -> Self:
+        texts = (config.gateway_networks or "").split(",")
+        return cls(
+            networks=[ip_network(text.strip()) for text in texts if text],
+            hold_s=config.gateway_hold_s,
+            approval_url=config.gateway_approval_url,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,3 +69,19 @@ async def open_gateway(
             yield Gateway(AgentServer(gate, calls), observer)
         finally:
             await observer.close()
+
+
+def serving_agents(
+    conninfo: str, mac: Callable[..., bytes], settings: GatewaySettings
+) -> Callable[[web.Application], AsyncIterator[None]]:
+    """Return what answers agents, and observes tools, while an application runs."""
+
+    async def serve(app: web.Application) -> AsyncIterator[None]:
+        async with (
+            open_gateway(app[GATE], mac, settings) as gateway,
+            observing(conninfo, gateway.observer),
+        ):
+            app[AGENT_SERVER] = gateway.server
+            yield
+
+    return serve

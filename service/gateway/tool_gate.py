@@ -59,7 +59,7 @@ from service.gateway.gate import (
     Refused,
     Upstream,
 )
-from service.gateway.metrics import DECISIONS, count_finished
+from service.gateway.metrics import DECISIONS
 from service.http.authentication import THROTTLE
 from service.identifiers import id_text
 from service.keys.key_ring import KeyRing
@@ -289,7 +289,6 @@ class ToolGate:
         if under_way is None:
             return
         agent_id, mode = under_way
-        count_finished(outcome, duration_ms, upstream_ms)
         how: FinishedCall = {
             "call_id": id_text(call_id),
             "outcome": outcome.value,

@@ -6,7 +6,6 @@ from typing import Any, Final
 
 from service.gateway.endpoint.asked import Asked
 from service.gateway.endpoint.forwarding import Forwarder, Forwarding
-from service.gateway.endpoint.metrics import CALLS
 from service.gateway.endpoint.reply import KEEPALIVE_S
 from service.gateway.endpoint.request_state import RequestState, RequestStates
 from service.gateway.endpoint.results import failed, link_to_approval
@@ -31,7 +30,8 @@ class ToolCalls:
     """Answers the calls of one process.
 
     A person's answer is waited for during ``hold_s``, before the agent is told that it
-    is pending. ``approval_url``, with ``{approval_id}`` in it, is where people answer.
+    is pending. ``approval_url`` is where people answer, with ``{approval_id}`` and
+    perhaps ``{agent_id}`` in it.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class ToolCalls:
         state = self._state(asked, call)
         await self._check_limits(asked.caller, call)
         if self._forwarder.is_suspended(call.connector_id):
-            await self._refuse(asked.caller, call, RefusalReason.CIRCUIT_OPEN)
+            await self._gate.refused(asked.caller, call, RefusalReason.CIRCUIT_OPEN)
             return failed(NOT_REACHABLE)
         with self._limits.counted(asked.caller.agent_id, call.connector_id):
             decision = await self._gate.admit(asked.caller, call)
@@ -100,12 +100,8 @@ class ToolCalls:
     async def _check_limits(self, caller: Caller, call: Call) -> None:
         error = self._limits.reached(caller.agent_id, call.connector_id)
         if error is not None:
-            await self._refuse(caller, call, RefusalReason.TOO_MANY_CALLS)
+            await self._gate.refused(caller, call, RefusalReason.TOO_MANY_CALLS)
             raise error
-
-    async def _refuse(self, caller: Caller, call: Call, reason: RefusalReason) -> None:
-        CALLS.labels("refused").inc()
-        await self._gate.refused(caller, call, reason)
 
     def _link(
         self, asked: Asked, call: Call, state: RequestState | None, pending: Pending
@@ -119,8 +115,9 @@ class ToolCalls:
             or "url" not in elicitation
         ):
             return None
-        CALLS.labels("pending").inc()
-        url = self._approval_url.replace("{approval_id}", str(pending.approval_id))
+        url = self._approval_url.replace(
+            "{approval_id}", str(pending.approval_id)
+        ).replace("{agent_id}", str(pending.agent_id))
         kept = self._sealed(RequestState("approval"), asked, call)
         return link_to_approval(pending.message, url, kept)
 
@@ -146,10 +143,6 @@ def _not_admitted(decision: Refused | Pending) -> dict[str, Any]:
 
     :raises RpcError: the agent must not learn more than that there is no such tool
     """
-    if isinstance(decision, Pending):
-        CALLS.labels("pending").inc()
-    else:
-        CALLS.labels("refused").inc()
-        if decision.reason.hides_the_tool:
-            raise RpcError(INVALID_PARAMS, UNKNOWN_TOOL)
+    if isinstance(decision, Refused) and decision.reason.hides_the_tool:
+        raise RpcError(INVALID_PARAMS, UNKNOWN_TOOL)
     return failed(decision.message)

@@ -13,9 +13,9 @@ from cachetools import LRUCache
 from service.circuit_breaker import CircuitBreaker
 from service.errors import ServiceError
 from service.gateway.endpoint.asked import Asked
-from service.gateway.endpoint.metrics import CALLS, OWN_TIME, UPSTREAM_TIME
 from service.gateway.endpoint.results import failed, inputs_of, result_of_upstream
 from service.gateway.gate import Admitted, Gate, Outcome
+from service.gateway.metrics import count_finished
 from service.gateway.protocol.headers import parameter_headers
 from service.gateway.protocol.revisions import LOG_LEVEL_KEY
 from service.gateway.upstream.client import Exchange, Request, UpstreamClient
@@ -153,17 +153,14 @@ class Forwarder:
 
     async def _finish(self, call: Forwarding) -> None:
         duration_s = perf_counter() - call.asked.started
-        CALLS.labels(call.outcome).inc()
-        upstream_ms = None
-        if call.upstream_s is not None:
-            UPSTREAM_TIME.observe(call.upstream_s)
-            OWN_TIME.observe(max(duration_s - call.upstream_s - call.held_s, 0.0))
-            upstream_ms = round(call.upstream_s * 1000)
+        upstream_s = call.upstream_s
+        own_s = duration_s - call.held_s - (upstream_s or 0.0)
+        count_finished(call.outcome, own_s, upstream_s)
         await self._gate.finished(
             call.admitted.call_id,
             outcome=call.outcome,
             duration_ms=round(duration_s * 1000),
-            upstream_ms=upstream_ms,
+            upstream_ms=None if upstream_s is None else round(upstream_s * 1000),
             request_bytes=call.request_bytes,
             answer_bytes=call.answer_bytes,
         )
