@@ -103,7 +103,7 @@ class AgentServer:
                 return DISCOVERED
             case "initialize" if not incoming.is_stateless:
                 return _initialized(incoming.message)
-            case "ping" if not incoming.is_stateless:
+            case "ping" | "logging/setLevel" if not incoming.is_stateless:
                 return {}
         raise RpcError(METHOD_NOT_FOUND, "method not found")
 
