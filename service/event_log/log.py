@@ -4,7 +4,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, ExitStack
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -180,6 +180,26 @@ class EventLog:
             return set()
         async with self._pool.connection() as connection:
             latest = await reader.latest_versions(connection, unknown)
+        return set(unknown) - latest.keys()
+
+    async def preload(self, aggregate_ids: Iterable[UUID]) -> set[UUID]:
+        """Load small aggregates into the cache, all in one query.
+
+        :returns: those of the aggregates that don't exist
+        """
+        unknown = [each for each in aggregate_ids if self.cache.get(each) is None]
+        if not unknown:
+            return set()
+        async with self._pool.connection() as connection:
+            with ExitStack() as stack:
+                loads = {
+                    each: stack.enter_context(self.cache.loading(each))
+                    for each in unknown
+                }
+                latest = await reader.latest_versions(connection, unknown)
+                found = await reader.load_small(connection, self.mapper, latest)
+                for aggregate_id, aggregate in found.items():
+                    loads[aggregate_id].aggregate = aggregate
         return set(unknown) - latest.keys()
 
     async def load_past(

@@ -1,7 +1,7 @@
 """Queries of the log's tables."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -49,6 +49,17 @@ AGGREGATE_EVENTS = """
              LIMIT %(limit)s) AS chunk
      WHERE bytes_before < %(bytes)s
      ORDER BY originator_version
+"""
+# Of several aggregates; as many as fit into CHUNK_BYTES.
+EVENTS_OF_SMALL = """
+    SELECT originator_id, originator_version, topic, state
+      FROM (SELECT originator_id, originator_version, topic, state,
+                   sum(octet_length(state))
+                   OVER (ORDER BY originator_id, originator_version) AS bytes
+              FROM events.stored_event
+             WHERE originator_id = ANY (%b::uuid[])) AS chunk
+     WHERE bytes < %b
+     ORDER BY originator_id, originator_version
 """
 LATEST_VERSIONS = """
     SELECT given.id, latest.originator_version
@@ -123,6 +134,7 @@ VERSION_MAX = 2**62
 # Fetching more at once would hold the event loop, and the memory.
 CHUNK_BYTES = 2 * 1024 * 1024
 CHUNK_EVENTS = 1000
+SMALL_EVENTS = 10
 
 
 class Tail(NamedTuple):
@@ -197,6 +209,29 @@ async def load(
         replayed += len(chunk)
         if is_last_chunk([len(stored.state) for stored in chunk]):
             return aggregate, replayed
+
+
+async def load_small(
+    connection: Db, mapper: EventMapper, versions: Mapping[UUID, int]
+) -> dict[UUID, LoggedAggregate]:
+    """Return those of some aggregates that have few events, at their versions.
+
+    Those that don't fit into a chunk are left out.
+    """
+    small = [each for each, version in versions.items() if version <= SMALL_EVENTS]
+    cursor = await connection.execute(
+        EVENTS_OF_SMALL, [small, CHUNK_BYTES], prepare=True
+    )
+    found: dict[UUID, LoggedAggregate] = {}
+    pace = Pace()
+    for row in await cursor.fetchall():
+        found[row[0]] = mapper.to_domain_event(_stored(row)).mutate(found.get(row[0]))
+        await pace.pause()
+    return {
+        each: aggregate
+        for each, aggregate in found.items()
+        if aggregate.version >= versions[each]
+    }
 
 
 def is_last_chunk(sizes: Sequence[int]) -> bool:

@@ -10,6 +10,7 @@ from psycopg.errors import UndefinedTable
 
 from service.database import Pool
 from service.errors import InvalidRequestError
+from service.event_log.absences import RememberedAbsences
 from service.event_log.execute import Authenticate, execute
 from service.event_log.log import EventLog
 from service.event_log.unit_of_work import UnitOfWork
@@ -153,8 +154,12 @@ async def import_prices(
                     undated_since=undated_since or report.at,
                 )
 
+            absent = await resources.log.preload(
+                {ModelPricing.create_id(model.provider, model.model) for model in batch}
+                | {Provider.create_id(model.provider) for model in batch}
+            )
             results, appended = await execute(
-                resources.log,
+                RememberedAbsences(resources.log, absent),
                 decide,
                 metadata=metadata,
                 at=report.at,

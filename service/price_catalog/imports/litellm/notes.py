@@ -87,11 +87,12 @@ def _whole(number: object) -> str | None:
 
 def _variants(entry: Mapping[str, object]) -> Iterator[str | None]:
     groups: dict[tuple[int, str], dict[str, Decimal]] = {}
-    values = {
-        field: entry[field]
-        for field in sorted(entry, key=_reading_order)
-        if _VARIANT.fullmatch(field) and field not in STANDARD_FIELDS
-    }
+    fields = [
+        field
+        for field in entry
+        if field not in STANDARD_FIELDS and _VARIANT.fullmatch(field)
+    ]
+    values = {field: entry[field] for field in sorted(fields, key=_reading_order)}
     for field, price in read_prices(values, per_tokens=1).items():
         found = _VARIANT.fullmatch(field)
         assert found is not None
@@ -126,8 +127,9 @@ def _other_tokens(entry: Mapping[str, object]) -> str | None:
 
 
 def _is_other_token(field: str) -> bool:
-    is_standard = _VARIANT.fullmatch(field) or _REPEATED.fullmatch(field)
-    return _OTHER_TOKEN.fullmatch(field) is not None and not is_standard
+    return _OTHER_TOKEN.fullmatch(field) is not None and not (
+        _VARIANT.fullmatch(field) or _REPEATED.fullmatch(field)
+    )
 
 
 def _token_name(field: str) -> str:
@@ -174,9 +176,9 @@ def _other_charges(entry: Mapping[str, object]) -> str | None:
 
 def _is_other_charge(field: str) -> bool:
     elsewhere = (_VARIANT, _OTHER_TOKEN, _REPEATED)
-    if any(pattern.fullmatch(field) for pattern in elsewhere):
-        return False
-    return _OTHER_CHARGE.fullmatch(field) is not None
+    return _OTHER_CHARGE.fullmatch(field) is not None and not any(
+        pattern.fullmatch(field) for pattern in elsewhere
+    )
 
 
 def _factors(entry: Mapping[str, object]) -> str | None:

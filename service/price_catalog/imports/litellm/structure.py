@@ -54,7 +54,7 @@ _SERVICES: Final[Mapping[str, Mapping[str, str]]] = {
 }
 # LiteLLM's other name of a service tier.
 _ALSO: Final = {"priority": "fast"}
-_TIER: Final = re.compile(r"_above_(\d{1,6})k_tokens$")
+_TIER: Final = re.compile(r"_above_(\d{1,6})k_tokens")
 # Their tiers begin at the threshold, all others above it.
 _INCLUSIVE: Final = frozenset({"xai"})
 # LiteLLM's calculator charges half of the input price for cached tokens there, where
@@ -100,8 +100,10 @@ def _rates(
 ) -> dict[str, Rate]:
     """Read the rates of a service, whose missing tiers are the standard's."""
     rates: dict[str, Rate] = {}
+    # Few entries have tiers, and fewer have them for a service.
+    names = [name for name in entry if name.endswith(suffix) and _TIER.search(name)]
     for field, unit in UNIT_OF_FIELD.items():
-        tiers = dict(_tiers(entry, field, unit, suffix, provider))
+        tiers = dict(_tiers(entry, names, field, suffix, provider))
         price = _price(entry.get(field + suffix), field, unit)
         if price is None and tiers and not suffix and field in _CACHED:
             price = _price(entry.get(_INPUT), _INPUT, unit)
@@ -142,16 +144,19 @@ def _sorted(tiers: Mapping[int, str]) -> list[Tier]:
 
 
 def _tiers(
-    entry: Mapping[str, object], field: str, unit: str, suffix: str, provider: str
+    entry: Mapping[str, object],
+    names: Iterable[str],
+    field: str,
+    suffix: str,
+    provider: str,
 ) -> Iterator[tuple[int, str]]:
-    for name, value in entry.items():
-        if not (name.startswith(field) and name.endswith(suffix)):
+    unit = UNIT_OF_FIELD[field]
+    for name in names:
+        found = _TIER.search(name)
+        assert found is not None
+        if name[: found.start()] + name[found.end() :] != field + suffix:
             continue
-        stem = name.removesuffix(suffix) if suffix else name
-        found = _TIER.search(stem)
-        if found is None or stem[: found.start()] != field:
-            continue
-        price = _price(value, name, unit)
+        price = _price(entry[name], name, unit)
         if price is not None:
             yield int(found[1]) * 1000 - (provider in _INCLUSIVE), price
 
@@ -232,6 +237,8 @@ def _variants(
     entry: Mapping[str, object], provider: str, *, standard: Mapping[str, Rate]
 ) -> Iterator[Variant]:
     for service, when in _SERVICES.items():
+        if not any(name.endswith(service) for name in entry):
+            continue
         rates = _rates(entry, f"_{service}", provider, standard)
         for condition in _conditions(service, when) if rates else ():
             yield {"when": condition, "since": None, "hours": [], "rates": rates}
