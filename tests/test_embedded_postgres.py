@@ -3,6 +3,7 @@
 import ctypes
 import importlib.util
 import os
+import re
 import shutil
 import signal
 import socket
@@ -27,6 +28,7 @@ from service.embedded_postgres.errors import (
     EmbeddedPostgresUnsupportedError,
 )
 from service.embedded_postgres.folder import LOG_BYTES_MAX
+from service.embedded_postgres.launch_with_prctl import CAP_DAC_READ_SEARCH
 from service.embedded_postgres.processes import (
     Launcher,
     default_launcher,
@@ -435,6 +437,46 @@ def test_a_path_may_be_long_and_have_spaces(case: Case) -> None:
 @needs_root
 @needs_prctl
 def test_root_may_keep_everything_in_closed_folders(tmp_path: Path) -> None:
+    closed, binaries = installed_in_closed_folder(tmp_path)
+
+    with EmbeddedPostgres.start(closed / "data", binaries=binaries) as postgres:
+        assert query(postgres.url, "SELECT 1") == [(1,)]
+        assert psutil.Process(postgres.pid).uids().effective != 0
+        assert stat.S_IMODE(closed.stat().st_mode) == 0o700
+        pid = postgres.pid
+        assert set(capabilities(pid).values()) == {1 << CAP_DAC_READ_SEARCH}
+
+    assert has_ended(pid)
+
+
+@needs_root
+@needs_prctl
+def test_programs_that_only_root_can_execute_are_named(tmp_path: Path) -> None:
+    closed, binaries = installed_in_closed_folder(tmp_path)
+    # What an installation under umask 077 looks like.
+    for program in binaries.iterdir():
+        program.chmod(0o700)
+
+    with pytest.raises(EmbeddedPostgresError, match=r"can't execute .*chmod -R go\+rX"):
+        EmbeddedPostgres.start(closed / "data", binaries=binaries)
+
+
+@needs_root
+@needs_prctl
+def test_in_open_folders_root_leaves_postgresql_no_capability(case: Case) -> None:
+    with case.start() as postgres:
+        assert set(capabilities(postgres.pid).values()) == {0}
+
+
+def capabilities(pid: int) -> dict[str, int]:
+    """Return the sets of a process's capabilities but the bounding set."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    sets = re.findall(r"^Cap(Inh|Prm|Eff|Amb):\s*([0-9a-f]+)$", status, re.MULTILINE)
+    return {name: int(bits, 16) for name, bits in sets}
+
+
+def installed_in_closed_folder(tmp_path: Path) -> tuple[Path, Path]:
+    """Return a folder that only root can enter, and PostgreSQL's programs in it."""
     closed = tmp_path / "closed"
     closed.mkdir(mode=0o700)
     package = packaged_binaries().parent.parent
@@ -444,18 +486,7 @@ def test_root_may_keep_everything_in_closed_folders(tmp_path: Path) -> None:
             closed / name,
             ignore=shutil.ignore_patterns("include", "pginstall"),
         )
-    binaries = closed / packaged_binaries().relative_to(package.parent)
-    # What an installation under umask 077 looks like.
-    for program in binaries.iterdir():
-        program.chmod(0o700)
-
-    with EmbeddedPostgres.start(closed / "data", binaries=binaries) as postgres:
-        assert query(postgres.url, "SELECT 1") == [(1,)]
-        assert psutil.Process(postgres.pid).uids().effective != 0
-        assert stat.S_IMODE(closed.stat().st_mode) == 0o700
-        pid = postgres.pid
-
-    assert has_ended(pid)
+    return closed, closed / packaged_binaries().relative_to(package.parent)
 
 
 @needs_root

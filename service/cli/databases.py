@@ -2,12 +2,20 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final
+
+import psycopg
+from psycopg.conninfo import make_conninfo
+from psycopg.sql import SQL, Identifier
 
 from service.config import Config
+from service.database import SERVICE_ROLE
 from service.embedded_postgres.errors import DataFolderInUseError
 from service.embedded_postgres.server import EmbeddedPostgres
 from service.errors import ConfigError
 from service.migrate import migrate
+
+MAY_LOG_IN: Final = "SELECT FROM pg_roles WHERE rolname = %s AND rolcanlogin"
 
 
 @contextmanager
@@ -28,7 +36,16 @@ def database(config: Config) -> Iterator[tuple[str, EmbeddedPostgres | None]]:
 
 @contextmanager
 def database_in_use(config: Config) -> Iterator[str]:
-    """Yield the URL of an existing database, also while a service runs on it."""
+    """Yield the URL of an existing database, also while a service runs on it.
+
+    That of the embedded one is for the role of the service.
+    """
+    with _existing(config) as url:
+        yield url if config.database_url is not None else for_service(url)
+
+
+@contextmanager
+def _existing(config: Config) -> Iterator[str]:
     if config.database_url is None and not EmbeddedPostgres.is_in(config.data_dir):
         raise ConfigError(
             f"no database in {config.data_dir}; set --data-dir or --database-url, or "
@@ -48,5 +65,18 @@ def database_to_read(config: Config) -> Iterator[str]:
     if config.database_url is not None:
         yield config.database_url
         return
-    with database_in_use(config) as url:
+    with _existing(config) as url:
         yield url
+
+
+def for_service(url: str) -> str:
+    """Return the URL of the embedded database for the role of the service.
+
+    The role itself logs in, so that ``RESET ROLE`` doesn't make it a superuser, as
+    which PostgreSQL is started, migrated and backed up.
+    """
+    with psycopg.connect(url, autocommit=True) as db:
+        cursor = db.execute(MAY_LOG_IN, [SERVICE_ROLE])
+        if cursor.fetchone() is None:
+            db.execute(SQL("ALTER ROLE {} LOGIN").format(Identifier(SERVICE_ROLE)))
+    return make_conninfo(url, user=SERVICE_ROLE)

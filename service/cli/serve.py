@@ -3,7 +3,7 @@
 import argparse
 import logging
 
-from service.cli.databases import database
+from service.cli.databases import database, for_service
 from service.cli.running import run_async
 from service.cli.settings import add_settings
 from service.config import Config
@@ -35,4 +35,5 @@ def serve_command(config: Config, _options: argparse.Namespace) -> int:
         applied = migrate(url)
         if applied:
             logger.info("applied %d migrations, up to %s", len(applied), applied[-1])
-        return run_async(serve(config, url, postgres))
+        service_url = url if postgres is None else for_service(url)
+        return run_async(serve(config, service_url, postgres))

@@ -22,7 +22,7 @@ PR_CAP_AMBIENT = 47
 PR_CAP_AMBIENT_RAISE = 2
 SECBIT_NO_SETUID_FIXUP = 1 << 2
 
-CAP_DAC_OVERRIDE = 1
+CAP_DAC_READ_SEARCH = 2
 CAP_KILL = 5
 CAP_SETPCAP = 8
 CAPABILITY_VERSION_3 = 0x20080522
@@ -47,7 +47,7 @@ def main(arguments: list[str]) -> None:
 
 
 def drop_root(uid: int, gid: int, *, needed: list[str]) -> None:
-    """Give up root, and keep access to closed folders only where it is needed."""
+    """Give up root; where folders are closed, keep only the right to read and enter."""
     if not has_capability(CAP_KILL):
         sys.exit(f"without the capability KILL, root can't stop PostgreSQL: {ADVICE}")
     try:
@@ -62,18 +62,24 @@ def drop_root(uid: int, gid: int, *, needed: list[str]) -> None:
         set_capabilities()
         return
     try:
-        set_capabilities(CAP_DAC_OVERRIDE, CAP_SETPCAP)
+        set_capabilities(CAP_DAC_READ_SEARCH, CAP_SETPCAP)
         # PostgreSQL checks with access(), which honours the capabilities of an
         # unprivileged user only under this bit.
         prctl(PR_SET_SECUREBITS, SECBIT_NO_SETUID_FIXUP)
-        set_capabilities(CAP_DAC_OVERRIDE)
-        prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, CAP_DAC_OVERRIDE)
+        set_capabilities(CAP_DAC_READ_SEARCH)
+        prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, CAP_DAC_READ_SEARCH)
     except OSError:
         closed = [path for path in needed if not os.access(path, os.R_OK | os.X_OK)]
         sys.exit(
             f"user {uid}, as which PostgreSQL runs, can't open"
             f" {' and '.join(closed)} without the capabilities SETPCAP and"
-            f" DAC_OVERRIDE: {ADVICE}"
+            f" DAC_READ_SEARCH: {ADVICE}"
+        )
+    # A capability to execute files would be one to write all files, too.
+    if not os.access(needed[-1], os.X_OK):
+        sys.exit(
+            f"user {uid}, as which PostgreSQL runs, can't execute {needed[-1]}:"
+            f" chmod -R go+rX {os.path.dirname(needed[-1])}, or {ADVICE}"  # noqa: PTH120 - pathlib costs 5 ms
         )
 
 

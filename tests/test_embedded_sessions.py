@@ -1,0 +1,57 @@
+"""The roles of the sessions that the service has on its embedded PostgreSQL."""
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from service.cli.databases import for_service
+from service.database import SERVICE_ROLE, service_conninfo
+from service.embedded_postgres.server import EmbeddedPostgres
+from tests.harness.service import agent_runtime, running, serving
+
+SESSIONS = """
+    SELECT DISTINCT usename FROM pg_stat_activity WHERE application_name = %s
+"""
+
+pytestmark = pytest.mark.processes
+
+
+@pytest.fixture
+def data_dir(tmp_path: Path) -> Iterator[Path]:
+    with running(serving("--data-dir", str(tmp_path), log=tmp_path / "log")):
+        yield tmp_path
+
+
+async def test_no_session_of_the_service_is_a_superusers(data_dir: Path) -> None:
+    owner = EmbeddedPostgres.url_of_running(data_dir)
+
+    issued = await asyncio.to_thread(
+        agent_runtime, "token", "issue", "admin", "--data-dir", str(data_dir)
+    )
+    checked = await asyncio.to_thread(
+        agent_runtime, "doctor", "--data-dir", str(data_dir)
+    )
+
+    assert issued.returncode == 0, issued.stderr
+    assert "keys match the database" in checked.stdout
+
+    with psycopg.connect(owner) as db:
+        sessions = db.execute(SESSIONS, ["agent-runtime"]).fetchall()
+    assert sessions == [(SERVICE_ROLE,)]
+
+
+async def test_resetting_the_role_gives_no_more_rights(data_dir: Path) -> None:
+    url = for_service(EmbeddedPostgres.url_of_running(data_dir))
+
+    with psycopg.connect(service_conninfo(url), autocommit=True) as db:
+        for reset in ("RESET ROLE", "SET ROLE NONE"):
+            db.execute(reset)
+            row = db.execute("SELECT current_user, session_user").fetchone()
+            assert row == (SERVICE_ROLE, SERVICE_ROLE)
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            db.execute("UPDATE events.stored_event SET state = ''")
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            db.execute("SET SESSION AUTHORIZATION postgres")
