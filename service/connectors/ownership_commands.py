@@ -14,7 +14,7 @@ from service.connectors.policy import (
     may_accept_ownership,
     may_share,
 )
-from service.errors import ForbiddenError, NotFoundError
+from service.errors import ConflictError, ForbiddenError, NotFoundError
 from service.event_log.unit_of_work import UnitOfWork
 from service.users.aggregate import User
 
@@ -50,16 +50,20 @@ async def hand_over_connector(
         see; or no such user
     :raises ForbiddenError: the caller is neither its owner nor a superuser, and is
         not the user to whom it is offered
+    :raises ConflictError: the user is disabled, and couldn't accept
     """
     connector = await visible_connector(work, command.connector_id)
     accepts = may_accept_ownership(work.principal, connector, command.user_id)
     if not accepts and not may_share(work.principal, connector):
         raise ForbiddenError("only its owner decides over this connector")
-    if await work.find(User, command.user_id) is None:
+    user = await work.find(User, command.user_id)
+    if user is None:
         raise NotFoundError("no such user")
     work.match(connector)
     if connector.owner_id == str(command.user_id):
         return connector, HandOverOutcome.ALREADY_OWNER
+    if user.is_disabled:
+        raise ConflictError("this user is disabled", code="user_disabled")
     if accepts:
         connector.hand_over(command.user_id)
     else:

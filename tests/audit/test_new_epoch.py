@@ -103,6 +103,28 @@ async def test_it_is_recorded_once_with_the_old_head(
     assert state["signed_root"] == signed.checkpoint.encoded_root
 
 
+async def test_no_checkpoint_of_an_epoch_comes_before_its_event(
+    callers: Callers, resources: Resources, tmp_path: Path
+) -> None:
+    await callers.user("ada")
+    await sign(resources, tmp_path)
+    await end_epoch(resources)
+    signer = CheckpointSigner(resources.pool, tmp_path)
+    await callers.user("eve")
+    before = (await resources.log.head()).position
+    await wait_for_position(resources.pool, ["merkle_tree"], before, timeout_s=60)
+
+    assert await signer.sign() is None
+    await record(resources, tmp_path)
+    after = (await resources.log.head()).position
+    await wait_for_position(resources.pool, ["merkle_tree"], after, timeout_s=60)
+    note = await signer.sign()
+
+    assert after == before + 1
+    assert note is not None
+    assert int(note.splitlines()[1]) == after
+
+
 async def test_the_newest_checkpoint_is_also_taken_from_the_files(
     callers: Callers, resources: Resources, tmp_path: Path
 ) -> None:

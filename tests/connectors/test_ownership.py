@@ -14,7 +14,12 @@ from service.connectors.ownership_commands import (
     withdraw_ownership_offer,
 )
 from service.connectors.policy import may_accept_ownership, may_see
-from service.errors import ForbiddenError, NotFoundError, PreconditionFailedError
+from service.errors import (
+    ConflictError,
+    ForbiddenError,
+    NotFoundError,
+    PreconditionFailedError,
+)
 from service.principal import Principal
 from service.resources import Resources
 from service.users.aggregate import User
@@ -100,6 +105,17 @@ async def test_a_superuser_hands_over_at_once(scenario: Scenario) -> None:
     await scenario.given(connector, User(name="both"))
     await scenario.when(hand_over_connector, over(connector, NEW), by=ROOT)
     await scenario.then(("connector.handed_over", ROOT))
+
+
+@pytest.mark.parametrize("caller", [OWNER, ROOT])
+async def test_a_disabled_user_gets_no_connector(
+    scenario: Scenario, caller: Principal
+) -> None:
+    connector, user = connector_of(OWNER), User(name="both")
+    user.disable()
+    await scenario.given(connector, user)
+    await scenario.when(hand_over_connector, over(connector, NEW), by=caller)
+    await scenario.then_refused(ConflictError)
 
 
 @pytest.mark.parametrize("caller", [OWNER, NEW, ROOT])

@@ -27,6 +27,13 @@ NEWEST_NOTE = """
     SELECT note FROM events.checkpoint WHERE epoch = %s ORDER BY size DESC LIMIT 1
 """
 EPOCH = "SELECT epoch FROM events.head"
+# The first epoch has no event; its id is that of the event's aggregate.
+UNRECORDED_CHANGE = """
+    SELECT FROM events.epoch_change c
+     WHERE c.epoch = %s
+       AND NOT EXISTS (SELECT FROM events.stored_event
+                        WHERE originator_id = c.epoch AND notification_id <= %s)
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +80,12 @@ async def epoch(db: Db) -> UUID:
     assert row is not None
     found: UUID = row[0]
     return found
+
+
+async def is_epoch_change_within(db: Db, log_epoch: UUID, size: int) -> bool:
+    """Say whether a tree of a size covers the event that records an epoch's begin."""
+    cursor = await db.execute(UNRECORDED_CHANGE, [log_epoch, size])
+    return await cursor.fetchone() is None
 
 
 async def roots(db: Db, *sizes: int) -> list[bytes]:

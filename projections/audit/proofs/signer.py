@@ -21,6 +21,7 @@ from projections.audit.proofs.contradictions import (
 from projections.audit.proofs.note import NoteError, VerifierKey
 from projections.audit.proofs.queries import (
     epoch,
+    is_epoch_change_within,
     latest_checkpoint,
     notes_of,
     roots,
@@ -89,6 +90,7 @@ class CheckpointSigner:
     async def sign(self) -> str | None:
         """Sign the tree's head; None when it is signed already.
 
+        The first checkpoint of an epoch waits for the event that records its begin.
         The events since the last checkpoint are compared with the tree first.
 
         :raises ContradictionError: the log was rewritten, or cut
@@ -104,6 +106,7 @@ class CheckpointSigner:
             await _require_same_log(
                 db, max((each.size for each in past), default=0), size
             )
+            is_complete = await is_epoch_change_within(db, log_epoch, size)
             root, *then = await roots(db, size, *(each.size for each in past))
         for each, was in zip(past, then, strict=True):
             if each.root != was:
@@ -111,7 +114,7 @@ class CheckpointSigner:
                     f"what stands at positions 1 to {each.size} has been changed"
                 )
         await self._refuse_shorter_log(signed, size)
-        if size == 0 or (kept and kept.size >= size):
+        if size == 0 or not is_complete or (kept and kept.size >= size):
             return None
         note = Checkpoint(key.name, size, root).signed(self._private)
         await self._publish(log_epoch, size, note, str(key))
