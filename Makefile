@@ -5,6 +5,7 @@
 # make recordings   record what instrumentations write again, in an environment of their own
 # make coverage   run the tests and measure which lines and branches they reach
 # make faults  inject faults into real processes, Kafka too, while clients write; check that nothing was lost
+# make worst-inputs   ask every operation for the worst; fails where one holds the event loop
 # make bench   run the benchmarks against their baselines, for about ten minutes
 # make bench-check   count instructions and run the short benchmark; fails when one is worse
 # make costs   compare computed costs with those of genai-prices and LiteLLM
@@ -17,7 +18,7 @@ VENV ?= .venv
 DATA ?= data
 bin = $(VENV)/bin
 
-.PHONY: serve test costs coverage test-fast test-phoenix faults bench bench-check check format contract examples lock clean recordings
+.PHONY: serve test costs coverage test-fast test-phoenix faults worst-inputs bench bench-check check format contract examples lock clean recordings
 
 serve: $(VENV)/.installed
 	$(bin)/agent-runtime serve --data-dir $(DATA) --demo
@@ -49,6 +50,10 @@ recordings: $(VENV)/.installed-for-tests
 # The short run; the long one is python -m tests.faults, see docs/reliability.md.
 faults: $(VENV)/.installed-for-tests
 	$(bin)/pytest -m faults
+
+# Alone, in one process: it measures CPU time and memory.
+worst-inputs: $(VENV)/.installed-for-tests
+	$(bin)/pytest -m worst_inputs -rP tests/security/test_worst_inputs.py
 
 bench: $(VENV)/.installed-for-tests
 	$(bin)/python -m tests.bench --output bench-results $(BENCH)

@@ -39,7 +39,9 @@ from service.resources import Resources, open_resources
 POSTGRES_CHECK_INTERVAL_S: Final = 0.5
 READ_TABLES_TIMEOUT_S: Final = 10.0
 HOUR_S: Final = 3600
-GC_THRESHOLDS: Final = (20_000, 20, 50)
+# The second generation has at most 50,000 objects: collecting it takes some 15 ms of
+# the event loop.
+GC_THRESHOLDS: Final = (10_000, 5, 400)
 
 FIRST_STEPS: Final = """Try, in another terminal:
   TOKEN=$(cat {file})

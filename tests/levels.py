@@ -17,7 +17,7 @@ settings.load_profile("whole")
 
 # Fixtures, and markers.
 SERVERS = {"postgres", "bootstrap", "own_broker", "mock"}
-NOT_FAST = ("slow", "processes", "kafka", "phoenix", "faults")
+NOT_FAST = ("slow", "processes", "kafka", "phoenix", "faults", "worst_inputs")
 
 _running: pytest.Item | None = None
 

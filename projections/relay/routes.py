@@ -1,5 +1,6 @@
 """Routes of the documents about the event topic."""
 
+import asyncio
 import hashlib
 from dataclasses import dataclass
 from functools import cache
@@ -41,7 +42,7 @@ class Rendered:
 )
 async def get_asyncapi(request: web.Request) -> web.Response:
     """Get the AsyncAPI 3.0 document of the event topic."""
-    return _answer(request, _asyncapi())
+    return _answer(request, await asyncio.to_thread(_asyncapi))
 
 
 @routes.get(
@@ -56,9 +57,10 @@ async def get_event_schema(request: web.Request, name: EventName) -> web.Respons
 
     The name is the message's type without the prefix that all types share.
     """
-    if name not in schemas():
+    schema = await asyncio.to_thread(_schema, name)
+    if schema is None:
         raise NotFoundError("no such type and version of event")
-    return _answer(request, _schema(name))
+    return _answer(request, schema)
 
 
 def _answer(request: web.Request, document: Rendered) -> web.Response:
@@ -75,8 +77,12 @@ def _asyncapi() -> Rendered:
     return _rendered(asyncapi_document())
 
 
+def _schema(name: str) -> Rendered | None:
+    return _known_schema(name) if name in schemas() else None
+
+
 @cache
-def _schema(name: str) -> Rendered:
+def _known_schema(name: str) -> Rendered:
     return _rendered(schemas()[name])
 
 

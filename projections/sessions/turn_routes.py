@@ -22,7 +22,7 @@ from service.http.authentication import PRINCIPAL
 from service.http.envelope import Answer, to_json
 from service.http.operation import Routes
 from service.http.requests import QueryModel
-from service.pacing import Pace
+from service.pacing import Pace, computed
 from service.sessions.aggregate import TURNS_MAX, ChatSession
 from service.sessions.ids import SessionId
 
@@ -30,6 +30,7 @@ routes = Routes("observability")
 
 PAGE_SIZE_DEFAULT = 25
 PAGE_SIZE_MAX = 100
+PART_BYTES = 4096
 
 
 class SessionQuery(QueryModel):
@@ -73,20 +74,23 @@ async def get_session(
     vault = request.app[VAULT]
     enriched = await request.app[TRACES].of([row.key], page_began_at=began_at)
     session = rendered(row, *await first_and_last(vault, row), enriched)
-    shown: list[bytes] = []
+    # The texts are many megabytes: copied once, and in a thread.
+    parts = [b'{"data":', session[:-1], b',"turns":[']
     pace = Pace()
     for turn in found[: query.limit]:
         each = await _shown(turn, TextOpener(vault, row))
-        shown.append(to_json(each))
+        parts += [to_json(each), b","]
         await pace.pause()
-    # The texts are many megabytes: copied as seldom as possible.
+    if found:
+        parts.pop()
     end = to_json({"message": "session", "status_code": 200})
     more = b'],"has_more_turns":%b},' % to_json(len(found) > query.limit)
-    parts = [b'{"data":', session[:-1], b',"turns":[', b",".join(shown), more, end[1:]]
+    parts += [more, end[1:]]
+    size = sum(map(len, parts))
     return Answer(
         message="session",
         data=None,
-        body=b"".join(parts),
+        body=await computed(size // PART_BYTES, b"".join, parts),
         headers=snapshot.headers,
     )
 

@@ -102,7 +102,9 @@ async def get_agent_tools(
         "version": found.version if found else 0,
         "position": then.position,
         "rules": rule_resources(rules),
-        "warnings": warnings_about(rules, named - held) if query.at is None else None,
+        "warnings": (
+            await warnings_about(rules, named - held) if query.at is None else None
+        ),
     }
     return Answer(
         message="tool rules", data=data, etag=data["version"], headers=snapshot.headers

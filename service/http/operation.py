@@ -17,8 +17,9 @@ from aiohttp import web
 from pydantic import BaseModel, TypeAdapter
 from typing_extensions import TypedDict
 
-from service.http.body import continue_when_read, parse_body, refuse_body
+from service.http.body import continue_when_read, refuse_body
 from service.http.envelope import Answer, respond
+from service.http.json_body import parse_body
 from service.http.rate_limit import RateLimit
 from service.http.requests import parse_path, parse_query, path_parameter
 

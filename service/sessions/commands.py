@@ -15,6 +15,7 @@ from service.errors import (
 )
 from service.event_log.unit_of_work import UnitOfWork
 from service.keys.vault import Vault
+from service.pacing import Pace
 from service.sessions.aggregate import TURNS_MAX, ChatSession
 from service.sessions.cost import charge_of_turn
 from service.sessions.metrics import count_turn
@@ -112,7 +113,9 @@ async def record_turns(
     """
     session = await _recordable(work, command.session_id)
     changes = []
+    pace = Pace()
     for turn in command.turns:
+        await pace.pause()
         problems = problems_of(turn, now=work.at)
         if problems:
             raise InvalidRequestError("the turn is not valid", problems=problems)
@@ -128,7 +131,8 @@ async def record_turns(
         changed = session.record_turn(turn, texts, charge, shares)
         changes.append(changed)
         count_turn(turn, charge)
-    work.save(session)
+        # One by one: encoding all their texts would hold the event loop.
+        work.save(session)
     return session, changes
 
 

@@ -30,6 +30,7 @@ from service.tool_rules.resource import (
     ToolRuleResource,
     ToolRuleWarning,
     changes_between,
+    warnings_about,
 )
 from service.tool_rules.routes import replacement_of
 
@@ -135,7 +136,8 @@ async def post_tool_rules_preview(
         "agent_id": agent_id,
         "version": preview.version,
         "connectors": connectors,
-        **changes_between(replaced.before, replaced.after, replaced.not_granted),
+        **changes_between(replaced.before, replaced.after),
+        "warnings": await warnings_about(replaced.after, replaced.not_granted),
     }
     return Answer(
         message="preview of the tool rules; nothing was changed",

@@ -5,6 +5,7 @@ from uuid import UUID
 from aiohttp import web
 from typing_extensions import TypedDict
 
+from service.event_log.unit_of_work import UnitOfWork
 from service.http.app_keys import EVENT_LOG
 from service.http.as_of import BodyAt
 from service.http.dispatch import dispatch
@@ -26,6 +27,8 @@ from service.tool_rules.restore_commands import (
 )
 
 routes = Routes("mcp")
+
+Restoration = tuple[RestoredToolRules, list[ToolRuleWarning]]
 
 
 class RulesMoment(RequestModel):
@@ -75,7 +78,12 @@ async def post_tool_rules_restore(
     then, position = await log.load_past(ToolRules.create_id(str(agent_id)), body.at)
     rules = then.rules if isinstance(then, ToolRules) else {}
 
-    def present(restored: RestoredToolRules) -> Answer[RestoredRules]:
+    async def restore(command: RestoreToolRules, work: UnitOfWork) -> Restoration:
+        restored = await restore_tool_rules(command, work)
+        return restored, await warnings_about(restored.after, restored.not_granted)
+
+    def present(restoration: Restoration) -> Answer[RestoredRules]:
+        restored, warnings = restoration
         data: RestoredRules = {
             "agent_id": restored.agent_id,
             "version": restored.version,
@@ -84,7 +92,7 @@ async def post_tool_rules_restore(
             "added": rules_missing(restored.after, restored.before),
             "removed": rules_missing(restored.before, restored.after),
             "left_out": sorted(restored.left_out),
-            "warnings": warnings_about(restored.after, restored.not_granted),
+            "warnings": warnings,
         }
         changed = data["added"] or data["removed"]
         return Answer(
@@ -99,7 +107,7 @@ async def post_tool_rules_restore(
 
     return await dispatch(
         request,
-        restore_tool_rules,
+        restore,
         RestoreToolRules(agent_id=agent_id, rules=rules),
         present,
     )

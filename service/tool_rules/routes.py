@@ -5,6 +5,7 @@ from uuid import UUID
 from aiohttp import web
 from typing_extensions import TypedDict
 
+from service.event_log.unit_of_work import UnitOfWork
 from service.http.dispatch import dispatch
 from service.http.envelope import Answer
 from service.http.operation import Routes
@@ -20,9 +21,12 @@ from service.tool_rules.resource import (
     ToolRuleWarning,
     changes_between,
     rule_resources,
+    warnings_about,
 )
 
 routes = Routes("mcp")
+
+Replacement = tuple[ReplacedToolRules, list[ToolRuleWarning]]
 
 
 class ReplacedRules(TypedDict):
@@ -80,12 +84,18 @@ async def bulk_update_tools(
     Deny overrides ask, ask overrides allow; tools that no rule matches are denied.
     """
 
-    def present(replaced: ReplacedToolRules) -> Answer[ReplacedRules]:
+    async def replace(command: ReplaceToolRules, work: UnitOfWork) -> Replacement:
+        replaced = await replace_tool_rules(command, work)
+        return replaced, await warnings_about(replaced.after, replaced.not_granted)
+
+    def present(replacement: Replacement) -> Answer[ReplacedRules]:
+        replaced, warnings = replacement
         data: ReplacedRules = {
             "agent_id": replaced.agent_id,
             "version": replaced.version,
             "rules": rule_resources(replaced.visible),
-            **changes_between(replaced.before, replaced.after, replaced.not_granted),
+            **changes_between(replaced.before, replaced.after),
+            "warnings": warnings,
         }
         changed = data["added"] or data["removed"]
         return Answer(
@@ -98,9 +108,7 @@ async def bulk_update_tools(
             etag=replaced.version,
         )
 
-    return await dispatch(
-        request, replace_tool_rules, replacement_of(agent_id, body), present
-    )
+    return await dispatch(request, replace, replacement_of(agent_id, body), present)
 
 
 def replacement_of(agent_id: UUID, body: BulkToolUpdate) -> ReplaceToolRules:

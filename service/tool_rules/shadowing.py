@@ -7,8 +7,8 @@ from typing import Final
 from service.tool_rules.decision import STRONGEST_FIRST, Stance
 from service.tool_rules.glob import Globs, TooMuchWorkError, Work, has_wildcard
 
-# Some tens of milliseconds. A thousand ordinary rules take a fraction of it; a
-# thousand that were made to be slow would take seconds.
+# Some tens of milliseconds of a thread. A thousand ordinary rules take a fraction of
+# it; a thousand that were made to be slow would take seconds.
 WORK_MAX: Final = 500_000_000
 
 

@@ -12,7 +12,8 @@ from uuid import uuid4
 import orjson
 import pytest
 
-from service.http.body import BODY_BYTES_MAX, JSON_DEPTH_MAX
+from service.http.body import BODY_BYTES_MAX
+from service.http.json_bounds import JSON_DEPTH_MAX
 from tests.http.conftest import Shared
 from tests.http.raw import answer_to_head
 

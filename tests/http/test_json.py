@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.errors import MalformedRequestError
-from service.http.body import parse_json
+from service.http.json_body import parse_json
 from service.http.requests import RequestModel
 from service.price_catalog.bodies import PriceBody
 

@@ -7,7 +7,8 @@ import orjson
 import pytest
 
 from service.errors import ServiceError
-from service.http.body import BODY_BYTES_MAX, parse_json
+from service.http.body import BODY_BYTES_MAX
+from service.http.json_body import parse_json
 from service.tool_rules.body import RULES_MAX, BulkToolUpdate
 
 RULE = {"connector_id": "00000000-0000-4000-8000-000000000001", "stance": "allow"}

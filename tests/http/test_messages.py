@@ -8,8 +8,8 @@ from yarl import URL
 
 from service.app import operations
 from service.errors import ServiceError
-from service.http.body import parse_json
 from service.http.envelope import to_json
+from service.http.json_body import parse_json
 from service.http.operation import Operation
 from tests.callers import Callers
 

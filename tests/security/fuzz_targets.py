@@ -24,7 +24,8 @@ from service.errors import (
     MalformedRequestError,
     ServiceError,
 )
-from service.http.body import JSON_DEPTH_MAX, parse_json
+from service.http.json_body import parse_json
+from service.http.json_bounds import JSON_DEPTH_MAX
 from service.keys.root_key import KeyRingError, LocalRootKeys
 from service.price_catalog.bodies import PriceBody
 from service.price_catalog.imports.litellm.importer import (

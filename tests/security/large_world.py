@@ -20,6 +20,7 @@ from tests.sessions.otlp.spans import export, llm, send, span
 
 CONNECTORS: Final = RULES_PER_AGENT_MAX // RULES_MAX
 LARGE_EVENTS: Final = 40
+CONSOLE_FILE: Final = {"folder": "vendor", "file": "uplot.mjs"}
 TURNS: Final = 101
 SESSIONS: Final = 101
 PAGE: Final = 101
@@ -44,6 +45,7 @@ class World:
     connectors: Sequence[str] = ()
     positions: dict[str, int] = field(default_factory=dict)
     turn: Mapping[str, Any] = field(default_factory=dict)
+    agent_token: str = ""
 
     @property
     def position(self) -> int:
@@ -74,14 +76,25 @@ async def make_large_world(resources: Resources, caller: Caller, folder: Path) -
     world = World(
         resources=resources, caller=caller, examples=walk.examples, ids=dict(made.ids)
     )
-    world.ids |= {"asset": "page.js", "user_name": "ada"}
+    world.ids |= {"asset": "page.js", "user_name": "ada", **CONSOLE_FILE}
     world.turn = dict(walk.examples["post_turn"]["body"])
     await _make_rules(world)
     await _make_sessions(world)
     await _make_long_turns(world)
     await _make_pages(world)
+    await _make_token(world)
     await world.caught_up()
     return world
+
+
+async def _make_token(world: World) -> None:
+    """Make a token of an agent without connectors: nothing is sent to an upstream."""
+    agent = await world.caller.post("/api/catalog/agents", {"name": "alone"})
+    world.ids["alone_agent_id"] = agent.data["id"]
+    path = f"/api/mcp/agents/{agent.data['id']}/tokens"
+    made = await world.caller.post(path, {"label": "alone"})
+    assert made.status == 201, made.data
+    world.agent_token = made.data["token"]
 
 
 async def _make_rules(world: World) -> None:

@@ -89,7 +89,7 @@ def _name(handle: Any) -> str:
     owner = getattr(callback, "__self__", None)
     if isinstance(owner, asyncio.Task):
         return f"{owner.get_name()}: {getattr(owner.get_coro(), '__qualname__', '')}"
-    return getattr(callback, "__qualname__", repr(callback))
+    return getattr(callback, "__qualname__", type(callback).__name__)
 
 
 def _reset_peak() -> int:

@@ -1,10 +1,11 @@
 """No request of anybody holds the event loop for long, whatever it says.
 
 Every operation is asked for the worst that we know (``worst_inputs.py``). Its cost is
-measured as CPU time of the event loop's thread, which other work on the machine doesn't
-add to. ``pytest -rP`` shows the table, ``WORST_INPUTS_OF="get_me post_user"`` asks only
-these operations. It runs with ``WORST_INPUTS=short``; ``full`` imports price lists
-of 20,000 models instead of 1,000, which takes some minutes more.
+measured as CPU time of the event loop's thread, so that waiting for a processor doesn't
+count, and in proportion to what a calibration takes just then, as other work shares the
+processor's caches and its speed. ``make worst-inputs`` runs it and shows the table;
+``WORST_INPUTS_OF="get_me post_user"`` asks only these operations; ``WORST_INPUTS=full``
+imports price lists of 20,000 models instead of 1,000, which takes some minutes more.
 """
 
 import os
@@ -33,8 +34,9 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(3600)]
 HELD_S_MAX = 0.05
 MEMORY_BYTES_MAX = 512 * 1024 * 1024
 STREAM_BYTES = 1024 * 1024
-TRIES = 3
+TRIES = 5
 UNLIMITED = RateLimit(burst=1_000_000, interval_s=1e-6)
+GATEWAY = "/mcp/"
 METHODS = ("GET", "POST", "PUT", "DELETE")
 
 
@@ -58,24 +60,18 @@ def test_every_operation_has_its_worst_inputs() -> None:
     assert not {*WORST} & SIMPLE
 
 
-@pytest.mark.skipif(
-    "WORST_INPUTS" not in os.environ,
-    reason="fails: replacing 1,000 hostile rules with mixed stances takes about 70 ms,"
-    " and refusing a price list of 10,000,000 numbers about 1.2 GiB;"
-    " WORST_INPUTS=short runs it",
-)
+@pytest.mark.worst_inputs
 async def test_no_request_holds_the_event_loop(world: World) -> None:
-    bound = HELD_S_MAX * slowness()
     broken = []
     only = os.environ.get("WORST_INPUTS_OF", "").split()
     for operation in in_order():
         if only and operation.name not in only:
             continue
         for ask in asks_of(operation, world):
-            cost, status = await _cost(world, operation, ask, bound)
+            cost, status = await _cost(world, operation, ask)
             line = _line(operation, ask, cost, status)
             print(line)  # noqa: T201 # the table
-            if cost.held_s > bound or cost.peak_bytes > MEMORY_BYTES_MAX:
+            if cost.held_s > HELD_S_MAX or cost.peak_bytes > MEMORY_BYTES_MAX:
                 broken.append(line)
     assert broken == []
 
@@ -85,28 +81,33 @@ def in_order() -> Iterator[Operation]:
     yield from sorted(OPERATIONS.values(), key=lambda each: METHODS.index(each.method))
 
 
-async def _cost(
-    world: World, operation: Operation, ask: Ask, bound: float
-) -> tuple[Cost, int]:
-    """Return the least of some tries: a first one may fill caches."""
+async def _cost(world: World, operation: Operation, ask: Ask) -> tuple[Cost, int]:
+    """Return the least of some tries: what else runs in the process may add to one."""
     least = None
     for _ in range(TRIES):
         with measured() as cost:
             status = await _send(world, operation, ask)
             if operation.method != "GET" and status < 300:
                 await world.caught_up()
+        if cost.held_s > HELD_S_MAX:
+            cost.held_s /= slowness()
         least = min(least or cost, cost, key=lambda each: each.held_s)
-        if least.held_s <= bound:
+        if least.held_s <= HELD_S_MAX:
             break
     assert least is not None
     return least, status
 
 
 async def _send(world: World, operation: Operation, ask: Ask) -> int:
-    url = world.path(operation, ask.path)
+    token = world.caller.token
+    given = ask.path
+    if operation.path.startswith(GATEWAY):
+        token = world.agent_token
+        given = {"agent_id": world.ids["alone_agent_id"], **given}
+    url = world.path(operation, given)
     if ask.query:
         url += "?" + ask.query
-    headers = {"Authorization": f"Bearer {world.caller.token}", **ask.headers}
+    headers = {"Authorization": f"Bearer {token}", **ask.headers}
     body = None if ask.body is None else BytesIO(ask.body)
     async with world.caller.client.request(
         operation.method, url, data=body, headers=headers

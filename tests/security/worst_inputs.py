@@ -16,10 +16,11 @@ import orjson
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from service.http.operation import Operation
+from service.sessions.otlp.body import FIELDS_MAX
 from service.tool_rules.body import RULES_MAX
 from tests.http.test_json_cost import WORST as WORST_JSON
-from tests.security.large_world import World, hostile_rules
-from tests.sessions.otlp.spans import export, span
+from tests.security.large_world import LONG_TEXT, World, hostile_rules
+from tests.sessions.otlp.spans import empty_messages, export, span
 
 JSON: Final = "application/json"
 PROTOBUF: Final = "application/x-protobuf"
@@ -210,6 +211,16 @@ def _turn(world: World) -> Iterator[Ask]:
         yield json_ask("long texts", turn, **session)
 
 
+def _messages(_world: World) -> Iterator[Ask]:
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
+    texts = {"name": "t", "arguments": {"text": "x" * 1_000_000}}
+    values = {"name": "t" * 100_000, "arguments": {"values": list(range(4_500))}}
+    for what, params in {"a long text": texts, "many values": values}.items():
+        yield json_ask(what, {**call, "params": params})
+    yield json_ask("many messages", [{**call, "id": n} for n in range(1_000)])
+    yield json_ask("a list of tools", {**call, "method": "tools/list"})
+
+
 def _session(world: World) -> Iterator[Ask]:
     for limit in (100, 500, 1000):
         yield Ask(
@@ -245,8 +256,11 @@ def _traces(world: World) -> Iterator[Ask]:
     yield _export("many members", gzip.compress(b"") * 40_000, "gzip")
     yield _export("noise as gzip", b"\x1f\x8b" + b"\xff" * 1_000_000, "gzip")
     yield _export("noise", b"\xff" * UPLOAD_BYTES)
-    # Empty ResourceSpans, two bytes each.
-    yield _export("empty resources", b"\x0a\x00" * (UPLOAD_BYTES // 2))
+    # Empty messages, two bytes each.
+    for what, nesting in {"resources": [1], "spans": [1, 2, 2]}.items():
+        yield _export(f"empty {what}", empty_messages(7_000_000, *nesting))
+        fewer = empty_messages(FIELDS_MAX - len(nesting), *nesting)
+        yield _export(f"as many empty {what} as may be", fewer)
     for what, body in {
         "brackets": b"[" * UPLOAD_BYTES,
         "resources": b'{"resourceSpans":[' + b"{}," * 5_000_000 + b"{}]}",
@@ -337,6 +351,9 @@ def _litellm(_world: World) -> Iterator[Ask]:
             yield json_ask(f"{what}, {query}", document, query)
     yield json_ask("brackets", b"[" * 30_000_000)
     yield json_ask("numbers", b"[" + b"1," * 10_000_000 + b"1]")
+    yield json_ask("as many numbers as may be", b"[" + b"1," * 1_400_000 + b"1]")
+    objects = b"[" + b'{"\xc3\xa4":1},' * 290_000 + b'"' + LONG_TEXT.encode() * 300
+    yield json_ask("as many objects as may be", objects + b'"]')
 
 
 def _genai(_world: World) -> Iterator[Ask]:
@@ -423,6 +440,8 @@ WORST: Final[Mapping[str, Worst]] = {
     "get_secret": _pages,
     "post_secret": _secret,
     "put_secret": _secret,
+    "post_to_agent": _messages,
+    "post_to_connector": _messages,
     "post_turn": _turn,
     "post_reprice": _reprice,
     "get_session": _session,
@@ -455,6 +474,7 @@ SIMPLE: Final = frozenset(
         "delete_agent_reader",
         "delete_agent_token",
         "delete_connector",
+        "delete_console_session",
         "delete_connector_credential",
         "delete_connector_owner_offer",
         "delete_connector_rules",
@@ -472,6 +492,9 @@ SIMPLE: Final = frozenset(
         "get_checkpoint",
         "get_checkpoint_key",
         "get_connector",
+        "get_console",
+        "get_console_file",
+        "get_console_session",
         "get_consistency_proof",
         "get_definitions",
         "get_docs",
@@ -482,6 +505,7 @@ SIMPLE: Final = frozenset(
         "get_metrics",
         "get_openapi",
         "get_readyz",
+        "get_root",
         "get_secret_value",
         "get_user",
         "get_user_by_name",
@@ -491,6 +515,7 @@ SIMPLE: Final = frozenset(
         "post_approval_refuse",
         "post_approval_withdraw",
         "post_connector",
+        "post_console_session",
         "post_price",
         "post_price_correction",
         "post_price_end",

@@ -86,7 +86,7 @@ async def export(
         shown = await named.shown(vault)
         if entries:
             lines = (
-                _csv(map(_cells, shown))
+                await _rows(shown)
                 if form == "csv"
                 else await _lines(entries, shown, leaves)
             )
@@ -139,6 +139,15 @@ _READABLE: Final = (
     "resource",
     "what",
 )
+
+
+async def _rows(shown: Sequence[AuditEntry]) -> bytes:
+    rows = []
+    pace = Pace()
+    for entry in shown:
+        rows.append(_csv([_cells(entry)]))
+        await pace.pause()
+    return b"".join(rows)
 
 
 def _cells(entry: AuditEntry) -> list[str]:

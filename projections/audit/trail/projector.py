@@ -11,6 +11,7 @@ from projections.engine.projector import Projector
 from service.database import Db
 from service.event_log.mapper import EventMapper
 from service.event_log.stored_entries import StoredEntry, entries_between
+from service.pacing import Pace
 
 # No text is longer in an index than PostgreSQL allows; ours are far below.
 INDEXED_CHARACTERS_MAX = 256
@@ -38,11 +39,12 @@ class AuditTrailProjector(Projector):
         return await entries_between(db, after=after, upto=upto, limit=limit)
 
     async def project(self, db: Db, events: Sequence[StoredEntry]) -> None:
-        await insert_entries(
-            db,
-            [_row(entry) for entry in events],
-            [mention for entry in events for mention in _mentions(entry)],
-        )
+        mentions: list[MentionRow] = []
+        pace = Pace()
+        for entry in events:
+            mentions += _mentions(entry)
+            await pace.pause()
+        await insert_entries(db, [_row(entry) for entry in events], mentions)
 
 
 def _row(entry: StoredEntry) -> EntryRow:

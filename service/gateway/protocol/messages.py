@@ -8,7 +8,7 @@ import orjson
 
 from service.errors import MalformedRequestError
 from service.gateway.protocol.errors import INVALID_REQUEST, PARSE_ERROR, RpcError
-from service.http.body import parse_document
+from service.http.json_body import parse_document
 
 RequestId = str | int
 

@@ -55,6 +55,10 @@ class ApiDocument:
     def body(self) -> bytes:
         return to_json(document(self._operations, recorded_examples()))
 
+    def rendered(self) -> tuple[bytes, str]:
+        """Return the body and the ETag."""
+        return self.body, self.etag
+
     @cached_property
     def etag(self) -> str:
         return f'"{hashlib.sha256(self.body).hexdigest()[:32]}"'

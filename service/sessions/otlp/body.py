@@ -19,6 +19,8 @@ from service.errors import (
     UnsupportedMediaTypeError,
 )
 from service.http.body import read_upload
+from service.http.json_bounds import has_more_parts
+from service.sessions.otlp.wire import has_more_fields
 
 PROTOBUF: Final = "application/x-protobuf"
 JSON: Final = "application/json"
@@ -27,6 +29,9 @@ BODY_BYTES_MAX: Final = 16 * 1024 * 1024
 # Larger bodies are decoded in a thread.
 INLINE_BYTES_MAX: Final = 256 * 1024
 SPANS_MAX: Final = 20_000
+# A span with 20 attributes has about 90 fields, and 250 parts in JSON.
+FIELDS_MAX: Final = 1_000_000
+JSON_PARTS_MAX: Final = 1_500_000
 ID_FIELDS: Final = ("traceId", "spanId", "parentSpanId")
 
 
@@ -36,7 +41,7 @@ async def read_export(request: web.Request) -> ExportTraceServiceRequest:
     :raises UnsupportedMediaTypeError: neither protobuf nor JSON, or compressed by
         anything but gzip
     :raises TooLargeError: more than ``BODY_BYTES_MAX``, decompressed, or more than
-        ``SPANS_MAX`` spans
+        ``SPANS_MAX`` spans, ``FIELDS_MAX`` fields or ``JSON_PARTS_MAX`` parts
     :raises MalformedRequestError: the body doesn't match its content type
     """
     content_type = request.content_type
@@ -70,6 +75,8 @@ def _refuse_many(export: ExportTraceServiceRequest) -> None:
 
 
 def _from_protobuf(body: bytes) -> ExportTraceServiceRequest:
+    if has_more_fields(body, FIELDS_MAX):
+        raise TooLargeError(f"a request has at most {FIELDS_MAX} fields")
     try:
         return ExportTraceServiceRequest.FromString(body)
     except DecodeError:
@@ -79,6 +86,10 @@ def _from_protobuf(body: bytes) -> ExportTraceServiceRequest:
 
 
 def _from_json(body: bytes) -> ExportTraceServiceRequest:
+    if has_more_parts(body, JSON_PARTS_MAX):
+        raise TooLargeError(
+            f"a request has at most {JSON_PARTS_MAX} values, names and brackets"
+        )
     try:
         parsed = orjson.loads(body)
     except orjson.JSONDecodeError as error:

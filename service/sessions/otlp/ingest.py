@@ -57,6 +57,7 @@ AGENT: Final = ("agent_runtime.agent_id", "gen_ai.agent.id")
 REQUESTS_MAX: Final = 8
 TRACE_COUNT_TTL_S: Final = 30.0
 AGENTS_MAX: Final = 10_000
+TOO_LARGE: Final = "a trace has too many spans, or too long texts"
 
 
 @dataclass(slots=True)
@@ -93,7 +94,7 @@ class Ingest:
         kept = await self._kept(reported, recording)
         merged = await merge_spans(self.pool, kept)
         for key in kept.keys() - merged.keys():
-            outcome.reject(len(kept[key].spans), "a trace has too many spans")
+            outcome.reject(len(kept[key].spans), TOO_LARGE)
         await self._record(merged, kept, recording, outcome)
         outcome.count()
         return outcome
@@ -176,7 +177,11 @@ class Ingest:
     ) -> KeptTrace:
         if len(spans) > SPANS_OF_TRACE_MAX:
             # It is rejected: nothing is encrypted.
-            return KeptTrace([kept_span(span, None) for span in spans])
+            return KeptTrace(
+                await computed(
+                    len(spans), lambda: [kept_span(span, None) for span in spans]
+                )
+            )
 
         async def best(order: TextOrder) -> KeptText | None:
             found = order.best(spans)

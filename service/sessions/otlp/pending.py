@@ -22,9 +22,12 @@ from service.sessions.otlp.trace import NO_TEXTS, TraceTexts, turn_of
 KEPT_FOR: Final = timedelta(hours=2)
 SPANS_OF_TRACE_MAX: Final = 5_000
 TRACES_OF_AGENT_MAX: Final = 500_000
+# Of a trace, with the encrypted texts of the spans with which a turn can begin.
+TRACE_BYTES_MAX: Final = 4 * 1024 * 1024
 # In one statement, which holds the event loop while it is sent and read.
+BYTES_AT_ONCE: Final = 1024 * 1024
 TRACES_AT_ONCE: Final = 200
-# About as long as one is in JSON.
+# About as long as one is in JSON, without texts.
 SPAN_BYTES: Final = 200
 FORGET_EVERY_S: Final = 60.0
 FORGET_ROWS_MAX: Final = 500
@@ -51,6 +54,7 @@ MERGE = """
                 ELSE coalesce(excluded.last_output, known.last_output) END
      WHERE (SELECT count(*) FROM jsonb_object_keys(excluded.spans || known.spans))
            <= %(spans_max)s
+       AND pg_column_size(known.spans) <= %(bytes_max)s
     RETURNING agent_id, trace_id, spans::text, first_input, last_output
 """
 COUNT = """
@@ -92,24 +96,49 @@ class KeptTrace:
     spans: Sequence[KeptSpan]
     texts: TraceTexts = NO_TEXTS
 
+    @property
+    def size(self) -> int:
+        """About as many bytes as it has in JSON."""
+        entries = sum(each.entry.size for each in self.spans if each.entry is not None)
+        texts = (self.texts.input, self.texts.output)
+        sealed = sum(len(each.sealed) for each in texts if each is not None)
+        return SPAN_BYTES * len(self.spans) + entries + sealed
+
+    @property
+    def is_too_large(self) -> bool:
+        is_long = len(self.spans) > SPANS_OF_TRACE_MAX
+        return is_long or self.size > TRACE_BYTES_MAX
+
 
 async def merge_spans(
     pool: Pool, given: Mapping[TraceKey, KeptTrace]
 ) -> dict[TraceKey, KeptTrace]:
     """Add spans to their traces, and return all that is kept of these traces.
 
-    A trace that would have more than ``SPANS_OF_TRACE_MAX`` stays as it is and is not
-    returned.
+    A trace that would have more than ``SPANS_OF_TRACE_MAX``, or has more than
+    ``TRACE_BYTES_MAX``, stays as it is and is not returned.
     """
-    keys = sorted(
-        (key for key, trace in given.items() if len(trace.spans) <= SPANS_OF_TRACE_MAX),
-        key=lambda key: (key.agent_id, key.trace_id),
-    )
     merged: dict[TraceKey, KeptTrace] = {}
-    for start in range(0, len(keys), TRACES_AT_ONCE):
-        some = keys[start : start + TRACES_AT_ONCE]
-        merged |= await _merge(pool, {key: given[key] for key in some})
+    for some in await computed(len(given), _parts, given):
+        merged |= await _merge(pool, some)
     return merged
+
+
+def _parts(given: Mapping[TraceKey, KeptTrace]) -> list[dict[TraceKey, KeptTrace]]:
+    """Divide traces into parts of bounded size; a large trace is one by itself."""
+    parts: list[dict[TraceKey, KeptTrace]] = []
+    free = 0
+    for key in sorted(given, key=lambda key: (key.agent_id, key.trace_id)):
+        trace = given[key]
+        if trace.is_too_large:
+            continue
+        size = trace.size
+        if size > free or len(parts[-1]) == TRACES_AT_ONCE:
+            parts.append({})
+            free = BYTES_AT_ONCE
+        parts[-1][key] = trace
+        free -= size
+    return parts
 
 
 async def _merge(
@@ -127,6 +156,7 @@ async def _merge(
                 "inputs": [_text_json(trace.texts.input) for trace in given.values()],
                 "outputs": [_text_json(trace.texts.output) for trace in given.values()],
                 "spans_max": SPANS_OF_TRACE_MAX,
+                "bytes_max": TRACE_BYTES_MAX,
             },
         )
         rows = await cursor.fetchall()

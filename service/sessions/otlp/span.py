@@ -117,6 +117,12 @@ class KeptEntry:
     sealed_output: str | None
     sealed_error: str | None
 
+    @property
+    def size(self) -> int:
+        """The length of all texts."""
+        sealed = (self.sealed_input, self.sealed_output, self.sealed_error)
+        return sum(map(len, filter(None, sealed)))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptText:

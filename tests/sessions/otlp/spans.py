@@ -17,6 +17,8 @@ from tests.callers import Caller
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 TRACES = "/v1/traces"
+# The wire type of a field with a length.
+BYTES_FIELD = 2
 PROTOBUF = "application/x-protobuf"
 IS_REMOTE = 0x300
 
@@ -161,3 +163,24 @@ async def session(caller: Caller, session_id: str, at: Sequence[Exported]) -> An
     )
     assert reply.status == 200, reply.data
     return reply.data
+
+
+def empty_messages(count: int, *nesting: int) -> bytes:
+    """Return a request of empty messages; ``nesting`` are the numbers of their fields.
+
+    ``1`` makes resources, ``1, 2, 2`` spans of one resource and scope.
+    """
+    *outer, last = nesting
+    body = bytes([last << 3 | BYTES_FIELD, 0]) * count
+    for number in reversed(outer):
+        body = bytes([number << 3 | BYTES_FIELD]) + _varint(len(body)) + body
+    return body
+
+
+def _varint(number: int) -> bytes:
+    octets = bytearray()
+    while number > 0x7F:
+        octets.append(number & 0x7F | 0x80)
+        number >>= 7
+    octets.append(number)
+    return bytes(octets)

@@ -8,9 +8,11 @@ from prometheus_client import REGISTRY
 
 from service.resources import Resources
 from service.sessions.otlp import pending
+from service.sessions.otlp.ingest import TOO_LARGE
 from service.sessions.otlp.pending import delete_old_traces
 from tests.callers import Caller
 from tests.sessions.otlp.spans import NOON, export, llm, send, session, span
+from tests.sessions.otlp.test_routes import status_of
 from tests.sessions.recording import Recorder
 
 WORDS = "correct horse battery staple"
@@ -107,7 +109,7 @@ async def test_a_trace_takes_only_so_many_spans(
         export(recorder.agent_id, llm(4, 1, 5, 1), span(9, trace=9, session__id="b")),
     )
 
-    assert (more.rejected, more.reason) == (1, "a trace has too many spans")
+    assert (more.rejected, more.reason) == (1, TOO_LARGE)
     found = await session(ada, "chat", [taken, more])
     assert found["token_usage"]["total"] == 12
 
@@ -136,3 +138,25 @@ async def test_long_texts_are_cut_once(recorder: Recorder, ada: Caller) -> None:
     assert turn["input"] == "é" * 32_768
     assert turn["input_truncated"]
     assert turn["start_time"] == NOON.isoformat().replace("+00:00", "Z")
+
+
+async def test_a_trace_takes_only_so_long_texts(
+    recorder: Recorder, ada: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pending, "TRACE_BYTES_MAX", 4 * 1024)
+    begins = span(1, session__id="chat", input__value="x" * 900)
+    again = span(2, session__id="chat", input__value="y" * 2000)
+    taken = await send(recorder.caller, export(recorder.agent_id, begins))
+
+    more = await send(recorder.caller, export(recorder.agent_id, again))
+    after = await send(recorder.caller, export(recorder.agent_id, llm(3, 1, 5, 1)))
+    alone = await send(
+        recorder.caller,
+        export(recorder.agent_id, span(4, trace=4, input__value="z" * 5000)),
+    )
+
+    assert more.rejected == 0
+    assert after.status == alone.status == 400
+    assert TOO_LARGE == status_of(after).message == status_of(alone).message
+    found = await session(ada, "chat", [taken, more, after])
+    assert found["first_input"] == "x" * 900

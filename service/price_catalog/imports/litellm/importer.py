@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
 from service.errors import InvalidRequestError
+from service.http.json_bounds import has_more_parts
 from service.price_catalog.imports.exact_prices import (
     RefusedRowError,
 )
@@ -30,6 +31,8 @@ from service.price_catalog.periods import NAME_LENGTH_MAX
 
 SOURCE_NAME = "litellm"
 DOCUMENT_BYTES_MAX = 32 * 1024 * 1024
+# An entry of the published file has about 60, so that the most models fit.
+JSON_PARTS_MAX = 1_500_000
 
 
 class InvalidPriceSourceError(InvalidRequestError):
@@ -60,8 +63,8 @@ def import_litellm(document: bytes, *, version: str | None = None) -> Import:
     release or commit that it came from. Of duplicate keys in the file the last one
     counts, as for LiteLLM itself.
 
-    :raises InvalidPriceSourceError: the document isn't such a file, or is larger
-        than DOCUMENT_BYTES_MAX
+    :raises InvalidPriceSourceError: the document isn't such a file, or has more than
+        DOCUMENT_BYTES_MAX bytes or JSON_PARTS_MAX parts
     """
     entries = _parsed(document)
     listings: dict[tuple[str, str], list[_Listing]] = {}
@@ -86,6 +89,10 @@ def _parsed(document: bytes) -> dict[str, object]:
     if len(document) > DOCUMENT_BYTES_MAX:
         raise InvalidPriceSourceError(
             f"a price file has at most {DOCUMENT_BYTES_MAX} bytes"
+        )
+    if has_more_parts(document, JSON_PARTS_MAX):
+        raise InvalidPriceSourceError(
+            f"a price file has at most {JSON_PARTS_MAX} values, names and brackets"
         )
     try:
         entries = json.loads(
