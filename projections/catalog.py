@@ -12,6 +12,7 @@ from projections.connectors.projector import ConnectorsProjector
 from projections.destruction.projector import DestructionProjector
 from projections.engine.follower import Follower
 from projections.engine.projector import Projector
+from projections.gateway.projector import GatewayProjector
 from projections.price_catalog.projector import ProviderCatalogProjector
 from projections.secrets.projector import SecretsProjector
 from projections.sessions.projector import SessionsProjector
@@ -27,6 +28,7 @@ PROJECTORS: Final[tuple[Projector, ...]] = (
     AuditTrailProjector(),
     ConnectorsProjector(),
     DestructionProjector(),
+    GatewayProjector(),
     MerkleTreeProjector(),
     ProviderCatalogProjector(),
     SecretsProjector(),

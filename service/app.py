@@ -13,6 +13,7 @@ from projections.audit.trail.routes import routes as audit_reads
 from projections.connectors.queries import held_connectors
 from projections.connectors.routes import routes as connector_reads
 from projections.engine.snapshot import READ_POOL
+from projections.gateway.routes import routes as call_reads
 from projections.health.routes import HEALTH, Health
 from projections.health.routes import routes as probes
 from projections.price_catalog.cache import CATALOG_CACHE, CatalogCache
@@ -93,6 +94,7 @@ def operations() -> list[Operation]:
             definition_commands,
             agent_token_commands,
             approval_commands,
+            call_reads,
             connector_reads,
             tool_rule_commands,
             tool_rule_previews,

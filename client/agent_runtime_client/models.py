@@ -13,7 +13,9 @@ from agent_runtime_client.model import Model
 from agent_runtime_client.not_given import NOT_GIVEN, NotGiven
 from agent_runtime_client.secret import Secret
 
-ApprovalState = Literal["pending", "approved", "refused", "withdrawn", "expired"]
+ApprovalState = Literal[
+    "pending", "approved", "refused", "withdrawn", "expired", "used"
+]
 
 
 ImportOutcome = Literal["added", "changed", "unchanged", "held"]
@@ -159,6 +161,15 @@ class AnnotationSummary(Model):
     CONVERTERS = {
         "mean_score": float,
         "label_fractions": lambda value: list_of(LabelFraction.decode)(value),
+    }
+
+
+class ApprovalList(Model):
+    approvals: Sequence[ListedApproval]
+    end_cursor: int | None
+
+    CONVERTERS = {
+        "approvals": lambda value: list_of(ListedApproval.decode)(value),
     }
 
 
@@ -497,7 +508,7 @@ class Difference(Model):
 
 
 class ExplainedRule(Model):
-    """A rule of the connector; a decisive one matches and has the final stance.
+    """A rule of the connector; a decisive one matches and has the rules' stance.
 
     ``since`` is the event that added it.
     """
@@ -513,6 +524,59 @@ class ExplainedRule(Model):
     }
 
 
+class ExplainedToolCall(Model):
+    """A call with the decision as it was made; null for a tool that isn't known."""
+
+    id: UUID
+    position: int
+    at: datetime
+    agent_id: UUID
+    token_id: UUID
+    user_id: UUID | None
+    connector_id: UUID | None
+    tool: str | None
+    decision: Literal["admitted", "refused"]
+    reason: str | None
+    times: int
+    record_mode: Literal["strict", "batched"]
+    stance: str | None
+    rule: str | None
+    definition: str | None
+    approval_id: UUID | None
+    session_id: str | None
+    trace_id: str | None
+    outcome: (
+        Literal[
+            "ok",
+            "tool_error",
+            "upstream_error",
+            "timeout",
+            "cancelled",
+            "too_large",
+            "not_sent",
+            "running",
+            "unknown",
+        ]
+        | None
+    )
+    duration_ms: int | None
+    upstream_ms: int | None
+    request_bytes: int | None
+    answer_bytes: int | None
+    explanation: Explanation | None
+
+    CONVERTERS = {
+        "id": UUID,
+        "at": datetime.fromisoformat,
+        "agent_id": UUID,
+        "token_id": UUID,
+        "user_id": UUID,
+        "connector_id": UUID,
+        "approval_id": UUID,
+        "explanation": lambda value: Explanation.decode(value),
+    }
+
+
 class Explanation(Model):
     """A decision with the rules and grants that it is based on.
 
@@ -520,7 +584,9 @@ class Explanation(Model):
     log position of this answer. A retired connector doesn't exist, and a retired agent
     holds none. ``stance_since`` is the event that last changed the decision for this
     tool, ``granted_since`` the event that last granted or revoked the connector; null
-    if there was none.
+    if there was none. ``definition`` compares the tool's definition with the accepted
+    one, null if the connector lists no such tool; before its tools were first observed,
+    the rules alone decide.
     """
 
     agent_id: UUID
@@ -534,10 +600,14 @@ class Explanation(Model):
         "connector_not_granted",
         "no_connector",
         "agent_retired",
+        "new_definition",
+        "definition_changed",
+        "no_such_tool",
     ]
     connector_exists: bool
     granted: bool
     granted_since: Origin | None
+    definition: Standing | None
     rules: Sequence[ExplainedRule]
     version: int
     position: int
@@ -800,6 +870,37 @@ class LabelFraction(Model):
 
     CONVERTERS = {
         "fraction": float,
+    }
+
+
+class ListedApproval(Model):
+    """An approval as of the last time that it was asked for."""
+
+    id: UUID
+    agent_id: UUID
+    token_id: UUID
+    user_id: UUID | None
+    connector_id: UUID
+    tool: str
+    definition: str
+    state: ApprovalState
+    requested_at: datetime
+    expires_at: datetime
+    decided_by: UUID | None
+    reason: str | None
+    version: int
+    call_id: UUID | None
+
+    CONVERTERS = {
+        "id": UUID,
+        "agent_id": UUID,
+        "token_id": UUID,
+        "user_id": UUID,
+        "connector_id": UUID,
+        "requested_at": datetime.fromisoformat,
+        "expires_at": datetime.fromisoformat,
+        "decided_by": UUID,
+        "call_id": UUID,
     }
 
 
@@ -1675,6 +1776,71 @@ class TokenUsage(Model):
     cache_creation: int | None
 
 
+class ToolCallList(Model):
+    calls: Sequence[ToolCall]
+    end_cursor: int | None
+
+    CONVERTERS = {
+        "calls": lambda value: list_of(ToolCall.decode)(value),
+    }
+
+
+class ToolCall(Model):
+    """A call, or refused calls of the same kind (``times``).
+
+    ``outcome`` is ``running`` until the end is recorded, and ``unknown`` if it isn't
+    after ten minutes; null for a refusal, whose ``reason`` says why. ``rule`` is the
+    pattern that decided.
+    """
+
+    id: UUID
+    position: int
+    at: datetime
+    agent_id: UUID
+    token_id: UUID
+    user_id: UUID | None
+    connector_id: UUID | None
+    tool: str | None
+    decision: Literal["admitted", "refused"]
+    reason: str | None
+    times: int
+    record_mode: Literal["strict", "batched"]
+    stance: str | None
+    rule: str | None
+    definition: str | None
+    approval_id: UUID | None
+    session_id: str | None
+    trace_id: str | None
+    outcome: (
+        Literal[
+            "ok",
+            "tool_error",
+            "upstream_error",
+            "timeout",
+            "cancelled",
+            "too_large",
+            "not_sent",
+            "running",
+            "unknown",
+        ]
+        | None
+    )
+    duration_ms: int | None
+    upstream_ms: int | None
+    request_bytes: int | None
+    answer_bytes: int | None
+
+    CONVERTERS = {
+        "id": UUID,
+        "at": datetime.fromisoformat,
+        "agent_id": UUID,
+        "token_id": UUID,
+        "user_id": UUID,
+        "connector_id": UUID,
+        "approval_id": UUID,
+    }
+
+
 class ToolDecision(Model):
     tool: str
     before: Stance
@@ -1971,6 +2137,7 @@ __all__ = [
     "AgentTokenList",
     "AggregateDifference",
     "AnnotationSummary",
+    "ApprovalList",
     "ApprovalResource",
     "ApprovalState",
     "ApprovalWithArguments",
@@ -1993,6 +2160,7 @@ __all__ = [
     "DestroyedKey",
     "Difference",
     "ExplainedRule",
+    "ExplainedToolCall",
     "Explanation",
     "ExportedTraces",
     "Exposure",
@@ -2012,6 +2180,7 @@ __all__ = [
     "IssuedToken",
     "KnownPrice",
     "LabelFraction",
+    "ListedApproval",
     "ListedSecret",
     "LogCheckHealth",
     "Me",
@@ -2068,6 +2237,8 @@ __all__ = [
     "TokenList",
     "TokenSums",
     "TokenUsage",
+    "ToolCall",
+    "ToolCallList",
     "ToolDecision",
     "ToolDefinition",
     "ToolDifference",

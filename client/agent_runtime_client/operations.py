@@ -190,6 +190,15 @@ POST_APPROVAL_WITHDRAW: Final = Operation(
     "/api/mcp/agents/{agent_id}/approvals/{approval_id}/withdraw",
     takes_key=True,
 )
+GET_CALLS: Final = Operation(
+    "get_calls", "GET", "/api/mcp/calls", takes_min_position=True
+)
+GET_CALL: Final = Operation(
+    "get_call", "GET", "/api/mcp/calls/{call_id}", takes_min_position=True
+)
+GET_APPROVALS: Final = Operation(
+    "get_approvals", "GET", "/api/mcp/approvals", takes_min_position=True
+)
 BULK_UPDATE_TOOLS: Final = Operation(
     "bulk_update_tools", "PUT", "/api/mcp/agents/{agent_id}/tools", takes_key=True
 )

@@ -1,6 +1,7 @@
 """Why an agent may or may not call a tool."""
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 from uuid import UUID
@@ -12,6 +13,8 @@ from projections.engine.time_travel import AsOf
 from projections.tool_rules.origins import HoldingThen, RulesThen
 from service.agents.aggregate import Agent
 from service.connectors.aggregate import Connector
+from service.gateway.decision import PinReason, decide_pinned
+from service.gateway.definitions.aggregate import Standing, ToolDefinitions
 from service.tool_rules.aggregate import ToolRules
 from service.tool_rules.decision import (
     WITHOUT_A_MATCH,
@@ -26,11 +29,14 @@ Reason = Literal[
     "connector_not_granted",
     "no_connector",
     "agent_retired",
+    "new_definition",
+    "definition_changed",
+    "no_such_tool",
 ]
 
 
 class ExplainedRule(TypedDict):
-    """A rule of the connector; a decisive one matches and has the final stance.
+    """A rule of the connector; a decisive one matches and has the rules' stance.
 
     ``since`` is the event that added it.
     """
@@ -49,7 +55,9 @@ class Explanation(TypedDict):
     log position of this answer. A retired connector doesn't exist, and a retired agent
     holds none. ``stance_since`` is
     the event that last changed the decision for this tool, ``granted_since`` the event
-    that last granted or revoked the connector; null if there was none.
+    that last granted or revoked the connector; null if there was none. ``definition``
+    compares the tool's definition with the accepted one, null if the connector lists no
+    such tool; before its tools were first observed, the rules alone decide.
     """
 
     agent_id: UUID
@@ -61,6 +69,7 @@ class Explanation(TypedDict):
     connector_exists: bool
     granted: bool
     granted_since: Origin | None
+    definition: Standing | None
     rules: list[ExplainedRule]
     version: int
     position: int
@@ -84,7 +93,12 @@ async def explain(
     granted = (
         connector is not None and connector.is_granted_to(agent_id) and not retired
     )
-    stance = decide(matching, granted=granted)
+    definitions = await then.find(ToolDefinitions, ToolDefinitions.id_for(connector_id))
+    standing = definitions.standing(tool) if definitions else None
+    of_rules = decide(matching, granted=granted)
+    stance, pin = decide_pinned(
+        of_rules, matching, tool, standing, is_observed=definitions is not None
+    )
     origins = came_about.rules.rules.get(str(connector_id), {})
     return {
         "agent_id": agent_id,
@@ -95,17 +109,18 @@ async def explain(
         "reason": (
             "agent_retired"
             if retired
-            else _reason(exists=exists, granted=granted, matched=bool(matching))
+            else _reason(exists=exists, granted=granted, pin=pin, matching=matching)
         ),
         "connector_exists": exists,
         "granted": granted,
         "granted_since": came_about.holding.origin,
+        "definition": standing,
         "rules": [
             {
                 "tool_pattern": pattern,
                 "stance": Stance(each),
                 "matched": pattern in matching,
-                "decisive": granted and pattern in matching and each == stance,
+                "decisive": granted and pattern in matching and each == of_rules,
                 "since": origins[pattern][1],
             }
             for pattern, each in sorted(stances.items())
@@ -119,7 +134,30 @@ async def explain(
 class _CameAbout:
     rules: RulesThen = field(default_factory=RulesThen)
     holding: HoldingThen = field(default_factory=HoldingThen)
+    definitions: ToolDefinitions | None = None
     stance_since: Origin | None = None
+
+    def apply(self, authored: AuthoredEvent, agent_id: UUID) -> None:
+        self.rules.apply(authored)
+        self.holding.apply(authored, agent_id)
+        if isinstance(
+            authored.event,
+            ToolDefinitions.Created
+            | ToolDefinitions.Observed
+            | ToolDefinitions.Accepted,
+        ):
+            self.definitions = authored.event.mutate(self.definitions)
+
+    def decide(self, connector: str, tool: str) -> Stance:
+        matching = matching_rules(self.rules.stances(connector), tool)
+        stance, _ = decide_pinned(
+            decide(matching, granted=self.holding.granted),
+            matching,
+            tool,
+            self.definitions.standing(tool) if self.definitions else None,
+            is_observed=self.definitions is not None,
+        )
+        return stance
 
 
 async def _came_about(
@@ -137,9 +175,8 @@ def _folded(
     found = _CameAbout()
     stance = WITHOUT_A_MATCH
     for authored in events:
-        found.rules.apply(authored)
-        found.holding.apply(authored, agent_id)
-        now = found.rules.decide(connector, tool, granted=found.holding.granted)
+        found.apply(authored, agent_id)
+        now = found.decide(connector, tool)
         if now != stance:
             stance, found.stance_since = now, authored.origin
     return found
@@ -150,15 +187,28 @@ async def _events(
 ) -> list[AuthoredEvent]:
     events = [
         authored
-        for aggregate_id in (ToolRules.create_id(str(agent_id)), connector_id, agent_id)
+        for aggregate_id in (
+            ToolRules.create_id(str(agent_id)),
+            connector_id,
+            agent_id,
+            ToolDefinitions.id_for(connector_id),
+        )
         async for authored in then.events(aggregate_id)
     ]
     return sorted(events, key=lambda authored: authored.position)
 
 
-def _reason(*, exists: bool, granted: bool, matched: bool) -> Reason:
+def _reason(
+    *,
+    exists: bool,
+    granted: bool,
+    pin: PinReason | None,
+    matching: Mapping[str, Stance],
+) -> Reason:
     if not exists:
         return "no_connector"
     if not granted:
         return "connector_not_granted"
-    return "rule" if matched else "no_rule_matches"
+    if pin is not None:
+        return pin.value
+    return "rule" if matching else "no_rule_matches"

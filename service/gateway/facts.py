@@ -63,6 +63,10 @@ class Facts:
             return self.decide(tool)
         return await asyncio.to_thread(self.decide, tool)
 
+    @property
+    def slug(self) -> str:
+        return self.connector.slug if self.connector else ""
+
     def lists(self, tool: str) -> bool:
         return self.definitions is not None and tool in self.definitions.observed
 

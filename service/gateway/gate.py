@@ -176,8 +176,8 @@ class Gate(Protocol):
     async def caller(self, request: web.Request, agent_id: UUID) -> Caller:
         """Return who calls, by the agent token in ``Authorization``.
 
-        :raises UnauthenticatedError: no token, or none that is valid for an agent
-        :raises NotFoundError: it is another agent's, or the agent is retired
+        :raises UnauthenticatedError: no token, or none that is valid for this agent
+        :raises NotFoundError: the agent is retired
         :raises TooManyRequestsError: too many refused tokens from this address
         """
 
@@ -187,7 +187,8 @@ class Gate(Protocol):
         """Return what the caller may call or ask for, of one connector or of all.
 
         Decided as :meth:`admit` does, on definitions in the log; no upstream is asked.
-        In the order of connector id and tool name. Of a connector that the agent
+        In the order of connector id and tool name; the same object until something has
+        moved. Of a connector that the agent
         doesn't hold, or that doesn't exist: nothing.
         """
 
@@ -206,6 +207,16 @@ class Gate(Protocol):
 
     async def refused(self, caller: Caller, call: Call, reason: RefusalReason) -> None:
         """Record that the protocol side refused a call, before asking to admit it."""
+
+    async def refused_unlisted(
+        self, caller: Caller, connector_id: UUID | None, name: object
+    ) -> None:
+        """Record a call of a name that the caller's list doesn't have.
+
+        With tool and reason if the name is that of a tool that is denied or hidden;
+        any other name isn't recorded, as it could be anything. ``connector_id`` None:
+        the name is an alias.
+        """
 
     async def finished(
         self,

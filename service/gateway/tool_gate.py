@@ -219,7 +219,11 @@ class ToolGate:
         DECISIONS.labels("admitted").inc()
         mode = RecordMode.STRICT if verdict.call else RecordMode.BATCHED
         if verdict.call is None:
-            self.recorder.batched(caller.agent_id, _batched(caller, call, verdict))
+            self.recorder.batched(
+                caller.agent_id,
+                id_text(caller.token_id),
+                _batched(caller, call, verdict),
+            )
         self._under_way[verdict.call_id] = (caller.agent_id, mode)
         credential = verdict.secret.credential(self._vault) if verdict.secret else None
         return Admitted(
@@ -251,25 +255,35 @@ class ToolGate:
     async def refused(self, caller: Caller, call: Call, reason: RefusalReason) -> None:
         self._record_refusal(caller, call, reason)
 
+    async def refused_unlisted(
+        self, caller: Caller, connector_id: UUID | None, name: object
+    ) -> None:
+        work = self._work()
+        rules = await work.find(
+            ToolRules, ToolRules.create_id(id_text(caller.agent_id))
+        )
+        reason, tool = RefusalReason.UNKNOWN_TOOL, None
+        for each in [connector_id] if connector_id else connectors_named(rules):
+            facts = await find_facts(work, caller.agent_id, each)
+            prefix = "" if connector_id else f"{facts.slug}_"
+            if isinstance(name, str) and name.startswith(prefix):
+                known = name.removeprefix(prefix)
+                if facts.lists(known):
+                    decision = await facts.decide_quickly(known)
+                    connector_id, tool = each, known
+                    reason = decision.refusal or reason
+                    break
+        DECISIONS.labels(reason.value).inc()
+        self.recorder.refused(_refused(caller, connector_id, tool, reason))
+
     def _record_refusal(
         self, caller: Caller, call: Call, reason: RefusalReason
     ) -> None:
         DECISIONS.labels(reason.value).inc()
         # A name that the upstream doesn't list could hold anything.
-        is_known = reason not in (
-            RefusalReason.UNKNOWN_TOOL,
-            RefusalReason.CONNECTOR_NOT_GRANTED,
-        ) and self._is_listed(call)
-        self.recorder.refused(
-            RefusedCalls(
-                agent_id=caller.agent_id,
-                token_id=caller.token_id,
-                user_id=caller.user_id,
-                connector_id=call.connector_id,
-                tool=call.tool if is_known else None,
-                reason=reason,
-            )
-        )
+        is_known = reason is not RefusalReason.UNKNOWN_TOOL and self._is_listed(call)
+        tool = call.tool if is_known else None
+        self.recorder.refused(_refused(caller, call.connector_id, tool, reason))
 
     def _is_listed(self, call: Call) -> bool:
         known = self._log.cache.get(ToolDefinitions.id_for(call.connector_id))
@@ -290,7 +304,7 @@ class ToolGate:
             return
         agent_id, mode = under_way
         how: FinishedCall = {
-            "call_id": id_text(call_id),
+            "call_id": str(call_id),
             "outcome": outcome.value,
             "duration_ms": duration_ms,
             "upstream_ms": upstream_ms,
@@ -368,10 +382,22 @@ def _metadata(caller: Caller, call: Call) -> dict[str, str]:
     return metadata
 
 
+def _refused(
+    caller: Caller, connector_id: UUID | None, tool: str | None, reason: RefusalReason
+) -> RefusedCalls:
+    return RefusedCalls(
+        agent_id=caller.agent_id,
+        token_id=caller.token_id,
+        user_id=caller.user_id,
+        connector_id=connector_id,
+        tool=tool,
+        reason=reason,
+    )
+
+
 def _batched(caller: Caller, call: Call, admitted: Admission) -> BatchedCall:
     return {
-        "call_id": id_text(admitted.call_id),
-        "token_id": id_text(caller.token_id),
+        "call_id": str(admitted.call_id),
         "user_id": id_text(caller.user_id) if caller.user_id else None,
         "connector_id": id_text(call.connector_id),
         "tool": call.tool,

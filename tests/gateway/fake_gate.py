@@ -138,6 +138,11 @@ class FakeGate:
     async def refused(self, caller: Caller, call: Call, reason: RefusalReason) -> None:
         self.refusals.append(reason)
 
+    async def refused_unlisted(
+        self, caller: Caller, connector_id: UUID | None, name: object
+    ) -> None:
+        self.refusals.append(RefusalReason.UNKNOWN_TOOL)
+
     async def finished(
         self,
         call_id: UUID,

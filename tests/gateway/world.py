@@ -55,7 +55,7 @@ class World:
     def connector(self) -> str:
         return f"/api/mcp/connectors/{self.connector_id}"
 
-    async def rule(self, **stances: str) -> int:
+    async def rule(self, **stances: str) -> None:
         """Replace the rules; ``_`` stands for ``.`` and ``any`` for ``*``."""
         rules = [
             {
@@ -67,7 +67,6 @@ class World:
         ]
         reply = await self.ada.put(f"{self.agent}/tools", {"rules": rules})
         assert reply.status == 200, reply.data
-        return reply.position
 
     async def lists(self, *listed: Mapping[str, Any]) -> None:
         await observe(self.resources.log, self.connector_id, listed)

@@ -144,7 +144,7 @@ async def make_things(walk: Walk) -> Made:
 
     connector_id = await _connect(walk, agent_id)
     agent_token_id = await _open_gateway(walk, agent_id, connector_id)
-    approval_id = await _ask(walk, agent_id, connector_id, agent_token_id)
+    asked = await _ask(walk, agent_id, connector_id, agent_token_id)
     of_caller = {"whose": "caller"}
     await walk.call("put_connector_credential", of_caller, id=connector_id)
     await _keep_secrets(walk)
@@ -156,7 +156,7 @@ async def make_things(walk: Walk) -> Made:
             "user_id": user_id,
             "token_id": token["id"],
             "agent_token_id": agent_token_id,
-            "approval_id": approval_id,
+            **asked,
             "role": "auditor",
             "user_name": "grace",
             "agent_id": agent_id,
@@ -220,7 +220,9 @@ async def _open_gateway(walk: Walk, agent_id: str, connector_id: str) -> str:
     return str(token["id"])
 
 
-async def _ask(walk: Walk, agent_id: str, connector_id: str, token_id: str) -> str:
+async def _ask(
+    walk: Walk, agent_id: str, connector_id: str, token_id: str
+) -> dict[str, str]:
     """Ask for four calls: one is approved, one refused, one withdrawn, one open."""
     gate = walk.caller.client.app[GATE]
     caller = gateway.Caller(
@@ -249,7 +251,12 @@ async def _ask(walk: Walk, agent_id: str, connector_id: str, token_id: str) -> s
         await ask(issue)
     still_open = await ask(4)
     assert isinstance(still_open, Pending)
-    return str(still_open.approval_id)
+    walk.position = (await walk.caller.client.app[EVENT_LOG].head()).position
+    await walk.call("get_approvals", query={"agent_id": agent_id, "limit": 2})
+    admitted = {"agent_id": agent_id, "decision": "admitted"}
+    call_id = (await walk.call("get_calls", query=admitted)).data["calls"][0]["id"]
+    await walk.call("get_call", call_id=call_id)
+    return {"approval_id": str(still_open.approval_id), "call_id": call_id}
 
 
 async def _keep_secrets(walk: Walk) -> None:

@@ -45,6 +45,9 @@ _ROWS: Final = """
     get_tool_explanation            404      200      404      200     200
     get_connector_tools             404      200      404      404     404
     get_agent_tokens                404      403      404      200     403
+    get_calls                       200      200      200      200     200
+    get_call                        404      200      404      200     404
+    get_approvals                   200      200      200      200     200
     get_approval                    404      404      404      200     404
     get_definitions                 200      200      200      200     200
     get_secret_value                404      404      404      404     404

@@ -53,6 +53,7 @@ async def test_every_rule_is_listed_with_what_it_did(
         "reason": "rule",
         "connector_exists": True,
         "granted": True,
+        "definition": None,
         "granted_since": {
             "position": granted_at,
             "kind": "connector.granted_to_agent",

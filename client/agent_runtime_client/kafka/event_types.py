@@ -222,7 +222,6 @@ class AgentTokensIssuedV1:
     """A token lets this agent call its tools, for this user where it names one."""
 
     agent_id: str
-    token_id: str
     user_id: str | None
     issued_by: str
     label: str
@@ -235,7 +234,6 @@ class AgentTokensRevokedV1:
     """A token of the agent was revoked: no call is admitted with it any more."""
 
     agent_id: str
-    token_id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -253,7 +251,6 @@ class ApprovalsRequestedV1:
     approval_id: str
     connector_id: str
     tool: str
-    token_id: str
     user_id: str | None
     definition: str
     requested_at: str
@@ -727,7 +724,6 @@ class ToolCallAdmittedV1:
     """A call was admitted, and is forwarded only after this event."""
 
     agent_id: str
-    token_id: str
     user_id: str | None
     connector_id: str
     tool: str
@@ -765,9 +761,8 @@ class ToolCallRefusedV1:
     """Calls were refused: ``times`` since the last event about such calls."""
 
     agent_id: str
-    token_id: str
     user_id: str | None
-    connector_id: str
+    connector_id: str | None
     tool: str | None
     reason: str
     times: int

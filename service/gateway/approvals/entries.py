@@ -16,6 +16,7 @@ class ApprovalState(StrEnum):
     REFUSED = "refused"
     WITHDRAWN = "withdrawn"
     EXPIRED = "expired"
+    USED = "used"
 
 
 OPEN: Final = frozenset({ApprovalState.PENDING, ApprovalState.APPROVED})

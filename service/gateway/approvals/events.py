@@ -44,7 +44,7 @@ class Requested(_OfOneApproval):
     """
 
     TOPIC = "approvals.requested"
-    token_id: Published[Id]
+    token_id: str
     user_id: Published[Id | None]
     definition: Published[str]
     requested_at: Published[Time]

@@ -25,7 +25,6 @@ class BatchedCall(TypedDict):
     """A call that was admitted in the mode ``batched``."""
 
     call_id: Id
-    token_id: Id
     user_id: Id | None
     connector_id: Id
     tool: str
@@ -62,7 +61,7 @@ class ToolCall(LoggedAggregate):
 
         TOPIC = "tool_call.admitted"
         agent_id: Published[Id]
-        token_id: Published[Id]
+        token_id: str
         user_id: Published[Id | None]
         connector_id: Published[Id]
         tool: Published[str]
@@ -170,7 +169,7 @@ class ToolCallBatch(LoggedAggregate):
         """Calls of an agent were admitted, or have ended, in the mode ``batched``.
 
         A call is in ``admitted`` of one event and in ``finished`` of the same or a
-        later one.
+        later one. ``token_ids`` are those of the admitted calls.
 
         Emitted by ``tools/call`` at ``/mcp/agents/{agent_id}``, within 100 ms.
         """
@@ -179,6 +178,7 @@ class ToolCallBatch(LoggedAggregate):
         agent_id: Published[Id]
         admitted: Published[list[BatchedCall]]
         finished: Published[list[FinishedCall]]
+        token_ids: list[str]
 
         def sentence(self, named: Named) -> str:
             return (
@@ -194,6 +194,7 @@ class ToolCallBatch(LoggedAggregate):
         agent_id: str,
         admitted: list[BatchedCall],  # for readers of the event
         finished: list[FinishedCall],
+        token_ids: list[str],
         id: UUID | None = None,  # noqa: A002
     ) -> None:
         self.agent_id = agent_id
@@ -205,7 +206,7 @@ class ToolCallRefusal(LoggedAggregate):
     class Created(LoggedAggregate.Created):
         """Calls were refused: ``times`` since the last event about such calls.
 
-        ``tool`` is that of the last one; null if the connector has no such tool.
+        ``tool`` is null if the connector, or the agent's list, has no such tool.
         ``reason`` is ``unknown_tool``, ``connector_not_granted``, ``denied``,
         ``definition_changed``, ``approval_refused``, ``approval_expired``,
         ``approval_withdrawn``, ``too_many_approvals``, ``credential_missing``,
@@ -217,19 +218,21 @@ class ToolCallRefusal(LoggedAggregate):
 
         TOPIC = "tool_call.refused"
         agent_id: Published[Id]
-        token_id: Published[Id]
+        token_id: str
         user_id: Published[Id | None]
-        connector_id: Published[Id]
+        connector_id: Published[Id | None]
         tool: Published[str | None]
         reason: Published[str]
         times: Published[int]
 
         def sentence(self, named: Named) -> str:
             tool = repr(self.tool) if self.tool else "an unknown tool"
+            if self.connector_id:
+                tool += f" of connector {named(self.connector_id)}"
             times = f", {self.times} times" if self.times > 1 else ""
             return (
-                f"was refused {tool} of connector {named(self.connector_id)} as agent "
-                f"{named(self.agent_id)}: {self.reason}{times}"
+                f"was refused {tool} as agent {named(self.agent_id)}: "
+                f"{self.reason}{times}"
             )
 
     TOPIC = "tool_call_refusal"
@@ -240,7 +243,7 @@ class ToolCallRefusal(LoggedAggregate):
         agent_id: str,
         token_id: str,  # for readers of the event, as what follows
         user_id: str | None,
-        connector_id: str,
+        connector_id: str | None,
         tool: str | None,
         reason: str,
         times: int,

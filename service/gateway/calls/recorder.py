@@ -47,7 +47,7 @@ class RefusedCalls:
     agent_id: UUID
     token_id: UUID
     user_id: UUID | None
-    connector_id: UUID
+    connector_id: UUID | None
     tool: str | None
     reason: RefusalReason
 
@@ -64,6 +64,7 @@ class _OfAgent:
 
     admitted: list[BatchedCall] = field(default_factory=list)
     finished: list[FinishedCall] = field(default_factory=list)
+    token_ids: list[str] = field(default_factory=list)
     batch_id: UUID = field(default_factory=uuid4)
     is_doubtful: bool = False
 
@@ -103,9 +104,11 @@ class CallRecorder:
         """Record the end of a call that was admitted by an event of its own."""
         self._ended.append(how)
 
-    def batched(self, agent_id: UUID, call: BatchedCall) -> None:
+    def batched(self, agent_id: UUID, token_id: str, call: BatchedCall) -> None:
         """Record the admission of a call in the mode ``batched``."""
-        self._batches.setdefault(agent_id, _OfAgent()).admitted.append(call)
+        batch = self._batches.setdefault(agent_id, _OfAgent())
+        batch.admitted.append(call)
+        batch.token_ids.append(token_id)
         self._batched += 1
 
     def batched_ended(self, agent_id: UUID, how: FinishedCall) -> None:
@@ -226,6 +229,7 @@ async def _save_batches(
                 agent_id=str(agent_id),
                 admitted=batch.admitted,
                 finished=batch.finished,
+                token_ids=batch.token_ids,
             )
         )
 
@@ -246,7 +250,7 @@ def _refusal(calls: RefusedCalls, times: int) -> ToolCallRefusal:
         agent_id=str(calls.agent_id),
         token_id=str(calls.token_id),
         user_id=str(calls.user_id) if calls.user_id else None,
-        connector_id=str(calls.connector_id),
+        connector_id=str(calls.connector_id) if calls.connector_id else None,
         tool=calls.tool,
         reason=calls.reason.value,
         times=times,

@@ -119,6 +119,9 @@ class AgentServer:
         tools = await self._tools(incoming)
         tool = tools.by_name.get(name) if isinstance(name, str) else None
         if tool is None:
+            await self._gate.refused_unlisted(
+                incoming.caller, incoming.connector_id, name
+            )
             raise RpcError(INVALID_PARAMS, UNKNOWN_TOOL)
         result = await self._calls.answer(
             Asked(

@@ -75,7 +75,7 @@ class AgentTokens(LoggedAggregate):
 
         TOPIC = "agent_tokens.issued"
         agent_id: Published[Id]
-        token_id: Published[Id]
+        token_id: str
         user_id: Published[Id | None]
         issued_by: Published[Id]
         label: Published[str]
@@ -99,7 +99,7 @@ class AgentTokens(LoggedAggregate):
 
         TOPIC = "agent_tokens.revoked"
         agent_id: Published[Id]
-        token_id: Published[Id]
+        token_id: str
 
         def sentence(self, named: Named) -> str:
             return (

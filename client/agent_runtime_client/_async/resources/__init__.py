@@ -6,6 +6,7 @@ from agent_runtime_client._async.caller import AsyncCaller
 from agent_runtime_client._async.resources.agents import AsyncAgentsResource
 from agent_runtime_client._async.resources.audit import AsyncAuditResource
 from agent_runtime_client._async.resources.connectors import AsyncConnectorsResource
+from agent_runtime_client._async.resources.mcp import AsyncMcpResource
 from agent_runtime_client._async.resources.prices import AsyncPricesResource
 from agent_runtime_client._async.resources.secrets import AsyncSecretsResource
 from agent_runtime_client._async.resources.service import AsyncServiceResource
@@ -31,6 +32,10 @@ class AsyncResources:
     @cached_property
     def connectors(self) -> AsyncConnectorsResource:
         return AsyncConnectorsResource(self._caller)
+
+    @cached_property
+    def mcp(self) -> AsyncMcpResource:
+        return AsyncMcpResource(self._caller)
 
     @cached_property
     def prices(self) -> AsyncPricesResource:

@@ -7,6 +7,7 @@ from agent_runtime_client._sync.caller import Caller
 from agent_runtime_client._sync.resources.agents import AgentsResource
 from agent_runtime_client._sync.resources.audit import AuditResource
 from agent_runtime_client._sync.resources.connectors import ConnectorsResource
+from agent_runtime_client._sync.resources.mcp import McpResource
 from agent_runtime_client._sync.resources.prices import PricesResource
 from agent_runtime_client._sync.resources.secrets import SecretsResource
 from agent_runtime_client._sync.resources.service import ServiceResource
@@ -32,6 +33,10 @@ class Resources:
     @cached_property
     def connectors(self) -> ConnectorsResource:
         return ConnectorsResource(self._caller)
+
+    @cached_property
+    def mcp(self) -> McpResource:
+        return McpResource(self._caller)
 
     @cached_property
     def prices(self) -> PricesResource:

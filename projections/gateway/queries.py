@@ -1,0 +1,179 @@
+"""Queries of tool calls and approvals."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Literal
+from uuid import UUID
+
+from psycopg.rows import dict_row
+from typing_extensions import TypedDict
+
+from service.database import Db
+from service.gateway.approvals.resource import ApprovalResource
+
+# A call that was admitted and isn't finished after so long was cut off.
+CUT_OFF_AFTER = "interval '10 minutes'"
+
+SEEN = """
+       (%(everything)s
+            OR c.user_id = %(caller)s
+            OR c.agent_id IN (SELECT agent_id FROM read.agent_manager
+                               WHERE user_id = %(caller)s)
+            OR c.connector_id IN (SELECT id FROM read.connector
+                                   WHERE owner_id = %(caller)s))
+"""
+OUTCOME = f"""
+           CASE WHEN c.decision = 'admitted' THEN
+                coalesce(c.outcome, CASE WHEN c.at < now() - {CUT_OFF_AFTER}
+                                         THEN 'unknown' ELSE 'running' END)
+           END"""
+CALL_COLUMNS = f"""
+    SELECT c.id, c.place, c.position, c.at, c.agent_id, c.token_id, c.user_id,
+           c.connector_id, c.tool, c.decision, c.reason, c.times, c.record_mode,
+           c.stance, c.rule, c.definition, c.approval_id, c.session_id, c.trace_id,
+           {OUTCOME} AS outcome,
+           c.duration_ms, c.upstream_ms, c.request_bytes, c.answer_bytes
+      FROM read.tool_call c
+"""  # noqa: S608 # constants
+CALLS = f"""
+    {CALL_COLUMNS}
+     WHERE {SEEN}
+       AND (%(after)s::bigint IS NULL OR c.place < %(after)s)
+       AND (%(agent_id)s::uuid IS NULL OR c.agent_id = %(agent_id)s)
+       AND (%(connector_id)s::uuid IS NULL OR c.connector_id = %(connector_id)s)
+       AND (%(user_id)s::uuid IS NULL OR c.user_id = %(user_id)s)
+       AND (%(tool)s::text IS NULL OR c.tool = %(tool)s)
+       AND (%(decision)s::text IS NULL OR c.decision = %(decision)s)
+       AND (%(outcome)s::text IS NULL OR {OUTCOME} = %(outcome)s)
+       AND (%(session_id)s::text IS NULL OR c.session_id = %(session_id)s)
+       AND (%(trace_id)s::text IS NULL OR c.trace_id = %(trace_id)s)
+       AND (%(start_time)s::timestamptz IS NULL OR c.at >= %(start_time)s)
+       AND (%(end_time)s::timestamptz IS NULL OR c.at < %(end_time)s)
+     ORDER BY c.place DESC
+     LIMIT %(limit)s
+"""  # constants
+CALL = f"{CALL_COLUMNS} WHERE {SEEN} AND c.id = %(id)s"  # constants
+APPROVALS = f"""
+    SELECT c.id, c.place, c.agent_id, c.token_id, c.user_id, c.connector_id, c.tool,
+           c.definition,
+           CASE WHEN c.state IN ('pending', 'approved') AND c.expires_at <= now()
+                THEN 'expired' ELSE c.state END AS state,
+           c.requested_at, c.expires_at, c.decided_by, c.reason, c.call_id, c.version
+      FROM read.approval c
+     WHERE {SEEN}
+       AND (%(after)s::bigint IS NULL OR c.place < %(after)s)
+       AND (%(agent_id)s::uuid IS NULL OR c.agent_id = %(agent_id)s)
+       AND (%(connector_id)s::uuid IS NULL OR c.connector_id = %(connector_id)s)
+       AND (%(state)s::text IS NULL
+            OR CASE WHEN c.state IN ('pending', 'approved') AND c.expires_at <= now()
+                    THEN 'expired' ELSE c.state END = %(state)s)
+     ORDER BY c.place DESC
+     LIMIT %(limit)s
+"""  # noqa: S608 # constants
+RECORDED = """
+    SELECT connector_id, tool, stance, sum(times)::bigint AS calls, max(at) AS last
+      FROM read.tool_call
+     WHERE agent_id = %(agent_id)s AND connector_id = ANY (%(connectors)s)
+       AND at >= %(since)s AND tool IS NOT NULL
+     GROUP BY connector_id, tool, stance
+     ORDER BY calls DESC, connector_id, tool
+     LIMIT %(limit)s
+"""
+
+Outcome = Literal[
+    "ok",
+    "tool_error",
+    "upstream_error",
+    "timeout",
+    "cancelled",
+    "too_large",
+    "not_sent",
+    "running",
+    "unknown",
+]
+
+
+class ToolCallResource(TypedDict):
+    """A call, or refused calls of the same kind (``times``).
+
+    ``outcome`` is ``running`` until the end is recorded, and ``unknown`` if it isn't
+    after ten minutes; null for a refusal, whose ``reason`` says why. ``rule`` is the
+    pattern that decided.
+    """
+
+    id: UUID
+    position: int
+    at: datetime
+    agent_id: UUID
+    token_id: UUID
+    user_id: UUID | None
+    connector_id: UUID | None
+    tool: str | None
+    decision: Literal["admitted", "refused"]
+    reason: str | None
+    times: int
+    record_mode: Literal["strict", "batched"]
+    stance: str | None
+    rule: str | None
+    definition: str | None
+    approval_id: UUID | None
+    session_id: str | None
+    trace_id: str | None
+    outcome: Outcome | None
+    duration_ms: int | None
+    upstream_ms: int | None
+    request_bytes: int | None
+    answer_bytes: int | None
+
+
+class PlacedCall(ToolCallResource):
+    place: int
+
+
+class ListedApproval(ApprovalResource):
+    """An approval as of the last time that it was asked for."""
+
+    call_id: UUID | None
+
+
+class PlacedApproval(ListedApproval):
+    place: int
+
+
+async def calls_seen(
+    db: Db, *, caller: UUID, everything: bool, limit: int, **filters: Any
+) -> list[PlacedCall]:
+    """Return calls that a user may see, latest first; null filters don't count."""
+    async with db.cursor(row_factory=dict_row) as cursor:
+        given: Mapping[str, Any] = {
+            "caller": caller,
+            "everything": everything,
+            "limit": limit,
+            **filters,
+        }
+        await cursor.execute(CALLS, given)
+        return await cursor.fetchall()  # type: ignore[return-value]
+
+
+async def call_seen(
+    db: Db, call_id: UUID, *, caller: UUID, everything: bool
+) -> PlacedCall | None:
+    async with db.cursor(row_factory=dict_row) as cursor:
+        given = {"caller": caller, "everything": everything, "id": call_id}
+        await cursor.execute(CALL, given)
+        return await cursor.fetchone()  # type: ignore[return-value]
+
+
+async def approvals_seen(
+    db: Db, *, caller: UUID, everything: bool, limit: int, **filters: Any
+) -> list[PlacedApproval]:
+    """Return approvals that a user may see, latest first."""
+    async with db.cursor(row_factory=dict_row) as cursor:
+        given: Mapping[str, Any] = {
+            "caller": caller,
+            "everything": everything,
+            "limit": limit,
+            **filters,
+        }
+        await cursor.execute(APPROVALS, given)
+        return await cursor.fetchall()  # type: ignore[return-value]

@@ -1,0 +1,58 @@
+CREATE TABLE tool_call (
+    place         bigint      PRIMARY KEY,
+    id            uuid        NOT NULL,
+    position      bigint      NOT NULL,
+    at            timestamptz NOT NULL,
+    agent_id      uuid        NOT NULL,
+    token_id      uuid        NOT NULL,
+    user_id       uuid,
+    connector_id  uuid,
+    tool          text,
+    decision      text        NOT NULL,
+    reason        text,
+    times         bigint      NOT NULL,
+    record_mode   text        NOT NULL,
+    stance        text,
+    rule          text,
+    definition    text,
+    approval_id   uuid,
+    session_id    text,
+    trace_id      text,
+    outcome       text,
+    duration_ms   bigint,
+    upstream_ms   bigint,
+    request_bytes bigint,
+    answer_bytes  bigint
+);
+CREATE UNIQUE INDEX ON tool_call (id);
+CREATE INDEX ON tool_call (agent_id, place);
+CREATE INDEX ON tool_call (connector_id, place);
+CREATE INDEX ON tool_call (user_id, place) WHERE user_id IS NOT NULL;
+CREATE INDEX ON tool_call (trace_id) WHERE trace_id IS NOT NULL;
+CREATE INDEX ON tool_call (session_id, place) WHERE session_id IS NOT NULL;
+COMMENT ON COLUMN tool_call.place IS
+    'Of the event, times a million, and the number of the call in it: the order of lists.';
+COMMENT ON COLUMN tool_call.times IS 'Refusals that one event stands for; 1 for a call.';
+
+-- One row for each time that a person was asked.
+CREATE TABLE approval (
+    place        bigint      PRIMARY KEY,
+    id           uuid        NOT NULL,
+    agent_id     uuid        NOT NULL,
+    token_id     uuid        NOT NULL,
+    user_id      uuid,
+    connector_id uuid        NOT NULL,
+    tool         text        NOT NULL,
+    definition   text        NOT NULL,
+    state        text        NOT NULL,
+    requested_at timestamptz NOT NULL,
+    expires_at   timestamptz NOT NULL,
+    decided_by   uuid,
+    reason       text,
+    call_id      uuid,
+    version      bigint      NOT NULL
+);
+CREATE INDEX ON approval (agent_id, id, place);
+CREATE INDEX ON approval (connector_id, place);
+COMMENT ON COLUMN approval.place IS 'Position of the request; the order of the list.';
+COMMENT ON COLUMN approval.version IS 'Of the event that changed it last: for If-Match.';
