@@ -86,6 +86,31 @@ async def test_a_dry_run_shows_the_request_and_sends_nothing(art: Art) -> None:
     assert (await art("agents", "list")).data == []
 
 
+async def test_repricing_compares_or_records(art: Art, ada: Caller) -> None:
+    agent = (await ada.post("/api/catalog/agents", {"name": "a"})).data["id"]
+    start = {"agent_id": agent, "session_id": "s"}
+    await ada.post("/api/observability/session", start)
+    noon = "2026-03-01T12:00:00Z"
+    turn = {"turn_id": "t", "started_at": noon, "ended_at": noon}
+    used = {"provider": "p", "model": "m", "prompt_tokens": 1, "completion_tokens": 0}
+    await ada.post("/api/observability/session/s/turns", {**turn, **used})
+    await ada.post("/api/llm-router/providers", {"key": "p", "display_name": "P"})
+    price = {"provider": "p", "model": "m", "effective_from": "2026-01-01T00:00:00Z"}
+    amounts = {"input_price_per_1m": 1, "output_price_per_1m": 1}
+    await ada.post("/api/llm-router/prices", {**price, **amounts})
+    command = ("prices", "reprice-sessions", noon, "2026-03-02T00:00:00Z")
+
+    dry = await art(*command, "--dry-run")
+    unconfirmed = await art(*command)
+    done = await art(*command, "--yes")
+    again = await art(*command, "--dry-run")
+
+    assert unconfirmed.code == 2
+    assert (dry.data["dry_run"], dry.data["turns_changed"]) == (True, 1)
+    assert (done.data["dry_run"], done.data["turns_changed"]) == (False, 1)
+    assert again.data["turns_changed"] == 0
+
+
 async def test_a_secret_comes_from_standard_input_and_is_never_shown(art: Art) -> None:
     shown = await art("secrets", "create", "openai", "--dry-run", stdin=b"sk-1\n")
     made = await art("secrets", "create", "openai", "--yes", stdin=b"sk-1\n")

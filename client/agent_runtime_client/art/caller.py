@@ -1,5 +1,6 @@
 """Calls operations for the command line: answers stay as the API gave them."""
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -62,4 +63,17 @@ class PlainCaller(Caller):
 
 
 def _changes_nothing(call: Call) -> bool:
-    return call.path.endswith("/preview") or call.query.get("dry_run") == "true"
+    if call.path.endswith("/preview") or call.query.get("dry_run") == "true":
+        return True
+    return _asks_for_a_dry_run(call.content)
+
+
+def _asks_for_a_dry_run(body: Any) -> bool:
+    # Price lists are long: most bodies needn't be read.
+    if not isinstance(body, bytes) or b'"dry_run"' not in body:
+        return False
+    try:
+        sent = json.loads(body)
+    except ValueError:
+        return False
+    return isinstance(sent, dict) and sent.get("dry_run") is True

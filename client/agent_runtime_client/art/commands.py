@@ -36,8 +36,8 @@ def run_method(options: argparse.Namespace) -> None:
         }
     except (OSError, ValueError) as error:
         raise UsageError(str(error)) from None
-    if options.dry_run and "dry_run" in {each.name for each in parameters_of(method)}:
-        arguments["dry_run"] = True
+    if "dry_run" in {each.name for each in parameters_of(method)}:
+        arguments["dry_run"] = options.dry_run
     with caller_of(options) as caller:
         result = method(resource_of(options.thing)(caller), **arguments)
         output.write(_shown(result, arguments.get("limit")), options.output)
