@@ -93,8 +93,10 @@ class Ingest:
         recording.log = RememberedAbsences(self.log, absent)
         kept = await self._kept(reported, recording)
         merged = await merge_spans(self.pool, kept)
-        for key in kept.keys() - merged.keys():
-            outcome.reject(len(kept[key].spans), TOO_LARGE)
+        for key, trace in kept.items():
+            if key not in merged:
+                outcome.reject(len(trace.spans), TOO_LARGE)
+            await pace.pause()
         await self._record(merged, kept, recording, outcome)
         outcome.count()
         return outcome
