@@ -21,7 +21,7 @@ bin = $(VENV)/bin
 .PHONY: serve test costs coverage test-fast test-phoenix faults worst-inputs bench bench-check check format contract examples lock clean recordings
 
 serve: $(VENV)/.installed
-	$(bin)/agent-runtime serve --data-dir $(DATA) --demo
+	$(bin)/agent-runtime serve --data-dir $(DATA) --demo --gateway-networks 127.0.0.0/8
 
 test: $(VENV)/.installed-for-tests
 	$(bin)/pytest --numprocesses 3 --no-loadscope-reorder

@@ -27,6 +27,7 @@ from service.console.routes import SIGN_IN_CODES
 from service.database import CheckedPool
 from service.demo.api import DemoError
 from service.demo.load import load_demo
+from service.demo.tools import demo_tools
 from service.embedded_postgres.server import EmbeddedPostgres
 from service.errors import UnavailableError
 from service.gateway.serving import GatewaySettings
@@ -80,7 +81,8 @@ async def serve(
             await _start_relay(stack, kafka, resources)
         app, base_url = await _start_http(stack, config, resources)
         if config.demo:
-            await _load_demo(base_url, config.data_dir)
+            tools_url = await stack.enter_async_context(demo_tools(config.data_dir))
+            await _load_demo(base_url, config.data_dir, tools_url)
         await stack.enter_async_context(measuring_loop_delay())
         _tune_garbage_collection()
         _announce(config, base_url, token_file, app)
@@ -155,9 +157,9 @@ async def _start_http(
     return app, base_url
 
 
-async def _load_demo(base_url: str, data_dir: Path) -> None:
+async def _load_demo(base_url: str, data_dir: Path, tools_url: str) -> None:
     try:
-        await load_demo(base_url, data_dir)
+        await load_demo(base_url, data_dir, tools_url)
     except* (DemoError, OSError) as errors:
         reasons = "; ".join(map(str, errors.exceptions))
         logger.exception("the demo data is incomplete", extra={"reason": reasons})

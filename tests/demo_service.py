@@ -45,7 +45,8 @@ def demo_service(folder: Path) -> Iterator[DemoService]:
         f'#!/bin/sh\nexec "{sys.executable}" -P "{ROOT}/tests/curl.py" "$@"\n'
     )
     curl.chmod(0o700)
-    server = serving("--demo", log=folder / "log", folder=folder)
+    options = ("--demo", "--gateway-networks", "127.0.0.0/8")
+    server = serving(*options, log=folder / "log", folder=folder)
     environment = own_environment()
     environment["PATH"] = ":".join(
         [str(programs), str(Path(sys.executable).parent), environment["PATH"]]

@@ -4,6 +4,7 @@ import logging
 import secrets
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Final
 
 from aiohttp import ClientSession
 
@@ -17,17 +18,22 @@ logger = logging.getLogger(__name__)
 
 CHATS_LOGGED_EVERY = 50
 
+# Where an agent's client finds the gateway, and its token.
+AGENT_URL_FILE: Final = "agent-url"
+AGENT_TOKEN_FILE: Final = "agent-token"  # noqa: S105 # a file's name
+
+TRACKER = ("Issue tracker", "Read and file issues.")
 CONNECTORS = (
-    ("Issue tracker", "https://tracker.demo.example/mcp", "Read and file issues."),
     ("Calendar", "https://calendar.demo.example/mcp", "Read and plan appointments."),
     ("Payments", "https://payments.demo.example/mcp", "Look up and send payments."),
 )
 
 
-async def load_demo(base_url: str, data_dir: Path) -> bool:
+async def load_demo(base_url: str, data_dir: Path, tools_url: str) -> bool:
     """Load the demo unless there are agents already; return whether it was loaded.
 
-    Prices are real; people, agents and chats are invented.
+    Prices are real; people, agents and chats are invented. ``tools_url`` is where the
+    issue tracker's tools are.
 
     :raises DemoError: when the API refuses a step
     """
@@ -35,13 +41,22 @@ async def load_demo(base_url: str, data_dir: Path) -> bool:
     request_id = f"demo-{secrets.token_hex(8)}"
     async with ClientSession(headers={"X-Request-Id": request_id}) as http:
         with requests_not_logged(request_id):
-            return await _load(Api(http, base_url, token))
+            agent = await _load(Api(http, base_url, token), tools_url)
+    if agent is None:
+        return False
+    agent_id, agent_token = agent
+    url = f"{base_url}/mcp/agents/{agent_id}"
+    (data_dir / AGENT_URL_FILE).write_text(url + "\n", encoding="ascii")
+    token_file = data_dir / AGENT_TOKEN_FILE
+    token_file.touch(mode=0o600)
+    token_file.write_text(agent_token + "\n", encoding="ascii")
+    return True
 
 
-async def _load(admin: Api) -> bool:
+async def _load(admin: Api, tools_url: str) -> tuple[str, str] | None:
     if (await admin.get("/api/catalog/agents?limit=1"))["agents"]:
         logger.info("demo data not loaded: there are agents already")
-        return False
+        return None
     logger.info("loading demo data: model prices")
     await import_real_prices(admin)
     logger.info("loading demo data: users, agents, connectors, tool rules")
@@ -49,7 +64,8 @@ async def _load(admin: Api) -> bool:
     ben = await admin.as_new_user("ben")
     runtime = await admin.as_new_user("runtime", "runtime")
     await admin.as_new_user("olga", "auditor")
-    triage, clerk = await _agents_and_rules(ada, ben)
+    triage, clerk = await _agents_and_rules(ada, ben, tools_url)
+    issued = await ben.post(f"/api/mcp/agents/{triage}/tokens", {"label": "demo"})
     await ada.post(
         "/api/secrets", {"name": "TRACKER_TOKEN", "value": secrets.token_urlsafe(24)}
     )
@@ -57,7 +73,7 @@ async def _load(admin: Api) -> bool:
         runtime, [triage, clerk], now=datetime.now(UTC), progress=_log_chats
     )
     logger.info("demo data loaded", extra={"chats": chats})
-    return True
+    return triage, issued["token"]
 
 
 def _log_chats(recorded: int, chats: int) -> None:
@@ -65,7 +81,7 @@ def _log_chats(recorded: int, chats: int) -> None:
         logger.info("loading demo data: %d of %d chats", recorded, chats)
 
 
-async def _agents_and_rules(ada: Api, ben: Api) -> tuple[str, str]:
+async def _agents_and_rules(ada: Api, ben: Api, tools_url: str) -> tuple[str, str]:
     """Let two people share connectors with two agents and set their rules."""
     triage = (await ben.post("/api/catalog/agents", {"name": "Support triage"}))["id"]
     clerk = (await ada.post("/api/catalog/agents", {"name": "Invoice clerk"}))["id"]
@@ -76,7 +92,10 @@ async def _agents_and_rules(ada: Api, ben: Api) -> tuple[str, str]:
                 {"name": name, "url": url, "description": description},
             )
         )["id"]
-        for name, url, description in CONNECTORS
+        for name, url, description in (
+            (TRACKER[0], tools_url, TRACKER[1]),
+            *CONNECTORS,
+        )
     ]
     await ada.post(f"/api/mcp/connectors/{calendar}/grants/public")
     # The tracker's owner offers it, the agent's manager accepts: two consents.
@@ -88,9 +107,9 @@ async def _agents_and_rules(ada: Api, ben: Api) -> tuple[str, str]:
         f"/api/mcp/agents/{triage}/tools",
         {
             "rules": [
-                _rule(tracker, "issues.read_*", "allow"),
-                _rule(tracker, "issues.create", "ask"),
-                _rule(tracker, "issues.delete*", "deny"),
+                _rule(tracker, "list_*", "allow"),
+                _rule(tracker, "create_issue", "ask"),
+                _rule(tracker, "delete_*", "deny"),
                 _rule(calendar, "*", "allow"),
             ]
         },

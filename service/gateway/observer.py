@@ -29,6 +29,8 @@ AT_ONCE_MAX: Final = 8
 INTERVAL_MIN_S: Final = 60.0
 INTERVAL_S: Final = 15 * 60.0
 INTERVAL_MAX_S: Final = 60 * 60.0
+# After a failure; doubled after each further one.
+RETRY_S: Final = 5.0
 # An upstream that says again and again that its list has changed.
 CHANGES_INTERVAL_S: Final = 10.0
 CONNECTORS_MAX: Final = 4096
@@ -42,7 +44,7 @@ class _Schedule:
 
     version: int
     due: float
-    retry_s: float = INTERVAL_MIN_S
+    retry_s: float = RETRY_S
 
 
 class DefinitionObserver:
@@ -121,7 +123,7 @@ class DefinitionObserver:
     def _failed(self, upstream: Upstream, error: Exception) -> None:
         before = self._schedules.get(upstream.connector_id)
         is_same = before is not None and before.version == upstream.version
-        retry_s = before.retry_s if before is not None and is_same else INTERVAL_MIN_S
+        retry_s = before.retry_s if before is not None and is_same else RETRY_S
         self._schedules[upstream.connector_id] = _Schedule(
             upstream.version,
             time.monotonic() + retry_s,
