@@ -9,4 +9,29 @@ PAGES: Final[Mapping[str, Callable[[DemoData], str]]] = {
     "overview": lambda _: "overview",
     "sessions": lambda _: "sessions",
     "session": lambda demo: f"sessions/{demo.session_id}",
+    "usage": lambda _: "usage?by=model",
+    "agents": lambda _: "agents",
+    "agent": lambda demo: f"agents/{demo.agent_id}",
+    "connectors": lambda _: "connectors",
+    "connector": lambda demo: f"connectors/{demo.connector_id}",
+    "explain": lambda demo: (
+        f"explain?connector={demo.connector_id}&tool=issues.create"
+        f"&agent={demo.agent_id}&other=100"
+    ),
+    "explain-all": lambda demo: (
+        f"explain?connector={demo.connector_id}&tool=issues.create"
+    ),
+    "secrets": lambda _: "secrets",
+    "secret": lambda _: "secrets/TRACKER_TOKEN",
+    "prices": lambda _: "prices?provider=openai",
+    "price": lambda _: "prices/openai/gpt-4o-mini",
+    "audit": lambda _: "audit",
+    "entry": lambda demo: f"audit/{demo.position}",
+    "verify": lambda demo: f"verify?position={demo.position}",
+    "users": lambda _: "users",
+    "user": lambda demo: f"users/{demo.user_id}",
+    "operation": lambda _: "operation",
+    "find": lambda demo: f"find/{demo.connector_id}",
 }
+# What some address asks for is refused to whoever signs in there, also to admin.
+REFUSING: Final = {"secret", "find"}

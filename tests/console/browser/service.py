@@ -26,12 +26,21 @@ class DemoData:
     connector_id: str
     session_id: str
     user_id: str
+    # Of the entry by which the example agent got its rules.
+    position: int
 
     def call(
         self, method: str, path: str, body: Any = None, *, user: str = "admin"
     ) -> Any:
         """Call the API as a user and return the data of its answer."""
         return called(self.url, self.tokens[user], method, path, body)
+
+    def text(self, path: str) -> str:
+        """Return a text that everybody may read, such as a checkpoint."""
+        headers = {"Authorization": f"Bearer {self.tokens['olga']}"}
+        request = Request(self.url + path, headers=headers)  # noqa: S310
+        with urlopen(request) as response:  # noqa: S310
+            return str(response.read().decode())
 
 
 def called(url: str, token: str, method: str, path: str, body: Any = None) -> Any:
@@ -86,4 +95,7 @@ def _look(url: str, admin: str, sign_in_url: str) -> DemoData:
         connector_id=tracker,
         session_id=sessions[0]["session_id"],
         user_id=users["ada"],
+        position=call("GET", "/api/audit/events?kind=tool_rules.replaced&limit=1")[
+            "entries"
+        ][0]["position"],
     )

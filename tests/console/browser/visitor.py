@@ -80,6 +80,9 @@ class Visitor:
         for key in keys:
             self.page.keyboard.press(key)
 
+    def type(self, text: str) -> None:
+        self.page.keyboard.type(text)
+
     def tab_to(self, name: str, role: str | None = None, steps: int = 200) -> None:
         """Press Tab until the element of this accessible name has the focus."""
         for _ in range(steps):

@@ -51,7 +51,7 @@ export function Chart({ caption, x, series, rows, columns, bars = false, unit = 
       const width = Math.max(200, holder.current.clientWidth);
       chart = new uPlot(optionsOf(series, width, { bars, zone, unit, times }, uPlot), [x, ...series.map((each) => each.values)], holder.current);
     };
-    const resized = new ResizeObserver(() => chart?.setSize({ width: Math.max(200, holder.current.clientWidth), height: HEIGHT }));
+    const resized = new ResizeObserver(() => holder.current && chart?.setSize({ width: Math.max(200, holder.current.clientWidth), height: HEIGHT }));
     draw().then(() => holder.current && resized.observe(holder.current));
     dark.addEventListener("change", draw);
     return () => {

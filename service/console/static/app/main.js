@@ -2,7 +2,8 @@
 import { onChange, requestsUnderWay } from "./api.js";
 import { PAGES, pageOf } from "./pages.js";
 import { Failure, Page } from "./parts.js";
-import { forgetNames } from "./names.js";
+import { forgetNames, namesFor } from "./names.js";
+import { PageReads, newReads } from "./reads.js";
 import { go, link, setQuery, useRoute } from "./route.js";
 import { Me, FOR_AUDITORS, seesEverything, signOut, whoAmI } from "./me.js";
 import { SignIn } from "./sign_in.js";
@@ -64,7 +65,13 @@ function Shown({ route }) {
   if (error) return html`<${Failure} error=${{ status: 0, message: "This page's script can't be loaded" }} />`;
   if (!name) return html`<${Page} title="No such page"><p>The address names no page of the console. <a href=${link("overview")}>Go to the overview</a>.</p><//>`;
   if (module?.name !== name) return html`<p class="working" role="status">Loading the page …</p>`;
-  return html`<${module.View} key=${route.path.join("/")} id=${route.path[1]} rest=${route.path.slice(1)} query=${route.query} />`;
+  return html`<${Whole} key=${route.path.join("/")} View=${module.View} route=${route} />`;
+}
+
+// A page with the list of what it has read.
+function Whole({ View, route }) {
+  const reads = useMemo(newReads, []);
+  return html`<${PageReads.Provider} value=${reads}><${View} id=${route.path[1]} rest=${route.path.slice(1)} query=${route.query} /><//>`;
 }
 
 function Console({ me, leave }) {
@@ -111,7 +118,10 @@ function Root() {
   const [error, setError] = useState(null);
   const look = () => {
     setError(null);
-    whoAmI().then(setMe).catch(setError);
+    whoAmI().then((user) => {
+      namesFor(user !== null && seesEverything(user));
+      setMe(user);
+    }).catch(setError);
   };
   useEffect(() => {
     if (location.hash.startsWith("#code=")) setMe(null);

@@ -3,7 +3,7 @@ import { curlOf } from "./api.js";
 import { PageReads } from "./reads.js";
 import { link, setQuery, useRoute } from "./route.js";
 import { ago } from "./time.js";
-import { html, useContext, useEffect, useId, useMemo, useRef, useState } from "./ui.js";
+import { html, useContext, useEffect, useId, useState } from "./ui.js";
 
 export function Copy({ label, text }) {
   const [said, setSaid] = useState("");
@@ -34,24 +34,12 @@ function AsOf({ reads }) {
 
 // A page: its heading, how recent it is, and ways to repeat it elsewhere.
 export function Page({ title, lead, children, actions }) {
-  const [reads, setReads] = useState(new Map());
-  const heading = useRef(null);
-  const changed = (change) => setReads((before) => {
-    const after = new Map(before);
-    change(after);
-    return after;
-  });
-  const value = useMemo(() => ({
-    report: (key, read) => changed((all) => all.set(key, read)),
-    forget: (key) => changed((all) => all.delete(key)),
-  }), []);
+  const shown = useContext(PageReads).useAll();
   useEffect(() => {
     document.title = `${title} – Agent Runtime`;
   }, [title]);
-  const shown = [...reads.values()];
-  return html`<${PageReads.Provider} value=${value}>
-    <div class="head">
-      <h1 tabindex="-1" ref=${heading}>${title}</h1>
+  return html`<div class="head">
+      <h1 tabindex="-1" >${title}</h1>
       ${shown.length > 0 && html`<p class="tools">
         <${AsOf} reads=${shown} />
         <button type="button" class="quiet" onClick=${() => shown.forEach((read) => read.refresh())}>Refresh</button>
@@ -61,8 +49,7 @@ export function Page({ title, lead, children, actions }) {
     </div>
     ${lead && html`<p class="lead">${lead}</p>`}
     ${actions}
-    ${children}
-  <//>`;
+    ${children}`;
 }
 
 const ADVICE = {

@@ -2,11 +2,38 @@
 import { get } from "./api.js";
 import { createContext, useContext, useEffect, useMemo, useState } from "./ui.js";
 
-// The reads of the page that is shown: key -> { path, query, position, readAt, refresh }.
-export const PageReads = createContext(null);
-const SLOW_MS = 1500;
+// The reads of the page that is shown, each { path, query, position, readAt, refresh }.
+class Reads {
+  #all = new Map();
+  #listeners = new Set();
 
-export const SLOW = { slow: true };
+  report(key, read) {
+    this.#all.set(key, read);
+    this.#tell();
+  }
+
+  forget(key) {
+    if (this.#all.delete(key)) this.#tell();
+  }
+
+  #tell() {
+    for (const listener of this.#listeners) listener([...this.#all.values()]);
+  }
+
+  useAll() {
+    const [reads, setReads] = useState([...this.#all.values()]);
+    useEffect(() => {
+      this.#listeners.add(setReads);
+      setReads([...this.#all.values()]);
+      return () => this.#listeners.delete(setReads);
+    }, [this]);
+    return reads;
+  }
+}
+
+export const newReads = () => new Reads();
+export const PageReads = createContext(new Reads());
+const SLOW_MS = 1500;
 
 // Read a path; null as the path reads nothing. Returns { data, error, loading, slow,
 // version, position, refresh }; data of the last read stays while the next is under way.
@@ -28,18 +55,18 @@ export function useRead(path, query, { minor = false } = {}) {
     get(path, query, { signal: controller.signal })
       .then((answer) => {
         update({ ...answer, error: null, loading: false, slow: false });
-        if (!minor && !controller.signal.aborted) reads?.report(key, { path, query, refresh, ...answer });
+        if (!minor && !controller.signal.aborted) reads.report(key, { path, query, refresh, ...answer });
       })
       .catch((error) => {
         if (error.name === "AbortError") return;
         update({ error, loading: false, slow: false });
-        if (!minor) reads?.report(key, { path, query, refresh, position: null, readAt: Date.now() });
+        if (!minor) reads.report(key, { path, query, refresh, position: null, readAt: Date.now() });
       })
       .finally(() => clearTimeout(timer));
     return () => {
       clearTimeout(timer);
       controller.abort();
-      reads?.forget(key);
+      reads.forget(key);
     };
   }, [key, turn]);
 

@@ -1,0 +1,87 @@
+// Changing something: a button or form, its confirmation, and what came of it.
+import { Failure } from "./parts.js";
+import { html, useEffect, useId, useRef, useState } from "./ui.js";
+
+// Run a change; `run` returns the answer, or undefined when it was refused.
+export function useAction(perform, after) {
+  const [state, setState] = useState({ busy: false, error: null, message: null });
+  const run = async (...given) => {
+    setState({ busy: true, error: null, message: null });
+    try {
+      const answer = await perform(...given);
+      setState({ busy: false, error: null, message: answer?.message ?? "done" });
+      after?.(answer);
+      return answer;
+    } catch (error) {
+      setState({ busy: false, error, message: null });
+      return undefined;
+    }
+  };
+  const forget = () => setState({ busy: false, error: null, message: null });
+  return { ...state, run, forget };
+}
+
+export function Outcome({ action, retry }) {
+  return html`${action.error && html`<${Failure} error=${action.error} retry=${retry} />`}
+    <p role="status" class=${action.message ? "done" : "hidden"}>${action.message && `✓ ${action.message}`}</p>`;
+}
+
+// A dialog of the browser's own: it keeps the focus inside and gives it back.
+export function Dialog({ open, title, onClose, children }) {
+  const holder = useRef(null);
+  const id = useId();
+  useEffect(() => {
+    const dialog = holder.current;
+    if (open && !dialog.open) dialog.showModal();
+    if (!open && dialog.open) dialog.close();
+  }, [open]);
+  return html`<dialog ref=${holder} aria-labelledby=${id} onClose=${onClose}>
+    ${open && html`<h2 id=${id}>${title}</h2>${children}`}
+  </dialog>`;
+}
+
+// A button that asks first; its children say what will happen.
+export function Confirmed({ label, title, confirm, danger = false, perform, after, children }) {
+  const [open, setOpen] = useState(false);
+  const action = useAction(perform, (answer) => {
+    setOpen(false);
+    after?.(answer);
+  });
+  const close = () => {
+    setOpen(false);
+    action.forget();
+  };
+  return html`<button type="button" class=${danger ? "danger" : "quiet"} onClick=${() => setOpen(true)}>${label}</button>
+    <span role="status" class="meta">${!open && action.message && `✓ ${action.message}`}</span>
+    <${Dialog} open=${open} title=${title} onClose=${close}>
+      ${children}
+      <${Failure} error=${action.error} />
+      <p class="buttons"><button type="button" class=${danger ? "danger" : ""} disabled=${action.busy} onClick=${() => action.run()}>${action.busy ? "Working …" : confirm ?? label}</button>
+        <button type="button" class="quiet" onClick=${close}>Cancel</button></p>
+    <//>`;
+}
+
+// A form behind a button; `children` gets nothing and shows the fields.
+export function FormDialog({ label, title, submit, perform, after, children }) {
+  const [open, setOpen] = useState(false);
+  const action = useAction(perform, (answer) => {
+    setOpen(false);
+    after?.(answer);
+  });
+  const close = () => {
+    setOpen(false);
+    action.forget();
+  };
+  const send = (event) => {
+    event.preventDefault();
+    action.run();
+  };
+  return html`<button type="button" class="quiet" onClick=${() => setOpen(true)}>${label}</button>
+    <span role="status" class="meta">${!open && action.message && `✓ ${action.message}`}</span>
+    <${Dialog} open=${open} title=${title ?? label} onClose=${close}>
+      <form class="stack" onSubmit=${send}>${children}
+        <${Failure} error=${action.error} />
+        <p class="buttons"><button type="submit" disabled=${action.busy}>${action.busy ? "Working …" : submit ?? label}</button>
+          <button type="button" class="quiet" onClick=${close}>Cancel</button></p></form>
+    <//>`;
+}

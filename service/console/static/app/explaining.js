@@ -1,0 +1,78 @@
+// Decisions with their reasons: asking for several at once, and showing one.
+import { get } from "./api.js";
+import { Named } from "./names.js";
+import { Failure, Stance, Table } from "./parts.js";
+import { link } from "./route.js";
+import { Time } from "./time.js";
+import { html, useEffect, useState } from "./ui.js";
+
+const AT_ONCE = 6;
+
+export const explanation = (agent, connector, tool, at, options) =>
+  get(`/api/mcp/agents/${agent}/tools/explain`, { connector_id: connector, tool, at }, options);
+
+// Ask for the decision of each { agent, connector, tool, at }; returns them as they come,
+// in the same order: undefined while under way, { error } where refused.
+export function useExplanations(asked) {
+  const [found, setFound] = useState([]);
+  const key = JSON.stringify(asked);
+  useEffect(() => {
+    const controller = new AbortController();
+    const answers = new Array(asked.length).fill(undefined);
+    let next = 0;
+    setFound([...answers]);
+    const work = async () => {
+      while (next < asked.length && !controller.signal.aborted) {
+        const index = next;
+        next += 1;
+        const { agent, connector, tool, at } = asked[index];
+        try {
+          answers[index] = (await explanation(agent, connector, tool, at, { signal: controller.signal })).data;
+        } catch (error) {
+          answers[index] = { error };
+        }
+        if (!controller.signal.aborted) setFound([...answers]);
+      }
+    };
+    for (let worker = 0; worker < AT_ONCE; worker += 1) work();
+    return () => controller.abort();
+  }, [key]);
+  return found;
+}
+
+const REASONS = {
+  rule: "a rule decides",
+  no_rule_matches: "no rule matches, so it is denied",
+  connector_not_granted: "the agent doesn't hold the connector, so it is denied",
+  no_connector: "there is no such connector at that moment, so it is denied",
+  agent_retired: "the agent is retired, so everything is denied",
+};
+
+export const reasonOf = (data) => REASONS[data.reason] ?? data.reason;
+
+// Who caused something and when, with the way to its proof.
+export function Cause({ event }) {
+  if (!event) return html`<span class="none">never changed</span>`;
+  return html`<span><${Named} kind="users" id=${event.actor} plain=${true} />, <${Time} at=${event.recorded_at} />${" "}
+    (<a href=${link("verify", { position: event.position })}>verify position ${event.position}</a>)</span>`;
+}
+
+const RULES = [
+  { label: "Pattern", cell: (rule) => html`<code>${rule.tool_pattern}</code>` },
+  { label: "Stance", cell: (rule) => html`<${Stance} stance=${rule.stance} />` },
+  { label: "Matches", cell: (rule) => (rule.decisive ? html`<strong>● decides</strong>` : rule.matched ? "○ matches" : "– no") },
+  { label: "Set by", cell: (rule) => html`<${Cause} event=${rule.since} />` },
+];
+
+// One decision in full; `title` names the moment.
+export function Decision({ title, read }) {
+  if (read.error) return html`<section><h2>${title}</h2><${Failure} error=${read.error} retry=${read.refresh} /></section>`;
+  if (read.data === undefined) return html`<section><h2>${title}</h2><p class="working" role="status">Reading the decision …</p></section>`;
+  const { data } = read;
+  return html`<section class="decision"><h2>${title}</h2>
+    <p class="figure"><${Stance} stance=${data.stance} /></p>
+    <p>Because ${reasonOf(data)}. ${data.stance_since && html`So since: <${Cause} event=${data.stance_since} />.`}</p>
+    <p>${data.granted ? html`The agent holds the connector. Granted by: <${Cause} event=${data.granted_since} />.` : "The agent doesn't hold the connector."}</p>
+    <${Table} caption="Rules for this connector" columns=${RULES} rows=${data.rules} rowKey=${(rule) => rule.tool_pattern} empty="The agent has no rules for this connector." />
+  </section>`;
+}

@@ -1,0 +1,92 @@
+// Editing an agent's rules: a batch, its preview, and saving it at the version it was
+// made from.
+import { Outcome, useAction } from "./actions.js";
+import { call } from "./api.js";
+import { Named, options, useList } from "./names.js";
+import { Field, Stance, Table } from "./parts.js";
+import { html, useEffect, useState } from "./ui.js";
+
+const STANCES = ["allow", "ask", "deny"];
+const RULES_MAX = 1000;
+
+function Row({ rule, index, connectors, change, remove }) {
+  return html`<fieldset><legend>Rule ${index + 1}</legend><div class="row">
+    <${Field} label="Connector" value=${rule.connector_id} onValue=${(value) => change({ connector_id: value })} choices=${connectors} any=${rule.connector_id ? null : "choose"} required=${true} />
+    <${Field} label="Tool pattern" value=${rule.tool_pattern} onValue=${(value) => change({ tool_pattern: value })} required=${true} maxlength="256" />
+    <${Field} label="Stance" value=${rule.stance} onValue=${(value) => change({ stance: value })} choices=${STANCES} any=${null} />
+    <button type="button" class="quiet" onClick=${remove}>Remove rule ${index + 1}</button>
+  </div></fieldset>`;
+}
+
+const RULE_COLUMNS = [
+  { label: "Connector", cell: (rule) => html`<${Named} kind="connectors" id=${rule.connector_id} plain=${true} />` },
+  { label: "Pattern", cell: (rule) => html`<code>${rule.tool_pattern}</code>` },
+  { label: "Stance", cell: (rule) => html`<${Stance} stance=${rule.stance} />` },
+];
+const CHANGE_COLUMNS = [
+  { label: "Connector", cell: (row) => html`<${Named} kind="connectors" id=${row.connector} plain=${true} />` },
+  { label: "Tool", cell: (row) => html`<code>${row.tool}</code>` },
+  { label: "Now", cell: (row) => html`<${Stance} stance=${row.before} />` },
+  { label: "Then", cell: (row) => html`<${Stance} stance=${row.after} />` },
+];
+const ruleKey = (rule) => `${rule.connector_id} ${rule.tool_pattern}`;
+
+function Preview({ preview }) {
+  const changes = preview.connectors.flatMap((each) => each.tools.map((tool) => ({ connector: each.connector_id, ...tool })));
+  const wider = changes.filter((each) => each.after === "allow").length;
+  return html`<section aria-label="Preview">
+    <h3>What saving would change</h3>
+    <p class=${changes.length ? "warning" : "done"} role="status">${changes.length ? `${changes.length} decisions change, ${wider} of them to allow.` : "No decision changes."}</p>
+    <${Table} caption="Decisions that change, one name for each pattern" columns=${CHANGE_COLUMNS} rows=${changes} rowKey=${(row) => `${row.connector} ${row.tool}`} empty="No decision changes." />
+    <div class="columns">
+      <${Table} caption="Rules added" columns=${RULE_COLUMNS} rows=${preview.added} rowKey=${ruleKey} empty="No rules are added." />
+      <${Table} caption="Rules removed" columns=${RULE_COLUMNS} rows=${preview.removed} rowKey=${ruleKey} empty="No rules are removed." />
+    </div>
+    ${preview.warnings.map((each) => html`<p class="warning">${each.tool_pattern && html`<code>${each.tool_pattern}</code>: `}${each.message}</p>`)}
+  </section>`;
+}
+
+export function RuleEditor({ agent, rules, version, saved }) {
+  const [open, setOpen] = useState(false);
+  return html`<p class="buttons"><button type="button" onClick=${() => setOpen(!open)} aria-expanded=${open ? "true" : "false"}>${open ? "Close the editor" : "Edit rules"}</button></p>
+    ${open && html`<${Editor} key=${version} agent=${agent} rules=${rules} version=${version} saved=${saved} />`}`;
+}
+
+function Editor({ agent, rules, version, saved }) {
+  const [draft, setDraft] = useState(rules);
+  const [preview, setPreview] = useState(null);
+  const known = options(useList("connectors"));
+  const others = [...new Set(draft.map((rule) => rule.connector_id))].filter((id) => id && !known.some((each) => each.value === id));
+  const connectors = [...known, ...others.map((id) => ({ value: id, label: `${id.slice(0, 8)}…` }))];
+  const path = `/api/mcp/agents/${agent}/tools`;
+  const emptied = [...new Set(rules.map((rule) => rule.connector_id))].filter((id) => !draft.some((rule) => rule.connector_id === id));
+  const body = { rules: draft };
+  const previewing = useAction(async () => {
+    const answer = await call("POST", `${path}/preview`, { body, ifMatch: version });
+    setPreview(answer.data);
+    return answer;
+  });
+  const saving = useAction(() => call("PUT", path, { body, ifMatch: preview.version }), saved);
+  // A preview is of one draft; another draft needs another.
+  useEffect(() => setPreview(null), [draft]);
+  const change = (index, values) => setDraft(draft.map((rule, at) => (at === index ? { ...rule, ...values } : rule)));
+  const show = (event) => {
+    event.preventDefault();
+    previewing.run();
+  };
+  return html`<form class="editor" onSubmit=${show} aria-label="Rules">
+    <p class="meta">These are all rules of the agent at version ${version}. Nothing changes before you save.</p>
+    ${draft.map((rule, index) => html`<${Row} key=${index} rule=${rule} index=${index} connectors=${connectors}
+      change=${(values) => change(index, values)} remove=${() => setDraft(draft.filter((_, at) => at !== index))} />`)}
+    ${emptied.length > 0 && draft.length > 0 && html`<p class="warning">A batch leaves connectors alone that it doesn't name. To remove the last rule of ${emptied.map((id) => html`<${Named} kind="connectors" id=${id} plain=${true} /> `)}, use Remove these rules above.</p>`}
+    ${draft.length === 0 && html`<p class="warning">Without rules, every tool of this agent is denied.</p>`}
+    <p class="buttons">
+      <button type="button" class="quiet" disabled=${draft.length >= RULES_MAX} onClick=${() => setDraft([...draft, { connector_id: draft.at(-1)?.connector_id ?? "", tool_pattern: "", stance: "ask" }])}>Add a rule</button>
+      <button type="submit" disabled=${previewing.busy}>${previewing.busy ? "Working …" : "Preview"}</button>
+      ${preview && html`<button type="button" disabled=${saving.busy} onClick=${() => saving.run()}>${saving.busy ? "Saving …" : "Save these rules"}</button>`}
+    </p>
+    <${Outcome} action=${{ ...previewing, message: null }} />
+    <${Outcome} action=${saving} />
+    ${preview && html`<${Preview} preview=${preview} />`}
+  </form>`;
+}

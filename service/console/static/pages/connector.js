@@ -1,0 +1,102 @@
+// One connector: who owns it, who may use it, and who could at any time.
+import { Confirmed, FormDialog } from "../app/actions.js";
+import { call } from "../app/api.js";
+import { Exposure } from "../app/exposure.js";
+import { Named, forgetNames, options, useList } from "../app/names.js";
+import { Badge, Facts, Field, NotOffered, Page, Paging, Reading, Stance, Table } from "../app/parts.js";
+import { useRead } from "../app/reads.js";
+import { link } from "../app/route.js";
+import { isSuperuser, seesEverything, useMe } from "../app/me.js";
+import { Time } from "../app/time.js";
+import { html, useState } from "../app/ui.js";
+import { Visibility } from "./connectors.js";
+
+function Edit({ connector, changed }) {
+  const [values, setValues] = useState({ name: connector.name, url: connector.url, description: connector.description });
+  const set = (name) => (value) => setValues({ ...values, [name]: value });
+  return html`<${FormDialog} label="Edit" title="Edit the connector" submit="Save" after=${changed}
+    perform=${() => call("PUT", `/api/mcp/connectors/${connector.id}`, { body: values, ifMatch: connector.version })}>
+    <${Field} label="Name" value=${values.name} onValue=${set("name")} required=${true} />
+    <${Field} label="URL" value=${values.url} onValue=${set("url")} required=${true} />
+    <${Field} label="Description" value=${values.description} onValue=${set("description")} lines=${2} />
+  <//>`;
+}
+
+function Share({ connector, changed }) {
+  const path = `/api/mcp/connectors/${connector.id}/grants/public`;
+  if (connector.visibility === "public") {
+    return html`<${Confirmed} label="Make private" title="Make this connector private?" after=${changed} perform=${() => call("DELETE", path, { ifMatch: connector.version })}>
+      <p>People who have no grant no longer see it. Agents that hold it keep it until their grants are revoked.</p><//>`;
+  }
+  return html`<${Confirmed} label="Make public" title="Make this connector public?" danger=${true} after=${changed} perform=${() => call("POST", path, { ifMatch: connector.version })}>
+    <p><strong>Everybody who can sign in</strong> will see its name, its description and its URL, <code>${connector.url}</code>, and every manager may let their agents use it without asking you.</p>
+    <p>Credentials are never shared. Making it private again leaves the grants that were made meanwhile.</p><//>`;
+}
+
+function Grant({ connector, changed }) {
+  const agents = useList("agents");
+  const [agent, setAgent] = useState("");
+  return html`<${FormDialog} label="Grant to an agent" submit="Consent" after=${changed}
+    perform=${() => call("PUT", `/api/mcp/connectors/${connector.id}/grants/agents/${agent.trim()}`, { ifMatch: connector.version })}>
+    <p>A grant needs two consents, the connector's and the agent's. You give those that you can; the other side is asked for the rest.</p>
+    ${agents.length ? html`<${Field} label="Agent" value=${agent} onValue=${setAgent} choices=${options(agents)} any="choose" required=${true} />` : html`<${Field} label="Id of the agent" value=${agent} onValue=${setAgent} required=${true} />`}
+  <//>`;
+}
+
+function Grants({ connector, may, changed }) {
+  const columns = [
+    { label: "Agent", cell: (row) => html`<${Named} kind="agents" id=${row.agent_id} />` },
+    { label: "State", cell: (row) => html`<${Badge} kind=${row.state === "granted" ? "allow" : "ask"}>${row.state === "granted" ? "✓ granted" : `? waits for the ${row.awaiting}`}<//>` },
+    may && { label: "Change", cell: (row) => html`<${Confirmed} label="Revoke" title="Revoke this grant?" danger=${true} after=${changed}
+      perform=${() => call("DELETE", `/api/mcp/connectors/${connector.id}/grants/agents/${row.agent_id}`, { ifMatch: connector.version })}>
+      <p>Every tool of this connector is denied to <${Named} kind="agents" id=${row.agent_id} plain=${true} /> from then on.</p><//>` },
+  ].filter(Boolean);
+  return html`<${Table} caption="Agents with a grant or an offer" columns=${columns} rows=${connector.grants} rowKey=${(row) => row.agent_id} empty="No agent that you may see holds it." />`;
+}
+
+const RULES = [
+  { label: "Agent", cell: (row) => html`<${Named} kind="agents" id=${row.agent_id} />` },
+  { label: "Pattern", cell: (row) => html`<code>${row.tool_pattern}</code>` },
+  { label: "Stance", cell: (row) => html`<${Stance} stance=${row.stance} />` },
+];
+
+function Rules({ id, after }) {
+  const read = useRead(`/api/mcp/connectors/${id}/tools`, { limit: 100, after });
+  return html`<h2>Rules of all agents</h2><${Reading} read=${read}>${() => html`
+    <${Table} caption="Rules for this connector" hideCaption=${true} columns=${RULES} rows=${read.data.rules} rowKey=${(row) => `${row.agent_id} ${row.tool_pattern}`} empty="No agent has rules for it." />
+    <${Paging} path=${["connectors", id]} shown=${read.data.rules.length} next=${read.data.end_cursor} />`}<//>`;
+}
+
+export default function Connector({ id, query }) {
+  const me = useMe();
+  const read = useRead(`/api/mcp/connectors/${id}`);
+  const connector = read.data;
+  const owns = connector && (isSuperuser(me) || connector.owner_id === me.id);
+  const changed = () => {
+    forgetNames();
+    read.refresh();
+  };
+  return html`<${Page} title=${connector ? `Connector ${connector.name}` : "Connector"} lead=${html`<code>${id}</code>`}>
+    <${Reading} read=${read} what="Reading the connector">${() => html`
+      <${Facts} facts=${[
+        ["Visibility", html`<${Visibility} connector=${connector} />`],
+        ["Public since", connector.public_since ? html`<${Time} at=${connector.public_since} />, by <${Named} kind="users" id=${connector.made_public_by} plain=${true} />` : undefined],
+        ["Owner", html`<${Named} kind="users" id=${connector.owner_id} />`],
+        ["Offered to", connector.offered_owner_id ? html`<${Named} kind="users" id=${connector.offered_owner_id} />` : undefined],
+        ["URL", html`<code>${connector.url}</code>`],
+        ["Description", connector.description || undefined],
+        ["Last change", html`<${Time} at=${connector.updated_at} />`],
+        ["History", seesEverything(me) ? html`<a href=${link("audit", { resource: id })}>in the audit trail</a>` : undefined],
+      ]} />
+      ${owns ? html`<p class="buttons"><${Edit} key=${connector.version} connector=${connector} changed=${changed} /><${Share} connector=${connector} changed=${changed} />
+        <${Grant} key="grant-${connector.version}" connector=${connector} changed=${changed} />
+        <${Confirmed} label="Retire" title="Retire this connector for good?" confirm="Retire it for good" danger=${true} after=${changed} perform=${() => call("DELETE", `/api/mcp/connectors/${id}`, { ifMatch: connector.version })}>
+          <p>No agent has it any more and nobody finds it. This can't be undone; its history stays.</p><//></p>`
+        : html`<${NotOffered} what="Editing, sharing and retiring it" reason="for its owner and superusers" /><p class="buttons"><${Grant} key=${connector.version} connector=${connector} changed=${changed} /></p>`}
+      <h2>Grants</h2>
+      <${Grants} connector=${connector} may=${owns} changed=${changed} />
+      ${owns || seesEverything(me) ? html`<${Rules} id=${id} after=${query.after} />` : null}
+      <h2>Exposure over time</h2>
+      ${seesEverything(me) ? html`<${Exposure} connector=${connector} query=${query} />` : html`<${NotOffered} what="Who could use it over time" reason="for superusers and auditors" />`}`}<//>
+  <//>`;
+}

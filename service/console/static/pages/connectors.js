@@ -1,0 +1,61 @@
+// The connectors that the caller can see.
+import { FormDialog } from "../app/actions.js";
+import { call } from "../app/api.js";
+import { Named, forgetNames, options, useList } from "../app/names.js";
+import { Badge, Cut, Field, Filters, Page, Paging, Reading, Table } from "../app/parts.js";
+import { useRead } from "../app/reads.js";
+import { go, link } from "../app/route.js";
+import { Time } from "../app/time.js";
+import { html, useState } from "../app/ui.js";
+
+const SCOPES = [
+  { value: "owned", label: "owned by me" },
+  { value: "granted", label: "granted to my agents" },
+  { value: "offered", label: "offered" },
+  { value: "public", label: "public" },
+];
+
+export const Visibility = ({ connector }) =>
+  html`<${Badge} kind=${connector.visibility === "public" ? "ask" : "plain"}>${connector.visibility === "public" ? "◯ public" : "● private"}<//>`;
+
+const COLUMNS = [
+  { label: "Name", sort: (row) => row.name, cell: (row) => html`<a href=${link(["connectors", row.id])}><${Cut} text=${row.name} /></a>` },
+  { label: "Visibility", sort: (row) => row.visibility, cell: (row) => html`<${Visibility} connector=${row} />` },
+  { label: "Owner", cell: (row) => html`<${Named} kind="users" id=${row.owner_id} plain=${true} />` },
+  { label: "Last change", sort: (row) => row.updated_at, cell: (row) => html`<${Time} at=${row.updated_at} />` },
+  { label: "URL", cell: (row) => html`<code>${row.url}</code>` },
+  { label: "Description", wide: true, cell: (row) => html`<${Cut} text=${row.description} length=${100} />` },
+];
+
+function Register() {
+  const [name, setName] = useState("");
+  const [url, setUrl] = useState("");
+  const [description, setDescription] = useState("");
+  const perform = () => call("POST", "/api/mcp/connectors", { body: { name: name.trim(), url: url.trim(), description } });
+  const after = (answer) => {
+    forgetNames();
+    go(["connectors", answer.data.id]);
+  };
+  return html`<${FormDialog} label="Register a connector" submit="Register" perform=${perform} after=${after}>
+    <p>It is private, and yours, until you share it.</p>
+    <${Field} label="Name" value=${name} onValue=${setName} required=${true} maxlength="128" />
+    <${Field} label="URL" value=${url} onValue=${setUrl} required=${true} help="Without credentials: everybody who sees the connector sees it." />
+    <${Field} label="Description" value=${description} onValue=${setDescription} lines=${2} />
+  <//>`;
+}
+
+export default function Connectors({ query }) {
+  const agents = useList("agents");
+  const read = useRead("/api/mcp/connectors", { scope: query.scope, agent_id: query.agent_id, limit: 50, after: query.after });
+  const fields = [
+    { name: "scope", label: "Which", choices: SCOPES, any: "all that I can see" },
+    { name: "agent_id", label: "Agent", choices: options(agents) },
+  ];
+  return html`<${Page} title="Connectors" lead="Servers whose tools agents may be granted: your own, public ones, and those offered or granted to agents that you manage."
+    actions=${html`<p class="buttons"><${Register} /></p>`}>
+    <${Filters} fields=${fields} />
+    <${Reading} read=${read} what="Reading connectors">${() => html`
+      <${Table} caption="Connectors" hideCaption=${true} columns=${COLUMNS} rows=${read.data.connectors} empty="No connectors that you can see. Register one, or ask an owner to offer one to your agent." />
+      <${Paging} path="connectors" shown=${read.data.connectors.length} next=${read.data.end_cursor} />`}<//>
+  <//>`;
+}

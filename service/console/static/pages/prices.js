@@ -1,0 +1,77 @@
+// Providers and models with the prices of any moment, and importing price lists.
+import { FormDialog } from "../app/actions.js";
+import { call } from "../app/api.js";
+import { plural } from "../app/format.js";
+import { Badge, Cut, Field, Filters, NotOffered, Page, Reading, Table } from "../app/parts.js";
+import { PriceImport } from "../app/price_import.js";
+import { useRead } from "../app/reads.js";
+import { link } from "../app/route.js";
+import { isSuperuser, useMe } from "../app/me.js";
+import { Time, parseMoment } from "../app/time.js";
+import { html, useState } from "../app/ui.js";
+
+const ROWS_MAX = 200;
+const price = (value) => (value === null ? html`<span class="none">unknown</span>` : value);
+
+const COLUMNS = [
+  { label: "Provider", sort: (row) => row.provider, cell: (row) => html`<span title=${row.provider}>${row.display_name}</span>` },
+  { label: "Model", sort: (row) => row.model, cell: (row) => html`<a href=${link(["prices", row.provider, row.model])}><${Cut} text=${row.model} length=${60} /></a>` },
+  { label: "Input", number: true, sort: (row) => Number(row.input_price_per_1m ?? -1), cell: (row) => price(row.input_price_per_1m) },
+  { label: "Output", number: true, sort: (row) => Number(row.output_price_per_1m ?? -1), cell: (row) => price(row.output_price_per_1m) },
+  { label: "Cache read", number: true, sort: (row) => Number(row.cache_read_price_per_1m ?? -1), cell: (row) => price(row.cache_read_price_per_1m) },
+  { label: "Cache write", number: true, sort: (row) => Number(row.cache_creation_price_per_1m ?? -1), cell: (row) => price(row.cache_creation_price_per_1m) },
+  { label: "Currency", cell: (row) => row.currency },
+  { label: "Since", sort: (row) => row.effective_from, cell: (row) => html`<${Time} at=${row.effective_from} />` },
+  { label: "Until", cell: (row) => (row.effective_until ? html`<${Time} at=${row.effective_until} />` : html`<${Badge} kind="plain">open<//>`) },
+];
+
+function AddProvider({ added }) {
+  const [key, setKey] = useState("");
+  const [name, setName] = useState("");
+  return html`<${FormDialog} label="Add a provider" submit="Add" perform=${() => call("POST", "/api/llm-router/providers", { body: { key: key.trim(), display_name: name.trim() } })} after=${added}>
+    <${Field} label="Key" value=${key} onValue=${setKey} required=${true} help="As turns name it; it can't be changed later." />
+    <${Field} label="Name" value=${name} onValue=${setName} required=${true} />
+  <//>`;
+}
+
+function SetPrice({ done }) {
+  const [values, setValues] = useState({ provider: "", model: "", input: "", output: "", from: "" });
+  const set = (name) => (value) => setValues({ ...values, [name]: value.trim() });
+  const body = () => ({
+    provider: values.provider, model: values.model,
+    input_price_per_1m: values.input || null, output_price_per_1m: values.output || null,
+    ...(parseMoment(values.from) ? { effective_from: parseMoment(values.from) } : {}),
+  });
+  return html`<${FormDialog} label="Set a price" submit="Set" perform=${() => call("POST", "/api/llm-router/prices", { body: body() })} after=${done}>
+    <p>For 1,000,000 tokens, in USD. An earlier open period ends where this one starts.</p>
+    <${Field} label="Provider key" value=${values.provider} onValue=${set("provider")} required=${true} />
+    <${Field} label="Model" value=${values.model} onValue=${set("model")} required=${true} />
+    <${Field} label="Input price" value=${values.input} onValue=${set("input")} inputmode="decimal" />
+    <${Field} label="Output price" value=${values.output} onValue=${set("output")} inputmode="decimal" />
+    <${Field} label="Effective from" value=${values.from} onValue=${set("from")} placeholder="now" help="As in 2026-05-31 14:00" />
+  <//>`;
+}
+
+export default function Prices({ query }) {
+  const me = useMe();
+  const read = useRead("/api/llm-router/providers", { as_of: parseMoment(query.as_of) ?? undefined, at: parseMoment(query.at) ?? undefined });
+  const wanted = (query.model ?? "").toLowerCase();
+  const providers = read.data ?? [];
+  const rows = providers.flatMap((provider) => provider.models.map((model) => ({ ...model, provider: provider.provider, display_name: provider.display_name })))
+    .filter((row) => (!query.provider || row.provider === query.provider) && row.model.toLowerCase().includes(wanted));
+  const fields = [
+    { name: "provider", label: "Provider", choices: providers.map((each) => ({ value: each.provider, label: each.display_name })) },
+    { name: "model", label: "Model contains" },
+    { name: "as_of", label: "Prices effective at", placeholder: "now" },
+    { name: "at", label: "As recorded at", placeholder: "now" },
+  ];
+  const changed = () => read.refresh();
+  return html`<${Page} title="Models and prices" lead="Prices for 1,000,000 tokens that are effective now, or at any moment, as it was known then or now."
+    actions=${isSuperuser(me) ? html`<p class="buttons"><${SetPrice} done=${changed} /><${AddProvider} added=${changed} /></p>` : html`<${NotOffered} what="Setting and importing prices" reason="for superusers" />`}>
+    <${Filters} fields=${fields} />
+    <${Reading} read=${read} what="Reading prices">${() => html`
+      <p role="status" class="meta">${plural(rows.length, "model")} of ${plural(providers.length, "provider")}${rows.length > ROWS_MAX ? `; the first ${ROWS_MAX} are shown, filter for others` : ""}.</p>
+      <${Table} caption="Prices" hideCaption=${true} columns=${COLUMNS} rows=${rows.slice(0, ROWS_MAX)} rowKey=${(row) => `${row.provider}/${row.model}`} empty="No model has a price at this moment that matches." />`}<//>
+    ${isSuperuser(me) && html`<${PriceImport} imported=${changed} />`}
+  <//>`;
+}

@@ -1,0 +1,105 @@
+// Cost and tokens by day, agent, user, provider or model: as a chart, a table, a file.
+import { saveAs } from "../app/api.js";
+import { Chart } from "../app/chart.js";
+import { exactMoney, money, number } from "../app/format.js";
+import { Named, options, useList } from "../app/names.js";
+import { Filters, Page, Reading, Table } from "../app/parts.js";
+import { useRead } from "../app/reads.js";
+import { html } from "../app/ui.js";
+
+const GROUPS = ["day", "agent", "user", "provider", "model"];
+const SERIES_MAX = 6;
+const LIMIT = 1000;
+const COLUMN_OF = { day: "day", agent: "agent_id", user: "user_id", provider: "provider", model: "model" };
+
+function cellOf(group, row) {
+  const value = row[COLUMN_OF[group]];
+  if (group === "agent") return html`<${Named} kind="agents" id=${value} />`;
+  if (group === "user") return html`<${Named} kind="users" id=${value} />`;
+  return value ?? "unknown";
+}
+
+const columnsOf = (groups) => [
+  ...groups.map((group) => ({ label: group[0].toUpperCase() + group.slice(1), sort: (row) => row[COLUMN_OF[group]], cell: (row) => cellOf(group, row) })),
+  { label: "Turns", number: true, sort: (row) => row.turns, cell: (row) => number(row.turns) },
+  { label: "Failed", number: true, sort: (row) => row.turns_with_error, cell: (row) => number(row.turns_with_error) },
+  { label: "Tokens in", number: true, sort: (row) => row.known_token_usage.prompt, cell: (row) => number(row.known_token_usage.prompt) },
+  { label: "Tokens out", number: true, sort: (row) => row.known_token_usage.completion, cell: (row) => number(row.known_token_usage.completion) },
+  { label: "Cost", number: true, sort: (row) => Number(row.cost ?? 0), cell: (row) => (row.cost === null ? row.known_costs.map((each) => exactMoney(each.cost, each.currency)).join(" + ") || "unknown" : exactMoney(row.cost, row.currency)) },
+  { label: "Without a price", number: true, sort: (row) => row.turns_without_price, cell: (row) => number(row.turns_without_price) },
+];
+
+const costOf = (row) => Number(row.cost ?? row.known_costs[0]?.cost ?? 0);
+
+// The days of the rows as x, and a series for each of the largest other groups.
+function chartOf(rows, other, nameOf) {
+  const days = [...new Set(rows.map((row) => row.day))].sort();
+  const sums = new Map();
+  for (const row of rows) {
+    const name = other ? nameOf(row[COLUMN_OF[other]]) : "cost";
+    if (!sums.has(name)) sums.set(name, new Map());
+    const ofDay = sums.get(name);
+    ofDay.set(row.day, (ofDay.get(row.day) ?? 0) + costOf(row));
+  }
+  const total = (ofDay) => [...ofDay.values()].reduce((sum, each) => sum + each, 0);
+  const largest = [...sums].sort((one, two) => total(two[1]) - total(one[1])).slice(0, SERIES_MAX);
+  return {
+    days,
+    left: sums.size - largest.length,
+    x: days.map((day) => Date.parse(day) / 1000),
+    series: largest.map(([label, ofDay]) => ({ label, values: days.map((day) => Number((ofDay.get(day) ?? 0).toPrecision(12))) })),
+  };
+}
+
+function CostByDay({ rows, other }) {
+  const agents = useList("agents");
+  const users = useList("users");
+  const names = other === "agent" ? agents : other === "user" ? users : [];
+  const nameOf = (value) => names.find((each) => each.id === value)?.name ?? String(value ?? "unknown").slice(0, 24);
+  const { days, left, x, series } = chartOf(rows, other, nameOf);
+  const columns = [{ label: "Day", cell: (row) => row.day }, ...series.map((each) => ({ label: each.label, number: true, cell: (row) => money(each.values[row.index]) }))];
+  return html`<${Chart} caption=${`Cost by day${other ? ` and ${other}` : ""}, in USD${left > 0 ? `; the largest ${SERIES_MAX} of ${left + SERIES_MAX}` : ""}`} x=${x} series=${series} bars=${series.length === 1}
+    rows=${days.map((day, index) => ({ day, index }))} columns=${columns} />`;
+}
+
+const quoted = (value) => {
+  const text = String(value ?? "");
+  const safe = /^[=+\-@\t]/.test(text) ? `'${text}` : text;
+  return /[",\n;]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+};
+
+function csvOf(rows, groups) {
+  const names = [...groups.map((group) => COLUMN_OF[group]), "turns", "turns_with_error", "turns_without_price", "prompt_tokens", "completion_tokens", "cost", "currency"];
+  const lines = rows.map((row) => [
+    ...groups.map((group) => row[COLUMN_OF[group]]), row.turns, row.turns_with_error, row.turns_without_price,
+    row.known_token_usage.prompt, row.known_token_usage.completion, row.cost, row.currency,
+  ]);
+  return [names, ...lines].map((line) => line.map(quoted).join(",")).join("\r\n");
+}
+
+export default function Usage({ query }) {
+  const agents = useList("agents");
+  const other = GROUPS.includes(query.by) && query.by !== "day" ? query.by : null;
+  const groups = query.total ? [other ?? "agent"] : ["day", other].filter(Boolean);
+  const read = useRead("/api/usage", {
+    group_by: groups.join(","), from_day: query.from, until_day: query.until, agent_id: query.agent_id,
+    provider: query.provider, model: query.model, limit: LIMIT,
+  });
+  const fields = [
+    { name: "from", label: "From day", type: "date" },
+    { name: "until", label: "Until day", type: "date" },
+    { name: "by", label: "By day and", choices: GROUPS.slice(1), any: "nothing else" },
+    { name: "total", label: "Days", choices: [{ value: "1", label: "all together" }], any: "each" },
+    { name: "agent_id", label: "Agent", choices: options(agents) },
+    { name: "provider", label: "Provider" },
+    { name: "model", label: "Model" },
+  ];
+  return html`<${Page} title="Usage" lead="Tokens and cost of turns, by the day in UTC on which they began; the last 30 days, unless you choose others.">
+    <${Filters} fields=${fields} />
+    <${Reading} read=${read} what="Reading usage">${() => html`
+      ${!query.total && read.data.usage.length > 0 && html`<${CostByDay} rows=${read.data.usage} other=${other} />`}
+      <p class="buttons"><button type="button" class="quiet" onClick=${() => saveAs(new Blob([csvOf(read.data.usage, groups)], { type: "text/csv" }), "usage.csv")}>Save as CSV</button></p>
+      <${Table} caption="Usage" columns=${columnsOf(groups)} rows=${read.data.usage} rowKey=${(_, index) => index} empty="No turns were recorded in these days." />
+      ${read.data.usage.length === LIMIT && html`<p class="warning">Only the first ${number(LIMIT)} rows are shown; choose fewer days.</p>`}`}<//>
+  <//>`;
+}

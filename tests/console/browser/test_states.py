@@ -1,0 +1,178 @@
+"""States of a page: empty, one, many, slow, failed, forbidden; and what it keeps."""
+
+import re
+from uuid import uuid4
+
+import orjson
+import pytest
+from playwright.sync_api import Route, expect
+
+from tests.console.browser.conftest import Counts, Visit
+from tests.console.browser.service import HOSTILE, DemoData
+
+pytestmark = pytest.mark.processes
+
+LIST = re.compile("/api/observability/session/list")
+
+
+def test_empty_one_and_many(visit: Visit, demo: DemoData, counts: Counts) -> None:
+    visitor = visit("admin")
+    rows = visitor.page.locator("main tbody tr")
+
+    visitor.open(f"sessions?prefix={uuid4()}")
+    expect(visitor.page.locator(".empty")).to_contain_text("No session was active")
+    assert visitor.violations() == []
+
+    visitor.open(f"sessions?prefix={demo.session_id}")
+    expect(rows).to_have_count(1)
+
+    visitor.open("sessions?limit=100")
+    expect(rows).to_have_count(100)
+    assert visitor.violations() == []
+    visitor.page.get_by_role("link", name="Next page").click()
+    visitor.settled()
+    expect(visitor.page.get_by_role("link", name="First page")).to_be_visible()
+    counts.states |= {"sessions, empty", "sessions, one", "sessions, many"}
+    counts.axe_checks += 2
+
+
+def test_slow_and_failed(visit: Visit, counts: Counts) -> None:
+    visitor = visit("admin")
+    visitor.refusals_expected = True
+    held: list[Route] = []
+    visitor.page.route(LIST, lambda route: held.append(route))  # noqa: PLW0108
+    visitor.page.goto(f"{visitor.url}/console#/sessions")
+
+    working = visitor.page.get_by_role("status").filter(has_text="takes longer")
+    expect(working).to_be_visible()
+    expect(visitor.page.locator("[data-busy=true]")).to_have_count(1)
+    assert visitor.violations() == []
+
+    answer = {"data": {"code": "unavailable", "errors": [], "request_id": "r1"}}
+    body = orjson.dumps({**answer, "message": "the database can't be reached"})
+    held[0].fulfill(status=503, content_type="application/json", body=body)
+    alert = visitor.page.get_by_role("alert")
+    expect(alert).to_contain_text("the database can't be reached")
+    expect(alert).to_contain_text("r1")
+    assert visitor.violations() == []
+
+    visitor.page.unroute(LIST)
+    visitor.page.get_by_role("button", name="Try again").click()
+    expect(visitor.page.locator("main tbody tr")).to_have_count(25)
+    counts.states |= {"sessions, slow", "sessions, failed"}
+    counts.axe_checks += 2
+
+
+def test_unreachable(visit: Visit) -> None:
+    visitor = visit("admin")
+    visitor.open("overview")
+    visitor.page.route(LIST, lambda route: route.abort())
+    visitor.page.get_by_role("link", name="Sessions", exact=True).click()
+
+    expect(visitor.page.get_by_role("alert")).to_contain_text("can't be reached")
+    visitor.errors.clear()
+
+
+def test_forbidden_says_why_and_is_not_offered(
+    visit: Visit, demo: DemoData, counts: Counts
+) -> None:
+    visitor = visit("ada")
+    visitor.refusals_expected = True
+    visitor.open("overview")
+    offered = visitor.page.locator("nav.pages a").all_inner_texts()
+    assert {"Audit trail", "Users"}.isdisjoint(offered)
+    expect(visitor.page.locator("nav.pages")).to_contain_text(
+        "for superusers and auditors"
+    )
+
+    visitor.open("audit")
+    expect(visitor.page.get_by_role("alert")).to_contain_text("Not allowed")
+
+    visitor.open("prices")
+    expect(visitor.page.get_by_role("button", name="Set a price")).to_have_count(0)
+    expect(visitor.page.locator(".not-offered")).to_contain_text("for superusers")
+    visitor.open(f"agents/{demo.agent_id}")
+    expect(visitor.page.get_by_role("alert").first).to_contain_text("Not found")
+    assert visitor.violations() == []
+    counts.states |= {"audit, forbidden", "agent, not visible"}
+    counts.axe_checks += 1
+
+
+def test_hostile_names_are_shown_as_text(visit: Visit, demo: DemoData) -> None:
+    name = HOSTILE[:100]
+    agent = demo.call("POST", "/api/catalog/agents", {"name": name})
+    demo.call(
+        "PUT",
+        f"/api/catalog/agents/{agent['id']}",
+        {"name": name, "description": "x" * 1000},
+    )
+    visitor = visit("admin", viewport={"width": 320, "height": 640})
+    for address in ("agents", f"agents/{agent['id']}", "audit", "sessions"):
+        visitor.open(address)
+        if address != "sessions":
+            assert "onerror" in visitor.page.locator("main").inner_text()
+        assert visitor.page.locator("main img, main script").count() == 0
+        assert visitor.overflow() <= 0
+
+
+def test_a_link_restores_filters_time_zone_and_page(visit: Visit) -> None:
+    visitor = visit("admin")
+    visitor.open("sessions")
+    visitor.page.get_by_label("Errors").select_option("false")
+    visitor.page.get_by_role("button", name="Apply").click()
+    visitor.settled()
+    visitor.page.get_by_label("Time zone").select_option("Asia/Tokyo")
+    visitor.page.get_by_role("link", name="Next page").click()
+    visitor.settled()
+    rows = visitor.page.locator("main tbody tr").all_inner_texts()
+
+    other = visit("admin")
+    other.page.goto(visitor.page.url.replace(visitor.url, other.url))
+    other.settled()
+
+    expect(other.page.get_by_label("Time zone")).to_have_value("Asia/Tokyo")
+    expect(other.page.get_by_label("Errors")).to_have_value("false")
+    assert other.page.locator("main tbody tr").all_inner_texts() == rows
+    other.page.go_back()
+    visitor.page.go_back()
+    expect(visitor.page.get_by_role("link", name="First page")).to_have_count(0)
+
+
+def test_a_view_is_copied_as_curl(visit: Visit) -> None:
+    visitor = visit("admin", permissions=["clipboard-read", "clipboard-write"])
+    visitor.open("sessions?has_error=true")
+    visitor.page.get_by_role("button", name="Copy as curl").click()
+    expect(visitor.page.get_by_role("button", name="Copy as curl")).to_contain_text(
+        "copied"
+    )
+
+    copied = visitor.page.evaluate("navigator.clipboard.readText()")
+    assert copied == (
+        'curl -s -H "Authorization: Bearer $TOKEN" '
+        f"'{visitor.url}/api/observability/session/list?has_error=true&limit=25'"
+    )
+
+
+def test_a_page_says_how_recent_it_is(visit: Visit, demo: DemoData) -> None:
+    visitor = visit("admin")
+    visitor.open("agents")
+    before = visitor.page.locator(".as-of").inner_text()
+    assert re.match(r"as of position \d+, \d+ s ago", before)
+
+    demo.call("POST", "/api/catalog/agents", {"name": "Newcomer"})
+    visitor.page.get_by_role("button", name="Refresh").click()
+
+    expect(visitor.page.locator("main tbody")).to_contain_text("Newcomer")
+
+
+def test_a_revoked_token_signs_the_browser_out(visit: Visit, demo: DemoData) -> None:
+    me = f"/api/users/{demo.user_id}/tokens"
+    issued = demo.call("POST", me, {"label": "to be revoked"})
+    visitor = visit(None)
+    visitor.refusals_expected = True
+    visitor.sign_in(issued["token"])
+    demo.call("DELETE", f"{me}/{issued['id']}")
+
+    visitor.page.get_by_role("link", name="Agents", exact=True).click()
+
+    expect(visitor.page.get_by_label("Token")).to_be_visible()
