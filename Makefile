@@ -11,6 +11,7 @@
 # make costs   compare computed costs with those of genai-prices and LiteLLM
 # make check   check format, lint, types and import contracts
 # make contract   generate the documents of the event topic, and the client, from the code
+# make pictures   make the pictures of docs/console.md again, in Chromium
 # make examples   record the examples of the OpenAPI document again, from real answers
 
 PYTHON ?= python3
@@ -18,7 +19,7 @@ VENV ?= .venv
 DATA ?= data
 bin = $(VENV)/bin
 
-.PHONY: serve test costs coverage test-fast test-phoenix faults worst-inputs bench bench-check check format contract examples lock clean recordings
+.PHONY: serve test costs coverage test-fast test-phoenix faults worst-inputs bench bench-check check format contract examples pictures lock clean recordings
 
 serve: $(VENV)/.installed
 	$(bin)/agent-runtime serve --data-dir $(DATA) --demo --gateway-networks 127.0.0.0/8
@@ -82,6 +83,9 @@ contract: $(VENV)/.installed-for-tests
 
 examples: $(VENV)/.installed-for-tests
 	RECORD_EXAMPLES=1 $(bin)/pytest --quiet tests/openapi/test_examples.py -k answers_as_described
+
+pictures: $(VENV)/.installed-for-tests
+	$(bin)/python -m tests.console.browser.pictures
 
 # Generate the lock files from pyproject.toml.
 lock: $(VENV)/.installed-for-tests

@@ -16,6 +16,7 @@ TAGS: Final = [
 ]
 # Far beyond what a busy machine needs.
 TIMEOUT_MS: Final = 60_000
+STEPS_MAX: Final = 200
 # Chromium reports each answer of 400 and more as an error of the page.
 REFUSED: Final = re.compile(r"Failed to load resource: the server responded with")
 
@@ -83,11 +84,11 @@ class Visitor:
     def type(self, text: str) -> None:
         self.page.keyboard.type(text)
 
-    def tab_to(self, name: str, role: str | None = None, steps: int = 200) -> None:
-        """Press Tab until the element of this accessible name has the focus."""
-        for _ in range(steps):
-            self.page.keyboard.press("Tab")
-            if self.page.evaluate(FOCUSED, [name, role]):
+    def tab_to(self, name: str, element: str, *, key: str = "Tab") -> None:
+        """Press Tab until the element of this kind and label has the focus."""
+        for _ in range(STEPS_MAX):
+            self.page.keyboard.press(key)
+            if self.page.evaluate(FOCUSED, [name, element]):
                 return
         raise AssertionError(f"the keyboard doesn't reach {name!r}")
 
@@ -108,11 +109,11 @@ class Visitor:
 
 
 FOCUSED: Final = """
-([name, role]) => {
+([name, kind]) => {
   const element = document.activeElement;
   const own = element.ariaLabel ?? element.textContent;
   const label = element.labels?.[0]?.textContent ?? own;
-  return label.trim().startsWith(name) && (!role || element.localName === role);
+  return label.trim().startsWith(name) && element.localName === kind;
 }
 """
 

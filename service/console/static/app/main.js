@@ -8,7 +8,7 @@ import { go, link, setQuery, useRoute } from "./route.js";
 import { Me, FOR_AUDITORS, seesEverything, signOut, whoAmI } from "./me.js";
 import { SignIn } from "./sign_in.js";
 import { zone, zones } from "./time.js";
-import { html, render, useEffect, useMemo, useRef, useState } from "./ui.js";
+import { html, render, useEffect, useLayoutEffect, useMemo, useRef, useState } from "./ui.js";
 
 function Working() {
   const [busy, setBusy] = useState(false);
@@ -45,17 +45,23 @@ function Navigation({ me, current }) {
   </nav>`;
 }
 
+// The pages that have been loaded.
+const views = new Map();
+
 function Shown({ route }) {
-  const [module, setModule] = useState(null);
+  const [, setLoaded] = useState(null);
   const [error, setError] = useState(null);
   const page = pageOf(route.path);
   const name = page?.module;
-  useEffect(() => {
+  useLayoutEffect(() => {
     let current = true;
     setError(null);
-    if (name) {
+    if (name && !views.has(name)) {
       import(`../pages/${name}.js`)
-        .then((loaded) => current && setModule({ name, View: loaded.default }))
+        .then((loaded) => {
+          views.set(name, loaded.default);
+          if (current) setLoaded(name);
+        })
         .catch((failure) => current && setError(failure));
     }
     return () => {
@@ -64,8 +70,8 @@ function Shown({ route }) {
   }, [name]);
   if (error) return html`<${Failure} error=${{ status: 0, message: "This page's script can't be loaded" }} />`;
   if (!name) return html`<${Page} title="No such page"><p>The address names no page of the console. <a href=${link("overview")}>Go to the overview</a>.</p><//>`;
-  if (module?.name !== name) return html`<p class="working" role="status">Loading the page …</p>`;
-  return html`<${Whole} key=${route.path.join("/")} View=${module.View} route=${route} />`;
+  if (!views.has(name)) return html`<p class="working" role="status">Loading the page …</p>`;
+  return html`<${Whole} key=${route.path.join("/")} View=${views.get(name)} route=${route} />`;
 }
 
 // A page with the list of what it has read.

@@ -28,15 +28,21 @@ export function listed(kind) {
   if (hidden.includes(kind)) return Promise.resolve([]);
   const before = kept.get(kind);
   if (before && Date.now() - before.at < KEPT_MS) return before.rows;
-  const rows = readAll(LISTS[kind], kind).catch(() => []);
-  kept.set(kind, { at: Date.now(), rows });
-  return rows;
+  const list = { at: Date.now(), now: [] };
+  list.rows = readAll(LISTS[kind], kind).catch(() => []).then((rows) => {
+    list.now = rows;
+    list.byId = new Map(rows.map((row) => [row.id, row]));
+    return rows;
+  });
+  kept.set(kind, list);
+  return list.rows;
 }
 
 export function useList(kind) {
-  const [rows, setRows] = useState([]);
+  const [rows, setRows] = useState(() => kept.get(kind)?.now ?? []);
   useEffect(() => {
     let current = true;
+    // The same rows again change nothing.
     listed(kind).then((found) => current && setRows(found));
     return () => {
       current = false;
@@ -49,9 +55,9 @@ const PAGES = { agents: "agents", connectors: "connectors", users: "users" };
 
 // A thing by its name, as a link, with the beginning of its id.
 export function Named({ kind, id, plain = false }) {
-  const rows = useList(kind);
+  useList(kind);
   if (!id) return html`<span class="none">–</span>`;
-  const name = rows.find((row) => row.id === id)?.name;
+  const name = kept.get(kind)?.byId?.get(id)?.name;
   const text = html`${name ? html`<bdi>${name}</bdi>` : html`<code>${id.slice(0, 8)}…</code>`}`;
   if (plain) return html`<span title=${id}>${text}</span>`;
   return html`<a href=${link([PAGES[kind], id])} title=${id}>${text}</a>`;

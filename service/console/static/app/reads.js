@@ -1,6 +1,6 @@
 // Reading from the API in a page, and what the page's frame shows of it.
 import { get } from "./api.js";
-import { createContext, useContext, useEffect, useMemo, useState } from "./ui.js";
+import { createContext, useContext, useEffect, useLayoutEffect, useMemo, useState } from "./ui.js";
 
 // The reads of the page that is shown, each { path, query, position, readAt, refresh }.
 class Reads {
@@ -44,7 +44,8 @@ export function useRead(path, query, { minor = false } = {}) {
   const reads = useContext(PageReads);
   const refresh = useMemo(() => () => setTurn((before) => before + 1), []);
 
-  useEffect(() => {
+  // Before the browser paints: an effect after it would begin a frame later.
+  useLayoutEffect(() => {
     if (key === null) return undefined;
     const controller = new AbortController();
     const update = (change) => {

@@ -2,12 +2,19 @@
 // The server never sees it, so neither filters nor sign-in codes are in its log.
 import { useEffect, useState } from "./ui.js";
 
+let parsed = { hash: null };
+
 export function currentRoute() {
-  const [path, query] = location.hash.replace(/^#\/?/, "").split("?");
-  return {
-    path: path.split("/").filter(Boolean).map(decoded),
-    query: Object.fromEntries(new URLSearchParams(query ?? "")),
-  };
+  const { hash } = location;
+  if (parsed.hash !== hash) {
+    const [path, query] = hash.replace(/^#\/?/, "").split("?");
+    parsed = {
+      hash,
+      path: path.split("/").filter(Boolean).map(decoded),
+      query: Object.fromEntries(new URLSearchParams(query ?? "")),
+    };
+  }
+  return parsed;
 }
 
 function decoded(part) {

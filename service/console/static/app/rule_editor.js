@@ -48,8 +48,15 @@ function Preview({ preview }) {
 
 export function RuleEditor({ agent, rules, version, saved }) {
   const [open, setOpen] = useState(false);
+  const [message, setMessage] = useState("");
+  const close = (answer) => {
+    setOpen(false);
+    setMessage(answer.message);
+    saved(answer);
+  };
   return html`<p class="buttons"><button type="button" onClick=${() => setOpen(!open)} aria-expanded=${open ? "true" : "false"}>${open ? "Close the editor" : "Edit rules"}</button></p>
-    ${open && html`<${Editor} key=${version} agent=${agent} rules=${rules} version=${version} saved=${saved} />`}`;
+    ${open && html`<${Editor} key=${version} agent=${agent} rules=${rules} version=${version} saved=${close} />`}
+    <p role="status" class=${message && !open ? "done" : "hidden"}>${!open && message && `✓ ${message}`}</p>`;
 }
 
 function Editor({ agent, rules, version, saved }) {

@@ -2,6 +2,6 @@
 import { createContext, h, render } from "../vendor/preact.mjs";
 import htm from "../vendor/htm.mjs";
 
-export { useContext, useEffect, useId, useMemo, useRef, useState } from "../vendor/hooks.mjs";
+export { useContext, useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "../vendor/hooks.mjs";
 export { createContext, render };
 export const html = htm.bind(h);

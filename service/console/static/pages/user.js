@@ -42,7 +42,7 @@ function Issue({ user, issued }) {
   <//>`;
 }
 
-function Tokens({ user, may, query }) {
+function Tokens({ user, may, query, changed }) {
   const read = useRead(`/api/users/${user.id}/tokens`, { limit: 50, after: query.after });
   const [fresh, setFresh] = useState(null);
   const now = Date.now();
@@ -56,7 +56,7 @@ function Tokens({ user, may, query }) {
     may && { label: "Change", cell: (row) => (state(row) !== "valid" ? "–" : html`<${Confirmed} label="Revoke" title="Revoke this token?" danger=${true} after=${() => read.refresh()} perform=${() => call("DELETE", `/api/users/${user.id}/tokens/${row.id}`)}><p>Whoever uses it is refused from the next request on; a browser that signed in with it is signed out.</p><//>`) },
   ].filter(Boolean);
   return html`<h2>Tokens</h2>
-    ${may && html`<p class="buttons"><${Issue} user=${user} issued=${(answer) => { setFresh(answer.data.token); read.refresh(); }} /></p>`}
+    ${may && html`<p class="buttons"><${Issue} user=${user} issued=${(answer) => { setFresh(answer.data.token); read.refresh(); changed(); }} /></p>`}
     ${fresh && html`<div class="warning" role="status"><p>The new token, shown this once: <code>${fresh}</code></p><button type="button" class="quiet" onClick=${() => setFresh(null)}>I have kept it</button></div>`}
     <${Reading} read=${read} what="Reading tokens">${() => html`<${Table} caption="Tokens, latest first" hideCaption=${true} columns=${columns} rows=${read.data.tokens} empty="No tokens." />
       <${Paging} path=${["users", user.id]} shown=${read.data.tokens.length} next=${read.data.end_cursor} />`}<//>`;
@@ -78,6 +78,6 @@ export default function User({ id, query }) {
         ["History", seesEverything(me) ? html`<a href=${link("audit", { actor: id })}>what they did</a>` : undefined],
       ]} />
       ${isSuperuser(me) && !user.is_erased ? html`<${State} key=${user.version} user=${user} self=${me.id === id} changed=${changed} /><h2>Roles</h2><${Roles} user=${user} self=${me.id === id} changed=${changed} />` : html`<${NotOffered} what="Changing this user" reason=${user.is_erased ? "they are erased" : "for superusers"} />`}
-      <${Tokens} user=${user} may=${(isSuperuser(me) || me.id === id) && !user.is_erased} query=${query} />`}<//>
+      <${Tokens} user=${user} may=${(isSuperuser(me) || me.id === id) && !user.is_erased} query=${query} changed=${changed} />`}<//>
   <//>`;
 }

@@ -1,0 +1,51 @@
+"""Make the pictures of docs/console.md: ``make pictures``."""
+
+import tempfile
+from pathlib import Path
+from typing import Final
+
+from playwright.sync_api import Page
+
+from tests.console.browser.chromium import chromium
+from tests.console.browser.pages import PAGES
+from tests.console.browser.service import serve_demo
+from tests.console.browser.visitor import Visitor, visitor_in
+from tests.console.vendor import ROOT
+
+FOLDER: Final = ROOT / "docs/console"
+SIZE: Final = {"width": 1000, "height": 620}
+SHOWN: Final = (
+    *("overview", "sessions", "session", "usage", "agent", "connector"),
+    *("explain-all", "price", "audit", "verify", "operation"),
+)
+
+
+def verified(visitor: Visitor) -> None:
+    page: Page = visitor.page
+    page.get_by_role("button", name="Verify", exact=True).click()
+    page.get_by_role("status").filter(has_text="Genuine").wait_for()
+    page.locator("form.stack").evaluate("form => form.remove()")
+
+
+def make() -> None:
+    FOLDER.mkdir(exist_ok=True)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        chromium() as browser,
+        serve_demo(Path(folder)) as demo,
+        browser.new_context(viewport=SIZE, color_scheme="light") as context,
+    ):
+        visitor = visitor_in(context, demo.url)
+        visitor.sign_in(demo.tokens["admin"])
+        for name in SHOWN:
+            visitor.open(PAGES[name](demo))
+            if name == "verify":
+                verified(visitor)
+            # A chart is drawn after its page.
+            for _ in range(visitor.page.locator(".canvas").count()):
+                visitor.page.locator(".canvas canvas").first.wait_for()
+            visitor.page.screenshot(path=FOLDER / f"{name}.png")
+
+
+if __name__ == "__main__":
+    make()
