@@ -8,7 +8,7 @@ from playwright.sync_api import Page
 
 from tests.console.browser.chromium import chromium
 from tests.console.browser.pages import PAGES
-from tests.console.browser.service import serve_demo
+from tests.console.browser.service import DemoData, serve_demo
 from tests.console.browser.visitor import Visitor, visitor_in
 from tests.console.vendor import ROOT
 
@@ -20,8 +20,11 @@ SHOWN: Final = (
 )
 
 
-def verified(visitor: Visitor) -> None:
+def verified(visitor: Visitor, demo: DemoData) -> None:
     page: Page = visitor.page
+    page.get_by_label("Your checkpoint").fill(demo.text("/api/audit/checkpoint"))
+    key = demo.call("GET", "/api/audit/checkpoint/key")["public_key"]
+    page.get_by_label("Public key").fill(key)
     page.get_by_role("button", name="Verify", exact=True).click()
     page.get_by_role("status").filter(has_text="Genuine").wait_for()
     page.locator("form.stack").evaluate("form => form.remove()")
@@ -40,7 +43,7 @@ def make() -> None:
         for name in SHOWN:
             visitor.open(PAGES[name](demo))
             if name == "verify":
-                verified(visitor)
+                verified(visitor, demo)
             # A chart is drawn after its page.
             for _ in range(visitor.page.locator(".canvas").count()):
                 visitor.page.locator(".canvas canvas").first.wait_for()

@@ -14,8 +14,6 @@ from tests.console.browser.service import DemoData
 
 pytestmark = pytest.mark.processes
 
-KEPT = "/api/audit/checkpoint"
-
 
 def test_a_reviewer_answers_by_keyboard_alone(visit: Visit, demo: DemoData) -> None:
     checkpoint = demo.text("/api/audit/checkpoint")
@@ -62,29 +60,6 @@ def test_a_reviewer_answers_by_keyboard_alone(visit: Visit, demo: DemoData) -> N
     expect(verdict).to_contain_text("nothing was changed or removed")
     shown = reviewer.page.locator("main").inner_text()
     assert "replaced tool rules" in shown or "tool rules" in shown
-
-
-@pytest.mark.parametrize(
-    ("tampered", "said"),
-    [("signature", "signature is not valid"), ("key", "has not signed")],
-)
-def test_a_checkpoint_of_another_log_is_not_believed(
-    visit: Visit, demo: DemoData, tampered: str, said: str
-) -> None:
-    note = demo.text(KEPT)
-    origin, size, *rest = note.split("\n")
-    if tampered == "signature":
-        note = "\n".join([origin, str(int(size) - 1), *rest])
-    else:
-        note = note.replace("agent-runtime/", "another/")
-    reviewer = visit("olga")
-    reviewer.open("verify")
-    reviewer.page.get_by_label("Your checkpoint", exact=True).fill(note)
-    reviewer.page.get_by_role("button", name="Verify", exact=True).click()
-
-    expect(reviewer.page.get_by_role("alert")).to_contain_text("Not genuine")
-    expect(reviewer.page.get_by_role("alert")).to_contain_text(said)
-    assert reviewer.violations() == []
 
 
 def test_every_page_is_reached_and_left_by_keyboard(visit: Visit) -> None:

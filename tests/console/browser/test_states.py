@@ -86,7 +86,9 @@ def test_forbidden_says_why_and_is_not_offered(
     )
 
     visitor.open("audit")
-    expect(visitor.page.get_by_role("alert")).to_contain_text("Not allowed")
+    expect(visitor.page.locator(".not-offered")).to_contain_text(
+        "for superusers and auditors"
+    )
 
     visitor.open("prices")
     expect(visitor.page.get_by_role("button", name="Set a price")).to_have_count(0)

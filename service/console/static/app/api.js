@@ -138,14 +138,34 @@ export async function* stream(path, query, signal) {
   }
 }
 
-// Save an answer as a file; it is held in memory until the browser has written it.
-export async function download(path, query, name) {
-  const response = await send("GET", path, { query });
+// What a browser holds in memory without trouble.
+const DOWNLOAD_BYTES_MAX = 300_000_000;
+
+// Save an answer as a file; it is held in memory until all of it is there.
+export async function download(path, query, name, { signal, onBytes } = {}) {
+  const response = await send("GET", path, { query, signal });
   if (!response.ok) {
     const { data, message } = await envelope(response);
     throw new ApiError(response.status, message, data);
   }
-  saveAs(await response.blob(), name);
+  const reader = response.body.getReader();
+  const parts = [];
+  let bytes = 0;
+  try {
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) break;
+      parts.push(value);
+      bytes += value.length;
+      onBytes?.(bytes);
+      if (bytes > DOWNLOAD_BYTES_MAX) throw new ApiError(0, "This is too large for a browser; use the curl command");
+    }
+  } catch (error) {
+    reader.cancel().catch(() => undefined);
+    if (error instanceof ApiError || error.name === "AbortError") throw error;
+    throw new ApiError(0, "The answer broke off, so nothing was saved");
+  }
+  saveAs(new Blob(parts, { type: response.headers.get("Content-Type") }), name);
 }
 
 export function saveAs(blob, name) {

@@ -1,95 +1,79 @@
-// Who did what: sentences first; filters, live entries with a pause, exports.
-import { useAction, Outcome } from "../app/actions.js";
-import { download, stream } from "../app/api.js";
+// The audit trail: who did what, as sentences, newest first.
+import { plural } from "../app/format.js";
+import { ENTRIES_MAX, useLive } from "../app/live.js";
+import { FOR_AUDITORS, seesEverything, useMe } from "../app/me.js";
 import { options, useList } from "../app/names.js";
-import { Cut, Filters, Page, Paging, Reading, Table } from "../app/parts.js";
+import { Failure, Filters, NotOffered, Page, Paging, Reading, Table } from "../app/parts.js";
 import { useRead } from "../app/reads.js";
 import { link } from "../app/route.js";
-import { Time, parseMoment } from "../app/time.js";
-import { html, useEffect, useState } from "../app/ui.js";
+import { Sentence } from "../app/sentence.js";
+import { Time } from "../app/time.js";
+import { Export, filtersOf } from "../app/trail.js";
+import { html, useState } from "../app/ui.js";
 
-const LIVE_ROWS_MAX = 500;
-const KINDS = [
-  "agent", "audit.read", "connector", "connector.made_public", "connector.granted_to_agent", "log", "match_rules",
-  "model_pricing", "provider", "refusal.recorded", "secret", "secret.revealed", "session", "session_texts.read", "token", "tool_rules", "user",
-];
 const COLUMNS = [
-  { label: "Position", number: true, cell: (row) => html`<a href=${link(["audit", row.position])}>${row.position}</a>` },
-  { label: "Time", cell: (row) => html`<${Time} at=${row.recorded_at} />` },
-  { label: "Who", cell: (row) => html`<${Cut} text=${row.actor ?? row.actor_id} length=${40} />` },
-  { label: "What", wide: true, cell: (row) => html`<${Cut} text=${row.what} length=${300} />` },
-  { label: "Kind", cell: (row) => html`<code>${row.kind}</code>` },
+  { label: "Recorded", cell: (entry) => html`<a href=${link(["audit", entry.position])}><${Time} at=${entry.recorded_at} /></a>` },
+  { label: "Who did what", wide: true, cell: (entry) => html`<${Sentence} entry=${entry} />` },
+  { label: "Kind", cell: (entry) => html`<a href=${link("audit", { kind: entry.kind })}><code>${entry.kind}</code></a>` },
+  { label: "Position", number: true, cell: (entry) => entry.position },
 ];
 
-function filtersOf(query) {
-  return {
-    actor: query.actor,
-    kind: query.kind,
-    resource: query.resource,
-    request_id: query.request_id,
-    from_time: parseMoment(query.from) ?? undefined,
-    until_time: parseMoment(query.until) ?? undefined,
-  };
+const LEAD = "Every change, and every read of this trail, one sentence each. A name leads to everything that it caused, an id to everything about it, a time to the whole entry.";
+
+// Return why new entries can't be followed with these filters; undefined if they can.
+function notLive(query) {
+  if (query.order === "oldest") return "only with the newest entries first";
+  if (query.after) return "only on the first page";
+  if (query.request_id || query.from || query.until) return "only without times, positions and request ids among the filters";
+  return undefined;
 }
 
-function Live({ query, stop }) {
-  const [rows, setRows] = useState([]);
-  const [paused, setPaused] = useState(false);
-  const [error, setError] = useState(null);
-  const [after, setAfter] = useState(undefined);
-  const { actor, kind, resource } = filtersOf(query);
-  useEffect(() => {
-    if (paused) return undefined;
-    const controller = new AbortController();
-    const follow = async () => {
-      try {
-        for await (const entry of stream("/api/audit/stream", { actor, kind, resource, after }, controller.signal)) {
-          setRows((before) => [entry, ...before].slice(0, LIVE_ROWS_MAX));
-        }
-      } catch (failure) {
-        if (failure.name !== "AbortError") setError(failure);
-      }
-    };
-    follow();
-    return () => controller.abort();
-  }, [paused, actor, kind, resource, after]);
-  const toggle = () => {
-    if (paused) setAfter(rows[0]?.position);
-    setPaused(!paused);
-  };
-  return html`<section aria-label="Live entries">
-    <p class="buttons"><button type="button" onClick=${toggle}>${paused ? "Go on" : "Pause"}</button><button type="button" class="quiet" onClick=${stop}>Back to the pages</button>
-      <span role="status">${paused ? "Paused; nothing is lost: it goes on where it stopped." : `Live: ${rows.length} entries since you began, at most ${LIVE_ROWS_MAX} are kept.`}</span></p>
-    <${Outcome} action=${{ error, message: null }} />
-    <${Table} caption="Live entries, newest first" columns=${COLUMNS} rows=${rows} rowKey=${(row) => row.position} empty="Waiting for the next entry …" />
-  </section>`;
+function Live({ on, setOn, live, reason }) {
+  if (reason) return html`<${NotOffered} what="Following new entries" reason=${reason} />`;
+  const said = live.error ? `not connected: ${live.error.message}` : live.waiting ? "connecting again …" : "following";
+  const seen = live.entries.length;
+  const label = on ? "❚❚ Pause" : seen ? "▶ Go on" : "▶ Follow live";
+  return html`<p class="buttons live"><button type="button" aria-pressed=${on ? "true" : "false"} class=${on ? "" : "quiet"} onClick=${() => setOn(!on)}>${label}</button>
+    <span role="status">${on ? `Live: ${said}` : seen ? "Paused: it goes on where it stopped" : ""}${seen > 0 && `, ${plural(seen, "new entry", "new entries")}`}</span></p>
+    ${on && live.error && !live.waiting && html`<${Failure} error=${live.error} />`}`;
 }
 
-export default function Audit({ query }) {
+function Trail({ query }) {
   const users = useList("users");
-  const [live, setLive] = useState(false);
-  const asked = filtersOf(query);
-  const read = useRead(live ? null : "/api/audit/events", { ...asked, order: query.order, limit: 50, after: query.after });
-  const saving = useAction((format) => download(`/api/audit/export.${format}`, asked, `audit.${format}`).then(() => ({ message: "saved by your browser" })));
+  const [on, setOn] = useState(false);
+  const { sent, wrong } = filtersOf(query);
+  const reason = notLive(query);
+  const read = useRead(wrong.length ? null : "/api/audit/events", { ...sent, order: query.order, limit: query.limit ?? "50", after: query.after });
+  const following = on && !reason;
+  const live = useLive({ actor: sent.actor, kind: sent.kind, resource: sent.resource }, read.position, following);
   const fields = [
-    { name: "actor", label: "Who", choices: options(users) },
-    { name: "kind", label: "Kind", choices: KINDS },
-    { name: "resource", label: "About the id" },
+    { name: "actor", label: "By user", choices: options(users) },
+    { name: "kind", label: "Kind", placeholder: "connector.made_public" },
+    { name: "resource", label: "About id", placeholder: "of anything" },
     { name: "from", label: "From", placeholder: "2026-05-31 14:00" },
     { name: "until", label: "Until", placeholder: "now" },
     { name: "request_id", label: "Request id" },
     { name: "order", label: "Order", choices: [{ value: "oldest", label: "oldest first" }], any: "newest first" },
+    { name: "limit", label: "Rows", choices: ["25", "50", "100", "200"], any: null, fallback: "50" },
   ];
-  return html`<${Page} title="Audit trail" lead="Everything that changed, and every read of this history: yours is in it, too.">
+  const shown = () => [...live.entries.filter((entry) => entry.position > read.position), ...read.data.entries].slice(0, ENTRIES_MAX);
+  return html`<${Page} title="Audit trail" lead=${LEAD}>
     <${Filters} fields=${fields} />
-    ${query.resource && html`<p class="meta">About <code>${query.resource}</code>.</p>`}
-    ${live ? html`<${Live} query=${query} stop=${() => setLive(false)} />` : html`
-      <p class="buttons"><button type="button" class="quiet" onClick=${() => setLive(true)}>Live</button>
-        <button type="button" class="quiet" disabled=${saving.busy} onClick=${() => saving.run("csv")}>Export CSV</button>
-        <button type="button" class="quiet" disabled=${saving.busy} onClick=${() => saving.run("jsonl")}>Export JSON Lines</button></p>
-      <${Outcome} action=${saving} />
-      <${Reading} read=${read} what="Reading the audit trail">${() => html`
-        <${Table} caption="Entries" hideCaption=${true} columns=${COLUMNS} rows=${read.data.entries} rowKey=${(row) => row.position} empty="No entry matches these filters." />
-        <${Paging} path="audit" shown=${read.data.entries.length} next=${read.data.end_cursor} />`}<//>`}
+    ${wrong.map((text) => html`<p class="warning" role="alert">“<bdi>${text}</bdi>” is no time: write 2026-05-31, 2026-05-31 14:00, or a position of the log.</p>`)}
+    ${wrong.length === 0 && html`<${Live} on=${following} setOn=${setOn} live=${live} reason=${reason} />
+    <${Reading} read=${read} what="Reading the trail">${() => html`
+      <${Table} caption="Entries of the audit trail" hideCaption=${true} columns=${COLUMNS} rows=${shown()} rowKey=${(entry) => entry.position}
+        empty="No entry matches. Kinds are as in connector.made_public, or connector for all of its kinds; the filters count together." />
+      <${Paging} path="audit" shown=${shown().length} next=${read.data.end_cursor} />`}<//>
+    <${Export} filters=${sent} />`}
   <//>`;
+}
+
+export default function Audit({ query }) {
+  const me = useMe();
+  if (!seesEverything(me)) {
+    return html`<${Page} title="Audit trail"><${NotOffered} what="The audit trail" reason=${FOR_AUDITORS} />
+      <p>Changes of an agent that you manage are on <a href=${link("agents")}>its page</a>; whether the record is genuine, anybody can <a href=${link("verify")}>verify</a>.</p><//>`;
+  }
+  return html`<${Trail} query=${query} />`;
 }

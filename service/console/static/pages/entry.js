@@ -1,62 +1,74 @@
-// One entry of the audit trail: its sentence, what it changed, and how it is recorded.
-import { Facts, Page, Reading, Table } from "../app/parts.js";
-import { Named } from "../app/names.js";
+// One entry of the audit trail: before and after, and as recorded.
+import { leafOf } from "../app/leaf.js";
+import { FOR_AUDITORS, seesEverything, useMe } from "../app/me.js";
+import { toBase64 } from "../app/merkle.js";
+import { Copy, Facts, NotOffered, Page, Reading, Table } from "../app/parts.js";
 import { useRead } from "../app/reads.js";
 import { link } from "../app/route.js";
+import { Sentence } from "../app/sentence.js";
 import { Time } from "../app/time.js";
-import { html } from "../app/ui.js";
+import { html, useEffect, useState } from "../app/ui.js";
 
-const KINDS = { agent: "agents", connector: "connectors", user: "users" };
+const asText = (value) => (typeof value === "string" ? value : JSON.stringify(value, null, 1));
 
-const value = (given) => (given === null || given === undefined ? html`<span class="none">–</span>` : html`<code>${typeof given === "string" ? given : JSON.stringify(given)}</code>`);
-
-const COLUMNS = [
-  { label: "Field", cell: (row) => html`<code>${row.path}</code>` },
-  { label: "What", cell: (row) => row.what },
-  { label: "Before", wide: true, cell: (row) => html`<del>${value(row.before)}</del>` },
-  { label: "After", wide: true, cell: (row) => html`<ins>${value(row.after)}</ins>` },
+const CHANGE_COLUMNS = [
+  { label: "Field", cell: (change) => html`<code>${change.path}</code>` },
+  { label: "What", cell: (change) => change.what },
+  { label: "Before", wide: true, cell: (change) => (change.what === "added" ? html`<span class="none">–</span>` : html`<del class="value">${asText(change.before)}</del>`) },
+  { label: "After", wide: true, cell: (change) => (change.what === "removed" ? html`<span class="none">–</span>` : html`<ins class="value">${asText(change.after)}</ins>`) },
 ];
 
-function parsed(text) {
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2);
-  } catch {
-    return text;
-  }
+const filter = (name, value) => (value ? html`<a href=${link("audit", { [name]: value })}><code>${value}</code></a>` : null);
+
+function factsOf(entry) {
+  return [
+    ["Position", entry.position],
+    ["Recorded", html`<${Time} at=${entry.recorded_at} />`],
+    ["By", html`<bdi>${entry.actor ?? "unknown"}</bdi>${entry.actor_id && html`<br />${filter("actor", entry.actor_id)}`}`],
+    ["Kind", filter("kind", entry.kind)],
+    ["Changed", html`${entry.resource.kind} ${entry.resource.name && html`<bdi>${entry.resource.name}</bdi>`}<br />${filter("resource", entry.resource.id)}`],
+    ["To its version", entry.version],
+    ["In request", filter("request_id", entry.request_id)],
+    ["With token", entry.token_id && html`<code>${entry.token_id}</code>`],
+    ["Trace", entry.trace_id ? html`<code>${entry.trace_id}</code>` : undefined],
+    ["From address", entry.address ? html`<code>${entry.address}</code>` : undefined],
+  ];
 }
 
-function Resource({ resource }) {
-  if (!resource) return null;
-  const kind = KINDS[resource.kind];
-  const named = kind ? html`<${Named} kind=${kind} id=${resource.id} />` : html`<bdi>${resource.name ?? resource.id}</bdi>`;
-  return html`${resource.kind} ${named} (<a href=${link("audit", { resource: resource.id })}>its history</a>)`;
+function Changes({ changes }) {
+  if (changes === null) return html`<p class="warning">The earlier events of this resource can't be read by this version of the service.</p>`;
+  return html`<${Table} caption="The resource before and after this entry" hideCaption=${true} columns=${CHANGE_COLUMNS} rows=${changes} rowKey=${(change) => change.path} empty="The entry changed no field: it records that something happened." />`;
 }
 
-export default function Entry({ id }) {
-  const read = useRead(`/api/audit/events/${encodeURIComponent(id)}`);
-  const entry = read.data;
-  return html`<${Page} title="Entry ${id}">
+function Recorded({ recorded }) {
+  const [leaf, setLeaf] = useState(null);
+  useEffect(() => {
+    leafOf(recorded).then(toBase64, () => null).then(setLeaf);
+  }, [recorded]);
+  const text = JSON.stringify(recorded, null, 2);
+  return html`<section><h2>As recorded</h2>
+    <pre>${text}</pre>
+    <p class="buttons"><${Copy} label="Copy the JSON" text=${() => text} /></p>
+    ${leaf && html`<p>Its leaf in the Merkle tree, computed by your browser from the record above: <span class="hash">${leaf}</span></p>
+      <p><a class="button" href=${link("verify", { position: recorded.position, leaf })}>Verify that this record is genuine</a></p>`}
+  </section>`;
+}
+
+function Entry({ position }) {
+  const read = useRead(`/api/audit/events/${encodeURIComponent(position)}`);
+  const near = (at, label) => html`<a href=${link(["audit", at])}>${label}</a>`;
+  return html`<${Page} title="Entry ${position}">
+    <nav class="paging" aria-label="Entries"><a href=${link("audit")}>Audit trail</a>${Number(position) > 1 && near(Number(position) - 1, "Entry before")}${near(Number(position) + 1, "Next entry")}</nav>
     <${Reading} read=${read} what="Reading the entry">${() => html`
-      <p class="figure"><bdi>${entry.actor ?? entry.actor_id}</bdi> ${entry.what}</p>
-      <${Facts} facts=${[
-        ["When", html`<${Time} at=${entry.recorded_at} />`],
-        ["Who", html`<${Named} kind="users" id=${entry.actor_id} />`],
-        ["About", html`<${Resource} resource=${entry.resource} />`],
-        ["Kind", html`<code>${entry.kind}</code>`],
-        ["Version", entry.version],
-        ["Request", entry.request_id ? html`<a href=${link("audit", { request_id: entry.request_id })}>${entry.request_id}</a>` : undefined],
-        ["Token", entry.token_id ? html`<code>${entry.token_id}</code>` : undefined],
-        ["Trace", entry.trace_id ? html`<code>${entry.trace_id}</code>` : undefined],
-      ]} />
-      <p class="buttons"><a href=${link("verify", { position: entry.position })}>Verify this entry</a></p>
+      <p class="lead statement"><${Sentence} entry=${read.data} />.</p>
+      <${Facts} facts=${factsOf(read.data)} />
       <h2>Before and after</h2>
-      ${entry.changes === null ? html`<p class="empty">The events of this resource can't be read, so there is no comparison.</p>`
-        : html`<${Table} caption="Fields that this entry changed" columns=${COLUMNS} rows=${entry.changes} rowKey=${(row) => row.path} empty="It changed no field of a resource." />`}
-      <h2>As recorded</h2>
-      <p class="meta">Exactly as the log stores it; this is what its hash is made of.</p>
-      <pre tabindex="0">${JSON.stringify({ ...entry.recorded, metadata: undefined, state: undefined }, null, 2)}</pre>
-      <h3>Metadata</h3><pre tabindex="0">${parsed(entry.recorded.metadata)}</pre>
-      <h3>State</h3><pre tabindex="0">${entry.recorded.state === undefined ? entry.recorded.state_base64 : parsed(entry.recorded.state)}</pre>
-      <nav class="paging" aria-label="Neighbours">${entry.position > 1 && html`<a href=${link(["audit", entry.position - 1])}>Position ${entry.position - 1}</a>`}<a href=${link(["audit", entry.position + 1])}>Position ${entry.position + 1}</a></nav>`}<//>
+      <${Changes} changes=${read.data.changes} />
+      <${Recorded} recorded=${read.data.recorded} />`}<//>
   <//>`;
+}
+
+export default function EntryPage({ id }) {
+  if (!seesEverything(useMe())) return html`<${Page} title="Entry ${id}"><${NotOffered} what="Entries of the audit trail" reason=${FOR_AUDITORS} /><//>`;
+  return html`<${Entry} position=${id} />`;
 }

@@ -1,40 +1,90 @@
-// Readiness, followers with their lag, the relay, and the check of the log.
-import { number } from "../app/format.js";
-import { Badge, Facts, Page, Reading, Table } from "../app/parts.js";
+// What operators watch: readiness, followers with their lag, relay, checkpoints.
+import { number, plural } from "../app/format.js";
+import { useMetrics } from "../app/metrics.js";
+import { Badge, Failure, Page, Reading, Table } from "../app/parts.js";
 import { useRead } from "../app/reads.js";
-import { Time } from "../app/time.js";
-import { html, useEffect } from "../app/ui.js";
+import { Time, duration } from "../app/time.js";
+import { html, useEffect, useState } from "../app/ui.js";
 
-const EVERY_MS = 10_000;
+const EVERY_MS = 5000;
+const RELAY = "relay";
+
+function Card({ title, state, children }) {
+  return html`<section class="card ${state ?? ""}"><h2>${title}</h2>${children}</section>`;
+}
+
+const MEANING = {
+  ready: "Every request can be answered.",
+  degraded: "Commands are accepted, but something below has stopped.",
+};
+
+function stateOf(follower) {
+  if (follower.stopped) return html`<${Badge} kind="deny">✕ stopped<//>`;
+  return follower.lag > 0 ? html`<${Badge} kind="ask">… behind<//>` : html`<${Badge} kind="allow">✓ current<//>`;
+}
+
 const COLUMNS = [
-  { label: "Follower", sort: (row) => row.name, cell: (row) => html`<code>${row.name}</code>` },
-  { label: "State", cell: (row) => (row.stopped ? html`<${Badge} kind="deny">✕ stopped<//>` : html`<${Badge} kind="allow">✓ running<//>`) },
+  { label: "Follower", sort: (row) => row.name, cell: (row) => row.name },
+  { label: "State", sort: (row) => (row.stopped ? 0 : row.lag > 0 ? 1 : 2), cell: stateOf },
   { label: "Position", number: true, sort: (row) => row.position, cell: (row) => number(row.position) },
-  { label: "Lag, events", number: true, sort: (row) => row.lag, cell: (row) => number(row.lag) },
-  { label: "Lag, seconds", number: true, sort: (row) => Number(row.lag_s ?? 0), cell: (row) => (row.lag_s === null ? "–" : Number(row.lag_s).toFixed(1)) },
-  { label: "Reason", wide: true, cell: (row) => row.stopped ?? "–" },
+  { label: "Behind by events", number: true, sort: (row) => row.lag, cell: (row) => number(row.lag) },
+  { label: "Oldest unread event", number: true, sort: (row) => Number(row.lag_s), cell: (row) => (row.lag > 0 ? duration(Number(row.lag_s) * 1000) : "–") },
+  { label: "Reason", wide: true, cell: (row) => (row.stopped ? html`<bdi>${row.stopped}</bdi>` : html`<span class="none">–</span>`) },
 ];
 
+function Relay({ relay, metrics }) {
+  if (!relay) {
+    return html`<${Card} title="Relay to Kafka"><p class="figure">not used</p><p>Nothing of this log was published. The relay starts with <code>--kafka</code>.</p><//>`;
+  }
+  return html`<${Card} title="Relay to Kafka" state=${relay.stopped ? "bad" : relay.lag > 0 ? "warn" : "good"}>
+    <p class="figure">${stateOf(relay)}</p>
+    <p>${relay.stopped ? html`<bdi>${relay.stopped}</bdi>` : `published up to position ${number(relay.position)}, ${plural(relay.lag, "event")} behind`}</p>
+    ${metrics.metrics && html`<p>${metrics.value("relay_up") ? `This process publishes: ${number(metrics.value("relay_events_total"))} events since its start.` : "Another process publishes, or none."}</p>`}<//>`;
+}
+
+function LogCheck({ check }) {
+  if (!check) return html`<${Card} title="Log check"><p class="figure">not started</p><//>`;
+  return html`<${Card} title="Log check" state=${check.contradiction ? "bad" : "good"}>
+    <p class="figure">${check.contradiction ? "✕ contradiction" : "✓ nothing found"}</p>
+    ${check.contradiction && html`<p><bdi>${check.contradiction}</bdi></p>`}
+    <p>This pass compared the log with its Merkle tree up to position ${number(check.position)}; ${check.completed_at ? html`the last whole pass ended <${Time} at=${check.completed_at} />` : "no pass has ended yet"}.</p><//>`;
+}
+
+function Checkpoints({ metrics }) {
+  const [position, refused, published] = ["checkpoint_position", "checkpoint_contradicted", "checkpoint_published_position"].map(metrics.value);
+  return html`<${Card} title="Checkpoints" state=${metrics.metrics && (refused ? "bad" : position ? "good" : undefined)}>
+    <${Failure} error=${metrics.error} />
+    ${metrics.metrics && html`<p class="figure">${refused ? "✕ signing stopped" : position ? `position ${number(position)}` : "none by this process"}</p>
+      <p>${refused ? "The log contradicts the last checkpoint, so none is signed." : published ? `On Kafka up to position ${number(published)}.` : "None was published to Kafka by this process."}</p>
+      ${metrics.value("unreadable_values_total") > 0 && html`<p>${plural(metrics.value("unreadable_values_total"), "sealed value")} couldn't be read.</p>`}`}<//>`;
+}
+
+function Whole({ data, metrics }) {
+  const followers = data.followers.filter((each) => each.name !== RELAY);
+  return html`<div class="cards">
+      <${Card} title="Service" state=${data.status === "ready" ? "good" : "bad"}><p class="figure">${data.status === "ready" ? "✓" : "✕"} ${data.status}</p>
+        <p>${MEANING[data.status] ?? ""} ${data.log_position === null ? "All connections to the database are in use." : `The log ends at position ${number(data.log_position)}.`}</p><//>
+      <${Relay} relay=${data.followers.find((each) => each.name === RELAY)} metrics=${metrics} />
+      <${LogCheck} check=${data.log_check} />
+      <${Checkpoints} metrics=${metrics} />
+      ${data.trace_store && html`<${Card} title="Trace store" state=${data.trace_store === "available" ? "good" : "warn"}><p class="figure">${data.trace_store}</p><p>${data.trace_store === "available" ? "Lists of sessions have its data." : "Suspended after failures: lists are answered without its data."}</p><//>`}
+    </div>
+    <${Table} caption="Followers, which fill the read tables" columns=${COLUMNS} rows=${followers} rowKey=${(row) => row.name}
+      empty="No process runs the followers: start one with --only followers." />
+    ${followers.some((each) => each.stopped) && html`<p class="warning">A stopped follower retries every 30 s; commands and the other followers continue, while its tables get older. “If a follower stops” in docs/operations.md says what to do.</p>`}`;
+}
+
 export default function Operation() {
+  const [on, setOn] = useState(false);
   const read = useRead("/readyz");
+  const metrics = useMetrics(read.readAt);
   useEffect(() => {
+    if (!on) return undefined;
     const timer = setInterval(read.refresh, EVERY_MS);
     return () => clearInterval(timer);
-  }, []);
-  const ready = read.data;
-  const relay = ready?.followers?.find((each) => each.name.startsWith("relay"));
-  return html`<${Page} title="Operation" lead="Read again every ten seconds.">
-    <${Reading} read=${read} what="Reading readiness">${() => html`
-      <p class="figure"><${Badge} kind=${ready.status === "ready" ? "allow" : "deny"}>${ready.status === "ready" ? "✓" : "✕"} ${ready.status}<//></p>
-      <${Facts} facts=${[
-        ["End of the log", `position ${number(ready.log_position)}`],
-        ["Relay to Kafka", relay ? `position ${number(relay.position)}, ${number(relay.lag)} behind` : "not running in this database"],
-        ["Log checked up to", ready.log_check ? `position ${number(ready.log_check.position)}` : "not checked yet"],
-        ["Last complete check", ready.log_check?.completed_at ? html`<${Time} at=${ready.log_check.completed_at} />` : "none yet"],
-        ["Contradiction", ready.log_check?.contradiction ?? "none found"],
-        ["Trace store", ready.trace_store ?? "none"],
-      ]} />
-      <${Table} caption="Followers" columns=${COLUMNS} rows=${ready.followers} rowKey=${(row) => row.name} empty="No followers have saved a position yet." />
-      <p><a href="/metrics">Metrics</a> · <a href="/docs">API</a></p>`}<//>
+  }, [on, read.refresh]);
+  return html`<${Page} title="Operation" lead="Whether the service can answer, and how far its followers are. Relay and checkpoints are those of the process that answered.">
+    <p class="buttons"><button type="button" class=${on ? "" : "quiet"} aria-pressed=${on ? "true" : "false"} onClick=${() => setOn(!on)}>${on ? "❚❚ Stop refreshing" : "▶ Refresh every 5 s"}</button></p>
+    <${Reading} read=${read} what="Reading the state">${() => html`<${Whole} data=${read.data} metrics=${metrics} />`}<//>
   <//>`;
 }

@@ -2,9 +2,10 @@
 import { Confirmed, FormDialog } from "../app/actions.js";
 import { call } from "../app/api.js";
 import { Named } from "../app/names.js";
-import { Badge, Facts, Field, Page, Reading, Table } from "../app/parts.js";
+import { Badge, Facts, Page, Reading, Table } from "../app/parts.js";
 import { useRead } from "../app/reads.js";
-import { go } from "../app/route.js";
+import { go, setQuery } from "../app/route.js";
+import { SecretValue } from "../app/secret_value.js";
 import { Time } from "../app/time.js";
 import { html, useState } from "../app/ui.js";
 
@@ -16,13 +17,13 @@ function Overwrite({ path, version, done }) {
   };
   return html`<${FormDialog} label="Overwrite" title="Overwrite the value" perform=${() => call("PUT", path, { body: { value }, ifMatch: version })} after=${after}>
     <p>Whoever uses this secret gets the new value from the next request on. The last ten versions are kept.</p>
-    <${Field} label="New value" value=${value} onValue=${setValue} type="password" required=${true} />
+    <${SecretValue} label="New value" value=${value} onValue=${setValue} />
   <//>`;
 }
 
-export default function Secret({ id }) {
+export default function Secret({ id, query }) {
   const path = `/api/secrets/${encodeURIComponent(id)}`;
-  const read = useRead(path, { limit: 50 });
+  const read = useRead(path, { limit: 50, before: query.before });
   const secret = read.data;
   const columns = [
     { label: "Version", number: true, cell: (row) => row.version },
@@ -40,7 +41,9 @@ export default function Secret({ id }) {
       <p class="buttons"><${Overwrite} path=${path} version=${secret.version} done=${() => read.refresh()} />
         <${Confirmed} label="Delete" title="Delete this secret?" confirm="Destroy all of its values" danger=${true} after=${() => go("secrets")} perform=${() => call("DELETE", path, { ifMatch: secret.version })}>
           <p>All of its values are destroyed for good. Its name and history stay.</p><//></p>
-      <${Table} caption="Versions" columns=${columns} rows=${secret.versions} rowKey=${(row) => row.version} empty="No versions." />`}<//>
+      <${Table} caption="Versions" columns=${columns} rows=${secret.versions} rowKey=${(row) => row.version} empty="No versions." />
+      <p class="buttons">${query.before && html`<button type="button" class="quiet" onClick=${() => setQuery({ before: "" })}>Latest versions</button>`}
+        ${secret.end_cursor && html`<button type="button" class="quiet" onClick=${() => setQuery({ before: secret.end_cursor })}>Earlier versions</button>`}</p>`}<//>
     <p class="not-offered">Showing the value: through the API only, where each reveal is recorded.</p>
   <//>`;
 }

@@ -4,6 +4,7 @@ import { call } from "../app/api.js";
 import { Cut, Field, Page, Paging, Reading, Table } from "../app/parts.js";
 import { useRead } from "../app/reads.js";
 import { link } from "../app/route.js";
+import { SecretValue } from "../app/secret_value.js";
 import { Time } from "../app/time.js";
 import { html, useState } from "../app/ui.js";
 
@@ -25,7 +26,7 @@ function Create({ created }) {
   };
   return html`<${FormDialog} label="Create a secret" submit="Create" perform=${perform} after=${after}>
     <${Field} label="Name" value=${name} onValue=${setName} required=${true} maxlength="128" pattern="[A-Za-z0-9_.\\-]+" help="Of A-Z a-z 0-9 _ . -" />
-    <${Field} label="Value" value=${value} onValue=${setValue} type="password" required=${true} help="It is encrypted, and never shown in the console again." />
+    <${SecretValue} label="Value" value=${value} onValue=${setValue} />
   <//>`;
 }
 

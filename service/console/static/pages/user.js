@@ -34,6 +34,8 @@ function Issue({ user, issued }) {
   const [until, setUntil] = useState("");
   const perform = async () => {
     const expires = parseMoment(until);
+    // Nobody gets a token without an end because of a slip.
+    if (expires === null || /^\d+$/.test(expires ?? "")) throw new Error("The end of a token is a time, such as 2030-01-31 18:00");
     return call("POST", `/api/users/${user.id}/tokens`, { body: { label: label.trim(), ...(expires ? { expires_at: expires } : {}) } });
   };
   return html`<${FormDialog} label="Issue a token" submit="Issue" perform=${perform} after=${issued}>

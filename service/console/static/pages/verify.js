@@ -1,107 +1,131 @@
-// Is the record genuine? Proofs, recomputed here from a checkpoint that the reviewer
-// brings: the service gives hashes, and the browser does the sums.
-import { get, getText, saveAs } from "../app/api.js";
-import { Failure, Field, Page } from "../app/parts.js";
-import { ProofError, fromBase64, hex, leafOf, openCheckpoint, parseKey, rootByInclusion, rootsByConsistency, same } from "../app/proofs.js";
-import { link, setQuery } from "../app/route.js";
+// Proofs about the log, recomputed here from a checkpoint that the reviewer brings.
+import { curlOf, get, getText, saveAs } from "../app/api.js";
+import { newestCheckpoint, parseKey } from "../app/checkpoint.js";
+import { leafOf } from "../app/leaf.js";
+import { fromBase64, toBase64 } from "../app/merkle.js";
+import { Copy, Failure, Field, Page, Table } from "../app/parts.js";
 import { seesEverything, useMe } from "../app/me.js";
-import { shown } from "../app/time.js";
-import { html, useEffect, useState } from "../app/ui.js";
+import { link } from "../app/route.js";
+import { html, useRef, useState } from "../app/ui.js";
+import { verify } from "../app/verification.js";
 
-// What is asked of the service: the key, the newest checkpoint, and the two proofs.
-async function check({ note, keyText, position, me }) {
-  const served = (await get("/api/audit/checkpoint/key")).data.public_key;
-  const key = await parseKey(keyText.trim() || served);
-  const results = [];
-  const report = (ok, title, detail, steps) => results.push({ ok, title, detail, steps });
-  report(true, "The public key is well formed", `${key.name}, SHA-256 fingerprint ${key.fingerprint}${keyText.trim() ? ", which you have brought" : ", as the service gives it: compare it with one that you know"}`);
-  const newestNote = await getText("/api/audit/checkpoint");
-  const newest = await openCheckpoint(newestNote, key);
-  report(true, "The newest checkpoint is signed by this key", `It covers positions 1 to ${newest.size}, root ${hex(newest.root)}`);
-  if (note.trim()) {
-    const kept = await openCheckpoint(note, key);
-    report(true, "Your checkpoint is signed by this key", `It covers positions 1 to ${kept.size}, root ${hex(kept.root)}`);
-    if (kept.size > newest.size) throw new ProofError(`your checkpoint covers ${kept.size} entries, and the log now says it has ${newest.size}: its end was removed`);
-    const path = kept.size === newest.size ? [] : (await get("/api/audit/proofs/consistency", { first: kept.size, second: newest.size })).data.hashes.map(fromBase64);
-    const roots = await rootsByConsistency(kept.root, kept.size, newest.size, path);
-    if (!same(roots.first, kept.root) || !same(roots.second, newest.root)) throw new ProofError("the log of your checkpoint is not the beginning of this log: it was changed");
-    report(true, "The log has only grown since your checkpoint", `Nothing of its first ${kept.size} entries was changed or removed.`, roots.steps);
-  }
-  if (position) await checkEntry({ position, newest, me, report });
-  return { results, newestNote };
-}
+const LEAD = "A checkpoint that you kept proves that nothing before it was changed, removed or inserted since. Your browser does the arithmetic, and asks the service for nothing but the proofs.";
+const MARKS = { good: ["allow", "✓ holds"], bad: ["deny", "✕ doesn't hold"], open: ["ask", "? open"] };
+const STEP_COLUMNS = [
+  { label: "Step", number: true, cell: (row) => row.number },
+  { label: "Hash from the proof", wide: true, cell: (row) => html`<span class="hash">${toBase64(row.sibling)}</span>` },
+  { label: "Goes to the", cell: (row) => row.side },
+  { label: "Result, computed here", wide: true, cell: (row) => html`<span class="hash">${toBase64(row.result)}</span>` },
+];
 
-async function checkEntry({ position, newest, me, report }) {
-  if (position > newest.size) throw new ProofError(`position ${position} isn't in the newest checkpoint yet, which covers ${newest.size}; try again in some seconds`);
-  const proof = (await get("/api/audit/proofs/inclusion", { position, size: newest.size })).data;
-  let leaf = fromBase64(proof.leaf_hash);
-  if (seesEverything(me)) {
-    const entry = (await get(`/api/audit/events/${position}`)).data;
-    const computed = await leafOf(entry.recorded);
-    if (!same(computed, leaf)) throw new ProofError(`the entry at position ${position} doesn't have the hash of its leaf: it was changed`);
-    leaf = computed;
-    report(true, `The entry at position ${position} has the hash of its leaf`, `${entry.actor ?? "somebody"} ${entry.what}, recorded at ${shown(entry.recorded_at)}. Hash ${hex(computed)}`);
-  } else {
-    report(null, "The entry itself wasn't read", "Reading entries is for superusers and auditors; what follows is about the hash that the service gives.");
-  }
-  const { root, steps } = await rootByInclusion(leaf, position - 1, newest.size, proof.hashes.map(fromBase64));
-  if (!same(root, newest.root)) throw new ProofError(`the proof for position ${position} doesn't lead to the root of the signed checkpoint`);
-  report(true, `Position ${position} is in the signed log`, `${steps.length} hashes lead from it to the root of the checkpoint.`, steps);
-}
-
-function Result({ result }) {
-  return html`<li class=${result.ok === null ? "warning" : "done"}><strong>${result.ok === null ? "–" : "✓"} ${result.title}.</strong>
-    <p class="hash">${result.detail}</p>
-    ${result.steps?.length > 0 && html`<details><summary>${result.steps.length} hashes</summary><ol>${result.steps.map((step) => html`<li class="hash">with ${hex(step.sibling)}<br />gives ${hex(step.hash)}</li>`)}</ol></details>`}</li>`;
-}
-
-function Verdict({ state, position, note }) {
-  if (state.busy) return html`<p class="working" role="status">Checking …</p>`;
-  const { error, done } = state;
-  if (error) {
-    return error instanceof ProofError
-      ? html`<div class="failure" role="alert"><p class="figure">✕ Not genuine</p><p>${error.message}.</p><p>Keep your checkpoint, and tell whoever is responsible for the service.</p></div>`
-      : html`<${Failure} error=${error} />`;
-  }
-  if (!done) return null;
-  const what = [position && `the entry at position ${position} is in the signed log`, note.trim() && "nothing was changed or removed since your checkpoint"].filter(Boolean);
-  return html`<div class="done" role="status"><p class="figure">✓ Genuine</p><p>${what.length ? what.join(", and ") : "The newest checkpoint is signed"}. This was computed in your browser.</p>
-    ${!note.trim() && html`<p>Keep a checkpoint, and bring it next time: it shows that nothing was changed in between.</p>`}</div>
-    <ol class="plain-list">${done.results.map((result) => html`<${Result} result=${result} />`)}</ol>
-    <p class="buttons"><button type="button" class="quiet" onClick=${() => saveAs(new Blob([done.newestNote], { type: "text/plain" }), "checkpoint.txt")}>Save this checkpoint to keep</button></p>`;
-}
-
-export default function Verify({ query }) {
-  const me = useMe();
-  const [note, setNote] = useState("");
-  const [keyText, setKeyText] = useState("");
-  const [position, setPosition] = useState(query.position ?? "");
-  const [state, setState] = useState({});
-  useEffect(() => setPosition(query.position ?? ""), [query.position]);
-  const number = /^[1-9]\d{0,14}$/.test(position.trim()) ? Number(position.trim()) : null;
-  const run = async (event) => {
-    event.preventDefault();
-    setState({ busy: true });
-    setQuery({ position: position.trim() });
+// Read what was typed; throws an Error whose `field` it is about.
+async function readInput(input) {
+  const read = async (field, parse) => {
     try {
-      setState({ done: await check({ note, keyText, position: number, me }) });
+      return await parse(input[field].trim());
+    } catch (error) {
+      throw Object.assign(error, { field });
+    }
+  };
+  const checkpoint = await read("checkpoint", (text) => newestCheckpoint(text));
+  if (checkpoint.size === 0n) throw Object.assign(new Error("a checkpoint of an empty log proves nothing"), { field: "checkpoint" });
+  const key = await read("key", (text) => (text ? parseKey(text) : null));
+  const entry = await read("entry", (text) => (text ? JSON.parse(text) : null));
+  const leaf = entry ? await read("entry", () => leafOf(entry)) : input.leaf ? fromBase64(input.leaf) : null;
+  const position = entry ? entry.position : await read("position", (text) => {
+    if (text && !/^[1-9]\d{0,14}$/.test(text)) throw new Error("a position is a number from 1 on");
+    return text ? Number(text) : null;
+  });
+  return { checkpoint, key, leaf, position, reads: input.reads };
+}
+
+function Result({ report }) {
+  const { checks, checkpoint, position } = report;
+  const bad = checks.filter((each) => each.state === "bad");
+  const open = checks.filter((each) => each.state === "open");
+  const proved = !open.some((each) => each.name.startsWith("Nothing") || each.name.startsWith("Entry"));
+  const genuine = bad.length === 0 && proved;
+  const said = bad.length > 0
+    ? ["bad", "✕ Not genuine", "What the service shows contradicts your checkpoint. Keep the checkpoint and the proofs, and tell the operator."]
+    : genuine
+      ? ["good", "✓ Genuine", `The log begins with exactly the ${checkpoint.size} entries of your checkpoint: nothing was changed or removed.${position ? ` And the entry at position ${position} is in the signed log.` : ""}`]
+      : ["warn", "? Not proved", "Nothing contradicts your checkpoint, but not everything could be checked."];
+  return html`<section aria-labelledby="result">
+    <div class="card verdict ${said[0]}" role="status"><h2 id="result">Result</h2><p class="figure">${said[1]}</p><p>${said[2]}</p>
+      ${genuine && open.length > 0 && html`<p>${open.length === 1 ? "One thing remains" : `${open.length} things remain`} open, below.</p>`}</div>
+    <ul class="plain checks">${checks.map((each) => html`<li><span class="badge ${MARKS[each.state][0]}">${MARKS[each.state][1]}</span> <strong>${each.name}</strong>: <bdi>${each.text}</bdi>.
+      ${each.leaf && html`<br /><small>Leaf <span class="hash">${each.leaf}</span></small>`}
+      ${each.steps.length > 0 && html`<details><summary>All ${each.steps.length} hashes of this proof</summary>
+        <${Table} caption=${`Proof: ${each.name}`} columns=${STEP_COLUMNS} rows=${each.steps.map((step, index) => ({ ...step, number: index + 1 }))} rowKey=${(row) => row.number} /></details>`}</li>`)}</ul>
+    <p class="buttons">
+      <button type="button" class="quiet" onClick=${() => saveAs(new Blob([JSON.stringify({ checkpoint: report.text, proofs: report.proofs }, null, 2)], { type: "application/json" }), "proofs.json")}>Save the proofs</button>
+      <${Copy} label="Copy the requests as curl" text=${() => report.requests.map(({ path, query }) => curlOf(path, query)).join("\n")} />
+      ${position && html`<a href=${link(["audit", position])}>Show entry ${position}</a>`}</p>
+  </section>`;
+}
+
+function File({ onText }) {
+  const read = async (event) => {
+    const [file] = event.target.files;
+    if (file) onText(await file.text());
+  };
+  return html`<div class="field"><label for="file">… or take it from a file</label><input id="file" type="file" onChange=${read} /></div>`;
+}
+
+function Keep() {
+  const [state, setState] = useState({});
+  const fetchBoth = async () => {
+    setState({ busy: true });
+    try {
+      const note = await getText("/api/audit/checkpoint");
+      const { data } = await get("/api/audit/checkpoint/key");
+      setState({ note, key: data.public_key });
     } catch (error) {
       setState({ error });
     }
   };
-  const choose = async (event) => {
-    const [file] = event.target.files;
-    if (file) setNote(await file.text());
+  const save = () => saveAs(new Blob([state.note], { type: "text/plain" }), "checkpoint.txt");
+  return html`<section><h2>No checkpoint kept yet?</h2>
+    <p>Keep one now, where the service's operator can't write: it will prove later that nothing up to now was rewritten. Keep the public key with it, better from the operator than from here.</p>
+    <p><button type="button" class="quiet" disabled=${state.busy} onClick=${fetchBoth}>Show the newest checkpoint and key</button></p>
+    <${Failure} error=${state.error} />
+    ${state.note && html`<h3>Checkpoint</h3><pre>${state.note}</pre><h3>Public key</h3><pre>${state.key}</pre>
+      <p class="buttons"><button type="button" class="quiet" onClick=${save}>Save the checkpoint</button><${Copy} label="Copy the checkpoint" text=${() => state.note} /><${Copy} label="Copy the key" text=${() => state.key} /></p>`}
+  </section>`;
+}
+
+const FIELDS = { checkpoint: "Checkpoint", key: "Public key", entry: "Entry as recorded", position: "Position" };
+
+export default function Verify({ query }) {
+  const me = useMe();
+  const [input, setInput] = useState({ checkpoint: "", key: "", entry: "", position: query.position ?? "", leaf: query.leaf ?? "", reads: seesEverything(me) });
+  const [state, setState] = useState({});
+  const result = useRef(null);
+  const change = (name) => (value) => setInput((before) => ({ ...before, [name]: value, ...(name === "position" ? { leaf: "" } : {}) }));
+  const run = async (event) => {
+    event?.preventDefault();
+    setState({ busy: true });
+    try {
+      const given = await readInput(input);
+      setState({ report: { ...(await verify(given)), checkpoint: given.checkpoint, position: given.position, text: input.checkpoint } });
+      result.current?.scrollIntoView({ block: "nearest" });
+    } catch (error) {
+      setState(error.field ? { wrong: error } : { error });
+    }
   };
-  return html`<${Page} title="Verify" lead="Checks that the log is the one that was signed, and that an entry is in it. Bring a checkpoint that you kept, from this page, a backup, or the topic of checkpoints; the sums are done here, not by the service.">
-    <form class="stack" onSubmit=${run}>
-      <${Field} label="Position of the entry" value=${position} onValue=${setPosition} inputmode="numeric" pattern="[1-9][0-9]{0,14}" help="As shown in the audit trail and in explanations. Empty: check the log only." />
-      <${Field} label="Your checkpoint" value=${note} onValue=${setNote} lines=${5} help="Paste it, or choose its file. Empty: only the newest one is checked." />
-      <div class="field"><label for="checkpoint-file">Checkpoint from a file</label><input id="checkpoint-file" type="file" accept=".txt,text/plain" onChange=${choose} /></div>
-      <${Field} label="Public key that you know" value=${keyText} onValue=${setKeyText} help="name+id+key. Empty: the key that the service gives is used, and you compare its fingerprint." />
-      <button type="submit" disabled=${state.busy}>Verify</button>
+  return html`<${Page} title="Verify" lead=${LEAD}>
+    <form class="stack wide" onSubmit=${run}>
+      <${Field} label="Your checkpoint" name="checkpoint" lines=${6} value=${input.checkpoint} onValue=${change("checkpoint")} required=${true} placeholder="agent-runtime/…" help="One that you kept: the text of a file of the folder checkpoints, of GET /api/audit/checkpoint, or of the Kafka topic; of several, the largest counts." />
+      <${File} onText=${change("checkpoint")} />
+      <${Field} label="Public key that you kept (optional)" name="key" value=${input.key} onValue=${change("key")} placeholder="agent-runtime/…+id+key" help="Without it, signatures stay unchecked: the checkpoint is worth as much as the place where you kept it." />
+      <${Field} label="Position of an entry (optional)" name="position" value=${input.position} onValue=${change("position")} inputmode="numeric" help=${input.leaf ? `With the leaf ${input.leaf}, computed from the record on the entry's page.` : "Proves that this entry is in the log that the checkpoint signs."} />
+      ${seesEverything(me) && !input.leaf && html`<label><input type="checkbox" checked=${input.reads} onChange=${(event) => change("reads")(event.target.checked)} /> Read this entry, too, and compare its content; the read is on record</label>`}
+      <details><summary>… or the entry as recorded, from an export</summary><${Field} label="Entry as recorded, as JSON" name="entry" lines=${4} value=${input.entry} onValue=${change("entry")} /></details>
+      <button type="submit" disabled=${state.busy}>${state.busy ? "Verifying …" : "Verify"}</button>
     </form>
-    <${Verdict} state=${state} position=${number} note=${note} />
-    ${seesEverything(me) && html`<p class="meta">Positions are in the <a href=${link("audit")}>audit trail</a>.</p>`}
+    ${state.wrong && html`<p class="failure" role="alert"><strong>${FIELDS[state.wrong.field]}:</strong> ${state.wrong.message}.</p>`}
+    <${Failure} error=${state.error} retry=${run} />
+    <div ref=${result}>${state.report && html`<${Result} report=${state.report} />`}</div>
+    <${Keep} />
   <//>`;
 }
