@@ -4,7 +4,7 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-from playwright.sync_api import Page
+from playwright.sync_api import Page, ViewportSize
 
 from tests.console.browser.chromium import chromium
 from tests.console.browser.pages import PAGES
@@ -13,7 +13,7 @@ from tests.console.browser.visitor import Visitor, visitor_in
 from tests.console.vendor import ROOT
 
 FOLDER: Final = ROOT / "docs/console"
-SIZE: Final = {"width": 1000, "height": 620}
+SIZE: Final[ViewportSize] = {"width": 1000, "height": 620}
 SHOWN: Final = (
     *("overview", "sessions", "session", "usage", "agent", "connector"),
     *("explain-all", "price", "audit", "verify", "operation"),
