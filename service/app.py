@@ -13,6 +13,7 @@ from projections.audit.trail.routes import routes as audit_reads
 from projections.connectors.queries import held_connectors
 from projections.connectors.routes import routes as connector_reads
 from projections.engine.snapshot import READ_POOL
+from projections.gateway.history import RecordedHistory
 from projections.gateway.routes import routes as call_reads
 from projections.health.routes import HEALTH, Health
 from projections.health.routes import routes as probes
@@ -70,6 +71,7 @@ from service.sessions.otlp.routes import routes as trace_ingest
 from service.sessions.repricing_routes import RECORDED_TURNS
 from service.sessions.repricing_routes import routes as repricing_commands
 from service.sessions.routes import routes as session_commands
+from service.tool_rules.call_history import CALL_HISTORY
 from service.tool_rules.preview_routes import routes as tool_rule_previews
 from service.tool_rules.removal_routes import routes as tool_rule_removals
 from service.tool_rules.restore_routes import routes as tool_rule_restores
@@ -160,6 +162,7 @@ def create_app(
         resources.vault,
         held_connectors=partial(held_connectors, resources.pool),
     )
+    app[CALL_HISTORY] = RecordedHistory(resources.log, resources.pool)
     app[REFUSALS] = RefusalRecorder(resources.log)
     app[TEXT_READINGS] = TextReadings()
     if not probes_only:

@@ -301,6 +301,22 @@ class Change(Model):
     after: Any
 
 
+class ChangedCalls(Model):
+    """Recorded calls of one tool that would be decided otherwise."""
+
+    connector_id: UUID
+    tool: str
+    decided: Stance
+    would_be: Stance
+    calls: int
+    last_at: datetime
+
+    CONVERTERS = {
+        "connector_id": UUID,
+        "last_at": datetime.fromisoformat,
+    }
+
+
 class CheckpointKey(Model):
     """The key as ``name+id+key``, the format of C2SP signed-note tools."""
 
@@ -1029,11 +1045,32 @@ class PartialSuccess(Model):
     errorMessage: str
 
 
+class PreviewedCalls(Model):
+    """The calls of the connectors named since a time, and those decided otherwise.
+
+    ``is_complete`` is false if there were more different tools than are compared; then
+    those called most are. ``examples`` are the changed calls that were most frequent.
+    """
+
+    since: datetime
+    calls: int
+    changed: int
+    is_complete: bool
+    examples: Sequence[ChangedCalls]
+
+    CONVERTERS = {
+        "since": datetime.fromisoformat,
+        "examples": lambda value: list_of(ChangedCalls.decode)(value),
+    }
+
+
 class PreviewedRules(Model):
     """What replacing the rules would do; ``version`` is the current one, for If-Match.
 
-    ``connectors`` has the decisions that would change. The service knows no list of a
-    connector's tools, so it tries one name for each pattern.
+    ``connectors`` has the decisions that would change, of the tools that the connector
+    was observed to have, and of one name for each pattern. ``recorded`` has what would
+    have become of the calls of the past days. Rules alone are compared: not whether a
+    definition was accepted.
     """
 
     agent_id: UUID
@@ -1042,6 +1079,7 @@ class PreviewedRules(Model):
     removed: Sequence[ToolRule]
     unchanged: int
     connectors: Sequence[ConnectorDecisions]
+    recorded: PreviewedCalls
     warnings: Sequence[ToolRuleWarning]
 
     CONVERTERS = {
@@ -1049,6 +1087,7 @@ class PreviewedRules(Model):
         "added": lambda value: list_of(ToolRule.decode)(value),
         "removed": lambda value: list_of(ToolRule.decode)(value),
         "connectors": lambda value: list_of(ConnectorDecisions.decode)(value),
+        "recorded": lambda value: PreviewedCalls.decode(value),
         "warnings": lambda value: list_of(ToolRuleWarning.decode)(value),
     }
 
@@ -2145,6 +2184,7 @@ __all__ = [
     "AuditPage",
     "AuditedResource",
     "Change",
+    "ChangedCalls",
     "CheckpointKey",
     "Connector",
     "ConnectorDecisions",
@@ -2190,6 +2230,7 @@ __all__ = [
     "Origin",
     "Pagination",
     "PartialSuccess",
+    "PreviewedCalls",
     "PreviewedRules",
     "PriceChange",
     "PriceHistory",

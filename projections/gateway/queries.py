@@ -1,6 +1,6 @@
 """Queries of tool calls and approvals."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
@@ -10,6 +10,8 @@ from typing_extensions import TypedDict
 
 from service.database import Db
 from service.gateway.approvals.resource import ApprovalResource
+from service.tool_rules.call_history import RecordedCalls
+from service.tool_rules.decision import STANCES
 
 # A call that was admitted and isn't finished after so long was cut off.
 CUT_OFF_AFTER = "interval '10 minutes'"
@@ -71,12 +73,19 @@ APPROVALS = f"""
      LIMIT %(limit)s
 """  # noqa: S608 # constants
 RECORDED = """
-    SELECT connector_id, tool, stance, sum(times)::bigint AS calls, max(at) AS last
-      FROM read.tool_call
-     WHERE agent_id = %(agent_id)s AND connector_id = ANY (%(connectors)s)
-       AND at >= %(since)s AND tool IS NOT NULL
-     GROUP BY connector_id, tool, stance
-     ORDER BY calls DESC, connector_id, tool
+    SELECT connector_id, tool, decided, sum(times)::bigint AS calls,
+           max(at) AS last_at
+      FROM (SELECT connector_id, tool, times, at,
+                   CASE WHEN decision = 'admitted' THEN stance
+                        WHEN reason = 'denied' THEN 'deny'
+                        WHEN reason LIKE 'approval_%%' THEN 'ask'
+                   END AS decided
+              FROM read.tool_call
+             WHERE agent_id = %(agent_id)s AND at >= %(since)s
+               AND connector_id = ANY (%(connector_ids)s)) AS c
+     WHERE tool IS NOT NULL AND decided IS NOT NULL
+     GROUP BY connector_id, tool, decided
+     ORDER BY calls DESC, connector_id, tool, decided
      LIMIT %(limit)s
 """
 
@@ -177,3 +186,36 @@ async def approvals_seen(
         }
         await cursor.execute(APPROVALS, given)
         return await cursor.fetchall()  # type: ignore[return-value]
+
+
+async def recorded_calls(
+    db: Db,
+    *,
+    agent_id: UUID,
+    connector_ids: Collection[UUID],
+    since: datetime,
+    limit: int,
+) -> list[RecordedCalls]:
+    """Return an agent's calls since a time by tool and decision, most frequent first.
+
+    Without those that no rule decided, such as of unknown tools.
+    """
+    cursor = await db.execute(
+        RECORDED,
+        {
+            "agent_id": agent_id,
+            "connector_ids": list(connector_ids),
+            "since": since,
+            "limit": limit,
+        },
+    )
+    return [
+        RecordedCalls(
+            connector_id=connector_id,
+            tool=tool,
+            decided=STANCES[decided],
+            calls=calls,
+            last_at=last_at,
+        )
+        for connector_id, tool, decided, calls, last_at in await cursor.fetchall()
+    ]

@@ -1,11 +1,14 @@
 """Previewing a replacement of tool rules over HTTP: nothing is changed."""
 
 import asyncio
-from collections.abc import Collection
-from typing import Final, NamedTuple
+from collections.abc import Collection, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from itertools import groupby
+from typing import Annotated, Final, NamedTuple
 from uuid import UUID
 
 from aiohttp import web
+from pydantic import Field
 from typing_extensions import TypedDict
 
 from service.connectors.aggregate import Connector
@@ -15,16 +18,20 @@ from service.http.dispatch import execute_for
 from service.http.envelope import Answer, UuidText
 from service.http.operation import Routes
 from service.http.rate_limit import RateLimit
-from service.http.requests import if_match
-from service.tool_rules.aggregate import Rules
+from service.http.requests import QueryModel, if_match
 from service.tool_rules.body import BulkToolUpdate
+from service.tool_rules.call_history import (
+    CALL_HISTORY,
+    RECORDED_MAX,
+    RecordedCalls,
+)
 from service.tool_rules.commands import (
     ReplacedToolRules,
     ReplaceToolRules,
     decide_replacement,
 )
-from service.tool_rules.comparison import changed_decisions
-from service.tool_rules.decision import Stance
+from service.tool_rules.comparison import changed_decisions, decisions
+from service.tool_rules.decision import WITHOUT_A_MATCH, Stance
 from service.tool_rules.glob import TooMuchWorkError, Work
 from service.tool_rules.resource import (
     ToolRuleResource,
@@ -36,6 +43,7 @@ from service.tool_rules.routes import replacement_of
 
 # Less than a second of a thread.
 WORK_MAX: Final = 5_000_000_000
+EXAMPLES_MAX: Final = 50
 PREVIEWS: Final = RateLimit(burst=20, interval_s=1.0)
 
 routes = Routes("mcp")
@@ -47,6 +55,31 @@ class ToolDecision(TypedDict):
     after: Stance
 
 
+class ChangedCalls(TypedDict):
+    """Recorded calls of one tool that would be decided otherwise."""
+
+    connector_id: UuidText
+    tool: str
+    decided: Stance
+    would_be: Stance
+    calls: int
+    last_at: datetime
+
+
+class PreviewedCalls(TypedDict):
+    """The calls of the connectors named since a time, and those decided otherwise.
+
+    ``is_complete`` is false if there were more different tools than are compared; then
+    those called most are. ``examples`` are the changed calls that were most frequent.
+    """
+
+    since: datetime
+    calls: int
+    changed: int
+    is_complete: bool
+    examples: list[ChangedCalls]
+
+
 class ConnectorDecisions(TypedDict):
     connector_id: UuidText
     tools: list[ToolDecision]
@@ -55,8 +88,10 @@ class ConnectorDecisions(TypedDict):
 class PreviewedRules(TypedDict):
     """What replacing the rules would do; ``version`` is the current one, for If-Match.
 
-    ``connectors`` has the decisions that would change. The service knows no list of a
-    connector's tools, so it tries one name for each pattern.
+    ``connectors`` has the decisions that would change, of the tools that the connector
+    was observed to have, and of one name for each pattern. ``recorded`` has what would
+    have become of the calls of the past days. Rules alone are compared: not whether a
+    definition was accepted.
     """
 
     agent_id: UUID
@@ -65,7 +100,22 @@ class PreviewedRules(TypedDict):
     removed: list[ToolRuleResource]
     unchanged: int
     connectors: list[ConnectorDecisions]
+    recorded: PreviewedCalls
     warnings: list[ToolRuleWarning]
+
+
+class PreviewQuery(QueryModel):
+    days: Annotated[
+        int, Field(ge=1, le=90, description="Of recorded calls to compare.")
+    ] = 7
+
+
+class Past(NamedTuple):
+    """Tools by connector, and calls since a time."""
+
+    since: datetime
+    tools: Mapping[str, Collection[str]]
+    calls: Sequence[RecordedCalls]
 
 
 class Preview(NamedTuple):
@@ -115,12 +165,13 @@ async def preview_replacement(command: ReplaceToolRules, work: UnitOfWork) -> Pr
     },
 )
 async def post_tool_rules_preview(
-    request: web.Request, agent_id: UUID, body: BulkToolUpdate
+    request: web.Request, agent_id: UUID, query: PreviewQuery, body: BulkToolUpdate
 ) -> Answer[PreviewedRules]:
     """Preview a replacement of an agent's tool rules; nothing is changed.
 
     Takes a batch as the replacement does, and refuses what that would refuse. Shows the
-    rules that would be added and removed, and the decisions that would change.
+    rules that would be added and removed, the decisions that would change, and how many
+    calls of the past `days` (7) would have been decided otherwise.
     """
     preview, _ = await execute_for(
         request,
@@ -129,13 +180,20 @@ async def post_tool_rules_preview(
         if_match=if_match(request),
     )
     replaced = preview.replaced
-    connectors = await asyncio.to_thread(
-        _changes, replaced.before, replaced.after, preview.granted
+    history = request.app[CALL_HISTORY]
+    named = [UUID(each) for each in sorted({*replaced.before, *replaced.after})]
+    since = datetime.now(UTC) - timedelta(days=query.days)
+    past = Past(
+        since,
+        {str(each): await history.tools(each) for each in named},
+        await history.calls(agent_id, named, since),
     )
+    connectors, recorded = await asyncio.to_thread(_compared, preview, past)
     data: PreviewedRules = {
         "agent_id": agent_id,
         "version": preview.version,
         "connectors": connectors,
+        "recorded": recorded,
         **changes_between(replaced.before, replaced.after),
         "warnings": await warnings_about(replaced.after, replaced.not_granted),
     }
@@ -146,25 +204,75 @@ async def post_tool_rules_preview(
     )
 
 
-def _changes(
-    before: Rules, after: Rules, granted: Collection[str]
-) -> list[ConnectorDecisions]:
+def _compared(
+    preview: Preview, past: Past
+) -> tuple[list[ConnectorDecisions], PreviewedCalls]:
+    """Compare decisions and recorded calls, within one bound of work.
+
+    :raises InvalidRequestError: the rules are too complicated
+    """
     work = Work(WORK_MAX)
-    found: list[ConnectorDecisions] = []
     try:
-        for connector in sorted(granted):
-            tools: list[ToolDecision] = [
-                {"tool": each.tool, "before": each.before, "after": each.after}
-                for each in changed_decisions(
-                    before.get(connector, {}), after.get(connector, {}), work
-                )
-            ]
-            if tools:
-                found.append({"connector_id": connector, "tools": tools})
+        return _changes(preview, past, work), _changed_calls(preview, past, work)
     except TooMuchWorkError:
         raise InvalidRequestError(
             "the rules are too many and too complicated to compare; preview fewer "
             "connectors at a time",
             code="comparison_too_large",
         ) from None
+
+
+def _changes(preview: Preview, past: Past, work: Work) -> list[ConnectorDecisions]:
+    before, after = preview.replaced.before, preview.replaced.after
+    found: list[ConnectorDecisions] = []
+    for connector in sorted(preview.granted):
+        tools: list[ToolDecision] = [
+            {"tool": each.tool, "before": each.before, "after": each.after}
+            for each in changed_decisions(
+                before.get(connector, {}),
+                after.get(connector, {}),
+                work,
+                past.tools[connector],
+            )
+        ]
+        if tools:
+            found.append({"connector_id": connector, "tools": tools})
     return found
+
+
+def _changed_calls(preview: Preview, past: Past, work: Work) -> PreviewedCalls:
+    compared = past.calls[:RECORDED_MAX]
+    changed: list[ChangedCalls] = []
+    for connector_id, of_connector in groupby(
+        sorted(compared, key=_connector), key=_connector
+    ):
+        calls = list(of_connector)
+        connector = str(connector_id)
+        patterns = preview.replaced.after.get(connector, {})
+        decided = decisions(patterns, {each.tool for each in calls}, work)
+        for each in calls:
+            granted = connector in preview.granted
+            would_be = decided[each.tool] if granted else WITHOUT_A_MATCH
+            if would_be is not each.decided:
+                changed.append(
+                    {
+                        "connector_id": connector,
+                        "tool": each.tool,
+                        "decided": each.decided,
+                        "would_be": would_be,
+                        "calls": each.calls,
+                        "last_at": each.last_at,
+                    }
+                )
+    changed.sort(key=lambda each: (-each["calls"], each["connector_id"], each["tool"]))
+    return {
+        "since": past.since,
+        "calls": sum(each.calls for each in compared),
+        "changed": sum(each["calls"] for each in changed),
+        "is_complete": len(past.calls) <= RECORDED_MAX,
+        "examples": changed[:EXAMPLES_MAX],
+    }
+
+
+def _connector(calls: RecordedCalls) -> UUID:
+    return calls.connector_id

@@ -38,6 +38,13 @@ async def test_a_preview_shows_rules_and_decisions_that_would_change(
                 "tools": [{"tool": "read_x", "before": "allow", "after": "ask"}],
             }
         ],
+        "recorded": {
+            "since": reply.data["recorded"]["since"],
+            "calls": 0,
+            "changed": 0,
+            "is_complete": True,
+            "examples": [],
+        },
         "warnings": [],
     }
     assert reply.headers["ETag"] == before.headers["ETag"]

@@ -72,18 +72,21 @@ class ToolRulesResource:
         agent_id: UUID | str,
         rules: Sequence[ToolRule],
         *,
+        days: int | NotGiven = NOT_GIVEN,
         if_match: int | str | None = None,
         idempotency_key: str | None = None,
     ) -> PreviewedRules:
         """Preview a replacement of an agent's tool rules; nothing is changed.
 
         Takes a batch as the replacement does, and refuses what that would refuse. Shows
-        the rules that would be added and removed, and the decisions that would change.
+        the rules that would be added and removed, the decisions that would change, and
+        how many calls of the past `days` (7) would have been decided otherwise.
         """
         return self._caller.model(
             operations.POST_TOOL_RULES_PREVIEW,
             PreviewedRules,
             path={"agent_id": agent_id},
+            query={"days": days},
             body={"rules": rules},
             if_match=if_match,
             idempotency_key=idempotency_key,

@@ -1,0 +1,43 @@
+"""What a preview of rules asks about tools and calls of the past."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, Protocol
+from uuid import UUID
+
+from aiohttp import web
+
+from service.tool_rules.decision import Stance
+
+# Different tools and decisions, not calls.
+RECORDED_MAX: Final = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedCalls:
+    """Calls of one tool by an agent that were decided alike."""
+
+    connector_id: UUID
+    tool: str
+    decided: Stance
+    calls: int
+    last_at: datetime
+
+
+class CallHistory(Protocol):
+    """The tools that connectors list, and the calls that agents made."""
+
+    async def tools(self, connector_id: UUID) -> Collection[str]:
+        """Return the names of the tools that a connector was observed to have."""
+
+    async def calls(
+        self, agent_id: UUID, connector_ids: Collection[UUID], since: datetime
+    ) -> Sequence[RecordedCalls]:
+        """Return an agent's calls of some connectors, the most frequent first.
+
+        At most ``RECORDED_MAX`` and one more.
+        """
+
+
+CALL_HISTORY: web.AppKey[CallHistory] = web.AppKey("call_history")
