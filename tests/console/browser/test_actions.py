@@ -122,6 +122,9 @@ def test_a_connector_is_shared_with_a_warning(visit: Visit, demo: DemoData) -> N
     confirm(visitor, "Make private")
     expect(visitor.page.locator(".facts")).to_contain_text("private")
     confirm(visitor, "Retire", "Retire it for good")
+    expect(visitor.page.locator("h1")).to_have_text("Connectors")
+    visitor.settled()
+    expect(visitor.page.locator("main")).not_to_contain_text("Wiki")
 
 
 def test_a_secret_is_created_and_overwritten_and_never_shown(visit: Visit) -> None:

@@ -17,6 +17,7 @@ TAGS: Final = [
 # Far beyond what a busy machine needs.
 TIMEOUT_MS: Final = 60_000
 STEPS_MAX: Final = 200
+expect.set_options(timeout=TIMEOUT_MS)
 # Chromium reports each answer of 400 and more as an error of the page.
 REFUSED: Final = re.compile(r"Failed to load resource: the server responded with")
 

@@ -5,7 +5,7 @@ import { Exposure } from "../app/exposure.js";
 import { Named, forgetNames, options, useList } from "../app/names.js";
 import { Badge, Facts, Field, NotOffered, Page, Paging, Reading, Stance, Table } from "../app/parts.js";
 import { useRead } from "../app/reads.js";
-import { link } from "../app/route.js";
+import { go, link } from "../app/route.js";
 import { isSuperuser, seesEverything, useMe } from "../app/me.js";
 import { Time } from "../app/time.js";
 import { html, useState } from "../app/ui.js";
@@ -76,6 +76,11 @@ export default function Connector({ id, query }) {
     forgetNames();
     read.refresh();
   };
+  // Nobody finds it any more, here neither.
+  const retired = () => {
+    forgetNames();
+    go("connectors");
+  };
   return html`<${Page} title=${connector ? `Connector ${connector.name}` : "Connector"} lead=${html`<code>${id}</code>`}>
     <${Reading} read=${read} what="Reading the connector">${() => html`
       <${Facts} facts=${[
@@ -90,7 +95,7 @@ export default function Connector({ id, query }) {
       ]} />
       ${owns ? html`<p class="buttons"><${Edit} key=${connector.version} connector=${connector} changed=${changed} /><${Share} connector=${connector} changed=${changed} />
         <${Grant} key="grant-${connector.version}" connector=${connector} changed=${changed} />
-        <${Confirmed} label="Retire" title="Retire this connector for good?" confirm="Retire it for good" danger=${true} after=${changed} perform=${() => call("DELETE", `/api/mcp/connectors/${id}`, { ifMatch: connector.version })}>
+        <${Confirmed} label="Retire" title="Retire this connector for good?" confirm="Retire it for good" danger=${true} after=${retired} perform=${() => call("DELETE", `/api/mcp/connectors/${id}`, { ifMatch: connector.version })}>
           <p>No agent has it any more and nobody finds it. This can't be undone; its history stays.</p><//></p>`
         : html`<${NotOffered} what="Editing, sharing and retiring it" reason="for its owner and superusers" /><p class="buttons"><${Grant} key=${connector.version} connector=${connector} changed=${changed} /></p>`}
       <h2>Grants</h2>
