@@ -10,7 +10,9 @@ from typing import Any, Final
 
 THINGS: Final[Mapping[str, str]] = {
     "agents": "agents, their managers and readers",
+    "approvals": "tool calls that a person is asked about",
     "audit": "the audit trail: read, follow, export, verify",
+    "calls": "tool calls of agents, each with its explanation",
     "connectors": "connectors, their publication and grants",
     "prices": "providers, models and their prices",
     "rules": "tool rules: which tools an agent may call",

@@ -4,9 +4,10 @@ from functools import cached_property
 
 from agent_runtime_client._async.caller import AsyncCaller
 from agent_runtime_client._async.resources.agents import AsyncAgentsResource
+from agent_runtime_client._async.resources.approvals import AsyncApprovalsResource
 from agent_runtime_client._async.resources.audit import AsyncAuditResource
+from agent_runtime_client._async.resources.calls import AsyncCallsResource
 from agent_runtime_client._async.resources.connectors import AsyncConnectorsResource
-from agent_runtime_client._async.resources.mcp import AsyncMcpResource
 from agent_runtime_client._async.resources.prices import AsyncPricesResource
 from agent_runtime_client._async.resources.secrets import AsyncSecretsResource
 from agent_runtime_client._async.resources.service import AsyncServiceResource
@@ -26,16 +27,20 @@ class AsyncResources:
         return AsyncAgentsResource(self._caller)
 
     @cached_property
+    def approvals(self) -> AsyncApprovalsResource:
+        return AsyncApprovalsResource(self._caller)
+
+    @cached_property
     def audit(self) -> AsyncAuditResource:
         return AsyncAuditResource(self._caller)
 
     @cached_property
-    def connectors(self) -> AsyncConnectorsResource:
-        return AsyncConnectorsResource(self._caller)
+    def calls(self) -> AsyncCallsResource:
+        return AsyncCallsResource(self._caller)
 
     @cached_property
-    def mcp(self) -> AsyncMcpResource:
-        return AsyncMcpResource(self._caller)
+    def connectors(self) -> AsyncConnectorsResource:
+        return AsyncConnectorsResource(self._caller)
 
     @cached_property
     def prices(self) -> AsyncPricesResource:

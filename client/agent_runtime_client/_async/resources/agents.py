@@ -11,8 +11,6 @@ from agent_runtime_client.models import (
     Agent,
     AgentList,
     AgentTokenList,
-    ApprovalResource,
-    ApprovalWithArguments,
     IssuedAgentToken,
     RevokedAgentToken,
 )
@@ -241,90 +239,5 @@ class AsyncAgentsResource:
             operations.DELETE_AGENT_TOKEN,
             RevokedAgentToken,
             path={"agent_id": agent_id, "agent_token_id": agent_token_id},
-            idempotency_key=idempotency_key,
-        )
-
-    async def approval(
-        self, agent_id: UUID | str, approval_id: UUID | str
-    ) -> ApprovalWithArguments:
-        """Get the approval of a call, with the call's arguments.
-
-        For the agent's managers, the connector's owner and superusers. That the
-        arguments are shown is recorded first.
-        """
-        return await self._caller.model(
-            operations.GET_APPROVAL,
-            ApprovalWithArguments,
-            path={"agent_id": agent_id, "approval_id": approval_id},
-        )
-
-    async def approve(
-        self,
-        agent_id: UUID | str,
-        approval_id: UUID | str,
-        *,
-        reason: str | None | NotGiven = NOT_GIVEN,
-        valid_for_s: int | NotGiven = NOT_GIVEN,
-        if_match: int | str | None = None,
-        idempotency_key: str | None = None,
-    ) -> ApprovalResource:
-        """Approve a call of an agent, once.
-
-        For the agent's managers, the connector's owner and superusers. The agent makes
-        the call by repeating it with the same arguments; everything else is decided
-        again then.
-        """
-        return await self._caller.model(
-            operations.POST_APPROVAL_APPROVE,
-            ApprovalResource,
-            path={"agent_id": agent_id, "approval_id": approval_id},
-            body={"reason": reason, "valid_for_s": valid_for_s},
-            if_match=if_match,
-            idempotency_key=idempotency_key,
-        )
-
-    async def refuse(
-        self,
-        agent_id: UUID | str,
-        approval_id: UUID | str,
-        *,
-        reason: str | None | NotGiven = NOT_GIVEN,
-        if_match: int | str | None = None,
-        idempotency_key: str | None = None,
-    ) -> ApprovalResource:
-        """Refuse a call of an agent.
-
-        For the agent's managers, the connector's owner and superusers. The agent is
-        told so until the question would have expired.
-        """
-        return await self._caller.model(
-            operations.POST_APPROVAL_REFUSE,
-            ApprovalResource,
-            path={"agent_id": agent_id, "approval_id": approval_id},
-            body={"reason": reason},
-            if_match=if_match,
-            idempotency_key=idempotency_key,
-        )
-
-    async def withdraw_approval(
-        self,
-        agent_id: UUID | str,
-        approval_id: UUID | str,
-        *,
-        reason: str | None | NotGiven = NOT_GIVEN,
-        if_match: int | str | None = None,
-        idempotency_key: str | None = None,
-    ) -> ApprovalResource:
-        """Withdraw the approval of a call that was not made yet, or the question.
-
-        For the agent's managers, the connector's owner and superusers. The agent is
-        told so.
-        """
-        return await self._caller.model(
-            operations.POST_APPROVAL_WITHDRAW,
-            ApprovalResource,
-            path={"agent_id": agent_id, "approval_id": approval_id},
-            body={"reason": reason},
-            if_match=if_match,
             idempotency_key=idempotency_key,
         )

@@ -5,9 +5,10 @@ from functools import cached_property
 
 from agent_runtime_client._sync.caller import Caller
 from agent_runtime_client._sync.resources.agents import AgentsResource
+from agent_runtime_client._sync.resources.approvals import ApprovalsResource
 from agent_runtime_client._sync.resources.audit import AuditResource
+from agent_runtime_client._sync.resources.calls import CallsResource
 from agent_runtime_client._sync.resources.connectors import ConnectorsResource
-from agent_runtime_client._sync.resources.mcp import McpResource
 from agent_runtime_client._sync.resources.prices import PricesResource
 from agent_runtime_client._sync.resources.secrets import SecretsResource
 from agent_runtime_client._sync.resources.service import ServiceResource
@@ -27,16 +28,20 @@ class Resources:
         return AgentsResource(self._caller)
 
     @cached_property
+    def approvals(self) -> ApprovalsResource:
+        return ApprovalsResource(self._caller)
+
+    @cached_property
     def audit(self) -> AuditResource:
         return AuditResource(self._caller)
 
     @cached_property
-    def connectors(self) -> ConnectorsResource:
-        return ConnectorsResource(self._caller)
+    def calls(self) -> CallsResource:
+        return CallsResource(self._caller)
 
     @cached_property
-    def mcp(self) -> McpResource:
-        return McpResource(self._caller)
+    def connectors(self) -> ConnectorsResource:
+        return ConnectorsResource(self._caller)
 
     @cached_property
     def prices(self) -> PricesResource:

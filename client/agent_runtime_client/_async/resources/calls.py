@@ -1,4 +1,4 @@
-"""Operations of mcp."""
+"""Tool calls of agents, with the explanation of each decision."""
 # Made by "make contract"; do not edit.
 
 from datetime import datetime
@@ -8,23 +8,17 @@ from uuid import UUID
 from agent_runtime_client import operations
 from agent_runtime_client._async.caller import AsyncCaller
 from agent_runtime_client._async.pages import AsyncPages, Paging
-from agent_runtime_client.models import (
-    ApprovalList,
-    ExplainedToolCall,
-    ListedApproval,
-    ToolCall,
-    ToolCallList,
-)
+from agent_runtime_client.models import ExplainedToolCall, ToolCall, ToolCallList
 from agent_runtime_client.not_given import NOT_GIVEN, NotGiven
 
 
-class AsyncMcpResource:
-    """Operations of mcp."""
+class AsyncCallsResource:
+    """Tool calls of agents, with the explanation of each decision."""
 
     def __init__(self, caller: AsyncCaller) -> None:
         self._caller = caller
 
-    def list_calls(
+    def list(
         self,
         *,
         limit: int | NotGiven = NOT_GIVEN,
@@ -79,7 +73,7 @@ class AsyncMcpResource:
             },
         )
 
-    async def call(self, call_id: UUID | str) -> ExplainedToolCall:
+    async def get(self, call_id: UUID | str) -> ExplainedToolCall:
         """Get a tool call, with the explanation of its decision as it was made.
 
         The explanation is of the position before the call's event; for a call recorded
@@ -87,35 +81,4 @@ class AsyncMcpResource:
         """
         return await self._caller.model(
             operations.GET_CALL, ExplainedToolCall, path={"call_id": call_id}
-        )
-
-    def list_approvals(
-        self,
-        *,
-        limit: int | NotGiven = NOT_GIVEN,
-        after: int | NotGiven = NOT_GIVEN,
-        agent_id: UUID | str | NotGiven = NOT_GIVEN,
-        connector_id: UUID | str | NotGiven = NOT_GIVEN,
-        state: Literal["pending", "approved", "refused", "withdrawn", "expired", "used"]
-        | NotGiven = NOT_GIVEN,
-    ) -> AsyncPages[ListedApproval, ApprovalList]:
-        """List the approvals that agents ask for, latest first: the inbox.
-
-        Those of agents that the caller manages, of connectors that the caller owns, and
-        those of calls for the caller; superusers and auditors see all. Once for each
-        time that a call was asked for. `state=pending` leaves those that wait for a
-        person.
-        """
-        return AsyncPages(
-            self._caller,
-            operations.GET_APPROVALS,
-            ApprovalList,
-            Paging("approvals", "after", cursor=("end_cursor",), more=()),
-            query={
-                "limit": limit,
-                "after": after,
-                "agent_id": agent_id,
-                "connector_id": connector_id,
-                "state": state,
-            },
         )
