@@ -10,6 +10,7 @@ from projections.agents.projector import AgentsProjector
 from projections.connectors.projector import ConnectorsProjector
 from projections.engine.projector import Projector
 from projections.engine.rebuild import create_indexes, create_tables
+from projections.gateway.projector import GatewayProjector
 from projections.price_catalog.projector import ProviderCatalogProjector
 from projections.secrets.projector import SecretsProjector
 from projections.sessions.projector import SessionsProjector
@@ -26,6 +27,7 @@ from service.event_log.mapper import EventMapper
 REPLAYED: Final[tuple[Projector, ...]] = (
     AgentsProjector(),
     ConnectorsProjector(),
+    GatewayProjector(),
     ProviderCatalogProjector(),
     SecretsProjector(),
     SessionsProjector(),

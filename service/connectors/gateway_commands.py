@@ -14,8 +14,7 @@ from service.connectors.policy import may_share, owns
 from service.errors import (
     ConflictError,
     ForbiddenError,
-    InvalidRequestError,
-    Problem,
+    NotFoundError,
 )
 from service.event_log.unit_of_work import UnitOfWork
 from service.secrets.aggregate import Secret
@@ -63,9 +62,9 @@ async def attach_credential(
 
     Its owner alone decides that; no superuser lends another's secret.
 
-    :raises NotFoundError: there is none, or none that the caller can see
+    :raises NotFoundError: there is none, or none that the caller can see, or the owner
+        has no such secret
     :raises ForbiddenError: the caller isn't its owner
-    :raises InvalidRequestError: the owner has no such secret
     :raises ConflictError: it is the owner's secret, and the connector is public
     """
     connector = await _connector_of_caller(work, command.connector_id)
@@ -83,10 +82,7 @@ async def attach_credential(
             Secret, Secret.create_id(connector.owner_id, name or "")
         )
         if secret is None or secret.is_deleted:
-            raise InvalidRequestError(
-                "the body is not valid",
-                problems=[Problem("secret_name", "the caller has no such secret")],
-            )
+            raise NotFoundError("the caller has no such secret")
     changed = connector.attach_credential(command.setting)
     work.save(connector)
     return connector, changed

@@ -151,9 +151,8 @@ async def put_connector_gateway(
     answers={
         200: "credential attached, or connector already had it",
         403: "the caller isn't its owner",
-        404: NO_SUCH_CONNECTOR,
+        404: f"{NO_SUCH_CONNECTOR}, or the caller has no such secret",
         409: "the owner's secret, and the connector is public",
-        422: "the caller has no such secret",
     },
     if_match=True,
     body_example={"whose": "owner", "secret_name": "TRACKER_TOKEN"},

@@ -10,7 +10,7 @@ from service.connectors.gateway_commands import (
     secret_of,
 )
 from service.connectors.slug import slug_of
-from service.errors import ConflictError, ForbiddenError, InvalidRequestError
+from service.errors import ConflictError, ForbiddenError, NotFoundError
 from service.secrets.aggregate import Secret
 from tests.callers import Callers
 from tests.connectors.making import OWNER, ROOT, STRANGER, connector_of
@@ -73,7 +73,7 @@ async def test_a_secret_that_the_owner_has_not_is_refused(scenario: Scenario) ->
 
     await scenario.when(attach_credential, command, by=OWNER)
 
-    await scenario.then_refused(InvalidRequestError)
+    await scenario.then_refused(NotFoundError)
 
 
 async def test_the_owners_secret_is_not_lent_through_a_public_connector(

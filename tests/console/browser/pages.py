@@ -15,11 +15,11 @@ PAGES: Final[Mapping[str, Callable[[DemoData], str]]] = {
     "connectors": lambda _: "connectors",
     "connector": lambda demo: f"connectors/{demo.connector_id}",
     "explain": lambda demo: (
-        f"explain?connector={demo.connector_id}&tool=issues.create"
+        f"explain?connector={demo.connector_id}&tool=create_issue"
         f"&agent={demo.agent_id}&other=100"
     ),
     "explain-all": lambda demo: (
-        f"explain?connector={demo.connector_id}&tool=issues.create"
+        f"explain?connector={demo.connector_id}&tool=create_issue"
     ),
     "secrets": lambda _: "secrets",
     "secret": lambda _: "secrets/TRACKER_TOKEN",

@@ -30,7 +30,7 @@ def test_a_reviewer_answers_by_keyboard_alone(visit: Visit, demo: DemoData) -> N
     reviewer.tab_to("Connector", "select")
     reviewer.type("Issue")
     reviewer.tab_to("Tool", "input")
-    reviewer.type("issues.create")
+    reviewer.type("create_issue")
     reviewer.tab_to("When", "input")
     reviewer.type(f"{then:%Y-%m-%d %H:%M:%S}")
     reviewer.press("Enter")
