@@ -1,0 +1,70 @@
+"""Approve calls of agents that need no thought; leave all others to people.
+
+    export AGENT_RUNTIME_SERVER=http://127.0.0.1:8080 AGENT_RUNTIME_TOKEN=...
+    python approval_bot.py create_issue 'calendar.read_*'
+
+Approves pending calls of tools that match a pattern, if their arguments are short. The
+token's user manages the agents, or owns the connectors. Runs until interrupted; with
+--once, one time.
+"""
+
+import json
+import os
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
+
+from agent_runtime_client import AgentRuntime
+from agent_runtime_client.errors import ConflictError, PreconditionFailedError
+from agent_runtime_client.models import ApprovalWithArguments
+
+INTERVAL_S = 2.0
+ARGUMENTS_MAX = 200
+REASON = "approved by a bot: a known tool with short arguments"
+
+
+def is_harmless(call: ApprovalWithArguments, patterns: Sequence[str]) -> bool:
+    """Decide; arguments that were destroyed can't be judged."""
+    if call.arguments is None or len(json.dumps(call.arguments)) > ARGUMENTS_MAX:
+        return False
+    return any(fnmatchcase(call.tool, pattern) for pattern in patterns)
+
+
+def approve_pending(runtime: AgentRuntime, patterns: Sequence[str]) -> Iterator[str]:
+    """Approve what is harmless, and yield a line for each pending call."""
+    for each in runtime.approvals.list(state="pending"):
+        call = runtime.approvals.get(each.agent_id, each.id)
+        if not is_harmless(call, patterns):
+            yield f"left to a person: {call.tool}, until {call.expires_at}"
+            continue
+        try:
+            # The version that was judged: not one that somebody has decided since.
+            runtime.approvals.approve(
+                call.agent_id, call.id, reason=REASON, if_match=call.version
+            )
+        except (PreconditionFailedError, ConflictError):
+            yield f"decided by somebody else: {call.tool}"
+        else:
+            yield f"approved: {call.tool}"
+
+
+def main() -> None:
+    patterns = [each for each in sys.argv[1:] if each != "--once"]
+    server, token = (os.environ[f"AGENT_RUNTIME_{x}"] for x in ("SERVER", "TOKEN"))
+    shown: set[str] = set()
+    with AgentRuntime(server, token) as runtime:
+        while True:
+            lines = list(approve_pending(runtime, patterns))
+            for line in lines:
+                # What waits for a person is shown once.
+                if line not in shown:
+                    print(line, flush=True)
+            shown = set(lines)
+            if "--once" in sys.argv:
+                return
+            time.sleep(INTERVAL_S)
+
+
+if __name__ == "__main__":
+    main()
