@@ -12,8 +12,8 @@ from service.gateway.tokens.aggregate import AgentToken, AgentTokens
 from service.identifiers import id_text
 from service.keys.key_ring import KeyRing
 from service.users.aggregate import User, token_id
-from service.users.authenticate import SCHEME, refusal_of
-from service.users.tokens import AGENT_PREFIX, is_well_formed
+from service.users.authenticate import bearer_token, refusal_of
+from service.users.tokens import AGENT_PREFIX
 
 
 async def authenticate_agent(
@@ -30,11 +30,7 @@ async def authenticate_agent(
         and expired token, one of another agent, and one that names a disabled user
     :raises NotFoundError: the agent is retired
     """
-    scheme, _, token = (header or "").partition(" ")
-    token = token.strip()
-    if scheme.lower() != SCHEME or not is_well_formed(token, AGENT_PREFIX):
-        raise refusal_of(header)
-    identifier = token_id(key_ring.token_hash(token))
+    identifier = token_id(key_ring.token_hash(bearer_token(header, AGENT_PREFIX)))
     tokens = await log.load(AgentTokens.create_id(id_text(agent_id)))
     issued = tokens.token(identifier) if isinstance(tokens, AgentTokens) else None
     if issued is None or not issued.is_valid(at):

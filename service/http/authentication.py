@@ -51,10 +51,19 @@ async def principal_of(request: web.Request, header: str | None) -> Principal:
     try:
         return authenticator.recall(header) or await authenticator.authenticate(header)
     except UnauthenticatedError:
-        # A request without a token is no attempt to guess one.
-        if header is not None:
-            request.app[THROTTLE].count_refused_token(request.remote)
+        count_refused_token(request, header)
         raise
+
+
+def count_refused_token(request: web.Request, header: str | None) -> None:
+    """Count a refused token against its address.
+
+    A request without a token is no attempt to guess one.
+
+    :raises TooManyRequestsError: too many came from this address
+    """
+    if header is not None:
+        request.app[THROTTLE].count_refused_token(request.remote)
 
 
 async def authenticate_again(request: web.Request) -> Principal:

@@ -11,7 +11,7 @@ from service.errors import UnauthenticatedError
 from service.event_log.log import EventLog
 from service.principal import Principal
 from service.users.aggregate import Token, User, token_id
-from service.users.tokens import is_well_formed
+from service.users.tokens import PREFIX, is_well_formed
 
 TokenHash = Callable[[str], bytes]
 Clock = Callable[[], datetime]
@@ -63,10 +63,7 @@ class TokenAuthenticator:
         return None
 
     async def _prove(self, header: str | None) -> "_Proof":
-        scheme, _, token = (header or "").partition(" ")
-        token = token.strip()
-        if scheme.lower() != SCHEME or not is_well_formed(token):
-            raise refusal_of(header)
+        token = bearer_token(header)
         issued = await self._log.load(token_id(self._token_hash(token)))
         if not isinstance(issued, Token) or not issued.is_valid(self._clock()):
             raise refusal_of(header)
@@ -99,6 +96,18 @@ class _Proof:
             and log.cache.get(self.token.id) is self.token
             and log.cache.get(self.user.id) is self.user
         )
+
+
+def bearer_token(header: str | None, prefix: str = PREFIX) -> str:
+    """Return the token of an ``Authorization`` header, in its form a valid one.
+
+    :raises UnauthenticatedError: there is none, or not of this prefix
+    """
+    scheme, _, token = (header or "").partition(" ")
+    token = token.strip()
+    if scheme.lower() != SCHEME or not is_well_formed(token, prefix):
+        raise refusal_of(header)
+    return token
 
 
 def refusal_of(header: str | None) -> UnauthenticatedError:
