@@ -73,8 +73,7 @@ def decide_tool(
     tool: str,
 ) -> Decision:
     """Decide on a tool of a connector by its upstream's own name."""
-    stances = rules.rules.get(id_text(connector.id), {}) if rules and connector else {}
-    matching = matching_rules(stances, tool)
+    matching = matching_rules(stances_of(rules, connector), tool)
     granted = holds(agent, connector)
     standing = definitions.standing(tool) if definitions else None
     stance, pin = decide_pinned(
@@ -94,6 +93,15 @@ def decide_tool(
             None if definitions is None or is_hidden else definitions.observed[tool]
         ),
     )
+
+
+def stances_of(
+    rules: ToolRules | None, connector: Connector | None
+) -> Mapping[str, str]:
+    """Return an agent's stances on a connector by tool pattern."""
+    if rules is None or connector is None:
+        return {}
+    return rules.rules.get(id_text(connector.id), {})
 
 
 def holds(agent: Agent | None, connector: Connector | None) -> bool:

@@ -9,7 +9,7 @@ from uuid import UUID
 from service.agents.aggregate import Agent
 from service.aggregate import LoggedAggregate
 from service.connectors.aggregate import Connector
-from service.gateway.decision import Decision, decide_tool
+from service.gateway.decision import Decision, decide_tool, stances_of
 from service.gateway.definitions.aggregate import StoredDefinition, ToolDefinitions
 from service.identifiers import id_text
 from service.tool_rules.aggregate import ToolRules
@@ -54,12 +54,7 @@ class Facts:
 
     async def decide_quickly(self, tool: str) -> Decision:
         """Decide, beside the event loop where the rules are many."""
-        stances = (
-            self.rules.rules.get(id_text(self.connector.id), {})
-            if self.rules and self.connector
-            else {}
-        )
-        if len(stances) <= RULES_ON_LOOP_MAX:
+        if len(stances_of(self.rules, self.connector)) <= RULES_ON_LOOP_MAX:
             return self.decide(tool)
         return await asyncio.to_thread(self.decide, tool)
 

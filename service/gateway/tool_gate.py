@@ -2,21 +2,17 @@
 
 import asyncio
 import contextlib
-import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Final
 from uuid import UUID
 
-import orjson
 from aiohttp import web
-from cachetools import LRUCache
 
 from service.connectors.aggregate import OF_OWNER, Connector
 from service.errors import UnauthenticatedError
-from service.event_log.cache import AggregateCache
 from service.event_log.execute import execute
 from service.event_log.log import EventLog
 from service.event_log.unit_of_work import UnitOfWork
@@ -41,7 +37,7 @@ from service.gateway.calls.recorder import (
 from service.gateway.credentials import find_secret
 from service.gateway.decision import connectors_named
 from service.gateway.definition import ToolDefinition
-from service.gateway.definitions.aggregate import StoredDefinition, ToolDefinitions
+from service.gateway.definitions.aggregate import ToolDefinitions
 from service.gateway.definitions.commands import (
     ObserveDefinitions,
     observe_definitions,
@@ -60,7 +56,8 @@ from service.gateway.gate import (
     Upstream,
 )
 from service.gateway.metrics import DECISIONS
-from service.http.authentication import THROTTLE
+from service.gateway.tool_lists import ToolLists, upstream_of
+from service.http.authentication import count_refused_token
 from service.identifiers import id_text
 from service.keys.key_ring import KeyRing
 from service.keys.vault import Vault
@@ -69,34 +66,8 @@ from service.tool_rules.decision import Stance
 
 # The weaker promise of ``batched``: what a decision reads is at most this old.
 BATCHED_AGE_MAX_S: Final = 1.0
-LISTS_MAX: Final = 1_000
-LIST_AGE_MAX_S: Final = 1.0
-DEFINITIONS_MAX: Final = 20_000
 ANSWER_POLL_S: Final = 1.0
 HeldConnectors = Callable[[], Awaitable[Sequence[UUID]]]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _List:
-    """A list of tools; valid while what it was read from has not moved.
-
-    What another process makes is not noticed by its id; so with something missing, it
-    is valid for a second only.
-    """
-
-    tools: tuple[ListedTool, ...]
-    reads: Mapping[UUID, int]
-    is_complete: bool
-    since: float
-
-    def is_current(self, cache: AggregateCache) -> bool:
-        if not self.is_complete and time.monotonic() - self.since > LIST_AGE_MAX_S:
-            return False
-        for aggregate_id, version in self.reads.items():
-            known = cache.get(aggregate_id)
-            if (known.version if known else 0) != version:
-                return False
-        return True
 
 
 class ToolGate:
@@ -121,8 +92,7 @@ class ToolGate:
         self.expiry = ApprovalExpiry(log)
         # Calls under way: whether each is recorded by events of its own.
         self._under_way: dict[UUID, tuple[UUID, RecordMode]] = {}
-        self._lists: LRUCache[tuple[UUID, UUID | None], _List] = LRUCache(LISTS_MAX)
-        self._definitions: LRUCache[str, ToolDefinition] = LRUCache(DEFINITIONS_MAX)
+        self._lists = ToolLists(log)
 
     async def caller(self, request: web.Request, agent_id: UUID) -> Caller:
         header = request.headers.get("Authorization")
@@ -135,40 +105,13 @@ class ToolGate:
                 at=datetime.now(UTC),
             )
         except UnauthenticatedError:
-            # A request without a token is no attempt to guess one.
-            if header is not None:
-                request.config_dict[THROTTLE].count_refused_token(request.remote)
+            count_refused_token(request, header)
             raise
 
     async def tools(
         self, caller: Caller, connector_id: UUID | None = None
     ) -> Sequence[ListedTool]:
-        key = (caller.agent_id, connector_id)
-        kept = self._lists.get(key)
-        if kept is None or not kept.is_current(self._log.cache):
-            kept = self._lists[key] = await self._list(*key)
-        return kept.tools
-
-    async def _list(self, agent_id: UUID, only: UUID | None) -> _List:
-        since = time.monotonic()
-        work = self._work()
-        rules = await work.find(ToolRules, ToolRules.create_id(id_text(agent_id)))
-        tools: list[ListedTool] = []
-        for connector_id in connectors_named(rules) if only is None else [only]:
-            facts = await find_facts(work, agent_id, connector_id)
-            if facts.connector is None or facts.definitions is None:
-                continue
-            upstream = _upstream(facts.connector)
-            tools += (
-                ListedTool(connector=upstream, definition=self._definition(name, each))
-                for name, each in await asyncio.to_thread(facts.callable_tools)
-            )
-        return _List(
-            tools=tuple(tools),
-            reads=work.reads,
-            is_complete=all(work.reads.values()),
-            since=since,
-        )
+        return await self._lists.tools(caller.agent_id, connector_id)
 
     async def admit(self, caller: Caller, call: Call) -> Admitted | Refused | Pending:
         self.recorder.refuse_if_full()
@@ -228,8 +171,8 @@ class ToolGate:
         credential = verdict.secret.credential(self._vault) if verdict.secret else None
         return Admitted(
             call_id=verdict.call_id,
-            upstream=replace(_upstream(verdict.connector), credential=credential),
-            definition=self._definition(call.tool, verdict.definition),
+            upstream=replace(upstream_of(verdict.connector), credential=credential),
+            definition=self._lists.definition(call.tool, verdict.definition),
         )
 
     async def answered(self, pending: Pending, timeout_s: float) -> bool:
@@ -325,7 +268,7 @@ class ToolGate:
         if connector.credential and connector.credential["whose"] == OF_OWNER:
             secret = await find_secret(work, connector, user_id=None)
         return replace(
-            _upstream(connector),
+            upstream_of(connector),
             credential=secret.credential(self._vault) if secret else None,
         )
 
@@ -351,24 +294,6 @@ class ToolGate:
 
     def _work(self) -> UnitOfWork:
         return UnitOfWork(self._log, metadata=SYSTEM, at=datetime.now(UTC))
-
-    def _definition(self, name: str, stored: StoredDefinition) -> ToolDefinition:
-        digest = stored["digest"]
-        known = self._definitions.get(digest)
-        if known is None:
-            document = orjson.loads(stored["document"])
-            known = self._definitions[digest] = ToolDefinition(name, document, digest)
-        return known
-
-
-def _upstream(connector: Connector) -> Upstream:
-    return Upstream(
-        connector_id=connector.id,
-        slug=connector.slug,
-        url=connector.url,
-        mode=RecordMode(connector.record_mode),
-        version=connector.version,
-    )
 
 
 def _metadata(caller: Caller, call: Call) -> dict[str, str]:

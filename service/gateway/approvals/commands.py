@@ -1,6 +1,5 @@
 """Decide on the calls that agents ask for: commands and handlers."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
@@ -51,19 +50,16 @@ async def decide_approval(
     state = approvals.state_of(command.approval_id, work.at)
     if state is ApprovalState.EXPIRED:
         raise ConflictError("this approval has expired", code="approval_expired")
-    by, reason = work.principal.user_id, command.reason
-    steps: dict[Verb, Callable[[], None]] = {
-        Verb.APPROVE: lambda: approvals.approve(
-            command.approval_id, by=by, reason=reason, until=work.at + command.valid_for
-        ),
-        Verb.REFUSE: lambda: approvals.refuse(
-            command.approval_id, by=by, reason=reason
-        ),
-        Verb.WITHDRAW: lambda: approvals.withdraw(
-            command.approval_id, by=by, reason=reason
-        ),
-    }
-    steps[command.verb]()
+    approval_id, reason = command.approval_id, command.reason
+    by = work.principal.user_id
+    match command.verb:
+        case Verb.APPROVE:
+            until = work.at + command.valid_for
+            approvals.approve(approval_id, by=by, reason=reason, until=until)
+        case Verb.REFUSE:
+            approvals.refuse(approval_id, by=by, reason=reason)
+        case Verb.WITHDRAW:
+            approvals.withdraw(approval_id, by=by, reason=reason)
     work.save(approvals)
     return command.agent_id, approvals.entries[str(command.approval_id)]
 

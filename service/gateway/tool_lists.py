@@ -1,0 +1,112 @@
+"""Lists of an agent's tools, kept as long as what they were read from stands."""
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+from uuid import UUID
+
+import orjson
+from cachetools import LRUCache
+
+from service.connectors.aggregate import Connector
+from service.event_log.cache import AggregateCache
+from service.event_log.log import EventLog
+from service.event_log.unit_of_work import UnitOfWork
+from service.gateway.calls.recorder import SYSTEM
+from service.gateway.decision import connectors_named
+from service.gateway.definition import ToolDefinition
+from service.gateway.definitions.aggregate import StoredDefinition
+from service.gateway.facts import find_facts
+from service.gateway.gate import ListedTool, RecordMode, Upstream
+from service.identifiers import id_text
+from service.tool_rules.aggregate import ToolRules
+
+LISTS_MAX: Final = 1_000
+LIST_AGE_MAX_S: Final = 1.0
+DEFINITIONS_MAX: Final = 20_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _List:
+    """A list of tools; valid while what it was read from has not moved.
+
+    What another process makes is not noticed by its id; so with something missing, it
+    is valid for a second only.
+    """
+
+    tools: tuple[ListedTool, ...]
+    reads: Mapping[UUID, int]
+    is_complete: bool
+    since: float
+
+    def is_current(self, cache: AggregateCache) -> bool:
+        if not self.is_complete and time.monotonic() - self.since > LIST_AGE_MAX_S:
+            return False
+        for aggregate_id, version in self.reads.items():
+            known = cache.get(aggregate_id)
+            if (known.version if known else 0) != version:
+                return False
+        return True
+
+
+class ToolLists:
+    """Lists tools as calls are decided, from the log; keeps parsed definitions."""
+
+    def __init__(self, log: EventLog) -> None:
+        self._log = log
+        self._lists: LRUCache[tuple[UUID, UUID | None], _List] = LRUCache(LISTS_MAX)
+        self._definitions: LRUCache[str, ToolDefinition] = LRUCache(DEFINITIONS_MAX)
+
+    async def tools(
+        self, agent_id: UUID, connector_id: UUID | None
+    ) -> Sequence[ListedTool]:
+        """Return the tools of one connector, or of all, that an agent may call."""
+        key = (agent_id, connector_id)
+        kept = self._lists.get(key)
+        if kept is None or not kept.is_current(self._log.cache):
+            kept = self._lists[key] = await self._list(*key)
+        return kept.tools
+
+    async def _list(self, agent_id: UUID, only: UUID | None) -> _List:
+        since = time.monotonic()
+        work = UnitOfWork(self._log, metadata=SYSTEM, at=datetime.now(UTC))
+        rules = await work.find(ToolRules, ToolRules.create_id(id_text(agent_id)))
+        tools: list[ListedTool] = []
+        for connector_id in connectors_named(rules) if only is None else [only]:
+            facts = await find_facts(work, agent_id, connector_id)
+            if facts.connector is None or facts.definitions is None:
+                continue
+            upstream = upstream_of(facts.connector)
+            tools += (
+                ListedTool(connector=upstream, definition=self.definition(name, each))
+                for name, each in await asyncio.to_thread(facts.callable_tools)
+            )
+        return _List(
+            tools=tuple(tools),
+            reads=work.reads,
+            is_complete=all(work.reads.values()),
+            since=since,
+        )
+
+    def definition(self, name: str, stored: StoredDefinition) -> ToolDefinition:
+        """Return a recorded definition, parsed once."""
+        digest = stored["digest"]
+        known = self._definitions.get(digest)
+        if known is None:
+            document = orjson.loads(stored["document"])
+            known = self._definitions[digest] = ToolDefinition(name, document, digest)
+        return known
+
+
+def upstream_of(connector: Connector) -> Upstream:
+    """Return where a connector's calls go, without its credential."""
+    return Upstream(
+        connector_id=connector.id,
+        slug=connector.slug,
+        url=connector.url,
+        mode=RecordMode(connector.record_mode),
+        version=connector.version,
+    )
