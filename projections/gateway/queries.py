@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, LiteralString
 from uuid import UUID
 
 from psycopg.rows import dict_row
@@ -153,39 +153,33 @@ async def calls_seen(
     db: Db, *, caller: UUID, everything: bool, limit: int, **filters: Any
 ) -> list[PlacedCall]:
     """Return calls that a user may see, latest first; null filters don't count."""
-    async with db.cursor(row_factory=dict_row) as cursor:
-        given: Mapping[str, Any] = {
-            "caller": caller,
-            "everything": everything,
-            "limit": limit,
-            **filters,
-        }
-        await cursor.execute(CALLS, given)
-        return await cursor.fetchall()  # type: ignore[return-value]
+    given = {"caller": caller, "everything": everything, "limit": limit, **filters}
+    return await _rows(db, CALLS, given)
 
 
 async def call_seen(
     db: Db, call_id: UUID, *, caller: UUID, everything: bool
 ) -> PlacedCall | None:
-    async with db.cursor(row_factory=dict_row) as cursor:
-        given = {"caller": caller, "everything": everything, "id": call_id}
-        await cursor.execute(CALL, given)
-        return await cursor.fetchone()  # type: ignore[return-value]
+    """Return a call that a user may see; None for another, and for none."""
+    given = {"caller": caller, "everything": everything, "id": call_id}
+    found: list[PlacedCall] = await _rows(db, CALL, given)
+    return found[0] if found else None
 
 
 async def approvals_seen(
     db: Db, *, caller: UUID, everything: bool, limit: int, **filters: Any
 ) -> list[PlacedApproval]:
     """Return approvals that a user may see, latest first."""
+    given = {"caller": caller, "everything": everything, "limit": limit, **filters}
+    return await _rows(db, APPROVALS, given)
+
+
+async def _rows(
+    db: Db, statement: LiteralString, given: Mapping[str, Any]
+) -> list[Any]:
     async with db.cursor(row_factory=dict_row) as cursor:
-        given: Mapping[str, Any] = {
-            "caller": caller,
-            "everything": everything,
-            "limit": limit,
-            **filters,
-        }
-        await cursor.execute(APPROVALS, given)
-        return await cursor.fetchall()  # type: ignore[return-value]
+        await cursor.execute(statement, given)
+        return await cursor.fetchall()
 
 
 async def recorded_calls(

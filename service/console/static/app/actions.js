@@ -40,8 +40,8 @@ export function Dialog({ open, title, onClose, children }) {
   </dialog>`;
 }
 
-// A button that asks first; its children say what will happen.
-export function Confirmed({ label, title, confirm, danger = false, perform, after, children }) {
+// A change that is made in a dialog, which closes when it has succeeded.
+function useDialogAction(perform, after) {
   const [open, setOpen] = useState(false);
   const action = useAction(perform, (answer) => {
     setOpen(false);
@@ -51,7 +51,13 @@ export function Confirmed({ label, title, confirm, danger = false, perform, afte
     setOpen(false);
     action.forget();
   };
-  return html`<button type="button" class=${danger ? "danger" : "quiet"} onClick=${() => setOpen(true)}>${label}</button>
+  return { action, open, show: () => setOpen(true), close };
+}
+
+// A button that asks first; its children say what will happen.
+export function Confirmed({ label, title, confirm, danger = false, perform, after, children }) {
+  const { action, open, show, close } = useDialogAction(perform, after);
+  return html`<button type="button" class=${danger ? "danger" : "quiet"} onClick=${show}>${label}</button>
     <span role="status" class="meta">${!open && action.message && `✓ ${action.message}`}</span>
     <${Dialog} open=${open} title=${title} onClose=${close}>
       ${children}
@@ -63,20 +69,12 @@ export function Confirmed({ label, title, confirm, danger = false, perform, afte
 
 // A form behind a button; `children` gets nothing and shows the fields.
 export function FormDialog({ label, title, submit, perform, after, children }) {
-  const [open, setOpen] = useState(false);
-  const action = useAction(perform, (answer) => {
-    setOpen(false);
-    after?.(answer);
-  });
-  const close = () => {
-    setOpen(false);
-    action.forget();
-  };
+  const { action, open, show, close } = useDialogAction(perform, after);
   const send = (event) => {
     event.preventDefault();
     action.run();
   };
-  return html`<button type="button" class="quiet" onClick=${() => setOpen(true)}>${label}</button>
+  return html`<button type="button" class="quiet" onClick=${show}>${label}</button>
     <span role="status" class="meta">${!open && action.message && `✓ ${action.message}`}</span>
     <${Dialog} open=${open} title=${title ?? label} onClose=${close}>
       <form class="stack" onSubmit=${send}>${children}
