@@ -24,6 +24,7 @@ pytestmark = [
 # More than loopback sockets buffer, so that a frozen broker leaves some unsent.
 LARGE = b"x" * 500_000
 CLOSE_BOUND_S = 1.0
+REJOIN_TIMEOUT_S = 60.0
 
 
 async def test_a_frozen_broker_ends_a_publish_in_time_and_a_close_at_once(
@@ -159,12 +160,27 @@ async def publish_without_end(publisher: TransactionalPublisher, position: int) 
 async def publish_the_rest(
     settings: KafkaSettings, log: LogIdentity, *, last: int
 ) -> int:
-    publisher = TransactionalPublisher(settings, log)
-    published = await publisher.start()
-    if published.position < last:
-        await publisher.publish(messages(published.position + 1, last), position=last)
-    await publisher.close()
-    return published.position
+    """Publish with a new publisher after each error; return the position found first.
+
+    A broker that was frozen for longer than its session lists itself, then nobody
+    until its controller has let it in again, then itself: a relay tries again.
+    """
+    found: int | None = None
+    async with asyncio.timeout(REJOIN_TIMEOUT_S):
+        while True:
+            publisher = TransactionalPublisher(settings, log)
+            try:
+                position = (await publisher.start()).position
+                found = position if found is None else found
+                if position < last:
+                    rest = messages(position + 1, last)
+                    await publisher.publish(rest, position=last)
+            except BrokerUnavailableError:
+                await asyncio.sleep(0.1)
+            else:
+                return found
+            finally:
+                await publisher.close()
 
 
 async def close_in_bound(publisher: TransactionalPublisher) -> None:

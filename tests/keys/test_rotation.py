@@ -206,7 +206,8 @@ async def test_under_load_and_killed_half_way_no_request_fails(
             first_progress = await rotating.stdout.readline()
             rotating.kill()
             await rotating.wait()
-        in_between = await root_keys_in_use(resources.pool, ring)
+            # Before PostgreSQL can do the last statement that the process has sent.
+            in_between = await root_keys_in_use(resources.pool, ring)
         resumed = await start_rotation(resources.database_url, tmp_path)
         said, _ = await resumed.communicate()
 
