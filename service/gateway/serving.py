@@ -1,7 +1,7 @@
 """Open the MCP endpoints of agents over a gate."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from ipaddress import ip_network
 from typing import Self
@@ -14,6 +14,7 @@ from service.gateway.endpoint.forwarding import Forwarder
 from service.gateway.endpoint.request_state import RequestStates
 from service.gateway.endpoint.routes import AGENT_SERVER
 from service.gateway.endpoint.server import AgentServer
+from service.gateway.endpoint.traces import CallTraces
 from service.gateway.gate import GATE, Gate
 from service.gateway.observer import DefinitionObserver, observing
 from service.gateway.upstream.addresses import AddressPolicy, Network
@@ -28,6 +29,7 @@ class GatewaySettings:
     networks: Sequence[Network] = ()
     hold_s: float = 20.0
     approval_url: str | None = None
+    otlp_endpoint: str | None = None
 
     @classmethod
     def of(cls, config: GatewayConfig) -> Self:
@@ -36,6 +38,7 @@ class GatewaySettings:
             networks=[ip_network(text.strip()) for text in texts if text],
             hold_s=config.gateway_hold_s,
             approval_url=config.gateway_approval_url,
+            otlp_endpoint=config.gateway_otlp_endpoint,
         )
 
 
@@ -55,7 +58,10 @@ async def open_gateway(
 
     ``mac`` authenticates what clients keep between two rounds of a call.
     """
-    async with open_connections(AddressPolicy(settings.networks)) as connections:
+    async with (
+        open_connections(AddressPolicy(settings.networks)) as connections,
+        _traces(settings.otlp_endpoint) as traces,
+    ):
         client = UpstreamClient(connections)
         observer = DefinitionObserver(gate, client)
         calls = ToolCalls(
@@ -66,9 +72,17 @@ async def open_gateway(
             approval_url=settings.approval_url,
         )
         try:
-            yield Gateway(AgentServer(gate, calls), observer)
+            yield Gateway(AgentServer(gate, calls, traces), observer)
         finally:
             await observer.close()
+
+
+def _traces(endpoint: str | None) -> AbstractAsyncContextManager[CallTraces | None]:
+    if endpoint is None:
+        return nullcontext()
+    from service.gateway.endpoint.spans import exporting_spans
+
+    return exporting_spans(endpoint)
 
 
 def serving_agents(

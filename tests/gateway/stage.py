@@ -123,13 +123,19 @@ async def opened(
     *,
     hold_s: float = 0.0,
     approval_url: str | None = None,
+    otlp_endpoint: str | None = None,
 ) -> AsyncIterator[Stage]:
     gate = gate or FakeGate()
     app = web.Application(middlewares=[edge])
     async with open_gateway(
         gate,
         lambda *parts: hmac.digest(b"key", length_prefixed(*parts), "sha256"),
-        GatewaySettings(networks=networks, hold_s=hold_s, approval_url=approval_url),
+        GatewaySettings(
+            networks=networks,
+            hold_s=hold_s,
+            approval_url=approval_url,
+            otlp_endpoint=otlp_endpoint,
+        ),
     ) as gateway:
         app[AGENT_SERVER] = gateway.server
         add_operations(app, routes.operations)

@@ -374,6 +374,31 @@ async def test_a_session_is_named_by_the_baggage() -> None:
     assert stage.gate.calls[0].session_id == session
 
 
+@pytest.mark.parametrize(
+    ("baggage", "session"),
+    [
+        ("gen_ai.conversation.id=chat", "chat"),
+        ("gen_ai.conversation.id=other,session.id=chat", "chat"),
+        ("session.id=%00", None),
+        ("session.id=" + "x" * 129, None),
+        ("session.id=", None),
+        ("nonsense", None),
+    ],
+)
+async def test_only_what_can_be_the_id_of_a_session_is_one(
+    baggage: str, session: str | None
+) -> None:
+    async with plain_upstream() as upstream, opened() as stage:
+        stage.gate.connect(upstream.url, "add")
+
+        await stage.ask(
+            "tools/call",
+            {"name": "tools_add", "arguments": {}, "_meta": {"baggage": baggage}},
+        )
+
+    assert stage.gate.calls[0].session_id == session
+
+
 @pytest.fixture(autouse=True)
 def loud(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)

@@ -75,6 +75,8 @@ class ToolCalls:
                 held_s = perf_counter() - began
             if not isinstance(decision, Admitted):
                 return _not_admitted(decision)
+            if asked.trace:
+                asked.trace.admitted(decision)
             result = await self._forwarder.run(
                 Forwarding(
                     asked=asked,

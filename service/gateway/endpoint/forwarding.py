@@ -2,7 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, Final
@@ -40,7 +41,6 @@ RELAYED: Final = {
     PROGRESS: ("progress", "total", "message"),
     LOG: ("level", "logger", "data"),
 }
-TRACE_CONTEXT: Final = ("traceparent", "tracestate", "baggage")
 
 logger = logging.getLogger(__name__)
 
@@ -120,15 +120,25 @@ class Forwarder:
         try:
             dialect = await self._client.prepare(upstream, caller)
             started = perf_counter()
-            async with self._client.send(
-                upstream, caller, dialect, _request(call)
-            ) as exchange:
-                breaker.succeeded()
-                call.request_bytes = exchange.request_bytes
-                try:
-                    message = await self._answer(exchange, call)
-                finally:
-                    call.answer_bytes = exchange.answer.bytes_read
+            trace = call.asked.trace
+            with (
+                trace.forwarded(call.admitted, dialect.revision)
+                if trace
+                else nullcontext()
+            ) as forwarded:
+                context = forwarded.context if forwarded else {}
+                async with self._client.send(
+                    upstream, caller, dialect, _request(call, context)
+                ) as exchange:
+                    breaker.succeeded()
+                    call.request_bytes = exchange.request_bytes
+                    try:
+                        message = await self._answer(exchange, call)
+                    finally:
+                        call.answer_bytes = exchange.answer.bytes_read
+                if forwarded:
+                    forwarded.sent(exchange.id)
+                    forwarded.answered(message)
         except NotConnectedError:
             breaker.failed()
             raise
@@ -172,7 +182,7 @@ class Forwarder:
         return breaker
 
 
-def _request(call: Forwarding) -> Request:
+def _request(call: Forwarding, context: Mapping[str, str]) -> Request:
     asked, definition = call.asked, call.admitted.definition
     given, meta = asked.message.params, asked.message.meta
     params = {"name": definition.name, "arguments": given.get("arguments", {})}
@@ -180,7 +190,7 @@ def _request(call: Forwarding) -> Request:
         params["requestState"] = call.upstream_state
     if "inputResponses" in given:
         params["inputResponses"] = given["inputResponses"]
-    sent = {key: meta[key] for key in TRACE_CONTEXT if key in meta}
+    sent = {**asked.context.sent, **context}
     level = meta.get(LOG_LEVEL_KEY) if asked.is_stateless else LOG_LEVEL
     if level is not None:
         sent[LOG_LEVEL_KEY] = level

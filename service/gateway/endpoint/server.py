@@ -1,6 +1,7 @@
 """The MCP server that agents see: two eras of the protocol, without sessions."""
 
 import logging
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from time import perf_counter
@@ -16,6 +17,8 @@ from service.gateway.endpoint.calls import UNKNOWN_TOOL, ToolCalls
 from service.gateway.endpoint.catalog import TTL_MS, Catalog, Tools
 from service.gateway.endpoint.refusals import RPC_ID, refuse_request, rpc_error_of
 from service.gateway.endpoint.reply import Reply
+from service.gateway.endpoint.trace_context import TraceContext
+from service.gateway.endpoint.traces import CallReceived, CallTrace, CallTraces
 from service.gateway.gate import Caller, Gate
 from service.gateway.protocol.errors import (
     INTERNAL_ERROR,
@@ -51,9 +54,12 @@ logger = logging.getLogger(__name__)
 class AgentServer:
     """Answers the messages of agents."""
 
-    def __init__(self, gate: Gate, calls: ToolCalls) -> None:
+    def __init__(
+        self, gate: Gate, calls: ToolCalls, traces: CallTraces | None = None
+    ) -> None:
         self._gate = gate
         self._calls = calls
+        self._traces = traces
         self._catalog = Catalog()
 
     async def answer(
@@ -118,26 +124,50 @@ class AgentServer:
         name = message.params.get("name")
         tools = await self._tools(incoming)
         tool = tools.by_name.get(name) if isinstance(name, str) else None
-        if tool is None:
-            await self._gate.refused_unlisted(
-                incoming.caller, incoming.connector_id, name
+        context = TraceContext.of(message.meta, incoming.request.headers)
+        with self._traced(incoming, str(name) if tool else None, context) as trace:
+            if tool is None:
+                await self._gate.refused_unlisted(
+                    incoming.caller, incoming.connector_id, name
+                )
+                raise RpcError(INVALID_PARAMS, UNKNOWN_TOOL)
+            result = await self._calls.answer(
+                Asked(
+                    request=incoming.request,
+                    caller=incoming.caller,
+                    message=message,
+                    tool=tool,
+                    is_stateless=is_stateless,
+                    capabilities=message.meta[CAPABILITIES_KEY] if is_stateless else {},
+                    reply=incoming.reply,
+                    context=context,
+                    trace=trace,
+                    started=incoming.started,
+                )
             )
-            raise RpcError(INVALID_PARAMS, UNKNOWN_TOOL)
-        result = await self._calls.answer(
-            Asked(
-                request=incoming.request,
-                caller=incoming.caller,
-                message=message,
-                tool=tool,
-                is_stateless=is_stateless,
-                capabilities=message.meta[CAPABILITIES_KEY] if is_stateless else {},
-                reply=incoming.reply,
-                started=incoming.started,
-            )
-        )
+            if trace:
+                trace.ended(result)
         if not is_stateless:
             result.pop("resultType", None)
         return result
+
+    def _traced(
+        self, incoming: "Incoming", tool: str | None, context: TraceContext
+    ) -> AbstractContextManager[CallTrace | None]:
+        if self._traces is None:
+            return nullcontext()
+        message, headers = incoming.message, incoming.request.headers
+        assert message.id is not None, "a call without an id is a notification"
+        revision = STATELESS if incoming.is_stateless else headers.get(REVISION_HEADER)
+        return self._traces.received(
+            CallReceived(
+                agent_id=incoming.caller.agent_id,
+                id=message.id,
+                tool=tool,
+                revision=revision,
+                context=context,
+            )
+        )
 
     async def _tools(self, incoming: "Incoming") -> Tools:
         listed = await self._gate.tools(incoming.caller, incoming.connector_id)

@@ -1,0 +1,223 @@
+"""Spans of tool calls by OpenTelemetry's conventions for MCP, exported over OTLP.
+
+A SERVER span for the agent's call and a CLIENT span for the upstream's part of it.
+Without arguments, results, credentials or an upstream's path and texts.
+
+https://github.com/open-telemetry/semantic-conventions-genai has the conventions.
+Imported only where an endpoint is configured: it takes a fifth of a second.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from opentelemetry.context import Context
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor
+from opentelemetry.trace import (
+    Link,
+    Span,
+    SpanKind,
+    Status,
+    StatusCode,
+    Tracer,
+    get_current_span,
+    set_span_in_context,
+)
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+
+from service import __version__
+from service.errors import ServiceError
+from service.gateway.endpoint.trace_context import TraceContext
+from service.gateway.endpoint.traces import CallReceived
+from service.gateway.gate import Admitted
+from service.gateway.protocol.errors import RpcError
+from service.gateway.upstream.errors import UpstreamError
+from service.http.errors import status_of
+
+METHOD: Final = "tools/call"
+CANCELLED: Final = "cancelled"
+TOOL_ERROR: Final = "tool_error"
+# For a request with its retries, and so for the last one when the process ends.
+EXPORT_S: Final = 5.0
+ID_CHARACTERS_MAX: Final = 256
+PROPAGATOR: Final = TraceContextTextMapPropagator()
+# Of every span.
+COMMON: Final = {
+    "mcp.method.name": METHOD,
+    "gen_ai.operation.name": "execute_tool",
+    "network.transport": "tcp",
+    "network.protocol.name": "http",
+}
+PORTS: Final = {"http": 80, "https": 443}
+
+
+@asynccontextmanager
+async def exporting_spans(endpoint: str) -> AsyncIterator["CallSpans"]:
+    """Yield what makes spans; the last ones are exported when the block ends.
+
+    The standard variables ``OTEL_EXPORTER_OTLP_*``, ``OTEL_BSP_*``, ``OTEL_TRACES_*``
+    and ``OTEL_RESOURCE_ATTRIBUTES`` count as well.
+    """
+    provider = TracerProvider(
+        resource=Resource.create(
+            {"service.name": "agent-runtime", "service.version": __version__}
+        ),
+        shutdown_on_exit=False,
+    )
+    exporter = OTLPSpanExporter(endpoint=endpoint, timeout=EXPORT_S)
+    provider.add_span_processor(BatchSpanProcessor(exporter))
+    try:
+        yield CallSpans(provider.get_tracer("agent-runtime.gateway", __version__))
+    finally:
+        await asyncio.to_thread(provider.shutdown)
+
+
+class CallSpans:
+    """Makes the spans of calls; implements CallTraces."""
+
+    def __init__(self, tracer: Tracer) -> None:
+        self._tracer = tracer
+
+    @contextmanager
+    def received(self, call: CallReceived) -> Iterator["CallSpan"]:
+        parent, links = _parent(call.context)
+        span = self._tracer.start_span(
+            # A name that isn't listed could be anything.
+            METHOD if call.tool is None else f"{METHOD} {call.tool}",
+            context=parent,
+            kind=SpanKind.SERVER,
+            attributes=_present(
+                {
+                    **COMMON,
+                    "gen_ai.tool.name": call.tool,
+                    "gen_ai.agent.id": str(call.agent_id),
+                    "jsonrpc.request.id": str(call.id)[:ID_CHARACTERS_MAX],
+                    "mcp.protocol.version": call.revision,
+                    "session.id": call.context.session_id,
+                }
+            ),
+            links=links,
+            record_exception=False,
+            set_status_on_exception=False,
+        )
+        with _ending(span):
+            yield CallSpan(self._tracer, span)
+
+
+class CallSpan:
+    """The SERVER span of a call; implements CallTrace."""
+
+    def __init__(self, tracer: Tracer, span: Span) -> None:
+        self._tracer = tracer
+        self._span = span
+
+    def admitted(self, admitted: Admitted) -> None:
+        self._span.set_attributes(_of_admitted(admitted))
+
+    @contextmanager
+    def forwarded(self, admitted: Admitted, revision: str) -> Iterator["ForwardedSpan"]:
+        url = urlsplit(admitted.upstream.url)
+        span = self._tracer.start_span(
+            f"{METHOD} {admitted.definition.name}",
+            context=set_span_in_context(self._span, Context()),
+            kind=SpanKind.CLIENT,
+            attributes={
+                **COMMON,
+                **_of_admitted(admitted),
+                "gen_ai.tool.name": admitted.definition.name,
+                "mcp.protocol.version": revision,
+                "server.address": url.hostname or "",
+                "server.port": url.port or PORTS.get(url.scheme, 0),
+            },
+            record_exception=False,
+            set_status_on_exception=False,
+        )
+        with _ending(span):
+            yield ForwardedSpan(span)
+
+    def ended(self, result: Mapping[str, Any]) -> None:
+        if result.get("isError") is True:
+            _fail(self._span, TOOL_ERROR)
+
+
+class ForwardedSpan:
+    """The CLIENT span of a call; implements ForwardedTrace."""
+
+    def __init__(self, span: Span) -> None:
+        self._span = span
+
+    @property
+    def context(self) -> Mapping[str, str]:
+        carrier: dict[str, str] = {}
+        PROPAGATOR.inject(carrier, set_span_in_context(self._span, Context()))
+        return carrier
+
+    def sent(self, request_id: int) -> None:
+        self._span.set_attribute("jsonrpc.request.id", str(request_id))
+
+    def answered(self, message: Mapping[str, Any]) -> None:
+        error, result = message.get("error"), message.get("result")
+        if isinstance(error, dict) and isinstance(code := error.get("code"), int):
+            _fail(self._span, str(code), code)
+        elif isinstance(result, dict) and result.get("isError") is True:
+            _fail(self._span, TOOL_ERROR)
+
+
+def _parent(given: TraceContext) -> tuple[Context, list[Link]]:
+    """Return the context of the message, with a link to that of its HTTP request."""
+    of_message = PROPAGATOR.extract(given.of_message, Context())
+    of_http = PROPAGATOR.extract(given.of_http, Context())
+    transport = get_current_span(of_http).get_span_context()
+    if "traceparent" not in given.of_message:
+        return of_http, []
+    return of_message, [Link(transport)] if transport.is_valid else []
+
+
+@contextmanager
+def _ending(span: Span) -> Iterator[None]:
+    try:
+        yield
+    except RpcError as error:
+        _fail(span, str(error.code), error.code)
+        raise
+    except UpstreamError as error:
+        _fail(span, error.outcome.value)
+        raise
+    except ServiceError as error:
+        _fail(span, str(status_of(error)))
+        raise
+    except TimeoutError:
+        _fail(span, "timeout")
+        raise
+    except (asyncio.CancelledError, ConnectionError):
+        _fail(span, CANCELLED)
+        raise
+    except BaseException as error:
+        _fail(span, type(error).__qualname__)
+        raise
+    finally:
+        span.end()
+
+
+def _fail(span: Span, error: str, code: int | None = None) -> None:
+    span.set_attribute("error.type", error)
+    if code is not None:
+        span.set_attribute("rpc.response.status_code", str(code))
+    # No description: it could be an upstream's text.
+    span.set_status(Status(StatusCode.ERROR))
+
+
+def _of_admitted(admitted: Admitted) -> dict[str, str]:
+    return {
+        "agent_runtime.call.id": str(admitted.call_id),
+        "agent_runtime.connector.id": str(admitted.upstream.connector_id),
+    }
+
+
+def _present(attributes: Mapping[str, str | None]) -> dict[str, str]:
+    return {name: value for name, value in attributes.items() if value is not None}

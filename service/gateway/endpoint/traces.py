@@ -1,0 +1,54 @@
+"""What is told of a call to those who trace it; without an exporter nobody does."""
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, Protocol
+from uuid import UUID
+
+from service.gateway.endpoint.trace_context import TraceContext
+from service.gateway.gate import Admitted
+from service.gateway.protocol.messages import RequestId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallReceived:
+    """An agent's ``tools/call``: no arguments.
+
+    ``tool`` is None for a name that its list doesn't have.
+    """
+
+    agent_id: UUID
+    id: RequestId
+    tool: str | None
+    revision: str | None
+    context: TraceContext
+
+
+class ForwardedTrace(Protocol):
+    """The part of a call at its upstream; ``context`` is sent along."""
+
+    @property
+    def context(self) -> Mapping[str, str]: ...
+
+    def sent(self, request_id: int) -> None: ...
+
+    def answered(self, message: Mapping[str, Any]) -> None: ...
+
+
+class CallTrace(Protocol):
+    """One call of an agent."""
+
+    def admitted(self, admitted: Admitted) -> None: ...
+
+    def forwarded(
+        self, admitted: Admitted, revision: str
+    ) -> AbstractContextManager[ForwardedTrace]:
+        """Trace a block that asks an upstream; how it fails is told by its error."""
+
+    def ended(self, result: Mapping[str, Any]) -> None: ...
+
+
+class CallTraces(Protocol):
+    def received(self, call: CallReceived) -> AbstractContextManager[CallTrace]:
+        """Trace a block that answers a call; how it fails is told by its error."""
