@@ -11,6 +11,7 @@ from mcp.server.mcpserver import Context, MCPServer
 from starlette.responses import PlainTextResponse
 
 from service.gateway.protocol.revisions import STATELESS
+from tests.waiting import until
 
 
 def tools() -> MCPServer:
@@ -68,8 +69,7 @@ async def serving(server: MCPServer, **settings: bool) -> AsyncIterator[str]:
         )
         task = asyncio.create_task(running.serve([listener]))
         try:
-            while not running.started:  # noqa: ASYNC110 # it tells nobody
-                await asyncio.sleep(0.01)
+            await until(lambda: running.started)
             yield f"http://127.0.0.1:{port}/mcp"
         finally:
             running.should_exit = True

@@ -13,6 +13,7 @@ from service.gateway.protocol.revisions import CAPABILITIES_KEY
 from tests.gateway.fake_gate import PENDING
 from tests.gateway.plain_upstream import PlainUpstream, answered, plain_upstream
 from tests.gateway.stage import Stage, opened
+from tests.waiting import until
 
 URL = "https://console.example/approvals/{approval_id}"
 LINKS: Mapping[str, Any] = {"_meta": {CAPABILITIES_KEY: {"elicitation": {"url": {}}}}}
@@ -52,8 +53,7 @@ async def test_a_call_is_held_until_somebody_answers(
         async with stage.client(mode) as client:
             await client.list_tools()
             call = asyncio.create_task(client.call_tool("tools_add", {"a": 1}))
-            while not stage.gate.calls:  # noqa: ASYNC110 # until it is held
-                await asyncio.sleep(0.01)
+            await until(lambda: stage.gate.calls)
             assert not call.done()
 
             stage.gate.approved.set()
@@ -68,8 +68,7 @@ async def test_a_held_client_who_leaves_is_not_forwarded(
     async with opened(hold_s=60) as stage:
         asking(stage, upstream)
         call = asyncio.create_task(stage.call("tools_add"))
-        while not stage.gate.calls:  # noqa: ASYNC110 # until it is held
-            await asyncio.sleep(0.01)
+        await until(lambda: stage.gate.calls)
 
         call.cancel()
         await asyncio.gather(call, return_exceptions=True)

@@ -26,6 +26,7 @@ from service.gateway.upstream.errors import (
 from tests.gateway.fake_gate import TOKEN
 from tests.gateway.plain_upstream import PlainUpstream, answered, hello, plain_upstream
 from tests.gateway.stage import Stage, opened
+from tests.waiting import until
 
 HIDDEN = "http://internal.example/secret?key=1"
 Answer = Callable[[web.Request, dict[str, Any]], Awaitable[web.StreamResponse]]
@@ -281,26 +282,25 @@ async def test_others_work_while_one_is_down() -> None:
     assert (down.content, up.content) == (NOT_REACHABLE, "hello")
 
 
-async def test_silence_ends_a_call(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections, "TIMEOUT", aiohttp.ClientTimeout(sock_read=0.1))
-
-    async def wait(_request: web.Request, _body: Any) -> web.StreamResponse:
-        await asyncio.Event().wait()
-        raise AssertionError
-
-    async with plain_upstream(wait) as upstream, opened() as stage:
-        stage.gate.connect(upstream.url, "add")
-
-        got = await stage.call("tools_add")
-
-    assert got.content == NO_ANSWER
-    assert [each.outcome for each in stage.gate.ended] == [Outcome.TIMEOUT]
-    assert upstream.left.is_set()
-
-
 async def wait_for_ever(_request: web.Request, _body: Any) -> web.StreamResponse:
     await asyncio.Event().wait()
     raise AssertionError
+
+
+async def test_silence_ends_a_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with plain_upstream() as upstream, opened() as stage:
+        stage.gate.connect(upstream.url, "add")
+        # The handshake may take longer than the silence that ends the next call.
+        assert (await stage.call("tools_add")).content == "hello"
+        silence = aiohttp.ClientTimeout(sock_read=0.1)
+        monkeypatch.setattr(connections, "TIMEOUT", silence)
+        upstream.answer = wait_for_ever
+
+        got = await stage.call("tools_add")
+
+        await asyncio.wait_for(upstream.left.wait(), 60)
+    assert got.content == NO_ANSWER
+    assert stage.gate.ended[-1].outcome == Outcome.TIMEOUT
 
 
 async def test_a_client_who_leaves_cancels_its_call() -> None:
@@ -320,8 +320,7 @@ async def calls_in_flight(
     stage: Stage, upstream: PlainUpstream, number: int
 ) -> list[Any]:
     calls = [asyncio.create_task(stage.call("tools_add")) for _ in range(number)]
-    while len(upstream.requests) < number:  # noqa: ASYNC110 # until all are there
-        await asyncio.sleep(0.01)
+    await until(lambda: len(upstream.requests) >= number)
     return calls
 
 
@@ -338,8 +337,7 @@ async def test_an_agent_has_so_many_calls_in_flight() -> None:
         for call in calls:
             call.cancel()
         await asyncio.gather(*calls, return_exceptions=True)
-        while len(stage.gate.ended) < 16:  # noqa: ASYNC110 # until all have ended
-            await asyncio.sleep(0.01)
+        await until(lambda: len(stage.gate.ended) >= 16)
         upstream.answer = hello
         assert (await stage.call("tools_add")).content == "hello"
 

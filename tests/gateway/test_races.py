@@ -42,7 +42,7 @@ def revocations(world: World, caller: Caller) -> list[tuple[Any, Any]]:
 
 
 async def call_until_refused(
-    world: World, caller: Caller, revoked: asyncio.Event
+    world: World, caller: Caller, began: asyncio.Event, revoked: asyncio.Event
 ) -> tuple[int, int]:
     """Return how many calls were admitted, and how many of them too late."""
     admitted = late = 0
@@ -56,6 +56,7 @@ async def call_until_refused(
             return admitted, late
         admitted += 1
         late += is_late
+        began.set()
 
 
 async def test_no_call_is_admitted_after_an_acknowledged_revocation(
@@ -73,12 +74,12 @@ async def test_no_call_is_admitted_after_an_acknowledged_revocation(
         await world.ada.put(f"{world.connector}/grants/agents/{world.agent_id}")
         await world.rule(issues_any=ALLOW)
         handler, command = revocations(world, caller)[number % 4]
-        revoked = asyncio.Event()
+        began, revoked = asyncio.Event(), asyncio.Event()
         calling = [
-            asyncio.create_task(call_until_refused(world, caller, revoked))
+            asyncio.create_task(call_until_refused(world, caller, began, revoked))
             for _ in range(CALLERS)
         ]
-        await asyncio.sleep(0)
+        await asyncio.wait_for(began.wait(), 60)
         await execute(
             others,
             partial(handler, command),

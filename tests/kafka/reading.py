@@ -16,7 +16,8 @@ from confluent_kafka import (
     TopicPartition,
 )
 
-TIMEOUT_S = 15.0
+# Far beyond what a busy machine needs.
+TIMEOUT_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)

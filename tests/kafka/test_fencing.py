@@ -132,7 +132,7 @@ async def test_a_position_hidden_by_a_strangers_transaction_is_not_read_too_earl
         await first.publish(messages(1, 10), position=10)
         await first.close()
 
-        hasty = TransactionalPublisher(replace(settings, deadline_s=2.0), log)
+        hasty = TransactionalPublisher(replace(settings, deadline_s=5.0), log)
         with pytest.raises(BrokerUnavailableError, match="read the topic"):
             await hasty.start()
         await hasty.close()

@@ -84,7 +84,7 @@ async def test_a_resized_topic_is_refused(
 ) -> None:
     resize = [NewPartitions(settings.topic, settings.partitions + 1)]
     admin = AdminClient({"bootstrap.servers": settings.bootstrap})
-    admin.create_partitions(resize)[settings.topic].result(10)
+    admin.create_partitions(resize)[settings.topic].result(60)
     while len(admin.list_topics(timeout=60).topics[settings.topic].partitions) == 6:
         pass
     await expect_refusal(TopicSettingsError, settings, log)
@@ -116,7 +116,7 @@ async def test_a_topic_emptied_by_retention_is_accepted(
     ]
     admin = AdminClient({"bootstrap.servers": settings.bootstrap})
     for deleted in admin.delete_records(everything).values():
-        deleted.result(10)
+        deleted.result(60)
     await publish(settings, log, last=30)
     assert positions(settings.bootstrap, settings.topic) == list(range(21, 31))
 
@@ -142,7 +142,7 @@ async def test_a_topic_that_others_write_to_is_refused(
     await publish(settings, log, last=5)
     producer = Producer({"bootstrap.servers": settings.bootstrap})
     producer.produce(settings.topic, key="somebody", value="something")
-    assert producer.flush(10) == 0
+    assert producer.flush(60) == 0
     await expect_refusal(ForeignTopicError, settings, log)
 
 
@@ -171,4 +171,4 @@ async def expect_refusal(
 def delete_topics(settings: KafkaSettings, topics: list[str]) -> None:
     admin = AdminClient({"bootstrap.servers": settings.bootstrap})
     for deleted in admin.delete_topics(topics).values():
-        deleted.result(10)
+        deleted.result(60)

@@ -99,7 +99,7 @@ async def test_a_topic_that_was_recreated_is_refused(
         await until_published(resources, kafka)
     admin = AdminClient({"bootstrap.servers": kafka.bootstrap})
     for done in admin.delete_topics([kafka.topic, kafka.position_topic]).values():
-        done.result(20)
+        done.result(60)
     await until(lambda: kafka.topic not in admin.list_topics(timeout=60).topics)
     await create_topics(kafka)
     await toggle(resources.log, connector_id)

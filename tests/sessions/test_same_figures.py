@@ -18,13 +18,13 @@ from tests.sessions.recording import LIST, LONG_AGO, Recorder
 from tests.sessions.test_trace_store import (
     Answers,
     Store,
+    deadline_of,
     hangs,
     knows_all,
     knows_none,
     raises,
 )
 
-DEADLINE_S = 0.3
 PRICES = {"swift": "0.05", "strong": "3"}
 TURNS = 3
 
@@ -84,7 +84,7 @@ async def test_figures_are_the_same_everywhere(
 ) -> None:
     app = create_app(resources)
     if answers is not None:
-        app[TRACES] = Traces(Store(answers), deadline_s=DEADLINE_S)
+        app[TRACES] = Traces(Store(answers), deadline_s=deadline_of(answers))
     async with TestClient(TestServer(app)) as client:
         caller = Caller(client, ada.token)
 

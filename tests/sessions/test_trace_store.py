@@ -25,7 +25,10 @@ from service.resources import Resources
 from tests.callers import Caller
 from tests.sessions.recording import LIST, LONG_AGO, Recorder, register_agent, turn
 
-DEADLINE_S = 1.0
+# For stores that answer: far beyond what a busy machine needs.
+DEADLINE_S = 60.0
+# For stores that don't, which a page waits for.
+SHORT_S = 1.0
 Answers = Callable[[Sequence[SessionKey]], Awaitable[Enrichments]]
 NOTE: Any = {"name": "note", "annotator_kind": "HUMAN", "score": None}
 SUMMARY: Any = {"name": "note", "count": 1}
@@ -77,8 +80,12 @@ async def raises(sessions: Sequence[SessionKey]) -> Enrichments:
 
 
 async def hangs(sessions: Sequence[SessionKey]) -> Enrichments:
-    await asyncio.sleep(3600)
+    await asyncio.Event().wait()
     return {}
+
+
+def deadline_of(answers: Answers) -> float:
+    return SHORT_S if answers is hangs else DEADLINE_S
 
 
 @pytest.fixture
@@ -96,10 +103,12 @@ async def listed(
     assert other.last is not None
     position = str(other.last.position)
 
-    async def get(answers: Answers, query: str = "") -> Any:
+    async def get(
+        answers: Answers, query: str = "", *, deadline_s: float | None = None
+    ) -> Any:
         app = create_app(resources)
         store = Store(answers)
-        app[TRACES] = Traces(store, deadline_s=DEADLINE_S)
+        app[TRACES] = Traces(store, deadline_s=deadline_s or deadline_of(answers))
         async with TestClient(TestServer(app)) as client:
             caller = Caller(client, ada.token)
             reply = await caller.get(
@@ -211,19 +220,19 @@ async def test_a_page_waits_for_its_tables_and_the_store_together(
 ) -> None:
     slow_tables(0.3)
 
-    data, store = await listed(hangs)
+    data, store = await listed(knows_all)
 
     [deadline_s] = store.deadlines_s
     assert deadline_s <= DEADLINE_S - 0.3
-    assert data["successful_agents"] == 0
+    assert data["successful_agents"] == 2
 
 
 async def test_a_page_without_time_left_does_not_query_the_store(
     listed: Any, slow_tables: Callable[[float], None]
 ) -> None:
-    slow_tables(DEADLINE_S)
+    slow_tables(SHORT_S)
 
-    data, store = await listed(knows_all)
+    data, store = await listed(knows_all, deadline_s=SHORT_S)
 
     assert store.asked == []
     assert [row["trace_store"] for row in data["sessions"]] == ["unavailable"] * 2
