@@ -15,7 +15,7 @@ import pytest
 from aiohttp.test_utils import TestClient, TestServer
 
 from projections.sessions.phoenix.store import open_phoenix
-from projections.sessions.trace_store import DEADLINE_S
+from projections.sessions.trace_store import DEADLINE_S, TRACES, Traces
 from service.app import create_app
 from service.resources import Resources
 from tests.callers import Caller, Callers
@@ -71,11 +71,17 @@ NOW = datetime.now(UTC).replace(microsecond=0) - timedelta(hours=1)
 
 @asynccontextmanager
 async def served(
-    resources: Resources, phoenix: Phoenix | None, by: Caller, **words: str
+    resources: Resources,
+    phoenix: Phoenix | None,
+    by: Caller,
+    *,
+    deadline_s: float = BUSY_S,
+    token: str | None = None,
 ) -> AsyncIterator[Any]:
     """Give a function that lists everything, enriched by a Phoenix."""
-    async with asynccontextmanager(_store)(phoenix, **words) as store:
+    async with asynccontextmanager(_store)(phoenix, token) as store:
         app = create_app(resources, phoenix=store)
+        app[TRACES] = Traces(store, deadline_s)
         async with TestClient(TestServer(app)) as client:
             caller = Caller(client, by.token)
 
@@ -91,11 +97,11 @@ async def served(
             yield page
 
 
-async def _store(phoenix: Phoenix | None, **words: str) -> AsyncIterator[Any]:
+async def _store(phoenix: Phoenix | None, token: str | None) -> AsyncIterator[Any]:
     if phoenix is None:
         yield None
         return
-    async with open_phoenix(phoenix.base_url, **words) as store:
+    async with open_phoenix(phoenix.base_url, token=token) as store:
         yield store
 
 
@@ -296,6 +302,7 @@ async def test_a_phoenix_that_stops_answering_doesn_t_hold_up_a_page(
 
     async with served(resources, phoenix, ada) as page:
         [before] = (await page())["sessions"]
+    async with served(resources, phoenix, ada, deadline_s=DEADLINE_S) as page:
         os.kill(phoenix.pid, signal.SIGSTOP)
         try:
             started = time.perf_counter()
@@ -324,8 +331,8 @@ async def test_a_phoenix_that_wants_a_token(
         await agent.chat("guarded", NOW)
         await agent.arrived()
         said = []
-        for words in ({"token": secret}, {"token": "wrong"}, {}):
-            async with served(resources, phoenix, ada, **words) as page:
+        for token in (secret, "wrong", None):
+            async with served(resources, phoenix, ada, token=token) as page:
                 [row] = (await page())["sessions"]
                 said.append(row["trace_store"])
 
