@@ -5,6 +5,7 @@
 # make recordings   record what instrumentations write again, in an environment of their own
 # make coverage   run the tests and measure which lines and branches they reach
 # make faults  inject faults into real processes, Kafka too, while clients write; check that nothing was lost
+# make conformance   run the official conformance suite of MCP, directly and through the tool gateway
 # make worst-inputs   ask every operation for the worst; fails where one holds the event loop
 # make bench   run the benchmarks against their baselines, for about ten minutes
 # make bench-check   count instructions and run the short benchmark; fails when one is worse
@@ -19,7 +20,7 @@ VENV ?= .venv
 DATA ?= data
 bin = $(VENV)/bin
 
-.PHONY: serve test costs coverage test-fast test-phoenix faults worst-inputs bench bench-check check format contract examples pictures lock clean recordings
+.PHONY: serve test costs coverage test-fast test-phoenix faults conformance worst-inputs bench bench-check check format contract examples pictures lock clean recordings
 
 serve: $(VENV)/.installed
 	$(bin)/agent-runtime serve --data-dir $(DATA) --demo --gateway-networks 127.0.0.0/8
@@ -51,6 +52,16 @@ recordings: $(VENV)/.installed-for-tests
 # The short run; the long one is python -m tests.faults, see docs/reliability.md.
 faults: $(VENV)/.installed-for-tests
 	$(bin)/pytest -m faults
+
+# The suite needs Node.js 22, which comes with it; npm has to be there.
+conformance: $(VENV)/.installed-for-tests .conformance/.installed
+	$(bin)/pytest -m conformance -rP tests/gateway/conformance
+
+.conformance/.installed: tests/gateway/conformance/package-lock.json
+	mkdir -p .conformance
+	cp tests/gateway/conformance/package*.json .conformance
+	cd .conformance && npm ci --ignore-scripts --silent
+	touch $@
 
 # Alone, in one process: it measures CPU time and memory.
 worst-inputs: $(VENV)/.installed-for-tests
@@ -96,7 +107,7 @@ lock_options = --quiet --upgrade --generate-hashes --allow-unsafe --strip-extras
 	--no-header --no-annotate --no-emit-index-url --no-emit-find-links --no-emit-trusted-host
 
 clean:
-	rm -rf $(VENV) build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage*
+	rm -rf $(VENV) .conformance build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage*
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "This needs Python 3.11 or later; choose it by make PYTHON=python3.12")'

@@ -17,7 +17,15 @@ settings.load_profile("whole")
 
 # Fixtures, and markers.
 SERVERS = {"postgres", "bootstrap", "own_broker", "mock"}
-NOT_FAST = ("slow", "processes", "kafka", "phoenix", "faults", "worst_inputs")
+NOT_FAST = (
+    "slow",
+    "processes",
+    "kafka",
+    "phoenix",
+    "faults",
+    "worst_inputs",
+    "conformance",
+)
 
 _running: pytest.Item | None = None
 

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import uvicorn
+from mcp.server.lowlevel import Server
 from mcp.server.mcpserver import Context, MCPServer
 from starlette.responses import PlainTextResponse
 
@@ -52,7 +53,9 @@ def _handshake_only(app: Any) -> Any:
 
 
 @asynccontextmanager
-async def serving(server: MCPServer, **settings: bool) -> AsyncIterator[str]:
+async def serving(
+    server: MCPServer | Server[Any], **settings: bool
+) -> AsyncIterator[str]:
     """Yield the URL; ``settings`` are those of the SDK's ``streamable_http_app``.
 
     ``handshake_only``: it doesn't know the stateless revision, like servers of before.
