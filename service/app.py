@@ -12,7 +12,6 @@ from projections.audit.trail.live_routes import routes as audit_stream
 from projections.audit.trail.routes import routes as audit_reads
 from projections.connectors.queries import held_connectors
 from projections.connectors.routes import routes as connector_reads
-from projections.engine.snapshot import READ_POOL
 from projections.gateway.history import RecordedHistory
 from projections.gateway.routes import routes as call_reads
 from projections.health.routes import HEALTH, Health
@@ -56,6 +55,7 @@ from service.http.openapi.routes import API_DOCUMENT
 from service.http.openapi.routes import routes as api_documents
 from service.http.operation import Operation, add_operations
 from service.http.own_writes import OWN_WRITES, OwnWrites
+from service.http.read_server import READ_SERVERS
 from service.http.refusals import REFUSALS
 from service.http.server import DRAINING, Draining
 from service.http.streaming import STREAMS, Streams
@@ -143,11 +143,11 @@ def create_app(
     ``phoenix`` enriches lists of sessions.
     """
     app = web.Application(middlewares=[edge], client_max_size=BODY_BYTES_MAX)
-    app[READ_POOL] = resources.pool
+    app[READ_SERVERS] = resources.reads
     app[IMPORT_RESOURCES] = resources
     app[DRAINING] = Draining()
     app[HEALTH] = Health(resources.pool)
-    app[CATALOG_CACHE] = CatalogCache(resources.pool)
+    app[CATALOG_CACHE] = CatalogCache()
     app[EVENT_LOG] = resources.log
     app[KEY_RING] = resources.key_ring
     app[VAULT] = resources.vault

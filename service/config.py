@@ -44,6 +44,13 @@ def _conninfo(url: str) -> str:
     return url
 
 
+def _one_server(url: str) -> str:
+    parameters = conninfo_to_dict(_conninfo(url))
+    if "," in str(parameters.get("host", "") or parameters.get("hostaddr", "")):
+        raise ValueError("names several servers; its state is watched as that of one")
+    return url
+
+
 def _brokers(text: str) -> str:
     for broker in text.split(","):
         if not _HOST_AND_PORT.fullmatch(broker.strip()):
@@ -53,6 +60,7 @@ def _brokers(text: str) -> str:
 
 Folder = Annotated[Path, BeforeValidator(_not_empty)]
 DatabaseUrl = Annotated[str, BeforeValidator(_not_empty), AfterValidator(_conninfo)]
+ReplicaUrl = Annotated[str, BeforeValidator(_not_empty), AfterValidator(_one_server)]
 Brokers = Annotated[str, AfterValidator(_brokers)]
 
 
@@ -223,6 +231,12 @@ class Config(KeyConfig, KafkaConfig, TraceStoreConfig, GatewayConfig):
         repr=False,
         description="URL of the PostgreSQL database. Without it an embedded one runs "
         "in the data folder.",
+    )
+    read_database_url: ReplicaUrl | None = Field(
+        None,
+        repr=False,
+        description="URL of a standby of the PostgreSQL database, to answer reads "
+        "while it is near enough to the primary.",
     )
     only: Literal["api", "followers", "relay"] | None = Field(
         None,

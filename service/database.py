@@ -266,14 +266,15 @@ def deadline(connection: Db, seconds: float) -> Iterator[None]:
     would wait for the server's answer, which a vanished peer never sends.
     """
     loop = asyncio.get_running_loop()
-    timer = loop.call_later(seconds, _shut_down_socket, connection)
+    timer = loop.call_later(seconds, shut_down_socket, connection)
     try:
         yield
     finally:
         timer.cancel()
 
 
-def _shut_down_socket(connection: Db) -> None:
+def shut_down_socket(connection: Db) -> None:
+    """Make what is done on a connection fail at once, and what follows, too."""
     with (
         contextlib.suppress(OSError, psycopg.Error),
         socket.socket(fileno=os.dup(connection.fileno())) as duplicate,

@@ -14,6 +14,7 @@ from service.database import (
     service_conninfo,
 )
 from service.event_log.log import EventLog
+from service.event_log.read_replica import ReadServers, read_servers
 from service.keys.canary import verify_canary
 from service.keys.eviction import evicting
 from service.keys.key_ring import KEY_RING_FILE, KeyRing
@@ -28,6 +29,7 @@ class Resources:
     database_url: str
     conninfo: str
     pool: CheckedPool
+    reads: ReadServers
     log: EventLog
     key_ring: KeyRing
     vault: Vault
@@ -36,11 +38,16 @@ class Resources:
 
 @asynccontextmanager
 async def open_resources(
-    database_url: str, data_dir: Path, *, root: RootKeys | None = None
+    database_url: str,
+    data_dir: Path,
+    *,
+    root: RootKeys | None = None,
+    read_database_url: str | None = None,
 ) -> AsyncIterator[Resources]:
     """Open everything, and close it in the opposite order.
 
-    Expects a migrated database. ``root`` are root keys from outside the data folder.
+    Expects a migrated database. ``root`` are root keys from outside the data folder,
+    ``read_database_url`` is a read replica.
 
     :raises KeyRingError: the key ring is damaged, or open to others
     :raises WrongRootKeyError: a root key that this database needs is missing
@@ -59,11 +66,17 @@ async def open_resources(
         log = EventLog(conninfo, AGGREGATES, pool)
         await log.start()
         try:
-            async with evicting(conninfo, user_keys):
+            async with (
+                evicting(conninfo, user_keys),
+                read_servers(
+                    pool, conninfo, read_database_url, lambda: log.history
+                ) as reads,
+            ):
                 yield Resources(
                     database_url=database_url,
                     conninfo=conninfo,
                     pool=pool,
+                    reads=reads,
                     log=log,
                     key_ring=key_ring,
                     vault=Vault(pool, user_keys),

@@ -29,7 +29,7 @@ from service.demo.api import DemoError
 from service.demo.load import load_demo
 from service.demo.tools import demo_tools
 from service.embedded_postgres.server import EmbeddedPostgres
-from service.errors import UnavailableError
+from service.errors import ConfigError, UnavailableError
 from service.gateway.serving import GatewaySettings
 from service.http.listener import DRAIN_TIMEOUT_S, listen
 from service.http.loop_delay import measuring_loop_delay
@@ -71,7 +71,10 @@ async def serve(
     async with AsyncExitStack() as stack:
         resources = await stack.enter_async_context(
             open_resources(
-                database_url, config.data_dir, root=await outside_root_keys(config)
+                database_url,
+                config.data_dir,
+                root=await outside_root_keys(config),
+                read_database_url=_read_replica(config),
             )
         )
         token_file = await create_first_admin(resources, config.data_dir)
@@ -99,6 +102,16 @@ async def serve(
             )
             await asyncio.sleep(config.shutdown_delay_s)
     return status
+
+
+def _read_replica(config: Config) -> str | None:
+    """Return the read replica of a process that answers reads.
+
+    :raises ConfigError: there is none of an embedded database
+    """
+    if config.read_database_url is not None and config.database_url is None:
+        raise ConfigError("--read-database-url needs the --database-url of its primary")
+    return config.read_database_url if config.only in (None, "api") else None
 
 
 def _runs_relay(config: Config) -> bool:

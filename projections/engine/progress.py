@@ -8,6 +8,7 @@ from prometheus_client import Gauge
 
 from service.database import Pool
 from service.errors import PreconditionFailedError, UnavailableError
+from service.event_log.read_replica import ReadReplica, ReadServer
 
 WAIT_TIMEOUT_S = 2.0
 WAIT_STEP_S = 0.005
@@ -55,7 +56,7 @@ class FollowerStatus:
 
 
 async def wait_for_position(
-    pool: Pool,
+    server: Pool | ReadServer,
     followers: list[str],
     position: int,
     timeout_s: float = WAIT_TIMEOUT_S,
@@ -63,20 +64,20 @@ async def wait_for_position(
     """Return once all of the named followers have applied a position.
 
     :raises PreconditionFailedError: the log has not reached the position: it is of
-        another log, or made up
+        another log, or made up; a replica can't tell that
     :raises UnavailableError: they did not apply it within ``timeout_s``
     """
     deadline = asyncio.get_running_loop().time() + timeout_s
     step_s = WAIT_STEP_S
     wanted = {"names": followers, "followers": len(followers)}
     while True:
-        async with pool.connection() as db:
+        async with server.connection() as db:
             row = await (await db.execute(REACHED, wanted)).fetchone()
         assert row is not None
         reached, head = row
         if reached is not None and reached >= position:
             return
-        if position > head:
+        if position > head and not isinstance(server, ReadReplica):
             raise PreconditionFailedError(
                 f"the log ends at position {head}", code="position_beyond_log"
             )

@@ -1,21 +1,31 @@
 """Answer a read from one snapshot, and say which position it reflects."""
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 
 from aiohttp import web
 from psycopg.errors import UndefinedTable
 
-from projections.engine.progress import wait_for_position
+from projections.engine.progress import WAIT_STEP_S, wait_for_position
 from service.database import Db, Pool
 from service.errors import PreconditionFailedError, UnavailableError
+from service.event_log.read_replica import ReadServer, ReplicaLostError
 from service.http.log_epoch import POSITION_HEADER
-from service.http.own_writes import own_write
+from service.http.own_writes import OwnWrite, own_write
+from service.http.read_server import (
+    read_from_primary,
+    read_server,
+    reads_from_replica,
+)
 from service.http.requests import min_position as asked_position
 
 OWN_WRITE_TIMEOUT_S = 1.0
-READ_POOL = web.AppKey("read_pool", Pool)
+# A read replica is mostly some milliseconds behind. One that is further behind costs a
+# read this much, before the primary is asked.
+REPLICA_WAIT_S = 0.5
+WAITED_FOR = web.RequestKey("waited_for", int)
 # LOCK TABLE takes no snapshot, so the snapshot comes after the lock: a rebuild can't
 # switch tables behind it.
 BEGIN = """
@@ -27,6 +37,11 @@ REFLECTED = """
     SELECT min(CASE WHEN p.epoch = h.epoch THEN p.position ELSE 0 END), count(*)
       FROM read.position p, events.head h
      WHERE p.follower = ANY (%s)
+"""
+HAS = """
+    SELECT least(h.position, (SELECT min(p.position) FROM read.position p
+                               WHERE p.follower = ANY (%s)))
+      FROM events.head h
 """
 
 
@@ -52,9 +67,9 @@ async def reading(request: web.Request, *followers: str) -> AsyncIterator[Snapsh
     :raises UnavailableError: when the followers don't get that far in time, or have
         never run on this database
     """
-    pool = request.app[READ_POOL]
     await wait_for_followers(request, followers, asked_position(request))
-    async with snapshot_of(pool, *followers) as snapshot:
+    async with snapshot_of(read_server(request), *followers) as snapshot:
+        refuse_older(request, snapshot.position)
         yield snapshot
 
 
@@ -68,31 +83,74 @@ async def wait_for_followers(
 
     :raises UnavailableError: they don't reach the position asked for in time
     """
-    pool = request.app[READ_POOL]
     if asked is not None:
-        await wait_for_position(pool, list(followers), asked)
+        server = await _reached(request, followers, asked)
+        if server is None:
+            await wait_for_position(read_server(request), list(followers), asked)
         return asked
     own = own_write(request)
     if own is None:
         return None
-    if not own.applied_by.issuperset(followers):
-        try:
-            await wait_for_position(
-                pool, list(followers), own.position, OWN_WRITE_TIMEOUT_S
-            )
-        except (UnavailableError, PreconditionFailedError):
-            return None
-        own.applied_by.update(followers)
+    if not _has_applied(own, read_server(request), followers):
+        server = await _reached(request, followers, own.position)
+        if server is None:
+            server = read_server(request)
+            try:
+                await wait_for_position(
+                    server, list(followers), own.position, OWN_WRITE_TIMEOUT_S
+                )
+            except (UnavailableError, PreconditionFailedError):
+                return None
+        own.applied_by.update((server.name, follower) for follower in followers)
     return own.position
 
 
+def _has_applied(own: OwnWrite, server: ReadServer, followers: Sequence[str]) -> bool:
+    return own.applied_by.issuperset((server.name, each) for each in followers)
+
+
+async def _reached(
+    request: web.Request, followers: Sequence[str], position: int
+) -> ReadServer | None:
+    """Return the replica once it has a position; None is to ask the primary.
+
+    Only the primary can tell that there is no such position.
+    """
+    server = read_server(request)
+    if not reads_from_replica(request):
+        return None
+    try:
+        await wait_for_position(server, list(followers), position, REPLICA_WAIT_S)
+    except (UnavailableError, ReplicaLostError):
+        read_from_primary(request, "behind")
+        return None
+    request[WAITED_FOR] = position
+    return server
+
+
+def refuse_older(request: web.Request, position: int) -> None:
+    """Let the primary answer if a replica's answer doesn't reflect what was waited for.
+
+    One address may lead to several replicas.
+
+    :raises UnavailableError: it doesn't
+    """
+    asked = request.get(WAITED_FOR, 0)
+    if position < asked and reads_from_replica(request):
+        raise UnavailableError(
+            f"position {asked} is not reflected here yet", code="position_not_reached"
+        )
+
+
 @asynccontextmanager
-async def snapshot_of(pool: Pool, *followers: str) -> AsyncIterator[Snapshot]:
+async def snapshot_of(
+    server: Pool | ReadServer, *followers: str
+) -> AsyncIterator[Snapshot]:
     """Open a snapshot of what some followers have built, as it is now.
 
     :raises UnavailableError: they have never run on this database
     """
-    async with pool.connection() as db:
+    async with server.connection() as db:
         await db.execute(BEGIN)
         try:
             cursor = await db.execute(REFLECTED, [list(followers)], prepare=True)
@@ -116,14 +174,65 @@ async def read_once(
 
     :raises UnavailableError: as :func:`reading`
     """
-    pool = request.app[READ_POOL]
     asked = max(asked_position(request) or 0, min_position or 0)
     await wait_for_followers(request, followers, asked or None)
-    async with pool.connection() as db:
+    async with read_server(request).connection() as db:
         try:
             yield db
         except UndefinedTable:
             raise _not_built_yet() from None
+
+
+@asynccontextmanager
+async def reading_log(
+    request: web.Request, position: int, *followers: str
+) -> AsyncIterator[Db]:
+    """Lend a connection to a server that has the log up to a position.
+
+    And what followers have built up to there.
+    """
+    server = read_server(request)
+    if reads_from_replica(request):
+        async with server.connection() as db:
+            if await _gets(db, position, followers):
+                yield db
+                return
+        server = read_from_primary(request, "behind")
+    async with server.connection() as db:
+        yield db
+
+
+async def _gets(db: Db, position: int, followers: Sequence[str]) -> bool:
+    clock = asyncio.get_running_loop().time
+    give_up = clock() + REPLICA_WAIT_S
+    while True:
+        row = await (await db.execute(HAS, [list(followers)], prepare=True)).fetchone()
+        assert row is not None
+        if row[0] >= position:
+            return True
+        if clock() > give_up:
+            return False
+        await asyncio.sleep(WAIT_STEP_S)
+
+
+def lender(
+    request: web.Request, position: int, *followers: str
+) -> Callable[[], AbstractAsyncContextManager[Db]]:
+    """Return a function that does the same for each part of a long answer.
+
+    It lends from the primary after it has raised :class:`ReplicaLostError`.
+    """
+
+    @asynccontextmanager
+    async def lend() -> AsyncIterator[Db]:
+        try:
+            async with reading_log(request, position, *followers) as db:
+                yield db
+        except ReplicaLostError:
+            read_from_primary(request, "lost")
+            raise
+
+    return lend
 
 
 def _not_built_yet() -> UnavailableError:

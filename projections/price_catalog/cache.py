@@ -8,15 +8,18 @@ from uuid import UUID
 from aiohttp import web
 from psycopg.errors import UndefinedTable
 
-from projections.engine.progress import wait_for_position
 from projections.price_catalog.queries import (
     CatalogState,
     catalog_state,
     effective_prices,
 )
 from projections.price_catalog.rendering import Rendered, render_catalog
-from service.database import Pool
 from service.errors import UnavailableError
+from service.event_log.read_replica import (
+    ReadReplica,
+    ReadServer,
+    ReplicaLostError,
+)
 
 FOLLOWER = "provider_catalog"
 # How long the state is used without reading it again. Each process reads it for
@@ -29,55 +32,69 @@ RENDERED_MAX = 8
 class CatalogCache:
     """Renders the catalog again only after a change, or past a price's start or end."""
 
-    def __init__(self, pool: Pool) -> None:
-        self._pool = pool
+    def __init__(self) -> None:
         self._state: CatalogState | None = None
+        self._state_from: ReadServer | None = None
         self._state_read_at = float("-inf")
         self._rendered: deque[Rendered] = deque(maxlen=RENDERED_MAX)
         # Concurrent callers wait for one query and one rendering.
         self._lock = asyncio.Lock()
 
+    def has_reached(self, position: int) -> bool:
+        return self._state is not None and position <= self._state.position
+
     async def get(
-        self, *, as_of: datetime, known: int | None, min_position: int | None
+        self,
+        server: ReadServer,
+        *,
+        as_of: datetime,
+        known: int | None,
+        min_position: int | None,
     ) -> tuple[Rendered, CatalogState]:
         """Return the catalog at a time, and a state at most ``STATE_TTL_S`` old.
 
         ``known``: as known at that position of the log; None is now.
 
-        :raises PreconditionFailedError: the log hasn't reached ``min_position``
-        :raises UnavailableError: the projection doesn't reach it in time, or was
-            never built
+        Expects that the server has reached ``min_position``.
+
+        :raises UnavailableError: the projection was never built
+        :raises ReplicaLostError: the server can't tell; the primary can
         """
-        state = await self._current_state(min_position)
+        state, state_from = await self._current_state(server, min_position)
+        if not isinstance(server, ReadReplica):
+            # Has at least what any replica has.
+            state_from = server
         position = state.changed_at if known is None else min(known, state.changed_at)
         rendered = self._find(as_of, state.epoch, position)
         if rendered is None:
             async with self._lock:
                 rendered = self._find(as_of, state.epoch, position)
                 if rendered is None:
-                    rendered = await self._render(as_of, state, position)
+                    rendered = await self._render(state_from, as_of, state, position)
                     self._rendered.appendleft(rendered)
         return rendered, state
 
-    async def _current_state(self, min_position: int | None) -> CatalogState:
-        is_reached = self._state and (min_position or 0) <= self._state.position
-        if min_position is not None and not is_reached:
-            await wait_for_position(self._pool, [FOLLOWER], min_position)
+    async def _current_state(
+        self, server: ReadServer, min_position: int | None
+    ) -> tuple[CatalogState, ReadServer]:
+        if min_position is not None and not self.has_reached(min_position):
             self._state_read_at = float("-inf")
-        state = self._fresh_state()
-        if state is None:
+        found = self._fresh_state()
+        if found is None:
             async with self._lock:
-                state = self._fresh_state() or await self._read_state()
-        return state
+                found = self._fresh_state() or await self._read_state(server)
+        return found
 
-    def _fresh_state(self) -> CatalogState | None:
+    def _fresh_state(self) -> tuple[CatalogState, ReadServer] | None:
         age_s = asyncio.get_running_loop().time() - self._state_read_at
-        return self._state if age_s < STATE_TTL_S else None
+        if self._state is None or self._state_from is None or age_s >= STATE_TTL_S:
+            return None
+        return self._state, self._state_from
 
-    async def _read_state(self) -> CatalogState:
+    async def _read_state(self, server: ReadServer) -> tuple[CatalogState, ReadServer]:
         read_at = asyncio.get_running_loop().time()
         try:
-            async with self._pool.connection() as db:
+            async with server.connection() as db:
                 state = await catalog_state(db)
         except UndefinedTable:
             state = None
@@ -87,8 +104,8 @@ class CatalogCache:
                 code="not_built_yet",
                 headers={"Retry-After": "1"},
             )
-        self._state, self._state_read_at = state, read_at
-        return state
+        self._state, self._state_from, self._state_read_at = state, server, read_at
+        return state, server
 
     def _find(self, as_of: datetime, epoch: UUID, position: int) -> Rendered | None:
         for rendered in self._rendered:
@@ -98,10 +115,19 @@ class CatalogCache:
         return None
 
     async def _render(
-        self, as_of: datetime, state: CatalogState, position: int
+        self,
+        server: ReadServer,
+        as_of: datetime,
+        state: CatalogState,
+        position: int,
     ) -> Rendered:
         # Knowledge as of a position never changes, even if the tables have moved on.
-        async with self._pool.connection() as db:
+        async with server.connection() as db:
+            if isinstance(server, ReadReplica):
+                # One address may lead to several replicas.
+                here = await catalog_state(db)
+                if here is None or here.position < position:
+                    raise ReplicaLostError
             prices, span = await effective_prices(db, as_of=as_of, known=position)
         return await asyncio.to_thread(
             render_catalog, prices, epoch=state.epoch, position=position, span=span

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from aiohttp import web
 
-from projections.engine.snapshot import READ_POOL, wait_for_followers
+from projections.engine.snapshot import refuse_older, wait_for_followers
 from projections.engine.time_travel import as_of
 from projections.price_catalog.cache import CATALOG_CACHE, FOLLOWER
 from projections.price_catalog.http_caching import max_age_s, respond_conditionally
@@ -13,6 +13,7 @@ from projections.price_catalog.rendering import ProviderEntry
 from service.http.app_keys import EVENT_LOG
 from service.http.as_of import At
 from service.http.operation import Routes
+from service.http.read_server import READ_SERVERS, read_server
 from service.http.requests import QueryModel, Timestamp, min_position
 
 routes = Routes("llm-router")
@@ -55,9 +56,12 @@ async def get_providers(
     if query.at is not None:
         known = await _position_of(request, query.at)
         wanted = max(known, wanted or 0)
-    if wanted is None:
-        wanted = await wait_for_followers(request, [FOLLOWER], None)
-    rendered, state = await cache.get(as_of=as_of, known=known, min_position=wanted)
+    if wanted is None or not cache.has_reached(wanted):
+        wanted = await wait_for_followers(request, [FOLLOWER], wanted)
+    rendered, state = await cache.get(
+        read_server(request), as_of=as_of, known=known, min_position=wanted
+    )
+    refuse_older(request, state.position)
     boundary = rendered.span.until if query.as_of is None else None
     return respond_conditionally(
         request,
@@ -69,5 +73,6 @@ async def get_providers(
 
 async def _position_of(request: web.Request, at: At) -> int:
     mapper = request.app[EVENT_LOG].mapper
-    async with request.app[READ_POOL].connection() as db:
+    # A replica may not have all that was recorded up to a time.
+    async with request.app[READ_SERVERS].primary.connection() as db:
         return (await as_of(db, mapper, at)).position

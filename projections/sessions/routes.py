@@ -9,7 +9,7 @@ import orjson
 from aiohttp import web
 from typing_extensions import TypedDict
 
-from projections.engine.snapshot import read_once
+from projections.engine.snapshot import read_once, refuse_older
 from projections.sessions.cursor import Cursor
 from projections.sessions.page_statements import FOLLOWERS
 from projections.sessions.parameters import SessionListQuery
@@ -69,6 +69,7 @@ async def get_session_list(
     asked = _asked(query, request[PRINCIPAL])
     async with read_once(request, *FOLLOWERS, min_position=query.min_position) as db:
         found, position = await session_page(db, asked)
+        refuse_older(request, position)
     rows = found[: query.limit]
     await request.app[TEXT_READINGS].record(request, users_of_texts(rows))
     enriched = await request.app[TRACES].of(

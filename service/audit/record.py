@@ -9,14 +9,19 @@ from service.http.authentication import authenticate_again
 from service.http.dispatch import execute_for
 from service.http.operation import OPERATION
 
+RECORDED_AT = web.RequestKey("recorded_at", int)
+
 
 async def record_reading(request: web.Request) -> int:
     """Append that the caller reads history, and return at which position.
 
-    Comes before anything is answered: what can't be recorded isn't read.
+    Comes before anything is answered: what can't be recorded isn't read. A request is
+    recorded once, even if another server has to answer it.
 
     :raises ForbiddenError: the caller is neither superuser nor auditor
     """
+    if RECORDED_AT in request:
+        return request[RECORDED_AT]
     operation = request[OPERATION].name
     asked = {**request.match_info, **request.query}
     _, appended = await execute_for(
@@ -24,6 +29,7 @@ async def record_reading(request: web.Request) -> int:
     )
     assert appended is not None, "a reading always appends"
     assert appended.position is not None, "a reading always has an event"
+    request[RECORDED_AT] = appended.position
     return appended.position
 
 

@@ -17,11 +17,14 @@ REMEMBERED_S: Final = 10.0
 
 @dataclass(slots=True)
 class OwnWrite:
-    """The last position that a token wrote, and the followers known to have it."""
+    """The last position that a token wrote, and who is known to have it.
+
+    ``applied_by`` has servers and their followers.
+    """
 
     epoch: UUID
     position: int
-    applied_by: set[str] = field(default_factory=set)
+    applied_by: set[tuple[str, str]] = field(default_factory=set)
 
 
 def _writes() -> "TTLCache[UUID, OwnWrite]":

@@ -98,6 +98,25 @@ class Server:
         self.popen.wait()
         self.popen = None
 
+    def freeze(self) -> None:
+        """Stop all of its processes: its connections stay open, and nothing answers."""
+        self._send_all(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        self._send_all(signal.SIGCONT)
+
+    def pause_replay(self) -> None:
+        """Let a standby receive what the primary does, and not apply it."""
+        self.execute("SELECT pg_wal_replay_pause()")
+        until_blocking(
+            lambda: (
+                self.execute("SELECT pg_get_wal_replay_pause_state()") == [("paused",)]
+            )
+        )
+
+    def resume_replay(self) -> None:
+        self.execute("SELECT pg_wal_replay_resume()")
+
     def _send_all(self, number: signal.Signals) -> None:
         if self.popen is not None:
             for pid in (self.popen.pid, *children(self.popen.pid)):

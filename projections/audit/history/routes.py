@@ -24,7 +24,7 @@ from projections.audit.history.state import (
     kind_of,
     state_of,
 )
-from projections.engine.snapshot import READ_POOL
+from projections.engine.snapshot import reading_log
 from projections.engine.time_travel import AsOf, as_of
 from projections.tool_rules.origins import (
     HoldingThen,
@@ -131,8 +131,8 @@ class _History:
 @asynccontextmanager
 async def _history(request: web.Request) -> AsyncIterator[_History]:
     """Put the reading on record and lend what it needs."""
-    await record_reading(request)
-    async with request.config_dict[READ_POOL].connection() as db:
+    recorded_at = await record_reading(request)
+    async with reading_log(request, recorded_at) as db:
         head, _ = await reader.head(db)
         yield _History(db, request.config_dict[EVENT_LOG].mapper, head)
 

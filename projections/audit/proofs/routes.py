@@ -24,11 +24,12 @@ from projections.audit.proofs.queries import (
     inclusion_proof,
     latest_checkpoint,
 )
-from projections.engine.snapshot import READ_POOL, Snapshot, reading
+from projections.engine.snapshot import Snapshot, reading
 from service.errors import MalformedRequestError, Problem, UnavailableError
 from service.event_log.stored_entries import entries_at
 from service.http.envelope import Answer
 from service.http.operation import Routes
+from service.http.read_server import read_server
 from service.http.requests import POSITION_MAX, QueryModel
 
 routes = Routes("audit")
@@ -193,7 +194,7 @@ async def get_consistency_proof(
 
 
 async def _checkpoint(request: web.Request) -> SignedCheckpoint:
-    async with request.config_dict[READ_POOL].connection() as db:
+    async with read_server(request).connection() as db:
         checkpoint = await latest_checkpoint(db)
     if checkpoint is None:
         raise UnavailableError(

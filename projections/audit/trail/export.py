@@ -18,6 +18,7 @@ from projections.audit.trail.filters import Filters
 from projections.audit.trail.queries import entries_found
 from service.database import Db
 from service.event_log.mapper import EventMapper
+from service.event_log.read_replica import ReplicaLostError
 from service.event_log.stored_entries import StoredEntry
 from service.http.envelope import to_json
 from service.keys.vault import Vault
@@ -76,13 +77,17 @@ async def export(
     if form == "csv":
         yield Exported(_csv([COLUMNS]), filters.first - 1)
     while filters.first <= filters.last:
-        async with borrow() as db:
-            found = await entries_found(
-                db, filters, order="oldest", limit=BATCH_ENTRIES
-            )
-            entries = found.entries
-            named = await named_entries(db, mapper, entries)
-            leaves = await _leaves(db, entries) if form == "jsonl" else {}
+        try:
+            async with borrow() as db:
+                found = await entries_found(
+                    db, filters, order="oldest", limit=BATCH_ENTRIES
+                )
+                entries = found.entries
+                named = await named_entries(db, mapper, entries)
+                leaves = await _leaves(db, entries) if form == "jsonl" else {}
+        except ReplicaLostError:
+            # The next connection is the primary's.
+            continue
         shown = await named.shown(vault)
         if entries:
             lines = (

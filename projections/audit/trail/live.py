@@ -6,9 +6,9 @@ from dataclasses import replace
 from projections.audit.trail.entry import AuditEntry, named_entries
 from projections.audit.trail.filters import Filters
 from projections.audit.trail.queries import entries_found, trail_and_log_end
-from service.database import Pool
 from service.event_log.commit_notifier import wait_for_commit
 from service.event_log.log import EventLog
+from service.event_log.read_replica import ReadServer
 from service.http.envelope import to_json
 from service.http.streaming import Stream
 from service.keys.vault import Vault
@@ -31,13 +31,13 @@ class Tail:
     def __init__(
         self,
         log: EventLog,
-        pool: Pool,
+        server: ReadServer,
         vault: Vault,
         filters: Filters,
     ) -> None:
         self._vault = vault
         self._log = log
-        self._pool = pool
+        self._server = server
         self._filters = filters
         self._is_behind = False
 
@@ -58,7 +58,7 @@ class Tail:
             await wait_for_commit(committed, timeout_s)
 
     async def _batch(self) -> tuple[list[AuditEntry], int, bool]:
-        async with self._pool.connection() as db:
+        async with self._server.connection() as db:
             reflected, head = await trail_and_log_end(db)
             last = reflected if self._filters.narrows else head
             self._is_behind = last < head

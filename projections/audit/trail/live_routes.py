@@ -9,7 +9,6 @@ from pydantic import Field
 
 from projections.audit.trail.filters import KIND, Filters
 from projections.audit.trail.live import HEARTBEAT, HEARTBEAT_S, Tail
-from projections.engine.snapshot import READ_POOL
 from service.audit.record import may_still_read, record_reading
 from service.errors import (
     MalformedRequestError,
@@ -19,6 +18,7 @@ from service.errors import (
 from service.http.app_keys import EVENT_LOG, VAULT
 from service.http.log_epoch import EPOCH_HEADER, POSITION_HEADER
 from service.http.operation import EVENT_STREAM, Routes
+from service.http.read_server import READ_SERVERS
 from service.http.requests import POSITION_MAX, QueryModel
 from service.http.streaming import STREAMS
 
@@ -81,9 +81,9 @@ async def get_audit_stream(
     )
     log = request.config_dict[EVENT_LOG]
     streams = request.config_dict[STREAMS]
-    tail = Tail(
-        log, request.config_dict[READ_POOL], request.config_dict[VAULT], filters
-    )
+    # The notifier's commits are the primary's.
+    primary = request.config_dict[READ_SERVERS].primary
+    tail = Tail(log, primary, request.config_dict[VAULT], filters)
     headers = {
         POSITION_HEADER: str(filters.first - 1),
         EPOCH_HEADER: str(log.epoch),

@@ -20,8 +20,13 @@ from projections.audit.trail.filters import (
     filters_of,
 )
 from projections.audit.trail.queries import Order, entries_found
-from projections.engine.progress import wait_for_position
-from projections.engine.snapshot import READ_POOL, reading, snapshot_of
+from projections.engine.snapshot import (
+    lender,
+    reading,
+    reading_log,
+    snapshot_of,
+    wait_for_followers,
+)
 from service.audit.record import may_still_read, record_reading
 from service.errors import NotFoundError
 from service.event_log import reader
@@ -30,6 +35,7 @@ from service.http.app_keys import EVENT_LOG, VAULT
 from service.http.envelope import Answer
 from service.http.log_epoch import EPOCH_HEADER, POSITION_HEADER
 from service.http.operation import Routes
+from service.http.read_server import read_server
 from service.http.requests import min_position
 from service.http.streaming import STREAMS
 
@@ -112,8 +118,8 @@ async def get_audit_event(
 
     For superusers and auditors. The read is recorded.
     """
-    await record_reading(request)
-    async with request.config_dict[READ_POOL].connection() as db:
+    recorded_at = await record_reading(request)
+    async with reading_log(request, recorded_at) as db:
         found = await entries_between(db, after=position - 1, upto=position, limit=1)
         if not found:
             raise NotFoundError("the log has no such position")
@@ -161,15 +167,14 @@ async def get_audit_csv(request: web.Request, query: TrailQuery) -> web.StreamRe
 async def _export(
     request: web.Request, query: TrailQuery, form: Format
 ) -> web.StreamResponse:
-    await record_reading(request)
-    pool = request.config_dict[READ_POOL]
+    recorded_at = await record_reading(request)
     if (wanted := min_position(request)) is not None:
-        await wait_for_position(pool, [FOLLOWER], wanted)
-    async with pool.connection() as db:
+        await wait_for_followers(request, [FOLLOWER], wanted)
+    async with reading_log(request, recorded_at) as db:
         reflected, _ = await reader.head(db)
         filters = await filters_of(db, query, last=reflected)
     if filters.narrows:
-        async with snapshot_of(pool, FOLLOWER) as snapshot:
+        async with snapshot_of(read_server(request), FOLLOWER) as snapshot:
             reflected = min(reflected, snapshot.position)
             filters = replace(filters, last=min(filters.last, reflected))
     headers = {
@@ -183,7 +188,10 @@ async def _export(
     streams = request.config_dict[STREAMS]
     async with streams.open(request, CONTENT_TYPES[form], headers) as stream:
         vault = request.config_dict[VAULT]
-        async for exported in export(pool.connection, mapper, filters, form, vault):
+        followers = [FOLLOWER] if filters.narrows else []
+        borrow = lender(request, reflected, *followers)
+        batches = export(borrow, mapper, filters, form, vault)
+        async for exported in batches:
             if not await may_still_read(request):
                 stream.abort()
             await stream.write(exported.lines)
