@@ -1528,6 +1528,8 @@ class Session(Model):
     num_traces_with_error: int | None
     trace_latency_ms_p50: float | None
     trace_latency_ms_p99: float | None
+    num_tool_calls: int
+    num_tool_calls_with_error: int
     first_input: str | None
     first_input_truncated: bool
     last_output: str | None
@@ -1625,6 +1627,8 @@ class SessionWithTurns(Model):
     num_traces_with_error: int | None
     trace_latency_ms_p50: float | None
     trace_latency_ms_p99: float | None
+    num_tool_calls: int
+    num_tool_calls_with_error: int
     first_input: str | None
     first_input_truncated: bool
     last_output: str | None
@@ -1662,6 +1666,8 @@ class ShadowingRule(Model):
 
 
 class ShownTurn(Model):
+    num_tool_calls: int
+    num_tool_calls_with_error: int
     turn_id: str
     trace_id: str | None
     start_time: datetime

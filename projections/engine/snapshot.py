@@ -159,6 +159,8 @@ async def snapshot_of(
             if row[1] < len(followers):
                 raise _not_built_yet()
             yield Snapshot(db, row[0])
+        except UndefinedTable:
+            raise _not_built_yet() from None
         finally:
             await db.rollback()
 

@@ -1,6 +1,6 @@
 """Writes to the read tables of tool calls and approvals."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -42,6 +42,15 @@ class EndRow:
     upstream_ms: int | None
     request_bytes: int
     answer_bytes: int
+
+
+@dataclass(slots=True, kw_only=True)
+class CountRow:
+    agent_id: UUID
+    session_id: str
+    trace_id: str
+    calls: int = 0
+    errors: int = 0
 
 
 @dataclass(slots=True, kw_only=True)
@@ -91,7 +100,21 @@ END_CALLS = """
            %(answer_bytes)b::bigint[])
            AS e (id, outcome, duration_ms, upstream_ms, request_bytes, answer_bytes)
      WHERE c.id = e.id
+ RETURNING c.agent_id, c.session_id, c.trace_id, c.outcome
 """
+COUNT_CALLS = """
+    INSERT INTO tool_call_count AS c (agent_id, session_id, trace_id, calls, errors)
+    SELECT agent_id, session_id, trace_id, sum(calls), sum(errors)
+      FROM unnest(
+           %(agent_id)b::uuid[], %(session_id)b::text[], %(trace_id)b::text[],
+           %(calls)b::bigint[], %(errors)b::bigint[])
+           AS n (agent_id, session_id, trace_id, calls, errors)
+     GROUP BY agent_id, session_id, trace_id
+    ON CONFLICT (agent_id, session_id, trace_id) DO UPDATE
+       SET calls = c.calls + excluded.calls,
+           errors = c.errors + excluded.errors
+"""
+NOT_AN_ERROR = frozenset({"ok", "cancelled"})
 LATEST_APPROVALS = """
     SELECT DISTINCT ON (agent_id, id)
            place, id, agent_id, token_id, user_id, connector_id, tool, definition,
@@ -125,11 +148,44 @@ UPSERT_APPROVALS = """
 async def insert_calls(db: Db, rows: Sequence[CallRow]) -> None:
     if rows:
         await db.execute(INSERT_CALLS, columns(rows))
+    await _count(
+        db,
+        [
+            count
+            for row in rows
+            if row.session_id is not None
+            for count in _counts(row.agent_id, row.session_id, row.trace_id, calls=1)
+        ],
+    )
 
 
 async def end_calls(db: Db, rows: Sequence[EndRow]) -> None:
+    if not rows:
+        return
+    cursor = await db.execute(END_CALLS, columns(rows))
+    await _count(
+        db,
+        [
+            count
+            for agent_id, session_id, trace_id, outcome in await cursor.fetchall()
+            if session_id is not None and outcome not in NOT_AN_ERROR
+            for count in _counts(agent_id, session_id, trace_id, errors=1)
+        ],
+    )
+
+
+def _counts(
+    agent_id: UUID, session_id: str, trace_id: str | None, **figures: int
+) -> Iterator[CountRow]:
+    for each in ("", trace_id) if trace_id else ("",):
+        yield CountRow(
+            agent_id=agent_id, session_id=session_id, trace_id=each, **figures
+        )
+
+
+async def _count(db: Db, rows: Sequence[CountRow]) -> None:
     if rows:
-        await db.execute(END_CALLS, columns(rows))
+        await db.execute(COUNT_CALLS, columns(rows))
 
 
 async def latest_approvals(

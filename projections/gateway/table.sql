@@ -34,6 +34,19 @@ COMMENT ON COLUMN tool_call.place IS
     'Of the event, times a million, and the number of the call in it: the order of lists.';
 COMMENT ON COLUMN tool_call.times IS 'Refusals that one event stands for; 1 for a call.';
 
+CREATE TABLE tool_call_count (
+    agent_id   uuid   NOT NULL,
+    session_id text   COLLATE "C" NOT NULL,
+    trace_id   text   COLLATE "C" NOT NULL,
+    calls      bigint NOT NULL,
+    errors     bigint NOT NULL,
+    PRIMARY KEY (agent_id, session_id, trace_id)
+);
+COMMENT ON TABLE tool_call_count IS
+    'Admitted calls that name a session: a row for each of its traces, and one for all.';
+COMMENT ON COLUMN tool_call_count.trace_id IS 'Empty in the row for the whole session.';
+COMMENT ON COLUMN tool_call_count.errors IS 'Of calls that ended, neither ok nor cancelled.';
+
 -- One row for each time that a person was asked.
 CREATE TABLE approval (
     place        bigint      PRIMARY KEY,

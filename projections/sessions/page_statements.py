@@ -18,7 +18,7 @@ from psycopg.sql import SQL, Composable, Composed, Literal
 # Enough for all sets of conditions in both scopes, and for common page sizes.
 STATEMENTS_MAX = 256
 # The followers whose tables the statements read; POSITION is their lowest position.
-FOLLOWERS = ("sessions", "agents")
+FOLLOWERS = ("sessions", "agents", "gateway")
 
 POSITION = SQL("""
     (SELECT coalesce(min(CASE WHEN p.epoch = h.epoch THEN p.position ELSE 0 END), 0)
@@ -31,7 +31,8 @@ COLUMNS = SQL("""
     s.ended_at IS NOT NULL AS has_ended, s.last_active_at, s.rendered,
     i.version AS input_version, i.sealed_input, i.input_truncated,
     o.version AS output_version, o.sealed_output, o.output_truncated,
-    k.destroyed_at IS NOT NULL AS is_erased
+    k.destroyed_at IS NOT NULL AS is_erased,
+    coalesce(t.calls, 0) AS tool_calls, coalesce(t.errors, 0) AS tool_call_errors
 """)
 TEXTS = SQL("""
     LEFT JOIN read.session_turn i
@@ -39,6 +40,8 @@ TEXTS = SQL("""
     LEFT JOIN read.session_turn o
       ON o.session = s.id AND o.version = s.last_output_version
     LEFT JOIN events.user_key k ON k.user_id = s.user_id
+    LEFT JOIN read.tool_call_count t
+      ON t.agent_id = s.agent_id AND t.session_id = s.session_id AND t.trace_id = ''
 """)
 MANAGED = SQL("""
     managed AS MATERIALIZED (

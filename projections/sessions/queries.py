@@ -72,6 +72,8 @@ class SessionRow:
     sealed_output: str | None
     output_truncated: bool | None
     is_erased: bool
+    tool_calls: int
+    tool_call_errors: int
 
     @property
     def key(self) -> SessionKey:

@@ -10,6 +10,7 @@ from projections.sessions.resource import (
     FiguresFrom,
     SessionTexts,
     StoredSession,
+    ToolCallFigures,
     TraceStoreFields,
     TraceStoreFigures,
     TraceStoreSays,
@@ -31,8 +32,13 @@ def rendered(
     that lists, sessions and usage agree. A session without turns has the trace store's.
     """
     texts = _rendered_texts(first_input, last_output)
+    tools: ToolCallFigures = {
+        "num_tool_calls": row.tool_calls,
+        "num_tool_calls_with_error": row.tool_call_errors,
+    }
+    added = joined(to_json(tools), texts)
     if enrichments is None:
-        return joined(row.rendered.encode(), texts, WITHOUT_TRACE_STORE)
+        return joined(row.rendered.encode(), added, WITHOUT_TRACE_STORE)
     enrichment = enrichments.get(row.session_id)
     stored = row.rendered.encode()
     figures_from: FiguresFrom = "service"
@@ -49,7 +55,7 @@ def rendered(
         "figures_from": figures_from,
         "trace_store_figures": figures_of(enrichment) if enrichment else None,
     }
-    return joined(stored, texts, to_json(found))
+    return joined(stored, added, to_json(found))
 
 
 def _rendered_texts(first_input: ShownText, last_output: ShownText) -> bytes:

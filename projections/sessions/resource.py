@@ -121,6 +121,16 @@ class StoredSession(TypedDict):
     trace_latency_ms_p99: Annotated[float | None, Computed("w.latency_ms[2]")]
 
 
+class ToolCallFigures(TypedDict):
+    """Calls through the tool gateway that name the session, or the turn's trace too.
+
+    An error is a call that neither succeeded nor was cancelled.
+    """
+
+    num_tool_calls: int
+    num_tool_calls_with_error: int
+
+
 class TraceStoreFigures(TypedDict):
     """The trace store's own figures of a session, which may differ from ours."""
 
@@ -154,11 +164,11 @@ class TraceStoreFields(TypedDict):
     trace_store_figures: TraceStoreFigures | None
 
 
-class Session(StoredSession, SessionTexts, TraceStoreFields):
+class Session(StoredSession, ToolCallFigures, SessionTexts, TraceStoreFields):
     pass
 
 
-class ShownTurn(TypedDict):
+class ShownTurn(ToolCallFigures):
     turn_id: str
     trace_id: str | None
     start_time: datetime

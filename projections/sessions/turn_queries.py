@@ -1,5 +1,6 @@
 """Queries for one session and its turns."""
 
+from collections.abc import Sequence
 from dataclasses import fields
 from typing import Final
 from uuid import UUID
@@ -9,6 +10,7 @@ from psycopg.sql import SQL, Identifier
 
 from projections.sessions.page_statements import COLUMNS, TEXTS
 from projections.sessions.queries import SessionRow
+from projections.sessions.resource import ToolCallFigures
 from projections.sessions.table import TurnRow
 from service.database import Db
 
@@ -37,6 +39,11 @@ TURNS = SQL("""
         for field in fields(TurnRow)
     )
 )
+TOOL_CALLS = """
+    SELECT trace_id, calls, errors
+      FROM read.tool_call_count
+     WHERE agent_id = %s AND session_id = %s AND trace_id = ANY (%s)
+"""
 
 
 async def visible_session(
@@ -59,3 +66,15 @@ async def session_turns(
             TURNS, {"session": session, "offset": offset, "limit": limit}
         )
         return await cursor.fetchall()
+
+
+async def turn_tool_calls(
+    db: Db, row: SessionRow, turns: Sequence[TurnRow]
+) -> dict[str | None, ToolCallFigures]:
+    """Return the figures of turns that tools were called in, by trace id."""
+    traces = [turn.trace_id for turn in turns if turn.trace_id]
+    cursor = await db.execute(TOOL_CALLS, [row.agent_id, row.session_id, traces])
+    return {
+        trace_id: {"num_tool_calls": calls, "num_tool_calls_with_error": errors}
+        for trace_id, calls, errors in await cursor.fetchall()
+    }

@@ -2,7 +2,7 @@
 
 import time
 from datetime import UTC
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from aiohttp import web
 from pydantic import Field
@@ -10,11 +10,15 @@ from pydantic import Field
 from projections.engine.snapshot import reading
 from projections.sessions.page_statements import FOLLOWERS
 from projections.sessions.rendering import rendered
-from projections.sessions.resource import SessionWithTurns, ShownTurn
+from projections.sessions.resource import SessionWithTurns, ShownTurn, ToolCallFigures
 from projections.sessions.table import TurnRow
 from projections.sessions.texts import TextOpener, first_and_last
 from projections.sessions.trace_store import TRACES
-from projections.sessions.turn_queries import session_turns, visible_session
+from projections.sessions.turn_queries import (
+    session_turns,
+    turn_tool_calls,
+    visible_session,
+)
 from service.audit.text_readings import TEXT_READINGS
 from service.errors import NotFoundError
 from service.http.app_keys import VAULT
@@ -31,6 +35,10 @@ routes = Routes("observability")
 PAGE_SIZE_DEFAULT = 25
 PAGE_SIZE_MAX = 100
 PART_BYTES = 4096
+NO_TOOL_CALLS: Final[ToolCallFigures] = {
+    "num_tool_calls": 0,
+    "num_tool_calls_with_error": 0,
+}
 
 
 class SessionQuery(QueryModel):
@@ -69,6 +77,7 @@ async def get_session(
         found = await session_turns(
             snapshot.db, row.id, offset=query.offset, limit=query.limit + 1
         )
+        tool_calls = await turn_tool_calls(snapshot.db, row, found)
     if found and not row.is_erased:
         await request.app[TEXT_READINGS].record(request, {row.id: row.user_id})
     vault = request.app[VAULT]
@@ -78,7 +87,9 @@ async def get_session(
     parts = [b'{"data":', session[:-1], b',"turns":[']
     pace = Pace()
     for turn in found[: query.limit]:
-        each = await _shown(turn, TextOpener(vault, row))
+        each = await _shown(
+            turn, TextOpener(vault, row), tool_calls.get(turn.trace_id, NO_TOOL_CALLS)
+        )
         parts += [to_json(each), b","]
         await pace.pause()
     if found:
@@ -95,7 +106,9 @@ async def get_session(
     )
 
 
-async def _shown(turn: TurnRow, opener: TextOpener) -> ShownTurn:
+async def _shown(
+    turn: TurnRow, opener: TextOpener, tool_calls: ToolCallFigures
+) -> ShownTurn:
     async def text(sealed: str | None, field: str) -> str | None:
         return await opener.open(sealed, version=turn.version, field=field)
 
@@ -131,6 +144,7 @@ async def _shown(turn: TurnRow, opener: TextOpener) -> ShownTurn:
         "input_truncated": turn.input_truncated,
         "output": await text(turn.sealed_output, "output"),
         "output_truncated": turn.output_truncated,
+        **tool_calls,
     }
 
 

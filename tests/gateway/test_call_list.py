@@ -2,10 +2,11 @@
 
 from typing import Any
 
-from service.gateway.gate import Admitted, Pending
+from service.gateway.gate import Admitted, Outcome, Pending
 from tests.callers import Caller, Callers
 from tests.gateway.world import ALLOW, ASK, DENY, World
 from tests.rebuilding import expect_rebuild_equals_live
+from tests.sessions.recording import Recorder, register_agent, turn
 
 
 async def listed(world: World, by: Caller, path: str = "calls", query: str = "") -> Any:
@@ -62,6 +63,49 @@ async def test_calls_are_listed_latest_first(world: World, callers: Callers) -> 
     assert (await listed(world, auditor))["calls"] == calls
     one = f"/api/mcp/calls/{admitted['id']}"
     assert (await stranger.get(one)).status == 404
+
+
+async def test_calls_count_in_the_turn_that_they_name(
+    world: World, callers: Callers
+) -> None:
+    await world.rule(issues_any=ALLOW)
+    recorder = Recorder(await callers.user("runtime", "runtime"), str(world.agent_id))
+    other = Recorder(recorder.caller, await register_agent(world.ada))
+    traces = ["1" * 32, "2" * 32]
+    await recorder.start("chat-1")
+    await other.start("chat-2")
+    for number, trace_id in enumerate(traces):
+        await recorder.turn("chat-1", turn(f"t{number}", number, trace_id=trace_id))
+    calls: list[dict[str, Any]] = [
+        {"session_id": "chat-1", "trace_id": traces[0]},
+        {"session_id": "chat-1", "trace_id": traces[0]},
+        {"session_id": "chat-1", "trace_id": "3" * 32},
+        {"session_id": "chat-1"},
+        {"session_id": "chat-2"},
+        {"trace_id": traces[1]},
+        {},
+    ]
+    for call in calls:
+        await world.finish(await world.call("issues.list", **call))
+    failed = await world.call("issues.list", session_id="chat-1", trace_id=traces[0])
+    await world.finish(failed, Outcome.TIMEOUT)
+    await world.call("issues.list", session_id="chat-1", trace_id=traces[1])
+    left = await world.call("issues.list", session_id="chat-1", trace_id=traces[1])
+    await world.finish(left, Outcome.CANCELLED)
+
+    assert await listed(world, world.ada)
+    sessions = (await recorder.list(by=world.ada)).data["sessions"]
+    session = (await world.ada.get("/api/observability/session/chat-1")).data
+
+    shown = {each["session_id"]: figures(each) for each in sessions}
+    # Another agent's session is not the caller's to count in.
+    assert shown == {"chat-1": (7, 1), "chat-2": (0, 0)}
+    assert figures(session) == (7, 1)
+    assert [figures(each) for each in session["turns"]] == [(3, 1), (2, 0)]
+
+
+def figures(row: Any) -> tuple[int, int]:
+    return row["num_tool_calls"], row["num_tool_calls_with_error"]
 
 
 async def test_one_call_is_explained_as_it_was_decided(world: World) -> None:
@@ -133,7 +177,7 @@ async def test_the_inbox(world: World, callers: Callers) -> None:
 
 async def test_a_rebuild_makes_the_same_rows(world: World) -> None:
     await world.rule(issues_any=ALLOW, issues_create=ASK, issues_delete=DENY)
-    await world.finish(await world.call("issues.list"))
+    await world.finish(await world.call("issues.list", session_id="chat-1"))
     await world.call("issues.delete")
     pending = await world.call("issues.create")
     assert isinstance(pending, Pending)

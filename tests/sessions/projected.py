@@ -9,6 +9,7 @@ from uuid import uuid4
 from psycopg import AsyncConnection
 
 from projections.agents.projector import AgentsProjector
+from projections.gateway.projector import GatewayProjector
 from projections.sessions.projector import SessionsProjector
 from service.event_log.mapper import RecordedEvent
 from service.sessions.aggregate import ChatSession
@@ -18,14 +19,14 @@ from service.sessions.turn import SealedTexts, Turn
 
 @asynccontextmanager
 async def read_tables(database_url: str) -> AsyncIterator[AsyncConnection[Any]]:
-    """Give a connection to empty tables of sessions and agents, not to be kept."""
+    """Give a connection to the empty tables of a list, not to be kept."""
     async with (
         await AsyncConnection.connect(database_url, autocommit=True) as db,
         db.transaction(force_rollback=True),
     ):
         await db.execute("SET LOCAL TimeZone = 'UTC'")
         await db.execute("SET LOCAL search_path = read")
-        for projector in (AgentsProjector(), SessionsProjector()):
+        for projector in (AgentsProjector(), GatewayProjector(), SessionsProjector()):
             await db.execute(projector.table_sql)
             if projector.indexes_sql:
                 await db.execute(projector.indexes_sql)

@@ -54,6 +54,8 @@ async def test_a_row_says_everything_that_its_turns_do(
             "num_traces_with_error": 0,
             "trace_latency_ms_p50": 2000,
             "trace_latency_ms_p99": 3960,
+            "num_tool_calls": 0,
+            "num_tool_calls_with_error": 0,
             "first_input": "question 0",
             "first_input_truncated": False,
             "last_output": "answer 2",
