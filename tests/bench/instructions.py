@@ -1,17 +1,17 @@
 """Count the instructions of a request: ``python -m tests.bench.instructions``.
 
-Operations 1, 4 and 5 and their yardsticks run under callgrind, one request after the
-other. Unlike a rate, the count hardly depends on what else the machine does.
-``--check`` fails when an operation takes more instructions, as a multiple of its
-yardstick's, than ``recorded_instructions.json`` and the tolerance allow; ``--record``
-writes that file.
+Operations 1, 4 and 5, tool calls through the gateway, and their yardsticks run under
+callgrind, one request after the other. Unlike a rate, the count hardly depends on what
+else the machine does. ``--check`` fails when an operation takes more instructions, as a
+multiple of its yardstick's, than ``recorded_instructions.json`` and the tolerance
+allow; ``--record`` writes that file.
 """
 
 import argparse
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from http.client import HTTPConnection
@@ -19,7 +19,7 @@ from itertools import cycle, islice
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from tests.bench import processes
+from tests.bench import gateway_stage, processes
 from tests.bench.plan import Plan, Request
 from tests.bench.stage import AGENTS, Size, Stage, set_up
 from tests.harness.service import Server
@@ -47,11 +47,12 @@ Start = Callable[[Sequence[str]], AbstractContextManager[Server]]
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """An operation and its yardstick."""
+    """An operation and its yardstick, which takes the same requests or its own."""
 
     plan: Plan
     ours: Start
     yardstick: Start
+    yardstick_plan: Plan | None = None
 
 
 def operations(stage: Stage) -> dict[str, Compared]:
@@ -78,6 +79,21 @@ def operations(stage: Stage) -> dict[str, Compared]:
             ),
             lambda under: processes.bare(folder / "catalog.json", under=under),
         ),
+    }
+
+
+def tool_calls(stage: gateway_stage.Stage) -> dict[str, Compared]:
+    """Return calls of each mode, against calls of their upstream without a gateway."""
+    return {
+        f"tool call, {mode}": Compared(
+            stage.ours[f"{mode}-plain"].plan,
+            lambda under: gateway_stage.gateway(
+                stage.database_url, stage.folder, program=_service(under)
+            ),
+            lambda under: gateway_stage.upstream("plain", stage.folder, under=under),
+            stage.plain.plan,
+        )
+        for mode in ("batched", "strict")
     }
 
 
@@ -151,25 +167,16 @@ def _total(output: Path) -> int:
 
 def main() -> int:
     options = _options()
-    ratios = {}
-    with set_up(SIZE) as stage:
-        for name, each in operations(stage).items():
-            output = stage.folder / f"{name.replace(' ', '-')}.callgrind"
-            ours, yardstick = (
-                instructions_per_request(start, each.plan, output.with_suffix(suffix))
-                for start, suffix in (
-                    (each.ours, ".ours"),
-                    (each.yardstick, ".yardstick"),
-                )
-            )
-            ratios[name] = round(ours / yardstick, 3)
-            print(
-                f"{name}: {ours:,} instructions, {ratios[name]} times the"
-                f" yardstick's {yardstick:,}",
-                flush=True,
-            )
+    ratios: dict[str, float] = {}
+    if options.only != "operations":
+        with gateway_stage.set_up() as gateway:
+            ratios |= _ratios(tool_calls(gateway), gateway.folder)
+    if options.only != "gateway":
+        with set_up(SIZE) as stage:
+            ratios |= _ratios(operations(stage), stage.folder)
     if options.record:
-        RECORDED.write_text(json.dumps(ratios, indent=1) + "\n")
+        kept = json.loads(RECORDED.read_text()) | ratios
+        RECORDED.write_text(json.dumps(dict(sorted(kept.items())), indent=1) + "\n")
     if not options.check:
         return 0
     recorded = json.loads(RECORDED.read_text())
@@ -182,11 +189,35 @@ def main() -> int:
     return 1 if more else 0
 
 
+def _ratios(compared: Mapping[str, Compared], folder: Path) -> dict[str, float]:
+    ratios = {}
+    for name, each in compared.items():
+        output = folder / f"{name.replace(' ', '-')}.callgrind"
+        ours = instructions_per_request(
+            each.ours, each.plan, output.with_suffix(".ours")
+        )
+        yardstick = instructions_per_request(
+            each.yardstick,
+            each.yardstick_plan or each.plan,
+            output.with_suffix(".yardstick"),
+        )
+        ratios[name] = round(ours / yardstick, 3)
+        print(
+            f"{name}: {ours:,} instructions, {ratios[name]} times the"
+            f" yardstick's {yardstick:,}",
+            flush=True,
+        )
+    return ratios
+
+
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.bench.instructions")
     choice = parser.add_mutually_exclusive_group()
     choice.add_argument("--check", action="store_true", help="compare with the record")
     choice.add_argument("--record", action="store_true", help="write the record")
+    parser.add_argument(
+        "--only", choices=("operations", "gateway"), help="count these alone"
+    )
     return parser.parse_args()
 
 

@@ -13,13 +13,14 @@ def service(
     data_dir: Path,
     *,
     only: str = "api",
+    options: Sequence[str] = (),
     program: Sequence[str] = AGENT_RUNTIME,
 ) -> AbstractContextManager[Server]:
     """Run the service as its command line does."""
     return running(
         serving(
             *("--database-url", database_url, "--data-dir", str(data_dir)),
-            *("--only", only),
+            *("--only", only, *options),
             log=data_dir / f"{only}.log",
             program=program,
         )

@@ -6,14 +6,13 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 from uuid import uuid4
 
-import aiohttp
 import pytest
 from aiohttp import web
 from pydantic import SecretStr
 
 from service.errors import NotFoundError
 from service.gateway.gate import Credential, Outcome
-from service.gateway.upstream import connections
+from service.gateway.upstream import http_connection
 from service.gateway.upstream.answers import ANSWER_BYTES_MAX, VALUES_MAX
 from service.gateway.upstream.errors import (
     ENDED,
@@ -292,8 +291,7 @@ async def test_silence_ends_a_call(monkeypatch: pytest.MonkeyPatch) -> None:
         stage.gate.connect(upstream.url, "add")
         # The handshake may take longer than the silence that ends the next call.
         assert (await stage.call("tools_add")).content == "hello"
-        silence = aiohttp.ClientTimeout(sock_read=0.1)
-        monkeypatch.setattr(connections, "TIMEOUT", silence)
+        monkeypatch.setattr(http_connection, "SILENCE_S", 0.1)
         upstream.answer = wait_for_ever
 
         got = await stage.call("tools_add")

@@ -19,7 +19,7 @@ from service.gateway.gate import Admitted, Gate, Outcome
 from service.gateway.metrics import count_finished
 from service.gateway.protocol.headers import parameter_headers
 from service.gateway.protocol.revisions import LOG_LEVEL_KEY
-from service.gateway.upstream.client import Exchange, Request, UpstreamClient
+from service.gateway.upstream.client import Exchange, UpstreamClient
 from service.gateway.upstream.connections import CALL_S
 from service.gateway.upstream.errors import (
     NO_ANSWER,
@@ -28,6 +28,7 @@ from service.gateway.upstream.errors import (
     UpstreamError,
     unusable,
 )
+from service.gateway.upstream.requests import Request
 from service.http.disconnect import cancelled_on_disconnect
 
 CONNECTORS_MAX: Final = 4096
@@ -127,15 +128,15 @@ class Forwarder:
                 else nullcontext()
             ) as forwarded:
                 context = forwarded.context if forwarded else {}
-                async with self._client.send(
-                    upstream, caller, dialect, _request(call, context)
-                ) as exchange:
+                request = _request(call, context)
+                exchange = self._client.exchange(upstream, caller, dialect, request)
+                async with exchange:
                     breaker.succeeded()
                     call.request_bytes = exchange.request_bytes
                     try:
                         message = await self._answer(exchange, call)
                     finally:
-                        call.answer_bytes = exchange.answer.bytes_read
+                        call.answer_bytes = exchange.answer_bytes
                 if forwarded:
                     forwarded.sent(exchange.id)
                     forwarded.answered(message)
@@ -149,17 +150,17 @@ class Forwarder:
 
     async def _answer(self, exchange: Exchange, call: Forwarding) -> dict[str, Any]:
         """Return the answer; relay what precedes it."""
-        async for message in exchange.messages():
-            method = message.get("method")
-            if method is None:
-                return message
+
+        async def notified(message: dict[str, Any]) -> None:
+            method = message["method"]
             if "id" in message:
                 raise unusable("it asked the client", WANTS_INPUT)
             if method == LIST_CHANGED:
                 self._on_list_changed(call.admitted.upstream.connector_id)
-            elif method in RELAYED:
+            elif isinstance(method, str) and method in RELAYED:
                 await _relay(method, message.get("params"), exchange, call.asked)
-        raise unusable("no answer")
+
+        return await exchange.answer(notified)
 
     async def _finish(self, call: Forwarding) -> None:
         duration_s = perf_counter() - call.asked.started

@@ -1,72 +1,104 @@
 """Read what an upstream answers, within bounds."""
 
 import re
-from collections.abc import AsyncIterator
+from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
-import aiohttp
 import orjson
 
+from service.gateway.gate import Outcome
 from service.gateway.protocol.events import EventParser, EventTooLargeError
-from service.gateway.protocol.revisions import EVENT_STREAM, JSON
-from service.gateway.upstream.errors import ENDED, too_large, unusable
+from service.gateway.protocol.revisions import EVENT_STREAM, JSON, SESSION_HEADER
+from service.gateway.upstream.errors import (
+    ENDED,
+    NO_ANSWER,
+    UpstreamError,
+    too_large,
+    unusable,
+)
+from service.gateway.upstream.http_connection import Response
 from service.pacing import Pace
+
+Notified = Callable[[dict[str, Any]], Awaitable[None]]
 
 ANSWER_BYTES_MAX: Final = 8 * 1024 * 1024
 # Larger ones are counted before they are parsed, which holds the event loop.
 BYTES_UNCOUNTED_MAX: Final = 256 * 1024
 VALUES_MAX: Final = 50_000
+SESSION: Final = SESSION_HEADER.lower().encode()
 
 
 class Answer:
     """The response to one request; ``bytes_read`` is how much of it was received."""
 
-    def __init__(self, response: aiohttp.ClientResponse) -> None:
-        self.response = response
+    def __init__(self, response: Response) -> None:
+        self._response = response
         self.bytes_read = 0
 
     @property
     def status(self) -> int:
-        return self.response.status
+        return self._response.status
 
-    async def messages(self) -> AsyncIterator[dict[str, Any]]:
-        """Yield the messages: one of a JSON body, or those of an event stream.
+    @property
+    def is_json(self) -> bool:
+        return self._response.content_type == JSON
 
-        :raises UpstreamError: too large, or not MCP
+    @property
+    def session_id(self) -> str | None:
+        return self._response.header(SESSION)
+
+    async def last_message(self, notified: Notified) -> dict[str, Any]:
+        """Return the message that isn't a notification; others are passed on.
+
+        :raises UpstreamError: too late, too large, not MCP, or it ended before
         """
-        kind = self.response.content_type
-        if kind == JSON:
-            yield await _parsed(await self._whole())
-        elif kind == EVENT_STREAM:
-            async for data in self._events():
-                yield await _parsed(data)
-        else:
+        kind = self._response.content_type
+        if kind == EVENT_STREAM:
+            return await self._last_event(notified)
+        if kind != JSON:
             raise unusable(f"status {self.status}, {kind}")
+        message = await _parsed(await self._whole())
+        if "method" in message:
+            raise unusable("no answer")
+        return message
 
     async def _whole(self) -> bytes:
-        length = self.response.content_length
-        if length is not None and length > ANSWER_BYTES_MAX:
+        length = self._response.header(b"content-length")
+        if length is not None and int(length) > ANSWER_BYTES_MAX:
             raise too_large(f"{length} bytes")
-        chunks = [chunk async for chunk in self._chunks()]
-        return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+        pieces = []
+        while piece := await self._read():
+            pieces.append(piece)
+        return b"".join(pieces)
 
-    async def _events(self) -> AsyncIterator[bytes]:
+    async def _last_event(self, notified: Notified) -> dict[str, Any]:
         parser = EventParser()
         try:
-            async for chunk in self._chunks():
-                for data in parser.feed(chunk):
-                    yield data
+            while piece := await self._read():
+                for data in parser.feed(piece):
+                    message = await _parsed(data)
+                    if "method" not in message:
+                        return message
+                    await notified(message)
         except EventTooLargeError:
             raise too_large("an event") from None
         raise unusable("the stream ended without an answer", ENDED)
 
-    async def _chunks(self) -> AsyncIterator[bytes]:
-        content = self.response.content
-        while chunk := await content.readany():
-            self.bytes_read += len(chunk)
-            if self.bytes_read > ANSWER_BYTES_MAX:
-                raise too_large(f"more than {ANSWER_BYTES_MAX} bytes")
-            yield chunk
+    async def _read(self) -> bytes:
+        try:
+            piece = await self._response.read()
+        except TimeoutError:
+            raise UpstreamError(NO_ANSWER, Outcome.TIMEOUT) from None
+        except (OSError, ValueError) as error:
+            raise unusable(type(error).__name__, ENDED) from None
+        self.bytes_read += len(piece)
+        if self.bytes_read > ANSWER_BYTES_MAX:
+            raise too_large(f"more than {ANSWER_BYTES_MAX} bytes")
+        return piece
+
+
+async def ignored(_message: dict[str, Any]) -> None:
+    """Take no notice of a notification."""
 
 
 async def _parsed(data: bytes) -> dict[str, Any]:

@@ -1,32 +1,43 @@
-"""HTTP connections to connectors: guarded, bounded, and without a memory."""
+"""Connections to connectors: guarded, bounded, kept for the next request."""
 
+import asyncio
 import socket
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
-from io import BytesIO
-from typing import Any, Final
+import ssl
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final, NamedTuple
 
-import aiohttp
+import aiohappyeyeballs
 from yarl import URL
 
 from service.gateway.upstream.addresses import AddressPolicy, AddressRefusedError
+from service.gateway.upstream.errors import NotConnectedError
+from service.gateway.upstream.http_connection import Connection, Response
 
 CONNECT_S: Final = 5.0
-# Without a byte: before the answer, and between its parts.
-SILENCE_S: Final = 60.0
+# Before the next address of a name is tried as well.
+NEXT_ADDRESS_S: Final = 0.25
 # A whole call, with a handshake before it; progress doesn't extend it.
 CALL_S: Final = 300.0
-# Shorter than what servers keep, so that they hardly ever close first.
-KEEPALIVE_S: Final = 4.0
-PIECE_BYTES_MAX: Final = 2**20
-DNS_CACHE_S: Final = 10
+TARGETS_MAX: Final = 4096
 
-TIMEOUT: Final = aiohttp.ClientTimeout(
-    # Callers bound the whole.
-    total=None,
-    connect=CONNECT_S,
-    sock_read=SILENCE_S,
-)
+
+class Origin(NamedTuple):
+    """Where connections go to; requests to one origin share them."""
+
+    scheme: str
+    host: str
+    port: int
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A URL, and the lines that each request to it begins with."""
+
+    origin: Origin
+    head: str
 
 
 class Connections:
@@ -37,80 +48,147 @@ class Connections:
     are no cookies and no proxies from the environment.
     """
 
-    def __init__(
-        self, secure: aiohttp.ClientSession, plain: aiohttp.ClientSession
-    ) -> None:
-        self._sessions = {"https": secure, "http": plain}
+    def __init__(self, policy: AddressPolicy) -> None:
+        self._policy = policy
+        self._tls = ssl.create_default_context()
+        self._tls.set_alpn_protocols(["http/1.1"])
+        self._idle: dict[Origin, list[Connection]] = {}
+        self._open: set[Connection] = set()
 
-    async def send(
-        self, method: str, url: str, headers: dict[str, str], body: bytes | None
-    ) -> aiohttp.ClientResponse:
-        """Send a request once; the caller closes or releases the response.
+    async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> Response:
+        """Send a POST once, and return its answer when the head has arrived.
 
-        :raises aiohttp.ClientError: no connection, or no answer
-        :raises TimeoutError: not in time
+        :raises NotConnectedError: no connection; nothing was sent
+        :raises TimeoutError: not answered in time
+        :raises ConnectionError: the connection was closed
+        :raises ValueError: the answer isn't HTTP, or a header can't be sent
         """
-        target = URL(url)
-        session = self._sessions.get(target.scheme)
-        if session is None or target.user or target.password:
-            raise aiohttp.InvalidURL(url)
-        return await session.request(
-            method,
-            target,
-            # aiohttp warns of more than a megabyte in one piece.
-            data=BytesIO(body) if body and len(body) > PIECE_BYTES_MAX else body,
-            headers=headers,
-            allow_redirects=False,
-            timeout=TIMEOUT,
+        target = _target(url)
+        request = _request(target, headers, body)
+        connection = self._kept(target.origin) or await self._connect(target.origin)
+        response = connection.send(request)
+        try:
+            await response.begin()
+        except BaseException:
+            response.close()
+            raise
+        return response
+
+    def close(self) -> None:
+        for connection in self._open:
+            connection.close()
+
+    @property
+    def opened(self) -> int:
+        """How many connections are open, idle ones included."""
+        return len(self._open)
+
+    def _kept(self, origin: Origin) -> Connection | None:
+        idle = self._idle.get(origin)
+        while idle:
+            connection = idle.pop()
+            if connection.is_usable:
+                return connection
+            connection.close()
+        return None
+
+    async def _connect(self, origin: Origin) -> Connection:
+        try:
+            async with asyncio.timeout(CONNECT_S):
+                return await self._open_connection(origin)
+        except AddressRefusedError as error:
+            raise NotConnectedError(str(error)) from None
+        # uvloop raises RuntimeError for some addresses; UnicodeError is a name's.
+        except (OSError, RuntimeError, UnicodeError) as error:
+            raise NotConnectedError(type(error).__name__) from None
+
+    async def _open_connection(self, origin: Origin) -> Connection:
+        loop = asyncio.get_running_loop()
+        is_tls = origin.scheme == "https"
+
+        def checked_socket(address: aiohappyeyeballs.AddrInfoType) -> socket.socket:
+            family, kind, protocol, _, found = address
+            self._policy.check(str(found[0]), tls=is_tls)
+            made = socket.socket(family, kind, protocol)
+            made.setblocking(False)  # noqa: FBT003 # the standard library's
+            return made
+
+        connected = await aiohappyeyeballs.start_connection(
+            await loop.getaddrinfo(origin.host, origin.port, type=socket.SOCK_STREAM),
+            happy_eyeballs_delay=NEXT_ADDRESS_S,
+            loop=loop,
+            socket_factory=checked_socket,
         )
+
+        def keep(connection: Connection) -> None:
+            self._idle.setdefault(origin, []).append(connection)
+
+        def lose(connection: Connection) -> None:
+            self._open.discard(connection)
+            idle = self._idle.get(origin, [])
+            if connection in idle:
+                idle.remove(connection)
+            if not idle:
+                self._idle.pop(origin, None)
+
+        try:
+            _, connection = await loop.create_connection(
+                lambda: Connection(keep, lose),
+                sock=connected,
+                ssl=self._tls if is_tls else None,
+                server_hostname=origin.host if is_tls else None,
+            )
+        except BaseException:
+            connected.close()
+            raise
+        if not connection.is_usable:
+            raise ConnectionResetError
+        self._open.add(connection)
+        return connection
 
 
 @asynccontextmanager
 async def open_connections(policy: AddressPolicy) -> AsyncIterator[Connections]:
     """Yield connections, which are closed when the block ends."""
-    async with AsyncExitStack() as stack:
-        secure, plain = [
-            await stack.enter_async_context(_session(policy, tls=tls))
-            for tls in (True, False)
-        ]
-        yield Connections(secure, plain)
+    connections = Connections(policy)
+    try:
+        yield connections
+    finally:
+        connections.close()
 
 
-def _session(policy: AddressPolicy, *, tls: bool) -> aiohttp.ClientSession:
-    def checked_socket(address: aiohttp.AddrInfoType) -> socket.socket:
-        family, kind, protocol, _, target = address
-        policy.check(str(target[0]), tls=tls)
-        made = socket.socket(family, kind, protocol)
-        made.setblocking(False)  # noqa: FBT003 # the standard library's
-        return made
-
-    return aiohttp.ClientSession(
-        # An answer that is compressed nevertheless is rejected as not JSON.
-        headers={"User-Agent": "agent-runtime", "Accept-Encoding": "identity"},
-        auto_decompress=False,
-        cookie_jar=aiohttp.DummyCookieJar(),
-        trust_env=False,
-        connector=aiohttp.TCPConnector(
-            # Calls are limited before they are admitted: none waits here.
-            limit=0,
-            keepalive_timeout=KEEPALIVE_S,
-            ttl_dns_cache=DNS_CACHE_S,
-            socket_factory=checked_socket,
-        ),
+@lru_cache(TARGETS_MAX)
+def _target(url: str) -> Target:
+    try:
+        parsed = URL(url)
+        host, port = parsed.raw_host, parsed.port
+    except ValueError:
+        raise NotConnectedError("not a URL") from None
+    if parsed.scheme not in ("https", "http") or not host or port is None:
+        raise NotConnectedError("not a URL of HTTP")
+    if parsed.user or parsed.password:
+        raise NotConnectedError("a URL with a user")
+    # An answer that is compressed nevertheless is rejected as not JSON.
+    head = (
+        f"POST {parsed.raw_path_qs} HTTP/1.1\r\n"
+        f"Host: {parsed.host_port_subcomponent}\r\n"
+        "User-Agent: agent-runtime\r\nAccept-Encoding: identity\r\n"
     )
+    return Target(Origin(parsed.scheme, host, port), head)
 
 
-def was_connected(error: Exception) -> bool:
-    """Say whether a failed request may have reached the server."""
-    return not isinstance(
-        error,
-        aiohttp.ClientConnectorError
-        | aiohttp.ConnectionTimeoutError
-        | aiohttp.InvalidURL,
+def _request(target: Target, headers: Mapping[str, str], body: bytes) -> bytes:
+    """Return a request's bytes.
+
+    :raises ValueError: a header would end its line
+    """
+    lines = "".join([f"{name}: {value}\r\n" for name, value in headers.items()])
+    count = len(headers)
+    if lines.count("\r") != count or lines.count("\n") != count or "\0" in lines:
+        raise ValueError("a header contains a line break")
+    return b"%b%bContent-Length: %d\r\n\r\n%b" % (
+        target.head.encode(),
+        lines.encode("latin-1"),
+        len(body),
+        body,
     )
-
-
-def refused_address(error: BaseException | None) -> AddressRefusedError | None:
-    """Return the refusal of an address that made a request fail."""
-    inner: Any = getattr(error, "os_error", None)
-    return inner if isinstance(inner, AddressRefusedError) else None

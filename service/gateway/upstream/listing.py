@@ -6,13 +6,15 @@ from typing import Any, Final
 
 from service.gateway.definition import ToolDefinition
 from service.gateway.gate import Outcome, Upstream
-from service.gateway.upstream.client import Request, UpstreamClient
+from service.gateway.upstream.answers import ignored
+from service.gateway.upstream.client import UpstreamClient
 from service.gateway.upstream.errors import (
     NO_ANSWER,
     UpstreamError,
     too_large,
     unusable,
 )
+from service.gateway.upstream.requests import Request
 
 LIST_S: Final = 60.0
 PAGES_MAX: Final = 100
@@ -63,12 +65,12 @@ async def _page(
     dialect = await client.prepare(upstream, None)
     params = {} if cursor is None else {"cursor": cursor}
     request = Request(method="tools/list", params=params)
-    async with client.send(upstream, None, dialect, request) as exchange:
-        async for message in exchange.messages():
-            result = message.get("result")
-            if isinstance(result, dict):
-                return result
-    raise unusable("no list of tools")
+    async with client.exchange(upstream, None, dialect, request) as exchange:
+        message = await exchange.answer(ignored)
+    result = message.get("result")
+    if not isinstance(result, dict):
+        raise unusable("no list of tools")
+    return result
 
 
 def _tools(page: dict[str, Any]) -> list[ToolDefinition]:

@@ -1,0 +1,106 @@
+"""Find out which revision an upstream speaks, and begin sessions."""
+
+from collections.abc import Iterator
+from http import HTTPStatus
+from typing import Any, Final
+
+from service.gateway.gate import Upstream
+from service.gateway.protocol.revisions import (
+    HANDSHAKE_OF_UPSTREAMS,
+    IMPLEMENTATION,
+    STATELESS,
+)
+from service.gateway.upstream.answers import Answer, ignored
+from service.gateway.upstream.connections import Connections
+from service.gateway.upstream.dialects import OFFERED, Dialect
+from service.gateway.upstream.errors import REFUSED, unusable
+from service.gateway.upstream.posts import Post
+from service.gateway.upstream.requests import (
+    Request,
+    body_of,
+    headers_of,
+    message_of,
+)
+
+SESSION_CHARACTERS_MAX: Final = 1024
+
+
+class Handshake:
+    """Agrees with upstreams on how to speak; ``ids`` are those of requests."""
+
+    def __init__(self, connections: Connections, ids: Iterator[int]) -> None:
+        self._connections = connections
+        self._ids = ids
+
+    async def find_dialect(self, upstream: Upstream) -> Dialect:
+        """Ask ``server/discover``; a server that doesn't know it wants a handshake.
+
+        :raises UpstreamError: not reachable, failing, or no revision in common
+        """
+        stateless = Dialect(STATELESS)
+        request = Request(method="server/discover", params={})
+        number = next(self._ids)
+        headers, body = (
+            headers_of(stateless, request),
+            body_of(stateless, request, number),
+        )
+        async with Post(self._connections, upstream, headers, body) as answer:
+            if answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+                raise unusable(f"status {answer.status}", REFUSED)
+            result = None
+            if answer.status == HTTPStatus.OK:
+                result = (await _answer(answer, number)).get("result")
+        if isinstance(result, dict) and STATELESS in _texts(
+            result.get("supportedVersions")
+        ):
+            return stateless
+        return await self._shake_hands(upstream)
+
+    async def _shake_hands(self, upstream: Upstream) -> Dialect:
+        number = next(self._ids)
+        params = {
+            "protocolVersion": OFFERED,
+            "capabilities": {},
+            "clientInfo": IMPLEMENTATION,
+        }
+        body = message_of("initialize", params, number)
+        async with Post(self._connections, upstream, {}, body) as answer:
+            if answer.status != HTTPStatus.OK:
+                raise unusable(f"status {answer.status} to initialize", REFUSED)
+            session_id = answer.session_id
+            result = (await _answer(answer, number)).get("result")
+        agreed = result.get("protocolVersion") if isinstance(result, dict) else None
+        if agreed not in HANDSHAKE_OF_UPSTREAMS:
+            raise unusable("no revision in common")
+        if session_id is not None and len(session_id) > SESSION_CHARACTERS_MAX:
+            raise unusable("a session id that is too long")
+        dialect = Dialect(agreed, session_id)
+        await self.notify(upstream, dialect, "notifications/initialized", {})
+        return dialect
+
+    async def notify(
+        self, upstream: Upstream, dialect: Dialect, method: str, params: dict[str, Any]
+    ) -> None:
+        """Send a notification.
+
+        :raises UpstreamError: it can't be reached, or refuses
+        """
+        body = message_of(method, params)
+        async with Post(self._connections, upstream, dialect.headers, body) as answer:
+            if answer.status >= HTTPStatus.BAD_REQUEST:
+                raise unusable(f"status {answer.status} to {method}", REFUSED)
+
+
+async def _answer(answer: Answer, number: int) -> dict[str, Any]:
+    message = await answer.last_message(ignored)
+    if message.get("id") != number:
+        raise unusable("the answer has another id")
+    return message
+
+
+def _texts(value: Any) -> list[str]:
+    return (
+        [each for each in value if isinstance(each, str)]
+        if isinstance(value, list)
+        else []
+    )

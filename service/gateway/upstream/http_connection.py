@@ -1,0 +1,249 @@
+"""An HTTP/1.1 connection to an upstream, which carries one request at a time."""
+
+import asyncio
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import Final, cast
+
+import httptools
+
+# Without a byte: before the answer, and between its parts.
+SILENCE_S: Final = 60.0
+# Shorter than what servers keep, so that they hardly ever close first.
+KEEPALIVE_S: Final = 4.0
+# Of a head, and of what stands between two parts of a body, trailers too.
+HEAD_BYTES_MAX: Final = 64 * 1024
+# Beyond, the upstream has to wait until what it has sent was read.
+UNREAD_BYTES_MAX: Final = 256 * 1024
+
+
+class NotHttpError(ValueError):
+    """The upstream sent what isn't HTTP/1.1, or too long a head."""
+
+
+class Response:
+    """The answer to one request, read in pieces as they arrive."""
+
+    __slots__ = ("_connection", "_error", "_pieces", "_waiter", "headers", "status")
+
+    def __init__(self, connection: "Connection") -> None:
+        self.status = 0
+        # By names in lower case; of one that is given twice, the first.
+        self.headers: dict[bytes, bytes] = {}
+        # None once the answer has arrived completely.
+        self._connection: Connection | None = connection
+        self._pieces: list[bytes] = []
+        self._error: Exception | None = None
+        self._waiter: asyncio.Future[None] | None = None
+
+    @property
+    def is_complete(self) -> bool:
+        return self._connection is None
+
+    @property
+    def content_type(self) -> str:
+        kind = self.header(b"content-type") or ""
+        return kind.partition(";")[0].strip().lower()
+
+    def header(self, name: bytes) -> str | None:
+        value = self.headers.get(name)
+        return None if value is None else value.decode("latin-1")
+
+    async def begin(self) -> None:
+        """Wait for the head.
+
+        :raises TimeoutError: nothing has come for ``SILENCE_S``
+        :raises ConnectionError: the connection was closed
+        :raises NotHttpError: it isn't HTTP
+        """
+        while not self.status:
+            await self._change()
+
+    async def read(self) -> bytes:
+        """Return what has arrived of the body; empty at its end.
+
+        Raises what :meth:`begin` does.
+        """
+        while not self._pieces:
+            if self._connection is None:
+                return b""
+            await self._change()
+        data = self._pieces[0] if len(self._pieces) == 1 else b"".join(self._pieces)
+        self._pieces.clear()
+        if self._connection is not None:
+            self._connection.resume()
+        return data
+
+    def close(self) -> None:
+        """Close the connection unless the answer has arrived completely."""
+        if self._connection is not None:
+            self._connection.close()
+
+    async def _change(self) -> None:
+        if self._error is not None:
+            raise self._error
+        self._waiter = asyncio.get_running_loop().create_future()
+        await self._waiter
+
+    def begun(self, status: int) -> None:
+        self.status = status
+        self._wake()
+
+    def arrived(self, piece: bytes) -> None:
+        self._pieces.append(piece)
+        self._wake()
+
+    def completed(self) -> None:
+        self._connection = None
+        self._wake()
+
+    def failed(self, error: Exception) -> None:
+        self._error = error
+        self._wake()
+
+    def _wake(self) -> None:
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
+
+
+class Connection(asyncio.Protocol):
+    """Sends requests, each when the one before was answered.
+
+    ``on_idle`` is called when it can carry another request, ``on_lost`` at its end.
+    """
+
+    def __init__(
+        self,
+        on_idle: Callable[["Connection"], None],
+        on_lost: Callable[["Connection"], None],
+    ) -> None:
+        self._on_idle = on_idle
+        self._on_lost = on_lost
+        self._loop = asyncio.get_running_loop()
+        self._parser = httptools.HttpResponseParser(self)
+        self._response: Response | None = None
+        # Bytes since the last one of a body.
+        self._between = 0
+        self._unread = 0
+        self._heard_at = 0.0
+        self._is_reusable = True
+        self._is_paused = False
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+        self._heard_at = self._loop.time()
+        self._timer = self._loop.call_later(min(KEEPALIVE_S, SILENCE_S), self._tick)
+
+    def send(self, request: bytes) -> Response:
+        """Send a request, whole."""
+        assert self._response is None
+        self._response = Response(self)
+        self._between = self._unread = 0
+        self._heard_at = self._loop.time()
+        self._transport.write(request)
+        return self._response
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether the upstream still expects another request."""
+        idle_s = self._loop.time() - self._heard_at
+        return not self._transport.is_closing() and idle_s < KEEPALIVE_S
+
+    def resume(self) -> None:
+        """Go on to receive: what had arrived was read."""
+        self._unread = 0
+        if self._is_paused and not self._transport.is_closing():
+            self._is_paused = False
+            self._heard_at = self._loop.time()
+            self._transport.resume_reading()
+
+    def close(self) -> None:
+        self._transport.close()
+
+    def data_received(self, data: bytes) -> None:
+        self._heard_at = self._loop.time()
+        self._between += len(data)
+        try:
+            self._parser.feed_data(data)
+        except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
+            self._fail(NotHttpError(type(error).__name__))
+            return
+        response = self._response
+        if response is None:
+            # Bytes that answer nothing: the next request mustn't get them.
+            self.close()
+        elif response.is_complete:
+            self._response = None
+            if self._is_reusable:
+                self._on_idle(self)
+            else:
+                self.close()
+        elif self._between > HEAD_BYTES_MAX:
+            self._fail(NotHttpError("a head is too long"))
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self._timer.cancel()
+        self._on_lost(self)
+        response = self._response
+        if response is None:
+            return
+        # Without a length, a body ends with its connection.
+        has_length = response.headers.keys() & {b"content-length", b"transfer-encoding"}
+        if error is None and response.status and not has_length:
+            response.completed()
+        else:
+            response.failed(ConnectionResetError("closed before the answer's end"))
+
+    # What the parser calls.
+
+    def on_message_begin(self) -> None:
+        if self._response is None or self._response.is_complete:
+            self._is_reusable = False
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if self._response is not None and not self._response.status:
+            self._response.headers.setdefault(name.lower(), value)
+
+    def on_headers_complete(self) -> None:
+        status = self._parser.get_status_code()
+        if self._response is None or self._response.is_complete:
+            return
+        if status < HTTPStatus.OK:
+            # Such as 103, before the answer.
+            self._response.headers.clear()
+            return
+        self._is_reusable &= self._parser.should_keep_alive()
+        self._response.begun(status)
+
+    def on_body(self, piece: bytes) -> None:
+        self._between = 0
+        if self._response is None or self._response.is_complete:
+            return
+        self._unread += len(piece)
+        self._response.arrived(piece)
+        if self._unread > UNREAD_BYTES_MAX and not self._is_paused:
+            self._is_paused = True
+            self._transport.pause_reading()
+
+    def on_message_complete(self) -> None:
+        if self._response is not None and self._response.status:
+            self._response.completed()
+
+    def _tick(self) -> None:
+        """Close when idle or silent for long; one timer serves many requests."""
+        is_idle = self._response is None
+        left = self._heard_at - self._loop.time()
+        left += KEEPALIVE_S if is_idle else SILENCE_S
+        if left > 0 or self._is_paused:
+            delay = min(KEEPALIVE_S, left) if left > 0 else KEEPALIVE_S
+            self._timer = self._loop.call_later(delay, self._tick)
+        elif is_idle:
+            self.close()
+        else:
+            self._fail(TimeoutError())
+
+    def _fail(self, error: Exception) -> None:
+        if self._response is not None:
+            self._response.failed(error)
+            self._response = None
+        self.close()
