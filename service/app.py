@@ -39,6 +39,7 @@ from service.connectors.routes import routes as connector_commands
 from service.console.codes import SignInCodes
 from service.console.routes import SIGN_IN_CODES
 from service.console.routes import routes as console
+from service.follower_process import FollowerProcess
 from service.gateway.approvals.routes import routes as approval_commands
 from service.gateway.definitions.routes import routes as definition_commands
 from service.gateway.endpoint.routes import routes as agent_endpoints
@@ -135,18 +136,20 @@ def create_app(
     *,
     probes_only: bool = False,
     phoenix: PhoenixStore | None = None,
+    follower_process: FollowerProcess | None = None,
     gateway: GatewaySettings | None = None,
 ) -> web.Application:
     """Wire the operations to what a process holds open.
 
     ``probes_only``: for a process without the API, which still answers probes.
-    ``phoenix`` enriches lists of sessions.
+    ``phoenix`` enriches lists of sessions. ``follower_process`` is the one that this
+    process has started, if any.
     """
     app = web.Application(middlewares=[edge], client_max_size=BODY_BYTES_MAX)
     app[READ_SERVERS] = resources.reads
     app[IMPORT_RESOURCES] = resources
     app[DRAINING] = Draining()
-    app[HEALTH] = Health(resources.pool)
+    app[HEALTH] = Health(resources.pool, follower_process)
     app[CATALOG_CACHE] = CatalogCache()
     app[EVENT_LOG] = resources.log
     app[KEY_RING] = resources.key_ring

@@ -23,6 +23,7 @@ from service.logs import LogFormat
 ENVIRONMENT_PREFIX: Final = "AGENT_RUNTIME_"
 # Every user of a machine can read a process's options.
 NO_OPTION: Final = frozenset({"root_keys"})
+PARTS: Final = frozenset({"api", "followers", "relay"})
 
 _WEB_URL = re.compile(r"https?://[^\s{}]+")
 _HOST_AND_PORT = re.compile(r"([^\s:,\[\]]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}")
@@ -55,6 +56,12 @@ def _brokers(text: str) -> str:
     for broker in text.split(","):
         if not _HOST_AND_PORT.fullmatch(broker.strip()):
             raise ValueError("not HOST:PORT, or several separated by commas")
+    return text
+
+
+def _parts(text: str) -> str:
+    if not {part.strip() for part in text.split(",")} <= PARTS:
+        raise ValueError("not api, followers or relay, or several separated by commas")
     return text
 
 
@@ -238,10 +245,11 @@ class Config(KeyConfig, KafkaConfig, TraceStoreConfig, GatewayConfig):
         description="URL of a standby of the PostgreSQL database, to answer reads "
         "while it is near enough to the primary.",
     )
-    only: Literal["api", "followers", "relay"] | None = Field(
+    only: Annotated[str, AfterValidator(_parts)] | None = Field(
         None,
-        description="Run one part of the service: api, followers or relay. Without it "
-        "all of them.",
+        description="Parts of the service to run in one process: api, followers, "
+        "relay, or several separated by commas. Without it all of them in two "
+        "processes: the API in one, followers and relay in the other.",
     )
     shutdown_delay_s: float = Field(
         5.0,
@@ -269,6 +277,20 @@ class Config(KeyConfig, KafkaConfig, TraceStoreConfig, GatewayConfig):
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "info", description="Lowest level of log lines: debug, info, warning or error."
     )
+
+    @property
+    def parts(self) -> frozenset[str]:
+        """The parts that run in this process."""
+        if self.only is None:
+            return frozenset({"api"})
+        return frozenset(part.strip() for part in self.only.split(","))
+
+    @property
+    def process_name(self) -> str | None:
+        """The name of this process in its log lines, unless it serves the API."""
+        if "api" in self.parts:
+            return None
+        return "followers" if "followers" in self.parts else "relay"
 
     @classmethod
     def read(cls, options: Mapping[str, Any], environment: Mapping[str, str]) -> Self:

@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any, Literal, TextIO
@@ -20,6 +20,9 @@ LogFormat = Literal["auto", "text", "json"]
 # lines: a write for each request would cost as much as the line itself.
 FLUSH_INTERVAL_S = 0.2
 LINES_WAITING_MAX = 500
+# Two processes may write to one pipe: it keeps each write of up to so many bytes
+# together (PIPE_BUF of POSIX's systems, at least of Linux).
+WRITE_BYTES_MAX = 4096
 TRACEBACK_FRAMES_MAX = 10
 
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "taskName"}
@@ -61,8 +64,12 @@ class JsonFormatter(logging.Formatter):
     """Formats a record as a JSON object: time, level, logger, message, fields.
 
     Of an exception only the type and the stack are written: its message can quote a
-    statement or a secret.
+    statement or a secret. ``process`` is the name of this process, if it has one.
     """
+
+    def __init__(self, *, process: str | None = None) -> None:
+        super().__init__()
+        self._named = {} if process is None else {"process": process}
 
     def format(self, record: logging.LogRecord) -> str:
         members: dict[str, Any] = {
@@ -70,6 +77,7 @@ class JsonFormatter(logging.Formatter):
             "level": record.levelname.lower(),
             "logger": record.name,
             "message": record.getMessage(),
+            **self._named,
         }
         members.update(_fields(record))
         line = orjson.dumps(members, default=str, option=orjson.OPT_UTC_Z).decode()
@@ -85,9 +93,10 @@ class TextFormatter(logging.Formatter):
     obey are escaped.
     """
 
-    def __init__(self, *, colors: bool) -> None:
+    def __init__(self, *, colors: bool, process: str | None = None) -> None:
         super().__init__()
         self._colors = colors
+        self._name = "" if process is None else f"[{process}] "
 
     def format(self, record: logging.LogRecord) -> str:
         fields = dict(_fields(record))
@@ -106,7 +115,7 @@ class TextFormatter(logging.Formatter):
             if record.levelno >= logging.WARNING:
                 color = _RED if record.levelno >= logging.ERROR else _YELLOW
                 level = f"{color}{level}{_RESET}"
-        return f"{at} {level} " + "\n".join(lines)
+        return f"{at} {level} {self._name}" + "\n".join(lines)
 
 
 def _fields(record: logging.LogRecord) -> Mapping[str, Any]:
@@ -170,9 +179,9 @@ class BufferedHandler(logging.StreamHandler[TextIO]):
             lines, self._lines = self._lines, []
             if getattr(self.stream, "closed", False):
                 return
-            if lines:
-                self.stream.write("\n".join([*lines, ""]))
-            super().flush()
+            for block in _blocks(lines):
+                self.stream.write(block)
+                super().flush()
         finally:
             self.release()
 
@@ -187,16 +196,36 @@ class BufferedHandler(logging.StreamHandler[TextIO]):
                 self.flush()
 
 
-def configure_logs(level: str, log_format: LogFormat) -> None:
+def _blocks(lines: Iterable[str]) -> Iterator[str]:
+    """Join lines into texts that a pipe doesn't mix with another process's lines."""
+    block: list[str] = []
+    room = WRITE_BYTES_MAX
+    for line in lines:
+        # Lines are ASCII but for names of files, which are in few of them.
+        size = len(line if line.isascii() else line.encode()) + 1
+        if size > room and block:
+            yield "\n".join([*block, ""])
+            block, room = [], WRITE_BYTES_MAX
+        block.append(line)
+        room -= size
+    if block:
+        yield "\n".join([*block, ""])
+
+
+def configure_logs(
+    level: str, log_format: LogFormat, *, process: str | None = None
+) -> None:
     """Send every logger's lines to standard error; ``auto`` is text on a terminal."""
     is_terminal = sys.stderr.isatty()
     handler: logging.Handler
     if log_format == "text" or (log_format == "auto" and is_terminal):
         handler = logging.StreamHandler(sys.stderr)
-        handler.setFormatter(TextFormatter(colors=is_terminal and _wants_colors()))
+        handler.setFormatter(
+            TextFormatter(colors=is_terminal and _wants_colors(), process=process)
+        )
     else:
         handler = BufferedHandler(sys.stderr)
-        handler.setFormatter(JsonFormatter())
+        handler.setFormatter(JsonFormatter(process=process))
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
     # These would repeat what our own request line and our own retries say.
     logging.getLogger("aiohttp.access").disabled = True

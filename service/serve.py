@@ -30,6 +30,7 @@ from service.demo.load import load_demo
 from service.demo.tools import demo_tools
 from service.embedded_postgres.server import EmbeddedPostgres
 from service.errors import ConfigError, UnavailableError
+from service.follower_process import FollowerProcess, run_follower_process
 from service.gateway.serving import GatewaySettings
 from service.http.listener import DRAIN_TIMEOUT_S, listen
 from service.http.loop_delay import measuring_loop_delay
@@ -66,7 +67,11 @@ async def serve(
     :raises ConfigError: a relay is wanted without Kafka, or settings conflict
     :raises StartError: the address can't be listened on
     """
-    kafka = kafka_settings(config) if _runs_relay(config) else None
+    # The follower process needs the relay's settings, too: check them before it starts.
+    wants_relay = "relay" in config.parts or (
+        config.only is None and config.kafka is not None
+    )
+    kafka = kafka_settings(config) if wants_relay else None
     stop = _stop_on_signal()
     async with AsyncExitStack() as stack:
         resources = await stack.enter_async_context(
@@ -78,11 +83,17 @@ async def serve(
             )
         )
         token_file = await create_first_admin(resources, config.data_dir)
-        if config.only in (None, "followers"):
+        follower_process = None
+        if config.only is None:
+            follower_process = await stack.enter_async_context(
+                run_follower_process(config, database_url)
+            )
+            await follower_process.wait_until_ready()
+        if "followers" in config.parts:
             await _start_followers(stack, config, resources)
-        if kafka is not None:
+        if kafka is not None and "relay" in config.parts:
             await _start_relay(stack, kafka, resources)
-        app, base_url = await _start_http(stack, config, resources)
+        app, base_url = await _start_http(stack, config, resources, follower_process)
         if config.demo:
             tools_url = await stack.enter_async_context(demo_tools(config.data_dir))
             await _load_demo(base_url, config.data_dir, tools_url)
@@ -111,11 +122,7 @@ def _read_replica(config: Config) -> str | None:
     """
     if config.read_database_url is not None and config.database_url is None:
         raise ConfigError("--read-database-url needs the --database-url of its primary")
-    return config.read_database_url if config.only in (None, "api") else None
-
-
-def _runs_relay(config: Config) -> bool:
-    return config.only == "relay" or (config.only is None and config.kafka is not None)
+    return config.read_database_url if "api" in config.parts else None
 
 
 async def _start_followers(
@@ -148,7 +155,10 @@ async def _start_relay(
 
 
 async def _start_http(
-    stack: AsyncExitStack, config: Config, resources: Resources
+    stack: AsyncExitStack,
+    config: Config,
+    resources: Resources,
+    follower_process: FollowerProcess | None,
 ) -> tuple[web.Application, str]:
     """Listen and return the base URL; without the API, for probes and metrics only."""
     phoenix = None
@@ -162,8 +172,9 @@ async def _start_http(
         )
     app = create_app(
         resources,
-        probes_only=config.only not in (None, "api"),
+        probes_only="api" not in config.parts,
         phoenix=phoenix,
+        follower_process=follower_process,
         gateway=GatewaySettings.of(config),
     )
     base_url = await stack.enter_async_context(listen(app, config.host, config.port))

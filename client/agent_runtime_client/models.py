@@ -1249,6 +1249,7 @@ class Readiness(Model):
     status: Literal["ready", "degraded", "draining", "unavailable"]
     log_position: int | None
     followers: Sequence[FollowerHealth]
+    follower_process: Literal["starting", "running", "ended"] | None
     log_check: LogCheckHealth | None
     trace_store: Literal["available", "suspended"] | None
 

@@ -8,11 +8,13 @@ from typing import Annotated, Literal
 
 import psycopg
 from aiohttp import web
-from prometheus_client import CONTENT_TYPE_LATEST, Gauge, generate_latest
+from prometheus_client import CONTENT_TYPE_LATEST, Gauge
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from projections.health.metrics import exposition
 from service.database import Pool, PoolBusyError
+from service.follower_process import FollowerProcess, State
 from service.http.envelope import Answer
 from service.http.operation import Routes
 from service.http.server import DRAINING
@@ -40,9 +42,14 @@ Status = Literal["ready", "degraded", "draining", "unavailable"]
 
 @dataclass(slots=True)
 class Health:
-    """The inputs of the probes; without a trace store the last one is None."""
+    """The inputs of the probes.
+
+    ``follower_process`` is None in a process that has started none; without a trace
+    store the last one is None.
+    """
 
     pool: Pool
+    follower_process: FollowerProcess | None = None
     trace_store_is_available: Callable[[], bool] | None = None
 
 
@@ -77,6 +84,13 @@ class Readiness(TypedDict):
     status: Status
     log_position: int | None
     followers: list[FollowerHealth]
+    follower_process: Annotated[
+        State | None,
+        Field(
+            description="Ended: it is started again, after 30 s at most. Null in a "
+            "process that has started none."
+        ),
+    ]
     log_check: LogCheckHealth | None
     trace_store: Annotated[
         Literal["available", "suspended"] | None,
@@ -102,7 +116,8 @@ async def get_readyz(request: web.Request) -> Answer[Readiness]:
     """Check that requests can be answered.
 
     A stopped follower makes the service degraded, not unready: commands are still
-    accepted, and the other read tables stay current. A failing trace store makes it
+    accepted, and the other read tables stay current. So does a follower process that
+    has ended: all read tables wait until it runs again. A failing trace store makes it
     degraded too: lists are answered without its data; and so does an event log that
     doesn't match its Merkle tree: no checkpoint is signed. So do connections to the
     database that are all in use; then `log_position` is null.
@@ -147,6 +162,10 @@ async def get_readyz(request: web.Request) -> Answer[Readiness]:
         status = "draining"
     elif (
         any(follower["stopped"] for follower in followers)
+        or (
+            health.follower_process is not None
+            and health.follower_process.state != "running"
+        )
         or (log_check is not None and log_check["contradiction"])
         or (is_available is not None and not is_available())
     ):
@@ -164,10 +183,12 @@ def _answer(
     trace_store: Literal["available", "suspended"] | None = None
     if health.trace_store_is_available is not None:
         trace_store = "available" if health.trace_store_is_available() else "suspended"
+    process = health.follower_process
     data: Readiness = {
         "status": word,
         "log_position": head,
         "followers": followers,
+        "follower_process": None if process is None else process.state,
         "log_check": log_check,
         "trace_store": trace_store,
     }
@@ -182,8 +203,13 @@ def _answer(
     public=True,
     content_type="text/plain",
 )
-async def get_metrics(_request: web.Request) -> web.Response:
-    """Get metrics in the Prometheus text format."""
+async def get_metrics(request: web.Request) -> web.Response:
+    """Get metrics in the Prometheus text format.
+
+    Those of the follower process have the label `process="followers"`.
+    """
+    process = request.app[HEALTH].follower_process
+    others = "" if process is None else await process.metrics()
     # Thousands of lines.
-    body = await asyncio.to_thread(generate_latest)
+    body = await asyncio.to_thread(exposition, others)
     return web.Response(body=body, headers={"Content-Type": CONTENT_TYPE_LATEST})

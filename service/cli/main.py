@@ -43,9 +43,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = build_parser(arguments[:1]).parse_args(arguments)
     try:
         config = Config.read(vars(options), os.environ)
-        configure_logs(config.log_level, config.log_format)
-        run: Callable[[Config, argparse.Namespace], int] = options.run
-        return run(config, options)
+    except ConfigError as error:
+        print_error(error)
+        return EXIT_CONFIG
+    run: Callable[[Config, argparse.Namespace], int] = options.run
+    return run_command(config, lambda config: run(config, options))
+
+
+def run_command(config: Config, run: Callable[[Config], int]) -> int:
+    """Run a command with its settings, and return the exit status as ``main`` does."""
+    configure_logs(config.log_level, config.log_format, process=config.process_name)
+    try:
+        return run(config)
     except ConfigError as error:
         print_error(error)
         return EXIT_CONFIG

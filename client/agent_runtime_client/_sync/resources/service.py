@@ -45,13 +45,17 @@ class ServiceResource:
         """Check that requests can be answered.
 
         A stopped follower makes the service degraded, not unready: commands are still
-        accepted, and the other read tables stay current. A failing trace store makes it
-        degraded too: lists are answered without its data; and so does an event log that
-        doesn't match its Merkle tree: no checkpoint is signed. So do connections to the
-        database that are all in use; then `log_position` is null.
+        accepted, and the other read tables stay current. So does a follower process
+        that has ended: all read tables wait until it runs again. A failing trace store
+        makes it degraded too: lists are answered without its data; and so does an event
+        log that doesn't match its Merkle tree: no checkpoint is signed. So do
+        connections to the database that are all in use; then `log_position` is null.
         """
         return self._caller.model(operations.GET_READYZ, Readiness)
 
     def get_metrics(self) -> str:
-        """Get metrics in the Prometheus text format."""
+        """Get metrics in the Prometheus text format.
+
+        Those of the follower process have the label `process="followers"`.
+        """
         return self._caller.text(operations.GET_METRICS)
