@@ -22,7 +22,7 @@ WAIT_S = 240.0
 # Of the start of a process that can't start: seconds until it is tried again.
 PAUSES = [0.5, 1.0, 2.0]
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = [pytest.mark.processes, pytest.mark.timeout(600)]
 
 
 @pytest.fixture
@@ -37,6 +37,7 @@ def starting(folder: Path, *options: str, **settings: str) -> Server:
 
 
 def follower_process(server: Server) -> psutil.Process | None:
+    child: psutil.Process
     for child in psutil.Process(server.pid).children():
         if PROGRAM in child.cmdline():
             return child
@@ -46,7 +47,7 @@ def follower_process(server: Server) -> psutil.Process | None:
 def has_ended(process: psutil.Process) -> bool:
     try:
         # Nobody may wait for a process whose parent was killed.
-        return process.status() == psutil.STATUS_ZOMBIE
+        return bool(process.status() == psutil.STATUS_ZOMBIE)
     except psutil.NoSuchProcess:
         return True
 
