@@ -101,6 +101,19 @@ def test_a_broker_without_a_port_is_refused(
     assert words == "AGENT_RUNTIME_KAFKA: not HOST:PORT, or several separated by commas"
 
 
+@pytest.mark.parametrize("parts", ["", "apis", "api,", "api;followers"])
+def test_parts_that_do_not_exist_are_refused(
+    capsys: pytest.CaptureFixture[str], parts: str
+) -> None:
+    status, words = refusal(capsys, "serve", "--only", parts)
+
+    assert status == EXIT_CONFIG
+    assert words == (
+        "AGENT_RUNTIME_ONLY: not api, followers or relay, or several separated by"
+        " commas"
+    )
+
+
 def test_a_port_that_is_taken_is_named(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, database_url: str
 ) -> None:

@@ -228,3 +228,43 @@ def test_requests_of_one_id_can_be_left_out_of_the_log(
         "r-2",
         "r-1",
     ]
+
+
+class Pipe(io.StringIO):
+    """Keeps what each write got."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.writes: list[str] = []
+
+    def write(self, text: str) -> int:
+        self.writes.append(text)
+        return len(text)
+
+
+def test_lines_written_together_are_blocks_that_a_pipe_keeps_together() -> None:
+    pipe = Pipe()
+    handler = BufferedHandler(pipe)
+    handler.setFormatter(JsonFormatter())
+    messages = [f"{number} {'é' * 100}" for number in range(100)]
+
+    for message in messages:
+        handler.emit(record(message))
+    handler.close()
+
+    assert len(pipe.writes) > 1
+    assert all(len(text.encode()) <= 4096 for text in pipe.writes)
+    assert all(text.endswith("\n") for text in pipe.writes)
+    lines = "".join(pipe.writes).splitlines()
+    assert [orjson.loads(line)["message"] for line in lines] == messages
+
+
+def test_lines_of_the_follower_process_name_it() -> None:
+    line = record("hello")
+
+    members = orjson.loads(JsonFormatter(process="followers").format(line))
+    text = TextFormatter(colors=False, process="followers").format(line)
+
+    assert members["process"] == "followers"
+    assert text.endswith(" [followers] hello")
+    assert "process" not in orjson.loads(JsonFormatter().format(line))

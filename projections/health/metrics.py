@@ -1,6 +1,7 @@
 """The metrics of this process, together with those of its follower process."""
 
 from collections.abc import Iterable
+from copy import copy
 from typing import Final
 
 from prometheus_client import REGISTRY, generate_latest
@@ -28,7 +29,13 @@ def exposition(others: str = "") -> bytes:
     ``others`` are the follower process's, in the same format; each metric is one group
     of lines, as the format demands.
     """
-    families = {family.name: family for family in REGISTRY.collect()}
+    if not others:
+        return generate_latest()
+    families: dict[str, Metric] = {}
+    for family in REGISTRY.collect():
+        # Some collectors give the same object each time.
+        families[family.name] = copied = copy(family)
+        copied.samples = list(family.samples)
     for family in text_string_to_metric_families(others):
         # A counter's time of creation is part of the counter's family here.
         if family.name.endswith("_created"):
