@@ -151,6 +151,7 @@ async def run_follower_process(
     settings = {
         "only": "followers" if config.kafka is None else "followers,relay",
         "database_url": database_url,
+        "read_database_url": None,
         # For probes and metrics; the metrics are also among those of this process.
         "host": "127.0.0.1",
         "port": 0,
