@@ -9,6 +9,7 @@ from uuid import UUID
 from service.agents.aggregate import Agent
 from service.aggregate import LoggedAggregate
 from service.connectors.aggregate import Connector
+from service.event_log.protocol import CommandLog
 from service.gateway.decision import Decision, decide_tool, stances_of
 from service.gateway.definitions.aggregate import StoredDefinition, ToolDefinitions
 from service.identifiers import id_text
@@ -23,6 +24,20 @@ class Finder(Protocol):
     """Finds aggregates: a unit of work, or the log as it was at a position."""
 
     async def find(self, kind: type[A], aggregate_id: UUID) -> A | None: ...
+
+
+class LatestFacts:
+    """Finds what this process knows of the log, without a claim that it is current.
+
+    Unlike a unit of work's, its aggregates are no copies, and are not to be changed.
+    """
+
+    def __init__(self, log: CommandLog) -> None:
+        self._log = log
+
+    async def find(self, kind: type[A], aggregate_id: UUID) -> A | None:
+        found = await self._log.load(aggregate_id)
+        return found if isinstance(found, kind) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,5 +1,6 @@
 """Metrics of tool calls: decisions, outcomes, and the time here and upstream."""
 
+from functools import cache
 from typing import Final
 
 from prometheus_client import Counter, Histogram
@@ -32,9 +33,20 @@ UNRECORDED = Counter(
 )
 
 
+@cache
+def count_of(decision: str) -> Counter:
+    """Return the counter of calls with one decision."""
+    return DECISIONS.labels(decision)
+
+
+@cache
+def _ended_by(outcome: str) -> Counter:
+    return OUTCOMES.labels(outcome)
+
+
 def count_finished(outcome: str, own_s: float, upstream_s: float | None) -> None:
     """Count a call; ``own_s`` is without the time that a person was waited for."""
-    OUTCOMES.labels(outcome).inc()
+    _ended_by(outcome).inc()
     OWN_TIME.observe(own_s)
     if upstream_s is not None:
         UPSTREAM_TIME.observe(upstream_s)

@@ -31,18 +31,15 @@ from service.gateway.calls.aggregate import BatchedCall, FinishedCall
 from service.gateway.calls.recorder import (
     SYSTEM,
     CallRecorder,
-    RefusedCalls,
     recording_calls,
 )
 from service.gateway.credentials import find_secret
-from service.gateway.decision import connectors_named
 from service.gateway.definition import ToolDefinition
-from service.gateway.definitions.aggregate import ToolDefinitions
 from service.gateway.definitions.commands import (
     ObserveDefinitions,
     observe_definitions,
 )
-from service.gateway.facts import find_facts
+from service.gateway.facts import LatestFacts
 from service.gateway.gate import (
     Admitted,
     Call,
@@ -55,13 +52,13 @@ from service.gateway.gate import (
     Refused,
     Upstream,
 )
-from service.gateway.metrics import DECISIONS
+from service.gateway.metrics import count_of
+from service.gateway.refusals import Refusals
 from service.gateway.tool_lists import ToolLists, upstream_of
 from service.http.authentication import count_refused_token
 from service.identifiers import id_text
 from service.keys.key_ring import KeyRing
 from service.keys.vault import Vault
-from service.tool_rules.aggregate import ToolRules
 from service.tool_rules.decision import Stance
 
 # The weaker promise of ``batched``: what a decision reads is at most this old.
@@ -90,9 +87,10 @@ class ToolGate:
         self._held_connectors = held_connectors
         self.recorder = CallRecorder(log)
         self.expiry = ApprovalExpiry(log)
-        # Calls under way: whether each is recorded by events of its own.
-        self._under_way: dict[UUID, tuple[UUID, RecordMode]] = {}
+        # Calls under way, by the numbers of their ids: how each is recorded.
+        self._under_way: dict[int, tuple[UUID, RecordMode]] = {}
         self._lists = ToolLists(log)
+        self._refusals = Refusals(log, self.recorder)
 
     async def caller(self, request: web.Request, agent_id: UUID) -> Caller:
         header = request.headers.get("Authorization")
@@ -141,9 +139,9 @@ class ToolGate:
         ):
             return None
         await self._log.refresh(BATCHED_AGE_MAX_S)
-        work = self._work()
-        await valid_token(work, command.caller, work.at)
-        decided = await decide_call(command, work)
+        latest = LatestFacts(self._log)
+        await valid_token(latest, command.caller, datetime.now(UTC))
+        decided = await decide_call(command, latest)
         if isinstance(decided, Refused) or decided.decision.stance is Stance.ASK:
             return None
         return decided
@@ -153,13 +151,13 @@ class ToolGate:
     ) -> Admitted | Refused | Pending:
         match verdict:
             case Pending():
-                DECISIONS.labels("pending").inc()
+                count_of("pending").inc()
                 self.expiry.expect(caller.agent_id, verdict.until)
                 return verdict
             case Refused():
-                self._record_refusal(caller, call, verdict.reason)
+                self._refusals.refused(caller, call, verdict.reason)
                 return verdict
-        DECISIONS.labels("admitted").inc()
+        count_of("admitted").inc()
         mode = RecordMode.STRICT if verdict.call else RecordMode.BATCHED
         if verdict.call is None:
             self.recorder.batched(
@@ -167,7 +165,7 @@ class ToolGate:
                 id_text(caller.token_id),
                 _batched(caller, call, verdict),
             )
-        self._under_way[verdict.call_id] = (caller.agent_id, mode)
+        self._under_way[verdict.call_id.int] = (caller.agent_id, mode)
         credential = verdict.secret.credential(self._vault) if verdict.secret else None
         return Admitted(
             call_id=verdict.call_id,
@@ -196,41 +194,12 @@ class ToolGate:
                 committed.clear()
 
     async def refused(self, caller: Caller, call: Call, reason: RefusalReason) -> None:
-        self._record_refusal(caller, call, reason)
+        self._refusals.refused(caller, call, reason)
 
     async def refused_unlisted(
         self, caller: Caller, connector_id: UUID | None, name: object
     ) -> None:
-        work = self._work()
-        rules = await work.find(
-            ToolRules, ToolRules.create_id(id_text(caller.agent_id))
-        )
-        reason, tool = RefusalReason.UNKNOWN_TOOL, None
-        for each in [connector_id] if connector_id else connectors_named(rules):
-            facts = await find_facts(work, caller.agent_id, each)
-            prefix = "" if connector_id else f"{facts.slug}_"
-            if isinstance(name, str) and name.startswith(prefix):
-                known = name.removeprefix(prefix)
-                if facts.lists(known):
-                    decision = await facts.decide_quickly(known)
-                    connector_id, tool = each, known
-                    reason = decision.refusal or reason
-                    break
-        DECISIONS.labels(reason.value).inc()
-        self.recorder.refused(_refused(caller, connector_id, tool, reason))
-
-    def _record_refusal(
-        self, caller: Caller, call: Call, reason: RefusalReason
-    ) -> None:
-        DECISIONS.labels(reason.value).inc()
-        # A name that the upstream doesn't list could hold anything.
-        is_known = reason is not RefusalReason.UNKNOWN_TOOL and self._is_listed(call)
-        tool = call.tool if is_known else None
-        self.recorder.refused(_refused(caller, call.connector_id, tool, reason))
-
-    def _is_listed(self, call: Call) -> bool:
-        known = self._log.cache.get(ToolDefinitions.id_for(call.connector_id))
-        return isinstance(known, ToolDefinitions) and call.tool in known.observed
+        await self._refusals.refused_unlisted(caller, connector_id, name)
 
     async def finished(
         self,
@@ -242,7 +211,7 @@ class ToolGate:
         request_bytes: int,
         answer_bytes: int,
     ) -> None:
-        under_way = self._under_way.pop(call_id, None)
+        under_way = self._under_way.pop(call_id.int, None)
         if under_way is None:
             return
         agent_id, mode = under_way
@@ -305,19 +274,6 @@ def _metadata(caller: Caller, call: Call) -> dict[str, str]:
     if call.traceparent is not None:
         metadata["traceparent"] = call.traceparent
     return metadata
-
-
-def _refused(
-    caller: Caller, connector_id: UUID | None, tool: str | None, reason: RefusalReason
-) -> RefusedCalls:
-    return RefusedCalls(
-        agent_id=caller.agent_id,
-        token_id=caller.token_id,
-        user_id=caller.user_id,
-        connector_id=connector_id,
-        tool=tool,
-        reason=reason,
-    )
 
 
 def _batched(caller: Caller, call: Call, admitted: Admission) -> BatchedCall:

@@ -57,17 +57,18 @@ class ToolLists:
 
     def __init__(self, log: EventLog) -> None:
         self._log = log
-        self._lists: LRUCache[tuple[UUID, UUID | None], _List] = LRUCache(LISTS_MAX)
+        # By numbers of ids: hashing a UUID takes a call of a Python function.
+        self._lists: LRUCache[tuple[int, int | None], _List] = LRUCache(LISTS_MAX)
         self._definitions: LRUCache[str, ToolDefinition] = LRUCache(DEFINITIONS_MAX)
 
     async def tools(
         self, agent_id: UUID, connector_id: UUID | None
     ) -> Sequence[ListedTool]:
         """Return the tools of one connector, or of all, that an agent may call."""
-        key = (agent_id, connector_id)
+        key = (agent_id.int, connector_id.int if connector_id else None)
         kept = self._lists.get(key)
         if kept is None or not kept.is_current(self._log.cache):
-            kept = self._lists[key] = await self._list(*key)
+            kept = self._lists[key] = await self._list(agent_id, connector_id)
         return kept.tools
 
     async def _list(self, agent_id: UUID, only: UUID | None) -> _List:

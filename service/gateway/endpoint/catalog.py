@@ -68,7 +68,8 @@ class Catalog:
     """The tools of the callers that asked last."""
 
     def __init__(self) -> None:
-        self._tools: LRUCache[tuple[UUID, UUID | None, UUID | None], Tools] = LRUCache(
+        # By numbers of ids: hashing a UUID takes a call of a Python function.
+        self._tools: LRUCache[tuple[int, int | None, int | None], Tools] = LRUCache(
             CALLERS_MAX
         )
 
@@ -76,7 +77,11 @@ class Catalog:
         self, caller: Caller, connector_id: UUID | None, listed: Sequence[ListedTool]
     ) -> Tools:
         """Return the tools as ``listed``, which is compared by identity first."""
-        key = (caller.agent_id, caller.user_id, connector_id)
+        key = (
+            caller.agent_id.int,
+            caller.user_id.int if caller.user_id else None,
+            connector_id.int if connector_id else None,
+        )
         known = self._tools.get(key)
         if known is None or (known.listed is not listed and known.listed != listed):
             known = self._tools[key] = Tools(listed, aliased=connector_id is None)

@@ -76,7 +76,7 @@ class Forwarder:
         self._gate = gate
         self._client = client
         self._on_list_changed = on_list_changed
-        self._breakers: LRUCache[UUID, CircuitBreaker] = LRUCache(CONNECTORS_MAX)
+        self._breakers: LRUCache[int, CircuitBreaker] = LRUCache(CONNECTORS_MAX)
 
     def is_suspended(self, connector_id: UUID) -> bool:
         """Say whether a connector couldn't be reached several times in a row."""
@@ -177,9 +177,11 @@ class Forwarder:
         )
 
     def _breaker(self, connector_id: UUID) -> CircuitBreaker:
-        breaker = self._breakers.get(connector_id)
+        # By its number: hashing a UUID takes a call of a Python function.
+        key = connector_id.int
+        breaker = self._breakers.get(key)
         if breaker is None:
-            breaker = self._breakers[connector_id] = CircuitBreaker()
+            breaker = self._breakers[key] = CircuitBreaker()
         return breaker
 
 

@@ -42,8 +42,11 @@ class TraceContext:
     @property
     def session_id(self) -> str | None:
         """The session that the baggage names; None for what can't be one's id."""
+        baggage = self.sent.get("baggage")
+        if baggage is None:
+            return None
         members: dict[str, str] = {}
-        for member in self.sent.get("baggage", "").split(","):
+        for member in baggage.split(","):
             name, _, value = member.partition(";")[0].partition("=")
             members.setdefault(name.strip(), unquote(value.strip()))
         named = (members[name] for name in SESSIONS if name in members)

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any, Final
-from uuid import UUID
 
 from cachetools import LRUCache, TTLCache
 
@@ -23,8 +22,9 @@ REMEMBERED_S: Final = 3600.0
 # What is offered to servers that want a handshake.
 OFFERED: Final = HANDSHAKE[0]
 
-Key = tuple[UUID, int]
-SessionKey = tuple[UUID, int, UUID | None, UUID | None]
+# Ids by their numbers: hashing a UUID takes a call of a Python function.
+Key = tuple[int, int]
+SessionKey = tuple[int, int, int | None, int | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +92,7 @@ class Dialects:
 
 
 def _keys(upstream: Upstream, caller: Caller | None) -> tuple[Key, SessionKey]:
-    key = (upstream.connector_id, upstream.version)
-    who: Any = (caller.agent_id, caller.user_id) if caller else (None, None)
-    return key, (*key, *who)
+    key = (upstream.connector_id.int, upstream.version)
+    agent = caller.agent_id.int if caller else None
+    user = caller.user_id.int if caller and caller.user_id else None
+    return key, (*key, agent, user)

@@ -1,0 +1,71 @@
+"""Refused calls on record, without names that could be anything."""
+
+from uuid import UUID
+
+from service.event_log.log import EventLog
+from service.gateway.calls.recorder import CallRecorder, RefusedCalls
+from service.gateway.decision import connectors_named
+from service.gateway.definitions.aggregate import ToolDefinitions
+from service.gateway.facts import LatestFacts, find_facts
+from service.gateway.gate import Call, Caller, RefusalReason
+from service.gateway.metrics import count_of
+from service.identifiers import id_text
+from service.tool_rules.aggregate import ToolRules
+
+
+class Refusals:
+    """Counts and records refused calls."""
+
+    def __init__(self, log: EventLog, recorder: CallRecorder) -> None:
+        self._log = log
+        self._recorder = recorder
+
+    def refused(self, caller: Caller, call: Call, reason: RefusalReason) -> None:
+        """Record the refusal of a listed tool."""
+        # A name that the upstream doesn't list could hold anything.
+        is_known = reason is not RefusalReason.UNKNOWN_TOOL and self._is_listed(call)
+        self._record(caller, call.connector_id, call.tool if is_known else None, reason)
+
+    async def refused_unlisted(
+        self, caller: Caller, connector_id: UUID | None, name: object
+    ) -> None:
+        """Record a call of a name that the caller's list doesn't have."""
+        latest = LatestFacts(self._log)
+        rules = await latest.find(
+            ToolRules, ToolRules.create_id(id_text(caller.agent_id))
+        )
+        reason, tool = RefusalReason.UNKNOWN_TOOL, None
+        for each in [connector_id] if connector_id else connectors_named(rules):
+            facts = await find_facts(latest, caller.agent_id, each)
+            prefix = "" if connector_id else f"{facts.slug}_"
+            if isinstance(name, str) and name.startswith(prefix):
+                known = name.removeprefix(prefix)
+                if facts.lists(known):
+                    decision = await facts.decide_quickly(known)
+                    connector_id, tool = each, known
+                    reason = decision.refusal or reason
+                    break
+        self._record(caller, connector_id, tool, reason)
+
+    def _is_listed(self, call: Call) -> bool:
+        known = self._log.cache.get(ToolDefinitions.id_for(call.connector_id))
+        return isinstance(known, ToolDefinitions) and call.tool in known.observed
+
+    def _record(
+        self,
+        caller: Caller,
+        connector_id: UUID | None,
+        tool: str | None,
+        reason: RefusalReason,
+    ) -> None:
+        count_of(reason.value).inc()
+        self._recorder.refused(
+            RefusedCalls(
+                agent_id=caller.agent_id,
+                token_id=caller.token_id,
+                user_id=caller.user_id,
+                connector_id=connector_id,
+                tool=tool,
+                reason=reason,
+            )
+        )
