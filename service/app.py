@@ -56,7 +56,7 @@ from service.http.openapi.routes import API_DOCUMENT
 from service.http.openapi.routes import routes as api_documents
 from service.http.operation import Operation, add_operations
 from service.http.own_writes import OWN_WRITES, OwnWrites
-from service.http.read_server import READ_SERVERS
+from service.http.read_server import READ_SERVERS, READS_ONLY
 from service.http.refusals import REFUSALS
 from service.http.server import DRAINING, Draining
 from service.http.streaming import STREAMS, Streams
@@ -135,6 +135,7 @@ def create_app(
     resources: Resources,
     *,
     probes_only: bool = False,
+    reads_only: bool = False,
     phoenix: PhoenixStore | None = None,
     follower_process: FollowerProcess | None = None,
     gateway: GatewaySettings | None = None,
@@ -142,10 +143,11 @@ def create_app(
     """Wire the operations to what a process holds open.
 
     ``probes_only``: for a process without the API, which still answers probes.
-    ``phoenix`` enriches lists of sessions. ``follower_process`` is the one that this
-    process has started, if any.
+    ``reads_only``: commands are refused. ``phoenix`` enriches lists of sessions.
+    ``follower_process`` is the one that this process has started, if any.
     """
     app = web.Application(middlewares=[edge], client_max_size=BODY_BYTES_MAX)
+    app[READS_ONLY] = reads_only
     app[READ_SERVERS] = resources.reads
     app[IMPORT_RESOURCES] = resources
     app[DRAINING] = Draining()

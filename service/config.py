@@ -48,7 +48,7 @@ def _conninfo(url: str) -> str:
 def _one_server(url: str) -> str:
     parameters = conninfo_to_dict(_conninfo(url))
     if "," in str(parameters.get("host", "") or parameters.get("hostaddr", "")):
-        raise ValueError("names several servers; its state is watched as that of one")
+        raise ValueError("must name one server")
     return url
 
 
@@ -250,6 +250,10 @@ class Config(KeyConfig, KafkaConfig, TraceStoreConfig, GatewayConfig):
         description="Parts of the service to run in one process: api, followers, "
         "relay, or several separated by commas. Without it all of them in two "
         "processes: the API in one, followers and relay in the other.",
+    )
+    reads_only: bool = Field(
+        default=False,
+        description="With --only api: answer reads, and refuse commands with 421.",
     )
     shutdown_delay_s: float = Field(
         5.0,

@@ -83,6 +83,12 @@ class TooManyRequestsError(ServiceError):
     code = "too_many_requests"
 
 
+class MisdirectedError(ServiceError):
+    """The request is a command, and this process answers reads only."""
+
+    code = "reads_only"
+
+
 class UnavailableError(ServiceError):
     """The request is valid, but can't be served now; a retry may succeed."""
 

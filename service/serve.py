@@ -29,7 +29,8 @@ from service.demo.api import DemoError
 from service.demo.load import load_demo
 from service.demo.tools import demo_tools
 from service.embedded_postgres.server import EmbeddedPostgres
-from service.errors import ConfigError, UnavailableError
+from service.errors import UnavailableError
+from service.event_log.writer_slots import writer_slot
 from service.follower_process import FollowerProcess, run_follower_process
 from service.gateway.serving import GatewaySettings
 from service.http.listener import DRAIN_TIMEOUT_S, listen
@@ -65,7 +66,7 @@ async def serve(
     A second signal ends the process without draining.
 
     :raises ConfigError: a relay is wanted without Kafka, or settings conflict
-    :raises StartError: the address can't be listened on
+    :raises StartError: the address can't be listened on, or enough processes write
     """
     # The follower process needs the relay's settings, too: check them before it starts.
     wants_relay = "relay" in config.parts or (
@@ -82,6 +83,8 @@ async def serve(
                 read_database_url=_read_replica(config),
             )
         )
+        if "api" in config.parts and not config.reads_only:
+            await stack.enter_async_context(writer_slot(resources.database_url))
         token_file = await create_first_admin(resources, config.data_dir)
         follower_process = None
         if config.only is None:
@@ -116,12 +119,7 @@ async def serve(
 
 
 def _read_replica(config: Config) -> str | None:
-    """Return the read replica of a process that answers reads.
-
-    :raises ConfigError: there is none of an embedded database
-    """
-    if config.read_database_url is not None and config.database_url is None:
-        raise ConfigError("--read-database-url needs the --database-url of its primary")
+    """Return the read replica of a process that answers reads."""
     return config.read_database_url if "api" in config.parts else None
 
 
@@ -173,6 +171,7 @@ async def _start_http(
     app = create_app(
         resources,
         probes_only="api" not in config.parts,
+        reads_only=config.reads_only,
         phoenix=phoenix,
         follower_process=follower_process,
         gateway=GatewaySettings.of(config),

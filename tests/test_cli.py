@@ -2,7 +2,7 @@
 
 import logging
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import psycopg
@@ -112,6 +112,31 @@ def test_parts_that_do_not_exist_are_refused(
         "AGENT_RUNTIME_ONLY: not api, followers or relay, or several separated by"
         " commas"
     )
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--reads-only"], "--reads-only is for processes with --only api"),
+        (
+            ["--read-database-url", "postgresql://standby/x"],
+            "--read-database-url needs the --database-url of its primary",
+        ),
+        (
+            ["--read-database-url", "postgresql://one,two/x"],
+            "AGENT_RUNTIME_READ_DATABASE_URL: must name one server",
+        ),
+    ],
+)
+def test_settings_that_do_not_fit_together_are_refused(
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    options: Sequence[str],
+    words: str,
+) -> None:
+    said = refusal(capsys, "serve", "--data-dir", str(tmp_path), *options)
+
+    assert said == (EXIT_CONFIG, words)
 
 
 def test_a_port_that_is_taken_is_named(

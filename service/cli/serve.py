@@ -8,6 +8,7 @@ from service.cli.running import run_async
 from service.cli.settings import add_settings
 from service.config import Config
 from service.database import wait_for_server
+from service.errors import ConfigError
 from service.hardening import forbid_dumps
 from service.migrate import migrate
 
@@ -24,6 +25,10 @@ def add_to(parser: argparse.ArgumentParser) -> None:
 
 
 def serve_command(config: Config, _options: argparse.Namespace) -> int:
+    if config.reads_only and config.only != "api":
+        raise ConfigError("--reads-only is for processes with --only api")
+    if config.read_database_url is not None and config.database_url is None:
+        raise ConfigError("--read-database-url needs the --database-url of its primary")
     forbid_dumps()
     if config.database_url is None:
         logger.info("starting the embedded PostgreSQL in %s", config.data_dir)

@@ -26,6 +26,7 @@ STATUS: Final[dict[type[ServiceError], int]] = {
     errors.PreconditionFailedError: 412,
     errors.TooLargeError: 413,
     errors.UnsupportedMediaTypeError: 415,
+    errors.MisdirectedError: 421,
     errors.InvalidRequestError: 422,
     errors.TooManyRequestsError: 429,
     errors.UnavailableError: 503,

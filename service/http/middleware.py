@@ -10,7 +10,7 @@ from service.http.authentication import PRINCIPAL, authenticate
 from service.http.errors import answer_failure
 from service.http.log_epoch import name_log_epoch, refuse_other_epoch
 from service.http.operation import operation_of
-from service.http.read_server import answered
+from service.http.read_server import answered, refuse_writes
 from service.http.refusals import REFUSALS
 from service.http.requests import refuse_repeated_headers
 from service.http.telemetry import add_edge_headers, name_request, record
@@ -35,6 +35,7 @@ async def edge(request: web.Request, handler: Handler) -> web.StreamResponse:
             refuse_repeated_headers(request)
             operation = operation_of(request)
             if operation is not None:
+                refuse_writes(request)
                 if not operation.public:
                     await authenticate(request, operation)
                 refuse_other_epoch(request)

@@ -7,6 +7,7 @@ from aiohttp import hdrs, web
 from prometheus_client import Counter
 
 from service.errors import (
+    MisdirectedError,
     ServiceError,
     TooManyRequestsError,
     UnauthenticatedError,
@@ -21,6 +22,8 @@ from service.event_log.read_replica import (
 
 READ_SERVERS = web.AppKey("read_servers", ReadServers)
 READ_SERVER: web.RequestKey[ReadServer] = web.RequestKey("read_server")
+
+READS_ONLY = web.AppKey("reads_only", bool)
 
 READING: Final = (hdrs.METH_GET, hdrs.METH_HEAD)
 # A refusal that doesn't come from what the server has.
@@ -46,6 +49,17 @@ REPEATED = Counter(
 )
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+def refuse_writes(request: web.Request) -> None:
+    """Refuse a command of a process that only reads.
+
+    :raises MisdirectedError: another process answers it
+    """
+    if request.method not in READING and request.app[READS_ONLY]:
+        raise MisdirectedError(
+            "this process answers reads only; send the request to one that writes"
+        )
 
 
 def read_server(request: web.Request) -> ReadServer:
