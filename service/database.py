@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import psycopg
+from prometheus_client import Histogram
 from psycopg import AsyncConnection
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.pq import PGconn, Ping
@@ -57,6 +58,12 @@ KEEPALIVE = {
     "tcp_user_timeout": 10_000,
 }
 
+POOL_WAIT = Histogram(
+    "agent_runtime_pool_wait_seconds",
+    "Wait for a connection of the pool, also one that was not to be had in time.",
+    buckets=(0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 2, 5),
+)
+
 logger = logging.getLogger(__name__)
 
 
@@ -79,12 +86,15 @@ class CheckedPool(AsyncConnectionPool[Db]):
     _in_use = 0
 
     async def getconn(self, timeout: float | None = None) -> Db:  # noqa: ASYNC109
+        began = time.perf_counter()
         try:
             connection = await super().getconn(timeout)
         except PoolTimeout as error:
             if self._in_use < self.max_size:
                 raise
             raise PoolBusyError(str(error)) from None
+        finally:
+            POOL_WAIT.observe(time.perf_counter() - began)
         self._in_use += 1
         return connection
 

@@ -2,11 +2,13 @@
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
 import psycopg
+from prometheus_client import Histogram
 from psycopg import AsyncConnection
 from psycopg.pq import TransactionStatus
 
@@ -41,6 +43,18 @@ READ_ONLY = "25"
 UNKNOWN = (
     "the outcome isn't known; send the request again with the same Idempotency-Key, "
     "or look before you repeat it"
+)
+
+DURATION = Histogram(
+    "agent_runtime_append_duration_seconds",
+    "Time of one commit of commands, with the wait for the end of the log, the disk "
+    "and synchronous standbys.",
+    buckets=(0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5),
+)
+BATCH = Histogram(
+    "agent_runtime_append_batch_commands",
+    "Commands that share one commit.",
+    buckets=(1, 2, 4, 8, 16, 32, 64, 128, 256),
 )
 
 logger = logging.getLogger(__name__)
@@ -164,6 +178,8 @@ class Writer:
         if not batch:
             return
         commands = [waiting.append for waiting in batch]
+        BATCH.observe(len(commands))
+        began = time.perf_counter()
         try:
             with (
                 without_warnings(connection),
@@ -176,6 +192,7 @@ class Writer:
         except Exception as error:  # noqa: BLE001 # encoding a value may raise anything
             await self._recover(connection, batch, error)
             return
+        DURATION.observe(time.perf_counter() - began)
         assert row is not None
         result = outcomes(epoch, commands, row)
         if result.epoch != epoch:

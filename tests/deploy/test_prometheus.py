@@ -1,0 +1,81 @@
+"""The rules for Prometheus, by its own tool: promtool."""
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+RULES = ROOT / "deploy/prometheus/rules.yaml"
+TESTS = Path(__file__).parent / "rules_test.yaml"
+SUFFIXES = ("_bucket", "_count", "_sum", "_total")
+
+needs_promtool = [
+    pytest.mark.processes,
+    pytest.mark.skipif(
+        shutil.which("promtool") is None and "CI" not in os.environ,
+        reason="needs promtool, of Debian's package prometheus",
+    ),
+]
+
+
+def promtool_tests(rules: str, folder: Path) -> "subprocess.CompletedProcess[str]":
+    (folder / "rules.yaml").write_text(rules)
+    shutil.copy(TESTS, folder)
+    return subprocess.run(
+        ["promtool", "test", "rules", TESTS.name],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+class TestByPromtool:
+    pytestmark = needs_promtool
+
+    def test_each_alert_fires_on_its_fault_and_on_no_other(
+        self, tmp_path: Path
+    ) -> None:
+        done = promtool_tests(RULES.read_text(), tmp_path)
+
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    @pytest.mark.parametrize("alert", re.findall(r"alert: (\w+)", RULES.read_text()))
+    def test_an_alert_that_never_fires_is_found(
+        self, alert: str, tmp_path: Path
+    ) -> None:
+        rules = re.sub(
+            rf"(alert: {alert}\n +expr: ).*", r"\1vector(1) > 2", RULES.read_text()
+        )
+
+        assert promtool_tests(rules, tmp_path).returncode != 0
+
+    def test_a_rule_that_is_no_promql_is_found(self, tmp_path: Path) -> None:
+        rules = RULES.read_text().replace("max by (follower)", "max bye (follower)")
+
+        assert promtool_tests(rules, tmp_path).returncode != 0
+
+
+def test_every_metric_of_the_rules_exists() -> None:
+    used = set(re.findall(r"\b(?:agent_runtime|http_server)_\w+", RULES.read_text()))
+    code = "\n".join(
+        path.read_text("utf-8")
+        for folder in ("service", "projections")
+        for path in (ROOT / folder).rglob("*.py")
+    )
+    defined = set(re.findall(r"\b(?:Gauge|Counter|Histogram)\(\s*\"([a-z_]+)\"", code))
+    defined |= {name.removesuffix("_total") for name in defined}
+    # Labels and rules' own names stand between colons.
+    recorded = {"http_server_errors"}
+
+    assert {without_suffix(name) for name in used} - recorded - defined == set()
+
+
+def without_suffix(name: str) -> str:
+    for suffix in SUFFIXES:
+        name = name.removesuffix(suffix)
+    return name
