@@ -176,6 +176,9 @@ def _folded(
     stance = WITHOUT_A_MATCH
     for authored in events:
         found.apply(authored, agent_id)
+        if isinstance(authored.event, ToolDefinitions.Created):
+            # The next event, of the same command, says which tools there are.
+            continue
         now = found.decide(connector, tool)
         if now != stance:
             stance, found.stance_since = now, authored.origin

@@ -1,10 +1,12 @@
 """Tool calls and approvals as they are listed, and one call explained."""
 
 from typing import Any
+from uuid import UUID
 
 from service.gateway.gate import Admitted, Outcome, Pending
 from tests.callers import Caller, Callers
-from tests.gateway.world import ALLOW, ASK, DENY, World
+from tests.gateway.observing import observe
+from tests.gateway.world import ALLOW, ASK, DENY, TRACKER, World, tool
 from tests.rebuilding import expect_rebuild_equals_live
 from tests.sessions.recording import Recorder, register_agent, turn
 
@@ -123,6 +125,24 @@ async def test_one_call_is_explained_as_it_was_decided(world: World) -> None:
     asked = f"?connector_id={world.connector_id}&tool=issues.list"
     now = await world.ada.get(f"{world.agent}/tools/explain{asked}")
     assert now.data["stance"] == "deny"
+
+
+async def test_a_first_observation_that_changes_no_decision_is_not_its_cause(
+    world: World,
+) -> None:
+    created = await world.ada.post("/api/mcp/connectors", {**TRACKER, "name": "Other"})
+    connector_id = created.data["id"]
+    grant = f"/api/mcp/connectors/{connector_id}/grants/agents/{world.agent_id}"
+    await world.ada.put(grant)
+    rule = {"connector_id": connector_id, "tool_pattern": "*", "stance": "allow"}
+    await world.ada.put(f"{world.agent}/tools", {"rules": [rule]})
+    await observe(world.resources.log, UUID(connector_id), [tool("issues.list")])
+
+    asked = f"?connector_id={connector_id}&tool=issues.list"
+    reply = await world.ada.get(f"{world.agent}/tools/explain{asked}")
+
+    assert (reply.data["stance"], reply.data["definition"]) == ("allow", "accepted")
+    assert reply.data["stance_since"]["kind"].startswith("tool_rules.")
 
 
 async def test_an_explanation_knows_definitions(world: World) -> None:
