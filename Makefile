@@ -12,6 +12,7 @@
 # make costs   compare computed costs with those of genai-prices and LiteLLM
 # make check   check format, lint, types and import contracts
 # make contract   generate the documents of the event topic, and the client, from the code
+# make console-checks   test the console in Chromium, and list its pages and states in docs/console.md
 # make pictures   make the pictures of docs/console.md again, in Chromium
 # make examples   record the examples of the OpenAPI document again, from real answers
 
@@ -20,7 +21,7 @@ VENV ?= .venv
 DATA ?= data
 bin = $(VENV)/bin
 
-.PHONY: serve test costs coverage test-fast test-phoenix faults conformance worst-inputs bench bench-check check format contract examples pictures lock clean recordings
+.PHONY: serve test costs coverage test-fast test-phoenix faults conformance worst-inputs bench bench-check check format contract examples console-checks pictures lock clean recordings
 
 serve: $(VENV)/.installed
 	$(bin)/agent-runtime serve --data-dir $(DATA) --demo --gateway-networks 127.0.0.0/8
@@ -94,6 +95,9 @@ contract: $(VENV)/.installed-for-tests
 
 examples: $(VENV)/.installed-for-tests
 	RECORD_EXAMPLES=1 $(bin)/pytest --quiet tests/openapi/test_examples.py -k answers_as_described
+
+console-checks: $(VENV)/.installed-for-tests
+	RECORD_CONSOLE_CHECKS=1 $(bin)/pytest --quiet tests/console/browser
 
 pictures: $(VENV)/.installed-for-tests
 	$(bin)/python -m tests.console.browser.pictures

@@ -43,10 +43,11 @@ async def until(
             await asyncio.sleep(step_s)
 
 
-def until_blocking(condition: Callable[[], object]) -> None:
+def until_blocking(condition: Callable[[], Found]) -> Found:
     """Do the same without an event loop."""
     deadline = time.monotonic() + TIMEOUT_S
-    while not condition():
+    while not (found := condition()):
         if time.monotonic() > deadline:
             raise TimeoutError
         time.sleep(STEP_S)
+    return found

@@ -5,6 +5,7 @@ They are read once, and are found by their whole path, so no request can name an
 
 import gzip
 import hashlib
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -24,6 +25,9 @@ CONTENT_TYPES: Final[Mapping[str, str]] = {
     ".mjs": "text/javascript",
     ".svg": "image/svg+xml",
 }
+# Vendored scripts are .mjs. Comments of our own aren't sent.
+OWN_SCRIPT: Final = ".js"
+COMMENT: Final = re.compile(rb"^ *//.*\n", re.MULTILINE)
 # Scripts can make no markup from text: neither elements nor a Trusted Types policy.
 CONTENT_POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
@@ -88,6 +92,8 @@ def _found(root: Traversable) -> Iterator[tuple[str, Traversable]]:
 def _read(file: Traversable) -> StaticFile:
     plain = file.read_bytes()
     suffix = "." + file.name.rpartition(".")[2]
+    if suffix == OWN_SCRIPT:
+        plain = COMMENT.sub(b"", plain)
     return StaticFile(
         content_type=CONTENT_TYPES[suffix],
         plain=plain,

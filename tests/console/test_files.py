@@ -66,6 +66,15 @@ def test_a_first_view_loads_little_script() -> None:
     assert everything <= 2 * SCRIPT_BYTES_MAX
 
 
+def test_comments_are_not_sent_and_nothing_else_is_left_out() -> None:
+    for path in OWN:
+        if path.suffix == ".js":
+            served = static_files()[f"{path.parent.name}/{path.name}"].plain.decode()
+            lines = path.read_text("utf-8").splitlines()
+            code = [line for line in lines if not line.lstrip().startswith("//")]
+            assert served.splitlines() == code
+
+
 def modules_of(name: str) -> set[str]:
     """Return a module with all that it imports at once, not on demand."""
     found: set[str] = set()

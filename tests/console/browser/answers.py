@@ -11,11 +11,21 @@ def _at(path: str) -> "re.Pattern[str]":
 
 
 def answer(
-    page: Page, path: str, data: Any, *, status: int = 200, text: str = ""
+    page: Page,
+    path: str,
+    data: Any,
+    *,
+    status: int = 200,
+    text: str = "",
+    version: int | None = None,
 ) -> None:
     """Answer every request of a path with this envelope from now on."""
     body = {"data": data, "message": text, "status_code": status}
-    page.route(_at(path), lambda route: route.fulfill(status=status, json=body))
+    headers = {} if version is None else {"ETag": f'"{version}"'}
+    page.route(
+        _at(path),
+        lambda route: route.fulfill(status=status, json=body, headers=headers),
+    )
 
 
 def refuse(page: Page, path: str, status: int, code: str, text: str) -> None:

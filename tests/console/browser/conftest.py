@@ -1,10 +1,11 @@
 """A service with demo data and a browser for all tests of this folder."""
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from playwright.sync_api import Browser, StorageState
@@ -12,8 +13,13 @@ from playwright.sync_api import Browser, StorageState
 from tests.console.browser.chromium import chromium
 from tests.console.browser.service import DemoData, serve_demo
 from tests.console.browser.visitor import Visitor, visitor_in
+from tests.console.vendor import ROOT
 
 Visit = Callable[..., Visitor]
+
+DOCUMENT: Final = ROOT / "docs/console.md"
+# Of the list, which is the rest of its section.
+HEADING: Final = "It lists them here.\n"
 
 
 @pytest.fixture(scope="package")
@@ -39,19 +45,44 @@ class Counts:
     policy_reports: int = 0
     states: set[str] = field(default_factory=set)
 
+    def as_markdown(self) -> str:
+        """Return the sums, and the states by page; `PAGE as USER`, `PAGE, STATE`."""
+        of_page: dict[str, list[str]] = {}
+        for each in sorted(self.states):
+            page, mark, state = each.partition(", " if ", " in each else " as ")
+            said = f"as {state}" if mark == " as " else state or "as it is"
+            of_page.setdefault(page, []).append(said)
+        sums = (
+            f"{len(self.states)} pages and states, {self.axe_checks} checks by axe: "
+            f"{self.violations} violations, {self.policy_reports} policy reports.\n"
+        )
+        lines = [
+            sums,
+            "| page | states |\n|---|---|",
+            *(f"| {page} | {'; '.join(each)} |" for page, each in of_page.items()),
+        ]
+        return "\n".join(lines) + "\n"
+
 
 @pytest.fixture(scope="package")
 def counts(
     pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Counts]:
-    """Counts of the whole run, written to the file ``console-counts``."""
+    """Counts of the whole run, written to the file ``console-counts``.
+
+    And with ``RECORD_CONSOLE_CHECKS`` to ``docs/console.md``: ``make console-checks``.
+    """
     counted = Counts()
     yield counted
     path: Path = tmp_path_factory.getbasetemp() / "console-counts"
-    path.write_text(
-        f"{len(counted.states)} pages and states, {counted.axe_checks} checks by axe, "
-        f"{counted.violations} violations, {counted.policy_reports} policy reports\n"
-    )
+    path.write_text(counted.as_markdown())
+    if os.environ.get("RECORD_CONSOLE_CHECKS"):
+        text = DOCUMENT.read_text("utf-8")
+        head, _, rest = text.partition(HEADING)
+        _, _, after = rest.partition("\n## ")
+        tail = f"\n## {after}" if after else ""
+        checks = f"\n{counted.as_markdown()}"
+        DOCUMENT.write_text(head + HEADING + checks + tail, "utf-8")
 
 
 @pytest.fixture(scope="package")

@@ -7,6 +7,11 @@ from tests.console.browser.service import DemoData
 
 PAGES: Final[Mapping[str, Callable[[DemoData], str]]] = {
     "overview": lambda _: "overview",
+    "approvals": lambda _: "approvals?state=all",
+    "approval": lambda demo: f"approvals/{demo.agent_id}/{demo.approval_id}",
+    "calls": lambda _: "calls",
+    "call": lambda demo: f"calls/{demo.call_id}",
+    "definitions": lambda demo: f"definitions/{demo.connector_id}",
     "sessions": lambda _: "sessions",
     "session": lambda demo: f"sessions/{demo.session_id}",
     "usage": lambda _: "usage?by=model",

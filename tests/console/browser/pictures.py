@@ -15,7 +15,8 @@ from tests.console.vendor import ROOT
 FOLDER: Final = ROOT / "docs/console"
 SIZE: Final[ViewportSize] = {"width": 1000, "height": 620}
 SHOWN: Final = (
-    *("overview", "sessions", "session", "usage", "agent", "connector"),
+    *("overview", "approval", "call"),
+    *("sessions", "session", "usage", "agent", "connector"),
     *("explain-all", "price", "audit", "verify", "operation"),
 )
 
@@ -44,6 +45,9 @@ def make() -> None:
             visitor.open(PAGES[name](demo))
             if name == "verify":
                 verified(visitor, demo)
+            if name == "approval":
+                visitor.page.get_by_role("button", name="Show the arguments").click()
+                visitor.page.get_by_label("Arguments").wait_for()
             # A chart is drawn after its page.
             for _ in range(visitor.page.locator(".canvas").count()):
                 visitor.page.locator(".canvas canvas").first.wait_for()

@@ -26,6 +26,14 @@ PAGES: Final[Mapping[str, ListPage]] = {
     "audit": ListPage(
         "/api/audit/events", {"entries": [], "end_cursor": None}, "No entry matches"
     ),
+    "approvals": ListPage(
+        "/api/mcp/approvals",
+        {"approvals": [], "end_cursor": None},
+        "Nobody waits for an approval",
+    ),
+    "calls": ListPage(
+        "/api/mcp/calls", {"calls": [], "end_cursor": None}, "No call matches"
+    ),
     "users": ListPage("/api/users", {"users": [], "end_cursor": None}, "No users"),
     "secrets": ListPage(
         "/api/secrets", {"secrets": [], "end_cursor": None}, "You have no secrets"

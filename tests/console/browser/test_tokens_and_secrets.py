@@ -87,3 +87,23 @@ def test_a_value_of_several_lines_comes_from_a_file(
     found = demo.call("GET", "/api/secrets/SIGNING_KEY/value", user="ben")
     assert found["value"] == value
     assert "second line" not in page.content()
+
+
+def test_a_key_is_destroyed_after_it_was_said_what_is_lost(
+    visit: Visit, demo: DemoData
+) -> None:
+    dora = demo.call("POST", "/api/users", {"name": "key-owner", "roles": []})
+    path = f"/api/users/{dora['id']}"
+    token = demo.call("POST", f"{path}/tokens", {"label": "browser"})["token"]
+    visitor = visit(None)
+    visitor.sign_in(token)
+    visitor.open(f"users/{dora['id']}")
+    visitor.page.get_by_role("button", name="Destroy the key").click()
+    dialog = visitor.page.get_by_role("dialog")
+    for lost in ("your name", "your secrets", "texts of your sessions"):
+        expect(dialog).to_contain_text(lost)
+    assert visitor.violations() == []
+    dialog.get_by_role("button", name="Destroy it for good").click()
+
+    expect(visitor.page.locator("main")).to_contain_text("It is destroyed")
+    assert demo.call("GET", path)["name"] is None

@@ -44,7 +44,8 @@ class Visitor:
     def settled(self) -> None:
         """Wait until a page is shown and no request is under way."""
         expect(self.page.locator("main h1").first).to_be_visible(timeout=TIMEOUT_MS)
-        expect(self.page.locator(".working")).to_have_count(0, timeout=TIMEOUT_MS)
+        busy = ".working, main [aria-busy=true]"
+        expect(self.page.locator(busy)).to_have_count(0, timeout=TIMEOUT_MS)
         expect(self.page.locator("[data-busy=true]")).to_have_count(
             0, timeout=TIMEOUT_MS
         )

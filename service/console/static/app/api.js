@@ -72,10 +72,17 @@ export async function send(method, path, options = {}) {
   }
 }
 
-async function envelope(response) {
+// What a person has to see as it was written, such as the arguments of a call: numbers
+// that JavaScript would round are kept for JSON.stringify.
+export function asWritten(_key, value, context) {
+  const rounded = typeof value === "number" && !Number.isSafeInteger(value);
+  return rounded && context?.source && JSON.rawJSON ? JSON.rawJSON(context.source) : value;
+}
+
+async function envelope(response, reviver = exact) {
   const text = await response.text();
   try {
-    return JSON.parse(text, exact);
+    return JSON.parse(text, reviver);
   } catch {
     throw new ApiError(response.status, `The answer (${response.status}) isn't JSON.`);
   }
@@ -89,7 +96,7 @@ export async function call(method, path, options = {}) {
     options = { minPosition: written.position, ...options };
   }
   const response = await send(method, path, options);
-  const { data, message } = await envelope(response);
+  const { data, message } = await envelope(response, options.reviver);
   if (!response.ok) throw new ApiError(response.status, message, data);
   const position = numbered(response.headers.get("X-Event-Position"));
   if (method !== "GET" && position) written = { position, at: Date.now() };

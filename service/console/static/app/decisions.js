@@ -1,16 +1,33 @@
 // The effective decisions of an agent as a matrix, and its rules by connector.
 import { Confirmed } from "./actions.js";
-import { call } from "./api.js";
+import { call, get } from "./api.js";
 import { useExplanations } from "./explaining.js";
-import { Named } from "./names.js";
-import { Field, Stance, Table } from "./parts.js";
+import { Named, OF_CONNECTOR } from "./names.js";
+import { Field, RULE, Reading, Stance, Table } from "./parts.js";
+import { useRead } from "./reads.js";
 import { link, setQuery } from "./route.js";
-import { html, useState } from "./ui.js";
+import { parseMoment } from "./time.js";
+import { html, useEffect, useState } from "./ui.js";
 
 const TOOLS_MAX = 12;
 const CONNECTORS_MAX = 6;
 
-// Names to try: each pattern with one character for each run that it leaves open.
+// Names of the connectors' tools, where they were observed; { of, names } once known.
+function useObserved(connectors) {
+  const [found, setFound] = useState({ of: null, names: [] });
+  const key = connectors.join();
+  useEffect(() => {
+    let current = true;
+    const asked = connectors.map((connector) => get(`/api/mcp/connectors/${connector}/definitions`).then((answer) => answer.data.tools.map((tool) => tool.tool), () => []));
+    Promise.all(asked).then((names) => current && setFound({ of: key, names: names.flat() }));
+    return () => {
+      current = false;
+    };
+  }, [key]);
+  return found.of === key ? found.names : null;
+}
+
+// Names to try where no tool is known: each pattern with one character for each run that it leaves open.
 const samples = (rules) => [...new Set(rules.map((rule) => rule.tool_pattern.replace(/[*?]/g, "x")))];
 
 const connectorsOf = (rules) => [...new Set(rules.map((rule) => rule.connector_id))];
@@ -18,8 +35,10 @@ const connectorsOf = (rules) => [...new Set(rules.map((rule) => rule.connector_i
 export function Matrix({ agent, rules, version, query }) {
   const [draft, setDraft] = useState(query.tools ?? "");
   const given = (query.tools ?? "").split(",").map((tool) => tool.trim()).filter(Boolean);
-  const tools = (given.length ? given : samples(rules)).slice(0, TOOLS_MAX);
   const connectors = connectorsOf(rules).slice(0, CONNECTORS_MAX);
+  const observed = useObserved(connectors);
+  const known = [...new Set(observed ?? [])];
+  const tools = (given.length ? given : known.length ? known : observed ? samples(rules) : []).slice(0, TOOLS_MAX);
   const asked = tools.flatMap((tool) => connectors.map((connector) => ({ agent, connector, tool, version })));
   const found = useExplanations(asked);
   const columns = [
@@ -39,26 +58,42 @@ export function Matrix({ agent, rules, version, query }) {
     setQuery({ tools: draft });
   };
   return html`<h2>Effective decisions</h2>
-    ${connectors.length > 0 && html`<form class="filters" onSubmit=${apply}><${Field} label="Tools to decide, separated by commas" value=${draft} onValue=${setDraft} placeholder="one for each pattern" /><span class="buttons"><button type="submit">Decide</button></span></form>`}
+    ${connectors.length > 0 && html`<form class="filters" onSubmit=${apply}><${Field} label="Tools to decide, separated by commas" value=${draft} onValue=${setDraft} placeholder="all known ones" /><span class="buttons"><button type="submit">Decide</button></span></form>`}
     <${Table} caption="Decisions now, by tool and connector" columns=${columns} rows=${connectors.length ? tools.map((tool, index) => ({ tool, index })) : []}
-      rowKey=${(row) => row.tool} empty="The agent has no rules, so every tool is denied." />`;
+      rowKey=${(row) => row.tool} empty=${connectors.length ? "…" : "The agent has no rules, so every tool is denied."} />`;
 }
 
 const warningsOf = (warnings, connector) => warnings.filter((each) => each.connector_id === connector);
 
 export function RuleTables({ agent, read, may, changed }) {
   const { rules, warnings = [], version } = read.data;
-  const columns = [
-    { label: "Pattern", sort: (rule) => rule.tool_pattern, cell: (rule) => html`<code>${rule.tool_pattern}</code>` },
-    { label: "Stance", sort: (rule) => rule.stance, cell: (rule) => html`<${Stance} stance=${rule.stance} />` },
-  ];
   if (rules.length === 0) return html`<p class="empty">No rules yet: every tool is denied.</p>`;
   return connectorsOf(rules).map((connector) => html`<section key=${connector}>
     <h3><${Named} kind="connectors" id=${connector} /></h3>
     ${warningsOf(warnings, connector).map((each) => html`<p class="warning">${each.tool_pattern && html`<code>${each.tool_pattern}</code>: `}${each.message}</p>`)}
-    <${Table} caption=${html`Rules for <${Named} kind="connectors" id=${connector} plain=${true} />`} hideCaption=${true} columns=${columns} rows=${rules.filter((rule) => rule.connector_id === connector)} rowKey=${(rule) => rule.tool_pattern} empty="" />
+    <${Table} caption=${html`Rules for <${Named} kind="connectors" id=${connector} plain=${true} />`} hideCaption=${true} columns=${RULE} rows=${rules.filter((rule) => rule.connector_id === connector)} rowKey=${(rule) => rule.tool_pattern} empty="" />
     ${may && html`<p class="buttons"><${Confirmed} label="Remove these rules" title="Remove all rules for this connector?" danger=${true} after=${changed}
       perform=${() => call("DELETE", `/api/mcp/agents/${agent}/tools/connectors/${connector}`, { ifMatch: version })}>
       <p>Every tool of <${Named} kind="connectors" id=${connector} plain=${true} /> is denied from then on.</p><//></p>`}
   </section>`);
+}
+
+// Restoring an agent's rules as of a moment.
+export function RestoreRules({ agent, version, restored }) {
+  const [text, setText] = useState("");
+  const [at, setAt] = useState(null);
+  const look = (event) => {
+    event.preventDefault();
+    setAt(parseMoment(text) ?? null);
+  };
+  const read = useRead(at === null ? null : `/api/mcp/agents/${agent}/tools`, { at }, { minor: true });
+  const body = { at: /^\d+$/.test(at ?? "") ? Number(at) : at };
+  return html`<details><summary>Restore earlier rules</summary>
+    <form class="filters" onSubmit=${look}><${Field} label="Rules as of" value=${text} onValue=${setText} required=${true} placeholder="a time or a position" /><span class="buttons"><button type="submit">Show them</button></span></form>
+    ${at !== null && html`<${Reading} read=${read} what="Reading the rules then">${() => html`
+      <${Table} caption="Rules then" columns=${[OF_CONNECTOR, ...RULE]} rows=${read.data.rules} rowKey=${(rule) => `${rule.connector_id} ${rule.tool_pattern}`} empty="There were no rules: every tool was denied." />
+      <p class="buttons"><${Confirmed} label="Restore these rules" title="Restore the rules of that moment?" after=${restored}
+        perform=${() => call("POST", `/api/mcp/agents/${agent}/tools/restore`, { body, ifMatch: version })}>
+        <p>All rules of the agent are replaced by those of that moment, as a new change; nothing is removed from the history.</p><//></p>`}<//>`}
+  </details>`;
 }

@@ -46,6 +46,9 @@ const REASONS = {
   connector_not_granted: "the agent doesn't hold the connector, so it is denied",
   no_connector: "there is no such connector at that moment, so it is denied",
   agent_retired: "the agent is retired, so everything is denied",
+  new_definition: "the tool is new and not accepted: under a wildcard, allow counts as ask",
+  definition_changed: "the tool's definition has changed and isn't accepted, so it is denied",
+  no_such_tool: "the connector lists no such tool, so it is denied",
 };
 
 export const reasonOf = (data) => REASONS[data.reason] ?? data.reason;
@@ -53,7 +56,7 @@ export const reasonOf = (data) => REASONS[data.reason] ?? data.reason;
 // Who caused something and when, with the way to its proof.
 export function Cause({ event }) {
   if (!event) return html`<span class="none">never changed</span>`;
-  return html`<span><${Named} kind="users" id=${event.actor} plain=${true} />, <${Time} at=${event.recorded_at} />${" "}
+  return html`<span>${event.actor === "system" ? "the service" : html`<${Named} kind="users" id=${event.actor} plain=${true} />`}, <${Time} at=${event.recorded_at} />${" "}
     (<a href=${link("verify", { position: event.position })}>verify position ${event.position}</a>)</span>`;
 }
 
@@ -73,6 +76,7 @@ export function Decision({ title, read }) {
     <p class="figure"><${Stance} stance=${data.stance} /></p>
     <p>Because ${reasonOf(data)}. ${data.stance_since && html`So since: <${Cause} event=${data.stance_since} />.`}</p>
     <p>${data.granted ? html`The agent holds the connector. Granted by: <${Cause} event=${data.granted_since} />.` : "The agent doesn't hold the connector."}</p>
+    ${data.definition && html`<p>The tool's definition is <a href=${link(["definitions", data.connector_id])}>${data.definition}</a>.</p>`}
     <${Table} caption="Rules for this connector" columns=${RULES} rows=${data.rules} rowKey=${(rule) => rule.tool_pattern} empty="The agent has no rules for this connector." />
   </section>`;
 }

@@ -1,6 +1,6 @@
-// The audit trail as it happens: entries behind a position, until paused.
+// Pages that stay current: the audit trail as it happens, and reading again and again.
 import { stream } from "./api.js";
-import { useEffect, useRef, useState } from "./ui.js";
+import { html, useEffect, useRef, useState } from "./ui.js";
 
 export const ENTRIES_MAX = 500;
 const RETRY_MS = 3000;
@@ -52,4 +52,18 @@ export function useLive(filters, start, on) {
     return () => controller.abort();
   }, [key, start, on]);
   return state;
+}
+
+// A button that stops and starts it.
+const EVERY_MS = 5000;
+
+export function Refreshing({ on, setOn, read }) {
+  const { loading, refresh } = read;
+  // From one answer to the next request: a slow one isn't given up for another.
+  useEffect(() => {
+    if (!on || loading) return undefined;
+    const timer = setTimeout(refresh, EVERY_MS);
+    return () => clearTimeout(timer);
+  }, [on, loading, refresh]);
+  return html`<p class="buttons"><button type="button" class=${on ? "" : "quiet"} aria-pressed=${on ? "true" : "false"} onClick=${() => setOn(!on)}>${on ? "❚❚ Stop refreshing" : "▶ Refresh every 5 s"}</button></p>`;
 }

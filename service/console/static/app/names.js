@@ -63,6 +63,10 @@ export function Named({ kind, id, plain = false }) {
   return html`<a href=${link([PAGES[kind], id])} title=${id}>${text}</a>`;
 }
 
+// Columns of tables.
+export const OF_AGENT = { label: "Agent", cell: (row) => html`<${Named} kind="agents" id=${row.agent_id} />` };
+export const OF_CONNECTOR = { label: "Connector", cell: (row) => html`<${Named} kind="connectors" id=${row.connector_id} />` };
+
 export const options = (rows) =>
   rows
     .map((row) => ({ value: row.id, label: row.name ?? row.id }))

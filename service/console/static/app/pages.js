@@ -3,6 +3,8 @@
 
 export const PAGES = [
   { path: "overview", module: "overview", label: "Overview" },
+  { path: "approvals", module: "approvals", one: "approval", label: "Approvals" },
+  { path: "calls", module: "calls", one: "call", label: "Calls" },
   { path: "sessions", module: "sessions", one: "session", label: "Sessions" },
   { path: "usage", module: "usage", label: "Usage" },
   { path: "agents", module: "agents", one: "agent", label: "Agents" },
@@ -14,6 +16,7 @@ export const PAGES = [
   { path: "verify", module: "verify", label: "Verify" },
   { path: "users", module: "users", one: "user", label: "Users", auditors: true },
   { path: "operation", module: "operation", label: "Operation" },
+  { path: "definitions", module: "definitions" },
   { path: "find", module: "find", one: "find" },
 ];
 

@@ -92,15 +92,24 @@ function order(rows, column, direction) {
   });
 }
 
+// Rows of the first frame, as many as are in sight; more follow once it is painted.
+const ROWS_AT_FIRST = 30;
+
 // A table with a caption; columns with `sort` sort the rows that are shown.
 export function Table({ caption, columns, rows, empty, rowKey = (row) => row.id, hideCaption = false }) {
   const [sorted, setSorted] = useState(null);
   const id = useId();
-  const shown = sorted ? order(rows, columns[sorted.index], sorted.direction) : rows;
+  const [whole, setWhole] = useState(false);
+  const isPart = !whole && rows.length > ROWS_AT_FIRST;
+  const all = sorted ? order(rows, columns[sorted.index], sorted.direction) : rows;
+  const shown = isPart ? all.slice(0, ROWS_AT_FIRST) : all;
+  useEffect(() => {
+    if (isPart) setWhole(true);
+  }, [isPart]);
   if (rows.length === 0) return html`<p class="empty">${empty}</p>`;
   const sortBy = (index) =>
     setSorted((before) => (before?.index === index ? { index, direction: -before.direction } : { index, direction: 1 }));
-  return html`<div class="scroll" role="region" aria-labelledby=${id} tabindex="0">
+  return html`<div class="scroll" role="region" aria-labelledby=${id} tabindex="0" aria-busy=${isPart ? "true" : undefined}>
     <table>
       <caption id=${id} class=${hideCaption ? "hidden" : ""}>${caption}</caption>
       <thead><tr>${columns.map((column, index) => html`<th scope="col" class=${column.number ? "number" : ""}
@@ -147,6 +156,9 @@ export function Field({ label, name, value, onValue, choices, any = "any", lines
   return html`<div class="field"><label for=${id}>${label}</label>${input}${help && html`<small id="${id}-help">${help}</small>`}</div>`;
 }
 
+export const Card = ({ title, href, state, children }) =>
+  html`<section class="card ${state ?? ""}"><h2>${href ? html`<a href=${href}>${title}</a>` : title}</h2>${children}</section>`;
+
 // Links to the first and the next page of a list with cursors.
 export function Paging({ path, next, shown }) {
   const { query } = useRoute();
@@ -164,6 +176,12 @@ export function Badge({ kind, children }) {
 
 const STANCES = { allow: "✓ allow", ask: "? ask", deny: "✕ deny" };
 export const Stance = ({ stance }) => html`<${Badge} kind=${stance}>${STANCES[stance] ?? stance}<//>`;
+
+// Columns of a table of tool rules.
+export const RULE = [
+  { label: "Pattern", sort: (rule) => rule.tool_pattern, cell: (rule) => html`<code>${rule.tool_pattern}</code>` },
+  { label: "Stance", sort: (rule) => rule.stance, cell: (rule) => html`<${Stance} stance=${rule.stance} />` },
+];
 
 // Facts about one thing, as terms with their values.
 export function Facts({ facts }) {

@@ -37,7 +37,7 @@ const SLOW_MS = 1500;
 
 // Read a path; null as the path reads nothing. Returns { data, error, loading, slow,
 // version, position, refresh }; data of the last read stays while the next is under way.
-export function useRead(path, query, { minor = false } = {}) {
+export function useRead(path, query, { minor = false, reviver } = {}) {
   const key = path === null ? null : `${path}?${JSON.stringify(query ?? {})}`;
   const [turn, setTurn] = useState(0);
   const [state, setState] = useState({ key: null });
@@ -53,7 +53,7 @@ export function useRead(path, query, { minor = false } = {}) {
     };
     update({ loading: true, slow: false });
     const timer = setTimeout(() => update({ slow: true }), SLOW_MS);
-    get(path, query, { signal: controller.signal })
+    get(path, query, { signal: controller.signal, reviver })
       .then((answer) => {
         update({ ...answer, error: null, loading: false, slow: false });
         if (!minor && !controller.signal.aborted) reads.report(key, { path, query, refresh, ...answer });

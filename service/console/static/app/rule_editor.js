@@ -2,12 +2,16 @@
 // made from.
 import { Outcome, useAction } from "./actions.js";
 import { call } from "./api.js";
-import { Named, options, useList } from "./names.js";
-import { Field, Stance, Table } from "./parts.js";
+import { number, plural } from "./format.js";
+import { Named, OF_CONNECTOR, options, useList } from "./names.js";
+import { Field, RULE, Stance, Table } from "./parts.js";
+import { link } from "./route.js";
+import { Time } from "./time.js";
 import { html, useEffect, useState } from "./ui.js";
 
 const STANCES = ["allow", "ask", "deny"];
 const RULES_MAX = 1000;
+const DAYS = ["1", "7", "30", "90"].map((value) => ({ value, label: plural(Number(value), "day") }));
 
 function Row({ rule, index, connectors, change, remove }) {
   return html`<fieldset><legend>Rule ${index + 1}</legend><div class="row">
@@ -18,26 +22,39 @@ function Row({ rule, index, connectors, change, remove }) {
   </div></fieldset>`;
 }
 
-const RULE_COLUMNS = [
-  { label: "Connector", cell: (rule) => html`<${Named} kind="connectors" id=${rule.connector_id} plain=${true} />` },
-  { label: "Pattern", cell: (rule) => html`<code>${rule.tool_pattern}</code>` },
-  { label: "Stance", cell: (rule) => html`<${Stance} stance=${rule.stance} />` },
-];
+const RULE_COLUMNS = [OF_CONNECTOR, ...RULE];
 const CHANGE_COLUMNS = [
-  { label: "Connector", cell: (row) => html`<${Named} kind="connectors" id=${row.connector} plain=${true} />` },
+  OF_CONNECTOR,
   { label: "Tool", cell: (row) => html`<code>${row.tool}</code>` },
   { label: "Now", cell: (row) => html`<${Stance} stance=${row.before} />` },
   { label: "Then", cell: (row) => html`<${Stance} stance=${row.after} />` },
 ];
+const RECORDED_COLUMNS = [
+  OF_CONNECTOR,
+  { label: "Tool", cell: (row) => html`<a href=${link("calls", { connector_id: row.connector_id, tool: row.tool })}><code>${row.tool}</code></a>` },
+  { label: "Decided", cell: (row) => html`<${Stance} stance=${row.decided} />` },
+  { label: "Would be", cell: (row) => html`<${Stance} stance=${row.would_be} />` },
+  { label: "Calls", number: true, cell: (row) => number(row.calls) },
+  { label: "Last call", cell: (row) => html`<${Time} at=${row.last_at} />` },
+];
 const ruleKey = (rule) => `${rule.connector_id} ${rule.tool_pattern}`;
 
+// What would have become of the calls of the past days.
+function Recorded({ recorded }) {
+  const { calls, changed, examples } = recorded;
+  const text = calls === 0 ? "No calls of these connectors are recorded" : `${number(changed)} of ${plural(calls, "recorded call")} would have been decided otherwise`;
+  return html`<p class=${changed ? "warning" : "done"} role="status">${text}, since <${Time} at=${recorded.since} />.${!recorded.is_complete && " Only the tools called most were compared."}</p>
+    ${changed > 0 && html`<${Table} caption="Recorded calls that would have been decided otherwise, most frequent first" columns=${RECORDED_COLUMNS} rows=${examples} rowKey=${(row) => `${row.connector_id} ${row.tool} ${row.decided}`} empty="" />`}`;
+}
+
 function Preview({ preview }) {
-  const changes = preview.connectors.flatMap((each) => each.tools.map((tool) => ({ connector: each.connector_id, ...tool })));
+  const changes = preview.connectors.flatMap((each) => each.tools.map((tool) => ({ connector_id: each.connector_id, ...tool })));
   const wider = changes.filter((each) => each.after === "allow").length;
   return html`<section aria-label="Preview">
     <h3>What saving would change</h3>
     <p class=${changes.length ? "warning" : "done"} role="status">${changes.length ? `${changes.length} decisions change, ${wider} of them to allow.` : "No decision changes."}</p>
-    <${Table} caption="Decisions that change, one name for each pattern" columns=${CHANGE_COLUMNS} rows=${changes} rowKey=${(row) => `${row.connector} ${row.tool}`} empty="No decision changes." />
+    <${Table} caption="Decisions that change, one name for each pattern" columns=${CHANGE_COLUMNS} rows=${changes} rowKey=${(row) => `${row.connector_id} ${row.tool}`} empty="No decision changes." />
+    <${Recorded} recorded=${preview.recorded} />
     <div class="columns">
       <${Table} caption="Rules added" columns=${RULE_COLUMNS} rows=${preview.added} rowKey=${ruleKey} empty="No rules are added." />
       <${Table} caption="Rules removed" columns=${RULE_COLUMNS} rows=${preview.removed} rowKey=${ruleKey} empty="No rules are removed." />
@@ -62,6 +79,7 @@ export function RuleEditor({ agent, rules, version, saved }) {
 function Editor({ agent, rules, version, saved }) {
   const [draft, setDraft] = useState(rules);
   const [preview, setPreview] = useState(null);
+  const [days, setDays] = useState("7");
   const known = options(useList("connectors"));
   const others = [...new Set(draft.map((rule) => rule.connector_id))].filter((id) => id && !known.some((each) => each.value === id));
   const connectors = [...known, ...others.map((id) => ({ value: id, label: `${id.slice(0, 8)}…` }))];
@@ -69,13 +87,13 @@ function Editor({ agent, rules, version, saved }) {
   const emptied = [...new Set(rules.map((rule) => rule.connector_id))].filter((id) => !draft.some((rule) => rule.connector_id === id));
   const body = { rules: draft };
   const previewing = useAction(async () => {
-    const answer = await call("POST", `${path}/preview`, { body, ifMatch: version });
+    const answer = await call("POST", `${path}/preview`, { body, query: { days }, ifMatch: version });
     setPreview(answer.data);
     return answer;
   });
   const saving = useAction(() => call("PUT", path, { body, ifMatch: preview.version }), saved);
   // A preview is of one draft; another draft needs another.
-  useEffect(() => setPreview(null), [draft]);
+  useEffect(() => setPreview(null), [draft, days]);
   const change = (index, values) => setDraft(draft.map((rule, at) => (at === index ? { ...rule, ...values } : rule)));
   const show = (event) => {
     event.preventDefault();
@@ -87,6 +105,7 @@ function Editor({ agent, rules, version, saved }) {
       change=${(values) => change(index, values)} remove=${() => setDraft(draft.filter((_, at) => at !== index))} />`)}
     ${emptied.length > 0 && draft.length > 0 && html`<p class="warning">A batch leaves connectors alone that it doesn't name. To remove the last rule of ${emptied.map((id) => html`<${Named} kind="connectors" id=${id} plain=${true} /> `)}, use Remove these rules above.</p>`}
     ${draft.length === 0 && html`<p class="warning">Without rules, every tool of this agent is denied.</p>`}
+    <${Field} label="Compare recorded calls of the past" value=${days} onValue=${setDays} choices=${DAYS} any=${null} />
     <p class="buttons">
       <button type="button" class="quiet" disabled=${draft.length >= RULES_MAX} onClick=${() => setDraft([...draft, { connector_id: draft.at(-1)?.connector_id ?? "", tool_pattern: "", stance: "ask" }])}>Add a rule</button>
       <button type="submit" disabled=${previewing.busy}>${previewing.busy ? "Working …" : "Preview"}</button>

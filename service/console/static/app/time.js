@@ -61,6 +61,29 @@ function inZone([year, month, day, hour, minute, second]) {
   return new Date(guess).toISOString();
 }
 
+// Return { sent, wrong }: the window of a query's `from` and `until`, and what is no time.
+export function windowOf(query) {
+  const sent = {};
+  const wrong = [];
+  for (const [name, parameter] of [["from", "start_time"], ["until", "end_time"]]) {
+    const moment = parseMoment(query[name]);
+    if (moment === null || /^\d+$/.test(moment ?? "")) wrong.push(query[name]);
+    else sent[parameter] = moment;
+  }
+  return { sent, wrong };
+}
+
+export const WrongTimes = ({ wrong }) =>
+  wrong.map((text) => html`<p class="warning" role="alert">“<bdi>${text}</bdi>” is no time: write 2026-05-31, or 2026-05-31 14:00.</p>`);
+
+// How long until a time, in words.
+export function left(at, now = Date.now()) {
+  const seconds = Math.round((Date.parse(at) - now) / 1000);
+  if (seconds <= 0) return "over";
+  if (seconds < 120) return `${seconds} s left`;
+  return seconds < 7200 ? `${Math.round(seconds / 60)} min left` : `${Math.round(seconds / 3600)} h left`;
+}
+
 export const ago = (ms) => {
   const seconds = Math.max(0, Math.round(ms / 1000));
   if (seconds < 120) return `${seconds} s ago`;

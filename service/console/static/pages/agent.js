@@ -1,16 +1,16 @@
 // One agent: who manages it, what it may call, and changing its rules.
 import { Confirmed, FormDialog } from "../app/actions.js";
 import { call } from "../app/api.js";
-import { Matrix, RuleTables } from "../app/decisions.js";
+import { Matrix, RestoreRules, RuleTables } from "../app/decisions.js";
 import { forgetNames } from "../app/names.js";
 import { Badge, Facts, Field, NotOffered, Page, Reading } from "../app/parts.js";
 import { People } from "../app/people.js";
 import { useRead } from "../app/reads.js";
 import { link } from "../app/route.js";
 import { RuleEditor } from "../app/rule_editor.js";
-import { RestoreRules } from "../app/rule_restore.js";
 import { isSuperuser, seesEverything, useMe } from "../app/me.js";
 import { Time } from "../app/time.js";
+import { AgentTokens } from "../app/tokens.js";
 import { html, useState } from "../app/ui.js";
 
 function Edit({ agent, changed }) {
@@ -49,6 +49,7 @@ export default function Agent({ id, query }) {
         ["Registered", html`<${Time} at=${agent.created_at} />`],
         ["Last change", html`<${Time} at=${agent.updated_at} />`],
         ["Description", agent.description || undefined],
+        ["Calls", html`<a href=${link("calls", { agent_id: id })}>of this agent</a>`],
         ["Sessions", html`<a href=${link("sessions", { agent_id: id })}>of this agent</a>`],
         ["History", seesEverything(me) ? html`<a href=${link("audit", { resource: id })}>in the audit trail</a>` : undefined],
       ]} />
@@ -64,5 +65,6 @@ export default function Agent({ id, query }) {
       <${RuleTables} agent=${id} read=${rules} may=${manages && active} changed=${changed} />
       ${active && html`<${RuleEditor} agent=${id} rules=${rules.data.rules} version=${rules.data.version} saved=${changed} />`}
       ${manages && active && html`<${RestoreRules} agent=${id} version=${rules.data.version} restored=${changed} />`}`}<//>
+    ${agent && html`<${AgentTokens} agent=${id} may=${manages} active=${active} />`}
   <//>`;
 }

@@ -2,8 +2,8 @@
 import { Confirmed, FormDialog } from "../app/actions.js";
 import { call } from "../app/api.js";
 import { Exposure } from "../app/exposure.js";
-import { Named, forgetNames, options, useList } from "../app/names.js";
-import { Badge, Facts, Field, NotOffered, Page, Paging, Reading, Stance, Table } from "../app/parts.js";
+import { Named, OF_AGENT, forgetNames, options, useList } from "../app/names.js";
+import { Badge, Facts, Field, NotOffered, Page, Paging, RULE, Reading, Table } from "../app/parts.js";
 import { useRead } from "../app/reads.js";
 import { go, link } from "../app/route.js";
 import { isSuperuser, seesEverything, useMe } from "../app/me.js";
@@ -45,7 +45,7 @@ function Grant({ connector, changed }) {
 
 function Grants({ connector, may, changed }) {
   const columns = [
-    { label: "Agent", cell: (row) => html`<${Named} kind="agents" id=${row.agent_id} />` },
+    OF_AGENT,
     { label: "State", cell: (row) => html`<${Badge} kind=${row.state === "granted" ? "allow" : "ask"}>${row.state === "granted" ? "✓ granted" : `? waits for the ${row.awaiting}`}<//>` },
     may && { label: "Change", cell: (row) => html`<${Confirmed} label="Revoke" title="Revoke this grant?" danger=${true} after=${changed}
       perform=${() => call("DELETE", `/api/mcp/connectors/${connector.id}/grants/agents/${row.agent_id}`, { ifMatch: connector.version })}>
@@ -54,16 +54,10 @@ function Grants({ connector, may, changed }) {
   return html`<${Table} caption="Agents with a grant or an offer" columns=${columns} rows=${connector.grants} rowKey=${(row) => row.agent_id} empty="No agent that you may see holds it." />`;
 }
 
-const RULES = [
-  { label: "Agent", cell: (row) => html`<${Named} kind="agents" id=${row.agent_id} />` },
-  { label: "Pattern", cell: (row) => html`<code>${row.tool_pattern}</code>` },
-  { label: "Stance", cell: (row) => html`<${Stance} stance=${row.stance} />` },
-];
-
 function Rules({ id, after }) {
   const read = useRead(`/api/mcp/connectors/${id}/tools`, { limit: 100, after });
   return html`<h2>Rules of all agents</h2><${Reading} read=${read}>${() => html`
-    <${Table} caption="Rules for this connector" hideCaption=${true} columns=${RULES} rows=${read.data.rules} rowKey=${(row) => `${row.agent_id} ${row.tool_pattern}`} empty="No agent has rules for it." />
+    <${Table} caption="Rules for this connector" hideCaption=${true} columns=${[OF_AGENT, ...RULE]} rows=${read.data.rules} rowKey=${(row) => `${row.agent_id} ${row.tool_pattern}`} empty="No agent has rules for it." />
     <${Paging} path=${["connectors", id]} shown=${read.data.rules.length} next=${read.data.end_cursor} />`}<//>`;
 }
 
@@ -88,6 +82,10 @@ export default function Connector({ id, query }) {
         ["Public since", connector.public_since ? html`<${Time} at=${connector.public_since} />, by <${Named} kind="users" id=${connector.made_public_by} plain=${true} />` : undefined],
         ["Owner", html`<${Named} kind="users" id=${connector.owner_id} />`],
         ["Offered to", connector.offered_owner_id ? html`<${Named} kind="users" id=${connector.offered_owner_id} />` : undefined],
+        ["Tools", html`<a href=${link(["definitions", id])}>as accepted and as listed now</a>`],
+        ["Calls", html`<a href=${link("calls", { connector_id: id })}>of its tools</a>`],
+        ["Gateway", html`<code>${connector.slug}</code>, recorded ${connector.record_mode === "strict" ? "before each call" : "in batches"}`],
+        ["Credential", connector.credential ? html`the secret <code>${connector.credential.secret_name ?? `mcp.${id}`}</code> of ${connector.credential.whose === "owner" ? "its owner" : "the calling user"}` : undefined],
         ["URL", html`<code>${connector.url}</code>`],
         ["Description", connector.description || undefined],
         ["Last change", html`<${Time} at=${connector.updated_at} />`],

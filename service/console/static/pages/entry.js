@@ -8,8 +8,7 @@ import { link } from "../app/route.js";
 import { Sentence } from "../app/sentence.js";
 import { Time } from "../app/time.js";
 import { html, useEffect, useState } from "../app/ui.js";
-
-const asText = (value) => (typeof value === "string" ? value : JSON.stringify(value, null, 1));
+import { asText } from "../app/visible.js";
 
 const CHANGE_COLUMNS = [
   { label: "Field", cell: (change) => html`<code>${change.path}</code>` },

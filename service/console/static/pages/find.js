@@ -15,6 +15,7 @@ function placesOf(text, all) {
     places.push(
       { label: "Agent", page: ["agents", text], path: `/api/catalog/agents/${id}` },
       { label: "Connector", page: ["connectors", text], path: `/api/mcp/connectors/${id}` },
+      { label: "Tool call", page: ["calls", text], path: `/api/mcp/calls/${id}` },
       { label: "User", page: ["users", text], path: `/api/users/${id}` },
     );
   }

@@ -1,17 +1,13 @@
 // What operators watch: readiness, followers with their lag, relay, checkpoints.
 import { number, plural } from "../app/format.js";
+import { Refreshing } from "../app/live.js";
 import { useMetrics } from "../app/metrics.js";
-import { Badge, Failure, Page, Reading, Table } from "../app/parts.js";
+import { Badge, Card, Failure, Page, Reading, Table } from "../app/parts.js";
 import { useRead } from "../app/reads.js";
 import { Time, duration } from "../app/time.js";
-import { html, useEffect, useState } from "../app/ui.js";
+import { html, useState } from "../app/ui.js";
 
-const EVERY_MS = 5000;
 const RELAY = "relay";
-
-function Card({ title, state, children }) {
-  return html`<section class="card ${state ?? ""}"><h2>${title}</h2>${children}</section>`;
-}
 
 const MEANING = {
   ready: "Every request can be answered.",
@@ -78,13 +74,8 @@ export default function Operation() {
   const [on, setOn] = useState(false);
   const read = useRead("/readyz");
   const metrics = useMetrics(read.readAt);
-  useEffect(() => {
-    if (!on) return undefined;
-    const timer = setInterval(read.refresh, EVERY_MS);
-    return () => clearInterval(timer);
-  }, [on, read.refresh]);
   return html`<${Page} title="Operation" lead="Whether the service can answer, and how far its followers are. Relay and checkpoints are those of the process that answered.">
-    <p class="buttons"><button type="button" class=${on ? "" : "quiet"} aria-pressed=${on ? "true" : "false"} onClick=${() => setOn(!on)}>${on ? "❚❚ Stop refreshing" : "▶ Refresh every 5 s"}</button></p>
+    <${Refreshing} on=${on} setOn=${setOn} read=${read} />
     <${Reading} read=${read} what="Reading the state">${() => html`<${Whole} data=${read.data} metrics=${metrics} />`}<//>
   <//>`;
 }

@@ -1,17 +1,16 @@
 // What needs a hand, at first sight.
+import { useMayDecide } from "../app/approvals.js";
+import { ToolName, refusalOf } from "../app/calls.js";
 import { number, money, plural } from "../app/format.js";
-import { Badge, Page, Reading } from "../app/parts.js";
+import { Named } from "../app/names.js";
+import { Badge, Card, Page, Reading } from "../app/parts.js";
 import { useRead } from "../app/reads.js";
 import { link } from "../app/route.js";
 import { seesEverything, useMe } from "../app/me.js";
-import { Time } from "../app/time.js";
+import { Time, left } from "../app/time.js";
 import { html, useMemo } from "../app/ui.js";
 
 const HOUR_MS = 3_600_000;
-
-function Card({ title, href, state, children }) {
-  return html`<section class="card ${state ?? ""}"><h2>${href ? html`<a href=${href}>${title}</a>` : title}</h2>${children}</section>`;
-}
 
 function Service({ read }) {
   const { status, followers = [], log_check: check } = read.data ?? {};
@@ -43,6 +42,28 @@ function Today() {
     <${Reading} read=${read}>${() => html`<p class="figure">${row ? money(row.cost, row.currency) : "0.00 USD"}</p>
       <p>${row ? `${plural(row.turns, "turn")}, ${number(row.known_token_usage.total)} tokens${row.turns_with_error ? `, ${plural(row.turns_with_error, "turn")} failed` : ""}` : "No turns yet."}
       ${row?.turns_without_price > 0 && ` ${plural(row.turns_without_price, "turn")} without a price.`}</p>`}<//>
+  <//>`;
+}
+
+function Waiting() {
+  const may = useMayDecide();
+  const read = useRead("/api/mcp/approvals", { state: "pending", limit: 100 });
+  const found = read.data?.approvals ?? [];
+  const mine = found.filter((each) => may(each));
+  return html`<${Card} title="Approvals waiting" href=${link("approvals")} state=${read.data && (mine.length ? "bad" : found.length ? "warn" : "good")}>
+    <${Reading} read=${read}>${() => html`<p class="figure">${found.length}${read.data.end_cursor ? "+" : ""}</p>
+      ${found.length > 0 && html`<p>${mine.length ? `${mine.length} for you to decide` : "none for you to decide"}</p>`}
+      <ul class="plain">${(mine.length ? mine : found).slice(-3).reverse().map((each) => html`<li><a href=${link(["approvals", each.agent_id, each.id])}><${ToolName} name=${each.tool} /></a> by <${Named} kind="agents" id=${each.agent_id} plain=${true} />, ${left(each.expires_at)}</li>`)}</ul>`}<//>
+  <//>`;
+}
+
+function RefusedCalls({ since }) {
+  const read = useRead("/api/mcp/calls", { decision: "refused", start_time: since, limit: 100 });
+  const found = read.data?.calls ?? [];
+  const count = found.reduce((sum, each) => sum + each.times, 0);
+  return html`<${Card} title="Refused tool calls, last hour" href=${link("calls", { decision: "refused" })} state=${read.data && (count ? "warn" : "good")}>
+    <${Reading} read=${read}>${() => html`<p class="figure">${number(count)}${read.data.end_cursor ? "+" : ""}</p>
+      <ul class="plain">${found.slice(0, 3).map((each) => html`<li><a href=${link(["calls", each.id])}>${each.tool === null ? "unknown tool" : html`<${ToolName} name=${each.tool} />`}</a>${each.tool !== null && `: ${refusalOf(each)}`}</li>`)}</ul>`}<//>
   <//>`;
 }
 
@@ -81,6 +102,8 @@ export default function Overview() {
     <div class="cards">
       <${Service} read=${service} />
       ${seesEverything(me) && html`<${Refusals} since=${hour} />`}
+      <${Waiting} />
+      <${RefusedCalls} since=${hour} />
       <${FailedSessions} since=${day} />
       <${Offers} />
       <${Today} />

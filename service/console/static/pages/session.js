@@ -1,4 +1,5 @@
 // One session: its turns with texts, and its cost over time.
+import { CallTable } from "../app/calls.js";
 import { Chart } from "../app/chart.js";
 import { exactMoney, number } from "../app/format.js";
 import { Named } from "../app/names.js";
@@ -42,6 +43,16 @@ const COST_COLUMNS = [
   { label: "Cost so far", number: true, cell: ({ total, turn }) => exactMoney(total, turn.currency) },
 ];
 
+const CALLS_MAX = 100;
+
+// Those whose client named the session.
+function ToolCalls({ id }) {
+  const read = useRead("/api/mcp/calls", { session_id: id, limit: CALLS_MAX });
+  return html`<h2>Tool calls</h2>
+    <${Reading} read=${read} what="Reading tool calls">${() => html`<${CallTable} calls=${read.data.calls} empty="No tool call through the gateway named this session." />
+      ${read.data.end_cursor && html`<p><a href=${link("calls", { session_id: id })}>All of them</a></p>`}`}<//>`;
+}
+
 function Text({ label, text, truncated }) {
   const words = text === null || text === undefined ? html`<em>none recorded, or its key was destroyed</em>` : html`<bdi>${text}</bdi>`;
   return html`<div class="text"><h4>${label}</h4><p>${words}${truncated && html` <em>(cut at 64 KiB)</em>`}</p></div>`;
@@ -79,6 +90,6 @@ export default function Session({ id, query }) {
         ${offset > 0 && html`<a href=${link(["sessions", id], { ...query, offset: Math.max(0, offset - PAGE) })}>Earlier turns</a>`}
         ${offset + turns.length < total && html`<a href=${link(["sessions", id], { ...query, offset: offset + PAGE })}>Later turns</a>`}
       </nav>
-      `}<//>
+      <${ToolCalls} id=${id} />`}<//>
   <//>`;
 }

@@ -1,17 +1,17 @@
 // Sessions with their cost, tokens and errors.
 import { money, number, plural } from "../app/format.js";
-import { Named, options, useList } from "../app/names.js";
+import { Named, OF_AGENT, options, useList } from "../app/names.js";
 import { Badge, Cut, Filters, Page, Paging, Reading, Table } from "../app/parts.js";
 import { useRead } from "../app/reads.js";
 import { link } from "../app/route.js";
-import { Time, duration, parseMoment } from "../app/time.js";
+import { Time, WrongTimes, duration, windowOf } from "../app/time.js";
 import { html } from "../app/ui.js";
 
 const LIMITS = ["25", "50", "100"];
 
 const COLUMNS = [
   { label: "Start", sort: (row) => row.start_time, cell: (row) => html`<a href=${link(["sessions", row.session_id])}><${Time} at=${row.start_time} /></a>` },
-  { label: "Agent", cell: (row) => html`<${Named} kind="agents" id=${row.agent_id} />` },
+  OF_AGENT,
   { label: "User", cell: (row) => html`<${Named} kind="users" id=${row.user_id} plain=${true} />` },
   { label: "State", cell: (row) => (row.num_traces_with_error > 0 ? html`<${Badge} kind="deny">✕ ${row.num_traces_with_error} failed<//>` : row.has_ended ? html`<${Badge} kind="plain">ended<//>` : html`<${Badge} kind="allow">open<//>`) },
   { label: "Turns", number: true, sort: (row) => row.num_traces, cell: (row) => number(row.num_traces) },
@@ -31,9 +31,9 @@ function Totals({ sessions }) {
 export default function Sessions({ query }) {
   const agents = useList("agents");
   const users = useList("users");
-  const read = useRead("/api/observability/session/list", {
-    start_time: parseMoment(query.from) ?? undefined,
-    end_time: parseMoment(query.until) ?? undefined,
+  const { sent, wrong } = windowOf(query);
+  const read = useRead(wrong.length ? null : "/api/observability/session/list", {
+    ...sent,
     agent_id: query.agent_id,
     user_id: query.user_id,
     has_error: query.has_error,
@@ -52,10 +52,11 @@ export default function Sessions({ query }) {
   ].filter(Boolean);
   return html`<${Page} title="Sessions" lead="Conversations with agents, newest start first. Times are as in 2026-05-31 14:00, in the chosen zone.">
     <${Filters} fields=${fields} />
-    <${Reading} read=${read} what="Reading sessions">${() => html`
+    <${WrongTimes} wrong=${wrong} />
+    ${wrong.length === 0 && html`<${Reading} read=${read} what="Reading sessions">${() => html`
       <${Table} caption="Sessions" hideCaption=${true} columns=${COLUMNS} rows=${read.data.sessions}
         empty="No session was active in this window. Sessions are recorded by the program that runs the agents, or sent as OpenTelemetry traces to /v1/traces." />
       ${read.data.sessions.length > 0 && html`<${Totals} sessions=${read.data.sessions} />`}
-      <${Paging} path="sessions" shown=${read.data.sessions.length} next=${read.data.pagination.has_next_page ? read.data.pagination.end_cursor : null} />`}<//>
+      <${Paging} path="sessions" shown=${read.data.sessions.length} next=${read.data.pagination.has_next_page ? read.data.pagination.end_cursor : null} />`}<//>`}
   <//>`;
 }

@@ -5,7 +5,8 @@ import { Badge, Facts, Field, NotOffered, Page, Paging, Reading, Table } from ".
 import { useRead } from "../app/reads.js";
 import { link } from "../app/route.js";
 import { isSuperuser, seesEverything, useMe } from "../app/me.js";
-import { Time, parseMoment } from "../app/time.js";
+import { Time } from "../app/time.js";
+import { FreshToken, IssueToken, tokenState } from "../app/tokens.js";
 import { html, useState } from "../app/ui.js";
 import { ROLES, stateOf } from "./users.js";
 
@@ -29,26 +30,23 @@ function State({ user, self, changed }) {
       <p>Their key is destroyed: their name, their secret values and the texts of their sessions become unreadable for good. This can't be undone.</p><//>`}</p>`;
 }
 
-function Issue({ user, issued }) {
-  const [label, setLabel] = useState("");
-  const [until, setUntil] = useState("");
-  const perform = async () => {
-    const expires = parseMoment(until);
-    // Nobody gets a token without an end because of a slip.
-    if (expires === null || /^\d+$/.test(expires ?? "")) throw new Error("The end of a token is a time, such as 2030-01-31 18:00");
-    return call("POST", `/api/users/${user.id}/tokens`, { body: { label: label.trim(), ...(expires ? { expires_at: expires } : {}) } });
-  };
-  return html`<${FormDialog} label="Issue a token" submit="Issue" perform=${perform} after=${issued}>
-    <${Field} label="Label" value=${label} onValue=${setLabel} required=${true} maxlength="128" help="What it is for" />
-    <${Field} label="Valid until" value=${until} onValue=${setUntil} placeholder="until it is revoked" help="As in 2030-01-31 18:00" />
-  <//>`;
+// The key of a user, which superusers and the user themself may destroy.
+function Key({ user, self, changed }) {
+  const whose = self ? "your" : "their";
+  if (user.name === null) return html`<h2>Key</h2><p>It is destroyed.</p>`;
+  return html`<h2>Key</h2>
+    <p class="meta">It encrypts ${whose} name, ${whose} secret values, the texts of ${whose} sessions, and the arguments of calls that wait for an approval.</p>
+    <p class="buttons"><${Confirmed} label="Destroy the key" title="Destroy ${whose} key for good?" confirm="Destroy it for good" danger=${true} after=${changed} perform=${() => call("DELETE", `/api/users/${user.id}/key`)}>
+      <p>Lost for good, here and in every backup of the log:</p>
+      <ul><li>${whose} name;</li><li>all values of ${whose} secrets, so that tools which need them stop working;</li><li>the texts of ${whose} sessions, in and out;</li><li>the arguments of calls that wait for an approval.</li></ul>
+      <p>Kept: what was done, when and by which id, tokens and costs. Nothing can be encrypted for ${self ? "you" : "them"} again; ${whose} tokens go on working. This can't be undone.</p><//></p>`;
 }
 
 function Tokens({ user, may, query, changed }) {
   const read = useRead(`/api/users/${user.id}/tokens`, { limit: 50, after: query.after });
   const [fresh, setFresh] = useState(null);
   const now = Date.now();
-  const state = (row) => (row.revoked_at ? "revoked" : row.expires_at && Date.parse(row.expires_at) < now ? "expired" : "valid");
+  const state = (row) => tokenState(row, now);
   const columns = [
     { label: "Label", cell: (row) => html`<bdi>${row.label}</bdi>` },
     { label: "State", cell: (row) => html`<${Badge} kind=${state(row) === "valid" ? "allow" : "plain"}>${state(row)}<//>` },
@@ -58,8 +56,8 @@ function Tokens({ user, may, query, changed }) {
     may && { label: "Change", cell: (row) => (state(row) !== "valid" ? "–" : html`<${Confirmed} label="Revoke" title="Revoke this token?" danger=${true} after=${() => read.refresh()} perform=${() => call("DELETE", `/api/users/${user.id}/tokens/${row.id}`)}><p>Whoever uses it is refused from the next request on; a browser that signed in with it is signed out.</p><//>`) },
   ].filter(Boolean);
   return html`<h2>Tokens</h2>
-    ${may && html`<p class="buttons"><${Issue} user=${user} issued=${(answer) => { setFresh(answer.data.token); read.refresh(); changed(); }} /></p>`}
-    ${fresh && html`<div class="warning" role="status"><p>The new token, shown this once: <code>${fresh}</code></p><button type="button" class="quiet" onClick=${() => setFresh(null)}>I have kept it</button></div>`}
+    ${may && html`<p class="buttons"><${IssueToken} path=${`/api/users/${user.id}/tokens`} issued=${(answer) => { setFresh(answer.data.token); read.refresh(); changed(); }} /></p>`}
+    ${fresh && html`<${FreshToken} token=${fresh} kept=${() => setFresh(null)} />`}
     <${Reading} read=${read} what="Reading tokens">${() => html`<${Table} caption="Tokens, latest first" hideCaption=${true} columns=${columns} rows=${read.data.tokens} empty="No tokens." />
       <${Paging} path=${["users", user.id]} shown=${read.data.tokens.length} next=${read.data.end_cursor} />`}<//>`;
 }
@@ -80,6 +78,7 @@ export default function User({ id, query }) {
         ["History", seesEverything(me) ? html`<a href=${link("audit", { actor: id })}>what they did</a>` : undefined],
       ]} />
       ${isSuperuser(me) && !user.is_erased ? html`<${State} key=${user.version} user=${user} self=${me.id === id} changed=${changed} /><h2>Roles</h2><${Roles} user=${user} self=${me.id === id} changed=${changed} />` : html`<${NotOffered} what="Changing this user" reason=${user.is_erased ? "they are erased" : "for superusers"} />`}
-      <${Tokens} user=${user} may=${(isSuperuser(me) || me.id === id) && !user.is_erased} query=${query} changed=${changed} />`}<//>
+      <${Tokens} user=${user} may=${(isSuperuser(me) || me.id === id) && !user.is_erased} query=${query} changed=${changed} />
+      ${(isSuperuser(me) || me.id === id) && !user.is_erased && html`<${Key} user=${user} self=${me.id === id} changed=${changed} />`}`}<//>
   <//>`;
 }
