@@ -22,7 +22,8 @@ APPEND = """
            replayed_requests, replayed_answers, replayed_positions
       FROM events.append(
            %b::uuid,
-           %b::int[], %b::uuid[], %b::bigint[],
+           %b::uuid[], %b::bigint[],
+           %b::int[], %b::int[],
            %b::int[], %b::uuid[], %b::bigint[], %b::text[], %b::bytea[],
            %b::uuid[], %b::text[],
            %b::int[], %b::bytea[], %b::bytea[], %b::bytea[],
@@ -50,14 +51,16 @@ class BatchResult:
 
 def arguments(epoch: UUID, batch: Sequence[Append]) -> list[Any]:
     """Return the arguments of ``events.append`` for commands decided in an epoch."""
-    reads: tuple[list[int], list[UUID], list[int]] = ([], [], [])
+    # Commands of one batch read the same callers, tokens and connectors.
+    reads: dict[tuple[UUID, int], int] = {}
+    readers: tuple[list[int], list[int]] = ([], [])
     events: tuple[list[Any], ...] = ([], [], [], [], [])
     receipts: tuple[list[Any], ...] = ([], [], [], [])
     sealed: tuple[list[Any], ...] = ([], [], [], [])
     for number, command in enumerate(batch, start=1):
-        reads[0].extend([number] * len(command.reads))
-        reads[1].extend(command.reads)
-        reads[2].extend(command.reads.values())
+        for read in command.reads.items():
+            readers[0].append(number)
+            readers[1].append(reads.setdefault(read, len(reads) + 1))
         for event in command.events:
             events[0].append(number)
             events[1].append(event.originator_id)
@@ -76,9 +79,9 @@ def arguments(epoch: UUID, batch: Sequence[Append]) -> list[Any]:
             sealed[3].append(value.sealed)
     return [
         epoch,
-        ints(reads[0]),
-        uuids(reads[1]),
-        bigints(reads[2]),
+        uuids([aggregate_id for aggregate_id, _ in reads]),
+        bigints([version for _, version in reads]),
+        *map(ints, readers),
         ints(events[0]),
         uuids(events[1]),
         bigints(events[2]),

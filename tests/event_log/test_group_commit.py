@@ -1,7 +1,7 @@
 """Many commands in one commit, each for itself."""
 
 import asyncio
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import psycopg
 import pytest
@@ -61,6 +61,39 @@ async def test_a_conflict_harms_no_neighbour(log: EventLog) -> None:
     assert isinstance(conflict, VersionConflictError)
     assert (position(before), position(after)) == (3, 4)
     assert await entries(log, ledger_id) == ["first"]
+
+
+async def test_all_commands_that_share_a_moved_fact_are_refused_and_no_other(
+    log: EventLog,
+) -> None:
+    moving, standing = await open_ledger(log, "moves"), await open_ledger(log, "stands")
+
+    async def reading(fact_id: UUID, name: str) -> Append:
+        async def decide(work: UnitOfWork) -> None:
+            await work.load(Ledger, fact_id)
+            work.save(Ledger(name=name))
+
+        return await decided(log, decide)
+
+    stale = [await reading(moving, f"stale {number}") for number in range(2)]
+    await enter(log, moving, "moved")
+    # Of one fact, the batch has the version of before and the one of now.
+    current = [await reading(moving, "current"), await reading(standing, "other")]
+
+    outcomes = await asyncio.gather(
+        log.append(stale[0]),
+        log.append(current[0]),
+        log.append(stale[1]),
+        log.append(current[1]),
+        return_exceptions=True,
+    )
+
+    refused = [isinstance(outcome, VersionConflictError) for outcome in outcomes]
+    assert refused == [True, False, True, False]
+    assert [position(outcomes[1]), position(outcomes[3])] == [4, 5]
+    assert (await log.head()).position == 5
+    # The head counts on from what was appended.
+    assert position(await log.append(new_ledger(log))) == 6
 
 
 async def test_what_was_only_read_is_checked_too(log: EventLog) -> None:

@@ -72,6 +72,7 @@ FORBIDDEN_TO_A_READER = [
         "SELECT events.append(gen_random_uuid(), '{}','{}','{}','{}','{}','{}','{}',"
         "'{}','{}','{}','{}','{}','{}','{}','{}','{}','{}','{}')"
     ),
+    "SELECT events.append(gen_random_uuid(), " + ", ".join(19 * ["'{}'"]) + ")",
 ]
 
 
