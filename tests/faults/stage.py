@@ -34,7 +34,8 @@ START_TIMEOUT_S = 300.0
 class Cast:
     """How many processes of each kind there are.
 
-    ``bugs`` names, for a kind, a bug that its processes are run with.
+    ``bugs`` names, for a kind, a bug that its processes are run with; ``settings``
+    are those of the APIs.
     ``data`` is where PostgreSQL's files stand, if not in the stage's folder.
     """
 
@@ -45,6 +46,7 @@ class Cast:
     connectors: int = 3
     secrets: int = 6
     bugs: dict[str, str] = field(default_factory=dict)
+    settings: dict[str, str] = field(default_factory=dict)
     with_clock: bool = False
     data: Path | None = None
 
@@ -182,17 +184,19 @@ async def set_up(cast: Cast, *, broker: Broker | None = None) -> AsyncIterator[S
 def _engage(stage: Stage) -> None:
     cast = stage.cast
     through_proxy = stage.proxy.url(stage.server.url)
-    clock: dict[str, str] = {}
+    settings = {**cast.settings}
     if cast.with_clock:
         stage.clock.write_text("+0\n")
-        clock = {
+        settings |= {
             "LD_PRELOAD": libfaketime(),
             "FAKETIME_TIMESTAMP_FILE": str(stage.clock),
             "FAKETIME_NO_CACHE": "1",
             "FAKETIME_DONT_FAKE_MONOTONIC": "1",
         }
     for number in range(cast.apis):
-        stage.apis.append(_program(stage, "api", number, through_proxy, settings=clock))
+        stage.apis.append(
+            _program(stage, "api", number, through_proxy, settings=settings)
+        )
     for number in range(cast.followers):
         stage.followers.append(_program(stage, "followers", number, stage.url))
     kafka = stage.kafka

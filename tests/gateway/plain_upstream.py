@@ -1,7 +1,7 @@
 """A stateless MCP server whose answers to tools/call a test writes itself."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,9 +16,13 @@ Answer = Callable[[web.Request, dict[str, Any]], Awaitable[web.StreamResponse]]
 
 @dataclass
 class PlainUpstream:
-    """``requests`` are the tools/call that it got; ``left`` is set when one left."""
+    """``requests`` are the tools/call that it got; ``left`` is set when one left.
+
+    It lists ``tools``, if it has any.
+    """
 
     answer: Answer
+    tools: Sequence[str] = ()
     url: str = ""
     requests: list[tuple[dict[str, str], dict[str, Any]]] = field(default_factory=list)
     entered: asyncio.Event = field(default_factory=asyncio.Event)
@@ -30,6 +34,18 @@ class PlainUpstream:
             result = {"resultType": "complete", "supportedVersions": [STATELESS]}
             return web.json_response(
                 {"jsonrpc": "2.0", "id": body["id"], "result": result}
+            )
+        if body["method"] == "tools/list":
+            schema = {"type": "object"}
+            listed = [{"name": name, "inputSchema": schema} for name in self.tools]
+            return answered(
+                body,
+                {
+                    "resultType": "complete",
+                    "tools": listed,
+                    "ttlMs": 60_000,
+                    "cacheScope": "private",
+                },
             )
         self.requests.append((dict(request.headers), body))
         self.entered.set()
@@ -49,8 +65,10 @@ def answered(body: dict[str, Any], result: Any) -> web.Response:
 
 
 @asynccontextmanager
-async def plain_upstream(answer: Answer = hello) -> AsyncIterator[PlainUpstream]:
-    upstream = PlainUpstream(answer)
+async def plain_upstream(
+    answer: Answer = hello, *, tools: Sequence[str] = ()
+) -> AsyncIterator[PlainUpstream]:
+    upstream = PlainUpstream(answer, tools)
     app = web.Application()
     app.router.add_post("/mcp", upstream.handle)
     async with TestServer(app) as server:

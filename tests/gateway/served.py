@@ -4,10 +4,12 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any
 
 import aiohttp
 
+from service.gateway.protocol.errors import INVALID_PARAMS
 from service.gateway.protocol.revisions import (
     ACCEPT,
     CAPABILITIES_KEY,
@@ -79,7 +81,11 @@ class Agent:
 
         :raises aiohttp.ClientError: the connection broke
         """
-        meta = {REVISION_KEY: STATELESS, CAPABILITIES_KEY: {}}
+        meta = {
+            REVISION_KEY: STATELESS,
+            CAPABILITIES_KEY: {},
+            **params.get("_meta", {}),
+        }
         sent = {
             "Authorization": f"Bearer {self.token}",
             "Accept": ACCEPT,
@@ -97,13 +103,25 @@ class Agent:
                 return response.status, await response.json()
             return response.status, await response.text()
 
-    async def call(self, name: str, arguments: Any, **headers: str) -> tuple[int, Any]:
+    async def call(
+        self, name: str, arguments: Any, *, trace_id: str = ""
+    ) -> tuple[int, Any]:
+        """Call a tool; the upstream and the call's event are told the trace's id."""
         params = {"name": name, "arguments": arguments}
-        return await self.ask("tools/call", params, **headers)
+        if trace_id:
+            params["_meta"] = {"traceparent": f"00-{trace_id}-{'1' * 16}-01"}
+        return await self.ask("tools/call", params)
 
     async def listed(self) -> list[str]:
         _, message = await self.ask("tools/list", {})
         return [each["name"] for each in message["result"]["tools"]]
+
+
+def is_refused(answer: tuple[int, Any]) -> bool:
+    """Say whether the token or the tool isn't allowed, and not merely not now."""
+    status, message = answer
+    code = message.get("error", {}).get("code") if isinstance(message, dict) else None
+    return status == HTTPStatus.UNAUTHORIZED or code == INVALID_PARAMS
 
 
 def is_answered(answer: tuple[int, Any]) -> bool:
