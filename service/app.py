@@ -13,6 +13,7 @@ from projections.audit.trail.routes import routes as audit_reads
 from projections.connectors.queries import held_connectors
 from projections.connectors.routes import routes as connector_reads
 from projections.gateway.history import RecordedHistory
+from projections.gateway.queries import overdue_approvals
 from projections.gateway.routes import routes as call_reads
 from projections.health.routes import HEALTH, Health
 from projections.health.routes import routes as probes
@@ -166,6 +167,7 @@ def create_app(
         resources.key_ring,
         resources.vault,
         held_connectors=partial(held_connectors, resources.pool),
+        overdue_approvals=partial(overdue_approvals, resources.pool),
     )
     app[CALL_HISTORY] = RecordedHistory(resources.log, resources.pool)
     app[REFUSALS] = RefusalRecorder(resources.log)

@@ -480,9 +480,10 @@ class CurrencyCost(Model):
 class DecisionsDifference(Model):
     """Tools that an agent may call at only one of two positions.
 
-    The service knows no list of a connector's tools, so it tries names: those in the
-    request, and one match for each pattern of either position. A tool that differs only
-    where several patterns overlap has to be named in the request.
+    Decided by rules, grants and tool definitions, as calls are. The names are those of
+    the tools that the connector lists, those in the request, and one match for each
+    pattern of either position. Before a connector's tools were first observed, a tool
+    that differs only where several patterns overlap has to be named in the request.
     """
 
     agent_id: UUID

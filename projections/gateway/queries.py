@@ -8,7 +8,7 @@ from uuid import UUID
 from psycopg.rows import dict_row
 from typing_extensions import TypedDict
 
-from service.database import Db
+from service.database import Db, Pool
 from service.gateway.approvals.resource import ApprovalResource
 from service.tool_rules.call_history import RecordedCalls
 from service.tool_rules.decision import STANCES
@@ -87,6 +87,11 @@ RECORDED = """
      GROUP BY connector_id, tool, decided
      ORDER BY calls DESC, connector_id, tool, decided
      LIMIT %(limit)s
+"""
+OVERDUE = """
+    SELECT DISTINCT agent_id FROM read.approval
+     WHERE state IN ('pending', 'approved') AND expires_at <= %s
+     LIMIT 1000
 """
 
 Outcome = Literal[
@@ -172,6 +177,13 @@ async def approvals_seen(
     """Return approvals that a user may see, latest first."""
     given = {"caller": caller, "everything": everything, "limit": limit, **filters}
     return await _rows(db, APPROVALS, given)
+
+
+async def overdue_approvals(pool: Pool, at: datetime) -> list[UUID]:
+    """Return agents with approvals whose expiry isn't on record yet."""
+    async with pool.connection() as db:
+        cursor = await db.execute(OVERDUE, [at])
+        return [row[0] for row in await cursor.fetchall()]
 
 
 async def _rows(

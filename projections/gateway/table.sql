@@ -67,5 +67,6 @@ CREATE TABLE approval (
 );
 CREATE INDEX ON approval (agent_id, id, place);
 CREATE INDEX ON approval (connector_id, place);
+CREATE INDEX ON approval (expires_at) WHERE state IN ('pending', 'approved');
 COMMENT ON COLUMN approval.place IS 'Position of the request; the order of the list.';
 COMMENT ON COLUMN approval.version IS 'Of the event that changed it last: for If-Match.';

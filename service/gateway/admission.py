@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 from service.connectors.aggregate import Connector
 from service.event_log.unit_of_work import UnitOfWork
 from service.gateway.approvals.aggregate import PENDING_MAX, Approvals
-from service.gateway.approvals.entries import ApprovalState
+from service.gateway.approvals.entries import OPEN, ApprovalState
 from service.gateway.approvals.sealing import seal_arguments
 from service.gateway.authenticate import valid_token
 from service.gateway.calls.aggregate import ToolCall
@@ -122,7 +122,10 @@ async def admit_call(
     if isinstance(decided, Refused):
         return decided
     approval_id: UUID | None = None
+    arguments_digest = _digest(key_ring, caller, call, "").hex()
     if decided.decision.stance is Stance.ASK:
+        approval_id = await _continue(command, work, decided, arguments_digest)
+    if decided.decision.stance is Stance.ASK and approval_id is None:
         digest = _digest(key_ring, caller, call, decided.definition["digest"])
         approval_id = UUID(bytes=digest[:16], version=4)
         answer = await _use_approval(command, work, approval_id, decided.call_id)
@@ -144,11 +147,36 @@ async def admit_call(
         session_id=call.session_id,
         trace_id=call.trace_id,
         versions={**decided.versions, "tokens": token.of_version},
-        arguments_digest=_digest(key_ring, caller, call, "").hex(),
+        arguments_digest=arguments_digest,
         secret=decided.secret.used if decided.secret else None,
     )
     work.save(admitted)
     return replace(decided, call=admitted)
+
+
+async def _continue(
+    command: AdmitCall, work: UnitOfWork, decided: Admission, arguments_digest: str
+) -> UUID | None:
+    """Make the call the next round of an approved one, and return that approval's id.
+
+    None if it needs one of its own. A round is continued once, at its expected version:
+    a client that repeats its answer is asked about again.
+    """
+    if command.call.continues is None:
+        return None
+    before = await work.find(ToolCall, command.call.continues)
+    definition = decided.definition["digest"]
+    if (
+        before is None
+        or before.approval_id is None
+        or not before.is_followed_by(
+            arguments_digest=arguments_digest, definition=definition
+        )
+    ):
+        return None
+    before.continue_in(next_call_id=str(decided.call_id))
+    work.save(before)
+    return UUID(before.approval_id)
 
 
 async def _use_approval(
@@ -174,7 +202,9 @@ async def _use_approval(
             until = datetime.fromisoformat(entry["expires_at"])
             return _pending(agent_id, approval_id, until)
         case ApprovalState.EXPIRED:
-            approvals.expire(approval_id)
+            if entry["state"] in OPEN:
+                approvals.expire(approval_id)
+            approvals.tell_expiry(approval_id)
             work.save(approvals)
             return refused(RefusalReason.APPROVAL_EXPIRED)
     return refused(CLOSED[state], entry["reason"]) if state else None

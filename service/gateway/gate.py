@@ -131,7 +131,8 @@ class Call:
     ``tool`` is the upstream's own name. ``arguments`` are canonical JSON
     (:func:`service.gateway.definition.canonical_json`); they are hashed with a key, and
     sealed while a person is asked, never recorded. ``session_id`` and ``trace_id`` name
-    the session, and the trace of the turn, that the call belongs to.
+    the session, and the trace of the turn, that the call belongs to. ``continues`` is
+    the call of the round before, if a person had approved that.
     """
 
     connector_id: UUID
@@ -141,15 +142,20 @@ class Call:
     traceparent: str | None = None
     session_id: str | None = None
     trace_id: str | None = None
+    continues: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Admitted:
-    """The call may be forwarded once; ``finished`` is to be called however it ends."""
+    """The call may be forwarded once; ``finished`` is to be called however it ends.
+
+    ``is_approved``: by a person, this call or the one that it continues.
+    """
 
     call_id: UUID
     upstream: Upstream
     definition: ToolDefinition
+    is_approved: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,7 +25,11 @@ from service.gateway.admission import (
 )
 from service.gateway.approvals.aggregate import Approvals
 from service.gateway.approvals.entries import ApprovalState
-from service.gateway.approvals.expiry import ApprovalExpiry, expiring_approvals
+from service.gateway.approvals.expiry import (
+    ApprovalExpiry,
+    OverdueApprovals,
+    expiring_approvals,
+)
 from service.gateway.authenticate import authenticate_agent, valid_token
 from service.gateway.calls.aggregate import BatchedCall, FinishedCall
 from service.gateway.calls.recorder import (
@@ -70,7 +74,8 @@ HeldConnectors = Callable[[], Awaitable[Sequence[UUID]]]
 class ToolGate:
     """Decides on aggregates of the log, and records through it; implements Gate.
 
-    ``held_connectors`` returns the connectors that agents hold, from a read table.
+    ``held_connectors`` returns the connectors that agents hold, ``overdue_approvals``
+    agents with approvals that have expired; both from read tables.
     """
 
     def __init__(
@@ -80,13 +85,14 @@ class ToolGate:
         vault: Vault,
         *,
         held_connectors: HeldConnectors,
+        overdue_approvals: OverdueApprovals,
     ) -> None:
         self._log = log
         self._key_ring = key_ring
         self._vault = vault
         self._held_connectors = held_connectors
         self.recorder = CallRecorder(log)
-        self.expiry = ApprovalExpiry(log)
+        self.expiry = ApprovalExpiry(log, overdue_approvals)
         # Calls under way, by the numbers of their ids: how each is recorded.
         self._under_way: dict[int, tuple[UUID, RecordMode]] = {}
         self._lists = ToolLists(log)
@@ -152,7 +158,6 @@ class ToolGate:
         match verdict:
             case Pending():
                 count_of("pending").inc()
-                self.expiry.expect(caller.agent_id, verdict.until)
                 return verdict
             case Refused():
                 self._refusals.refused(caller, call, verdict.reason)
@@ -171,6 +176,8 @@ class ToolGate:
             call_id=verdict.call_id,
             upstream=replace(upstream_of(verdict.connector), credential=credential),
             definition=self._lists.definition(call.tool, verdict.definition),
+            is_approved=verdict.call is not None
+            and verdict.call.approval_id is not None,
         )
 
     async def answered(self, pending: Pending, timeout_s: float) -> bool:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from projections.audit.history import decisions
-from projections.audit.history.decisions import WORK_MAX, RulesAndGrants, differences
+from projections.audit.history.decisions import WORK_MAX, FactsThen, differences
 from projections.engine.authored_events import Origin
 from projections.tool_rules.origins import HoldingThen, RulesThen
 from service.errors import InvalidRequestError
@@ -22,8 +22,8 @@ patterns = st.text("ab*?", min_size=1, max_size=6)
 stances = st.dictionaries(patterns, st.sampled_from(["allow", "ask", "deny"]))
 
 
-def holding(rules: dict[str, str], *, granted: bool = True) -> RulesAndGrants:
-    return RulesAndGrants(
+def holding(rules: dict[str, str], *, granted: bool = True) -> FactsThen:
+    return FactsThen(
         RulesThen({CONNECTOR: {each: (rules[each], ORIGIN) for each in rules}}),
         {CONNECTOR: HoldingThen(granted=granted, origin=ORIGIN)},
     )

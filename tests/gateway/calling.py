@@ -38,7 +38,7 @@ async def call_without_end(gate: ToolGate, caller: Caller, connector_id: UUID) -
 async def main(database_url: str, data_dir: str, *ids: str) -> None:
     agent_id, token_id, connector_id = map(UUID, ids)
 
-    async def nothing_held() -> list[UUID]:
+    async def nothing(*_: object) -> list[UUID]:
         return []
 
     async with open_resources(database_url, Path(data_dir)) as opened:
@@ -46,7 +46,8 @@ async def main(database_url: str, data_dir: str, *ids: str) -> None:
             opened.log,
             opened.key_ring,
             opened.vault,
-            held_connectors=nothing_held,
+            held_connectors=nothing,
+            overdue_approvals=nothing,
         )
         caller = Caller(agent_id=agent_id, token_id=token_id, user_id=None)
         await asyncio.gather(

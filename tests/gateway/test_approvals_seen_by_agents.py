@@ -103,8 +103,11 @@ async def test_a_client_that_can_gets_a_link(upstream: PlainUpstream) -> None:
         state = {"requestState": result["requestState"]}
         pending = await stage.ask("tools/call", {**params, **state})
         stage.gate.approved.set()
-        again = await stage.ask("tools/call", {**params, **state})
+        answer = {"inputResponses": {"approval": {"action": "accept"}}}
+        again = await stage.ask("tools/call", {**params, **state, **answer})
 
+    ((_, forwarded),) = upstream.requests
+    assert "inputResponses" not in forwarded["params"]
     (request,) = result["inputRequests"].values()
     assert result["resultType"] == "input_required"
     assert request["params"]["mode"] == "url"

@@ -302,6 +302,16 @@ class ApprovalsExpiredV1:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalsExpiryToldV1:
+    """The agent called again and was told of the expiry; its next call asks anew."""
+
+    agent_id: str
+    approval_id: str
+    connector_id: str
+    tool: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ApprovalsUsedV1:
     """An approval was used up by a call, which the same command has admitted."""
 
@@ -748,6 +758,13 @@ class ToolCallFinishedV1:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCallContinuedV1:
+    """The upstream asked for input, which another call brings it."""
+
+    next_call_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCallBatchedV1:
     """Calls of an agent were admitted, or have ended, in the mode ``batched``."""
 
@@ -897,6 +914,7 @@ EVENT_TYPES: Final[Mapping[str, type[Any]]] = {
     "approvals.refused.v1": ApprovalsRefusedV1,
     "approvals.withdrawn.v1": ApprovalsWithdrawnV1,
     "approvals.expired.v1": ApprovalsExpiredV1,
+    "approvals.expiry_told.v1": ApprovalsExpiryToldV1,
     "approvals.used.v1": ApprovalsUsedV1,
     "approvals.arguments_read.v1": ApprovalsArgumentsReadV1,
     "audit.read.v1": AuditReadV1,
@@ -942,6 +960,7 @@ EVENT_TYPES: Final[Mapping[str, type[Any]]] = {
     "token.revoked.v1": TokenRevokedV1,
     "tool_call.admitted.v1": ToolCallAdmittedV1,
     "tool_call.finished.v1": ToolCallFinishedV1,
+    "tool_call.continued.v1": ToolCallContinuedV1,
     "tool_call.batched.v1": ToolCallBatchedV1,
     "tool_call.refused.v1": ToolCallRefusedV1,
     "tool_definitions.created.v1": ToolDefinitionsCreatedV1,

@@ -1,13 +1,14 @@
 """How an agent's decisions differ between two moments."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 from uuid import UUID
 
 from typing_extensions import TypedDict
 
 from projections.engine.authored_events import Origin
+from projections.tool_rules.definitions_then import NOT_OBSERVED, DefinitionsThen
 from projections.tool_rules.origins import HoldingThen, RulesThen
 from service.errors import InvalidRequestError
 from service.tool_rules.comparison import affected, decisions, examples
@@ -37,9 +38,10 @@ class ConnectorDifference(TypedDict):
 class DecisionsDifference(TypedDict):
     """Tools that an agent may call at only one of two positions.
 
-    The service knows no list of a connector's tools, so it tries names: those in the
-    request, and one match for each pattern of either position. A tool that differs only
-    where several patterns overlap has to be named in the request.
+    Decided by rules, grants and tool definitions, as calls are. The names are those of
+    the tools that the connector lists, those in the request, and one match for each
+    pattern of either position. Before a connector's tools were first observed, a tool
+    that differs only where several patterns overlap has to be named in the request.
     """
 
     agent_id: UUID
@@ -49,11 +51,12 @@ class DecisionsDifference(TypedDict):
 
 
 @dataclass(frozen=True, slots=True)
-class RulesAndGrants:
-    """Rules and grants of one agent at one position."""
+class FactsThen:
+    """What decides about the tools of one agent at one position, by connector."""
 
     rules: RulesThen
     held: Mapping[str, HoldingThen]
+    definitions: Mapping[str, DefinitionsThen] = field(default_factory=dict)
 
     def decisions(
         self, connector: str, tools: Iterable[str], work: Work
@@ -64,19 +67,28 @@ class RulesAndGrants:
         """
         if not self.granted(connector):
             return dict.fromkeys(tools, WITHOUT_A_MATCH)
-        return decisions(self.rules.stances(connector), tools, work)
+        stances = self.rules.stances(connector)
+        pinned = self.pinned(connector)
+        return {
+            tool: pinned.decide(stance, stances, tool)
+            for tool, stance in decisions(stances, tools, work).items()
+        }
 
     def granted(self, connector: str) -> bool:
         holding = self.held.get(connector)
         return holding is not None and holding.granted
 
-    def last_event(self, connector: str) -> Origin | None:
+    def pinned(self, connector: str) -> DefinitionsThen:
+        return self.definitions.get(connector, NOT_OBSERVED)
+
+    def last_event(self, connector: str, tool: str) -> Origin | None:
         holding = self.held.get(connector)
         origins = [
             origin
             for origin in (
                 self.rules.last_changed.get(connector),
                 holding.origin if holding else None,
+                self.pinned(connector).origin(tool),
             )
             if origin is not None
         ]
@@ -84,7 +96,7 @@ class RulesAndGrants:
 
 
 def differences(
-    before: RulesAndGrants, after: RulesAndGrants, tools: Iterable[str]
+    before: FactsThen, after: FactsThen, tools: Iterable[str]
 ) -> list[ConnectorDifference]:
     """Compare the decisions at two positions, connector by connector.
 
@@ -103,14 +115,20 @@ def differences(
 
 
 def _differences(
-    before: RulesAndGrants, after: RulesAndGrants, asked: set[str], work: Work
+    before: FactsThen, after: FactsThen, asked: set[str], work: Work
 ) -> list[ConnectorDifference]:
     found = []
     for connector in sorted({*before.rules.rules, *after.rules.rules}):
         rules = [each.rules.stances(connector) for each in (before, after)]
-        names = {*asked, *examples(*rules)}
+        pinned = [each.pinned(connector) for each in (before, after)]
+        names = {*asked, *examples(*rules), *pinned[0].tools, *pinned[1].tools}
         if before.granted(connector) and after.granted(connector):
-            names = affected(rules[0], rules[1], names, work)
+            moved = {
+                name
+                for name in names
+                if pinned[0].effect(name) != pinned[1].effect(name)
+            }
+            names = moved | affected(rules[0], rules[1], names, work)
         decided_before = before.decisions(connector, names, work)
         decided_after = after.decisions(connector, names, work)
         differing = [
@@ -118,7 +136,7 @@ def _differences(
                 tool=name,
                 before=decided_before[name],
                 after=decided_after[name],
-                changed_by=after.last_event(connector),
+                changed_by=after.last_event(connector, name),
             )
             for name in sorted(names)
             if decided_before[name] != decided_after[name]

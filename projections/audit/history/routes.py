@@ -14,7 +14,7 @@ from typing_extensions import TypedDict
 
 from projections.audit.history.decisions import (
     DecisionsDifference,
-    RulesAndGrants,
+    FactsThen,
     differences,
 )
 from projections.audit.history.exposure import Exposure, end_with_agent, exposure
@@ -26,6 +26,7 @@ from projections.audit.history.state import (
 )
 from projections.engine.snapshot import reading_log
 from projections.engine.time_travel import AsOf, as_of
+from projections.tool_rules.definitions_then import DefinitionsThen, definitions_then
 from projections.tool_rules.origins import (
     HoldingThen,
     RulesThen,
@@ -40,6 +41,7 @@ from service.database import Db
 from service.errors import MalformedRequestError, NotFoundError, Problem
 from service.event_log import reader
 from service.event_log.mapper import EventMapper
+from service.gateway.definitions.aggregate import ToolDefinitions
 from service.http.app_keys import EVENT_LOG
 from service.http.as_of import At
 from service.http.envelope import Answer
@@ -266,7 +268,8 @@ async def get_decisions_difference(
 ) -> Answer[DecisionsDifference]:
     """Compare which tools an agent may call at two positions or times.
 
-    Compares decisions, not rules. The read is recorded.
+    Compares decisions, not rules: a tool whose definition has changed, and isn't
+    accepted yet, differs as well. The read is recorded.
     """
     async with _history(request) as history:
         since, until = await history.between(query)
@@ -276,7 +279,11 @@ async def get_decisions_difference(
         # A connector can be held before its first rule, and after its last.
         connectors = {each for then in rules for each in then.rules}
         before, after = [
-            RulesAndGrants(then_rules, await _held(then, agent_id, connectors))
+            FactsThen(
+                then_rules,
+                await _held(then, agent_id, connectors),
+                await _definitions(then, connectors),
+            )
             for then, then_rules in zip((since, until), rules, strict=True)
         ]
     tools = [name for name in query.tools.split(",") if name]
@@ -300,6 +307,17 @@ async def _held(
     return {
         connector: await holding_then(
             then.events(UUID(connector)), agent_id, retirement
+        )
+        for connector in connectors
+    }
+
+
+async def _definitions(
+    then: AsOf, connectors: Iterable[str]
+) -> dict[str, DefinitionsThen]:
+    return {
+        connector: await definitions_then(
+            then.events(ToolDefinitions.id_for(UUID(connector)))
         )
         for connector in connectors
     }

@@ -30,6 +30,7 @@ class Approvals(LoggedAggregate):
     Refused = events.Refused
     Withdrawn = events.Withdrawn
     Expired = events.Expired
+    ExpiryTold = events.ExpiryTold
     Used = events.Used
     ArgumentsRead = events.ArgumentsRead
 
@@ -60,6 +61,8 @@ class Approvals(LoggedAggregate):
         if entry is None:
             return None
         state = ApprovalState(entry["state"])
+        if state is ApprovalState.EXPIRED:
+            return state
         if datetime.fromisoformat(entry["expires_at"]) > at:
             return state
         return ApprovalState.EXPIRED if state in OPEN else None
@@ -68,21 +71,10 @@ class Approvals(LoggedAggregate):
         """Return the open approvals that have expired without an event saying so."""
         return [
             UUID(each)
-            for each in self.entries
-            if self.state_of(UUID(each), at) is ApprovalState.EXPIRED
+            for each, entry in self.entries.items()
+            if entry["state"] in OPEN
+            and self.state_of(UUID(each), at) is ApprovalState.EXPIRED
         ]
-
-    @property
-    def next_expiry(self) -> datetime | None:
-        """When the first of the open approvals expires; None if there is none."""
-        return min(
-            (
-                datetime.fromisoformat(entry["expires_at"])
-                for entry in self.entries.values()
-                if entry["state"] in OPEN
-            ),
-            default=None,
-        )
 
     def is_full(self, at: datetime) -> bool:
         """Whether the agent has as many pending approvals as it may."""
@@ -169,13 +161,18 @@ class Approvals(LoggedAggregate):
         )
 
     def expire(self, approval_id: UUID) -> None:
-        """Record that an open approval has expired; it can be asked for again."""
+        """Record that an open approval has expired."""
         entry = self._open_entry(approval_id, *OPEN)
         self.trigger_event(
             self.Expired,
             **self._named(approval_id, entry),
             sealed_ids=_sealed(entry),
         )
+
+    def tell_expiry(self, approval_id: UUID) -> None:
+        """Record that the agent is told of an expiry; it can ask again."""
+        entry = self._open_entry(approval_id, ApprovalState.EXPIRED)
+        self.trigger_event(self.ExpiryTold, **self._named(approval_id, entry))
 
     def use(self, approval_id: UUID, *, call_id: UUID) -> None:
         """Use an approval up for one call.

@@ -6,7 +6,7 @@ from typing import Final
 
 from typing_extensions import TypedDict
 
-# What was refused or withdrawn stays known for the agent to be told.
+# What was refused or withdrawn, or has expired, stays known for the agent to be told.
 CLOSED_MAX: Final = 200
 
 
@@ -23,7 +23,7 @@ OPEN: Final = frozenset({ApprovalState.PENDING, ApprovalState.APPROVED})
 
 
 class ApprovalEntry(TypedDict):
-    """A request that is open, or was refused or withdrawn a short time ago.
+    """A request that is open, or was refused or withdrawn, or expired a while ago.
 
     ``version`` is the aggregate's when the entry last changed: what If-Match names.
     """
@@ -53,7 +53,10 @@ def kept_entries(
         for each, entry in reversed([*entries.items()]):
             if entry["state"] not in OPEN:
                 closed += 1
-                if closed > CLOSED_MAX or entry["expires_at"] <= at:
+                is_past = entry["expires_at"] <= at
+                # Of an expiry the agent is told, however late it calls again.
+                is_told = entry["state"] != ApprovalState.EXPIRED
+                if closed > CLOSED_MAX or (is_past and is_told):
                     continue
             yield each, entry
 

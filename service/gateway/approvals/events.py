@@ -148,16 +148,7 @@ class Withdrawn(_Decided, _Closed):
         self.change(aggregate, state="withdrawn", sealed_id=None)
 
 
-class _Removed(_OfOneApproval, _Closed):
-    def apply(self, aggregate: Any) -> None:
-        aggregate.entries = {
-            each: entry
-            for each, entry in aggregate.entries.items()
-            if each != self.approval_id
-        }
-
-
-class Expired(_Removed):
+class Expired(_OfOneApproval, _Closed):
     """An approval was neither decided on nor used in time.
 
     ``sealed_ids`` name the arguments, which the follower ``destruction`` deletes.
@@ -170,8 +161,41 @@ class Expired(_Removed):
     def sentence(self, named: Named) -> str:
         return f"let the approval of a call of {self.call(named)} expire"
 
+    def apply(self, aggregate: Any) -> None:
+        entry = aggregate.entries[self.approval_id]
+        aggregate.entries = {
+            **aggregate.entries,
+            self.approval_id: {
+                **entry,
+                "state": ApprovalState.EXPIRED.value,
+                "version": self.originator_version,
+                "sealed_id": None,
+            },
+        }
 
-class Used(_Removed):
+
+class _Removed(_OfOneApproval):
+    def apply(self, aggregate: Any) -> None:
+        aggregate.entries = {
+            each: entry
+            for each, entry in aggregate.entries.items()
+            if each != self.approval_id
+        }
+
+
+class ExpiryTold(_Removed):
+    """The agent called again and was told of the expiry; its next call asks anew.
+
+    Emitted by ``tools/call`` at ``/mcp/agents/{agent_id}``.
+    """
+
+    TOPIC = "approvals.expiry_told"
+
+    def sentence(self, named: Named) -> str:
+        return f"was told that the approval of {self.call(named)} has expired"
+
+
+class Used(_Removed, _Closed):
     """An approval was used up by a call, which the same command has admitted.
 
     ``sealed_ids`` name the arguments, which the follower ``destruction`` deletes.

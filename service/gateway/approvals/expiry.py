@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from functools import partial
@@ -19,54 +19,43 @@ from service.gateway.approvals.aggregate import Approvals
 from service.tasks import end_tasks
 
 INTERVAL_S: Final = 1.0
-AGENTS_MAX: Final = 10_000
 SYSTEM: Final = {"actor": "system"}
+
+OverdueApprovals = Callable[[datetime], Awaitable[Sequence[UUID]]]
+"""Returns agents with approvals whose time was over, from a read table."""
 
 logger = logging.getLogger(__name__)
 
 
 class ApprovalExpiry:
-    """Expires the approvals that this process has asked for.
+    """Expires approvals, whichever process they were asked from.
 
-    Those that another process asked for, or before a restart, expire all the same: that
-    is computed at each decision, and recorded when their agent next asks.
+    Decisions don't depend on it: they compute what has expired. Each process does it,
+    and the first one to record an expiry leaves nothing for the others.
     """
 
-    def __init__(self, log: CommandLog) -> None:
+    def __init__(self, log: CommandLog, overdue: OverdueApprovals) -> None:
         self._log = log
-        self._expected: dict[UUID, datetime] = {}
-
-    def expect(self, agent_id: UUID, until: datetime) -> None:
-        """Look at an agent's approvals once one of them may have expired."""
-        known = self._expected.get(agent_id)
-        if known is not None or len(self._expected) < AGENTS_MAX:
-            self._expected[agent_id] = min(known or until, until)
+        self._overdue = overdue
 
     async def run_once(self, at: datetime) -> None:
         """Expire what is due; what can't be recorded now is tried again."""
-        due = [each for each, until in self._expected.items() if until <= at]
-        for agent_id in due:
-            decide = partial(_expire, agent_id, self)
-            try:
+        try:
+            for agent_id in await self._overdue(at):
+                decide = partial(_expire, agent_id)
                 await execute(self._log, decide, metadata=SYSTEM, at=at)
-            except (ServiceError, psycopg.Error) as error:
-                reason = type(error).__name__
-                logger.warning("approvals didn't expire yet", extra={"reason": reason})
-
-    def settle(self, agent_id: UUID, approvals: Approvals | None) -> None:
-        """Expect the next expiry of an agent, if it has open approvals."""
-        self._expected.pop(agent_id, None)
-        if approvals is not None and (until := approvals.next_expiry) is not None:
-            self._expected[agent_id] = until
+        except (ServiceError, psycopg.Error, OSError) as error:
+            reason = type(error).__name__
+            logger.warning("approvals didn't expire yet", extra={"reason": reason})
 
 
-async def _expire(agent_id: UUID, expiry: ApprovalExpiry, work: UnitOfWork) -> None:
+async def _expire(agent_id: UUID, work: UnitOfWork) -> None:
     approvals = await work.find(Approvals, Approvals.id_for(agent_id))
-    if approvals is not None:
-        for overdue in approvals.overdue(work.at):
-            approvals.expire(overdue)
-        work.save(approvals)
-    expiry.settle(agent_id, approvals)
+    if approvals is None or not (overdue := approvals.overdue(work.at)):
+        return
+    for each in overdue:
+        approvals.expire(each)
+    work.save(approvals)
 
 
 @asynccontextmanager

@@ -105,6 +105,21 @@ class ToolCall(LoggedAggregate):
                 f"{self.duration_ms} ms"
             )
 
+    class Continued(LoggedAggregate.Event):
+        """The upstream asked for input, which another call brings it.
+
+        ``next_call_id`` is the next round of this approved call, and needs no approval
+        of its own.
+
+        Emitted by ``tools/call`` at ``/mcp/agents/{agent_id}``.
+        """
+
+        TOPIC = "tool_call.continued"
+        next_call_id: Published[Id]
+
+        def sentence(self, named: Named) -> str:
+            return f"continued the approved call {self.subject(named)}"
+
     TOPIC = "tool_call"
 
     @event(Created)
@@ -127,7 +142,27 @@ class ToolCall(LoggedAggregate):
         id: UUID | None = None,  # noqa: A002
     ) -> None:
         self.agent_id = agent_id
+        self.definition = definition
+        self.approval_id = approval_id
+        self.arguments_digest = arguments_digest
+        self.is_continued = False
         self.outcome: str | None = None
+
+    def is_followed_by(self, *, arguments_digest: str, definition: str) -> bool:
+        """Whether a call may be the next round of this one, by the same approval.
+
+        The digest is of agent, token, connector, tool and arguments together.
+        """
+        return (
+            self.approval_id is not None
+            and not self.is_continued
+            and self.arguments_digest == arguments_digest
+            and self.definition == definition
+        )
+
+    @event(Continued)
+    def continue_in(self, next_call_id: str) -> None:
+        self.is_continued = True
 
     def finish(
         self,

@@ -1,6 +1,7 @@
 """tools/call: check limits, decide, perhaps ask a person, forward."""
 
 import asyncio
+from dataclasses import replace
 from time import perf_counter, time
 from typing import Any, Final
 
@@ -59,6 +60,8 @@ class ToolCalls:
         """
         call = asked.call()
         state = self._state(asked, call)
+        if state is not None:
+            call = replace(call, continues=state.continues)
         await self._check_limits(asked.caller, call)
         if self._forwarder.is_suspended(call.connector_id):
             await self._gate.refused(asked.caller, call, RefusalReason.CIRCUIT_OPEN)
@@ -81,13 +84,19 @@ class ToolCalls:
                 Forwarding(
                     asked=asked,
                     admitted=decision,
-                    upstream_state=state.inner if state else None,
+                    state=state,
                     held_s=held_s,
                 )
             )
-        if "requestState" in result:
-            inner = RequestState("upstream", result["requestState"])
-            result["requestState"] = self._sealed(inner, asked, call)
+        # What a person has approved is this call in all of its rounds.
+        is_approved = decision.is_approved and result["resultType"] == "input_required"
+        if is_approved or "requestState" in result:
+            kept = RequestState(
+                "upstream",
+                result.get("requestState"),
+                decision.call_id if is_approved else None,
+            )
+            result["requestState"] = self._sealed(kept, asked, call)
         return result
 
     def _state(self, asked: Asked, call: Call) -> RequestState | None:

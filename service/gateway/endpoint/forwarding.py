@@ -14,6 +14,7 @@ from cachetools import LRUCache
 from service.circuit_breaker import CircuitBreaker
 from service.errors import ServiceError
 from service.gateway.endpoint.asked import Asked
+from service.gateway.endpoint.request_state import RequestState
 from service.gateway.endpoint.results import failed, inputs_of, result_of_upstream
 from service.gateway.gate import Admitted, Gate, Outcome
 from service.gateway.metrics import count_finished
@@ -55,7 +56,7 @@ class Forwarding:
 
     asked: Asked
     admitted: Admitted
-    upstream_state: str | None = None
+    state: RequestState | None = None
     held_s: float = 0.0
     outcome: Outcome = Outcome.UPSTREAM_ERROR
     upstream_s: float | None = None
@@ -189,9 +190,11 @@ def _request(call: Forwarding, context: Mapping[str, str]) -> Request:
     asked, definition = call.asked, call.admitted.definition
     given, meta = asked.message.params, asked.message.meta
     params = {"name": definition.name, "arguments": given.get("arguments", {})}
-    if call.upstream_state is not None:
-        params["requestState"] = call.upstream_state
-    if "inputResponses" in given:
+    state = call.state
+    if state is not None and state.inner is not None:
+        params["requestState"] = state.inner
+    # The answer to a link to the approval is for the gateway.
+    if "inputResponses" in given and (state is None or state.kind == "upstream"):
         params["inputResponses"] = given["inputResponses"]
     sent = {**asked.context.sent, **context}
     level = meta.get(LOG_LEVEL_KEY) if asked.is_stateless else LOG_LEVEL

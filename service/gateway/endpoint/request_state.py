@@ -10,6 +10,7 @@ import hmac
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Literal
+from uuid import UUID
 
 import orjson
 
@@ -25,10 +26,14 @@ Kind = Literal["upstream", "approval"]
 
 @dataclass(frozen=True, slots=True)
 class RequestState:
-    """``inner`` is the state of the upstream, if it gave one."""
+    """``inner`` is the state of the upstream, if it gave one.
+
+    ``continues`` is the call of the round before, if a person had approved that.
+    """
 
     kind: Kind
     inner: str | None = None
+    continues: UUID | None = None
 
 
 class RequestStates:
@@ -38,7 +43,9 @@ class RequestStates:
         self._mac = mac
 
     def seal(self, state: RequestState, caller: Caller, call: Call, now: float) -> str:
-        payload = orjson.dumps([int(now) + EXPIRY_S, state.kind, state.inner])
+        payload = orjson.dumps(
+            [int(now) + EXPIRY_S, state.kind, state.inner, state.continues]
+        )
         mac = self._mac(*_binding(caller, call), payload)
         return base64.urlsafe_b64encode(mac + payload).decode()
 
@@ -58,10 +65,10 @@ class RequestStates:
         mac, payload = sealed[:MAC_BYTES], sealed[MAC_BYTES:]
         if not hmac.compare_digest(mac, self._mac(*_binding(caller, call), payload)):
             raise _invalid()
-        expires, kind, inner = orjson.loads(payload)
+        expires, kind, inner, continues = orjson.loads(payload)
         if expires < now:
             raise _invalid()
-        return RequestState(kind, inner)
+        return RequestState(kind, inner, UUID(continues) if continues else None)
 
 
 def _binding(caller: Caller, call: Call) -> tuple[bytes, ...]:
