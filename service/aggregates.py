@@ -9,6 +9,7 @@ from service.connectors.aggregate import Connector
 from service.gateway.approvals.aggregate import Approvals
 from service.gateway.calls.aggregate import ToolCall, ToolCallBatch, ToolCallRefusal
 from service.gateway.definitions.aggregate import ToolDefinitions
+from service.gateway.listings.aggregate import ToolListing
 from service.gateway.tokens.aggregate import AgentTokens
 from service.price_catalog.aggregate import ModelPricing
 from service.price_catalog.match_rules import MatchRules
@@ -37,6 +38,7 @@ AGGREGATES: Final[tuple[type[LoggedAggregate], ...]] = (
     ToolCallBatch,
     ToolCallRefusal,
     ToolDefinitions,
+    ToolListing,
     ToolRules,
     User,
     UserName,

@@ -241,10 +241,17 @@ class Gate(Protocol):
         """
 
     async def upstream(self, connector_id: UUID) -> Upstream | None:
-        """Return the upstream of a connector, to observe its tools.
+        """Return the upstream of a connector, without its credential.
 
-        With its credential, if that is its owner's. None: there is none, or it is
-        retired.
+        None: there is none, or it is retired.
+        """
+
+    async def upstream_to_list(self, connector_id: UUID) -> Upstream | None:
+        """Return the upstream of a connector, to list its tools once.
+
+        With its credential, if that is its owner's; that it is used is recorded.
+
+        :raises UnavailableError: it can't be recorded now
         """
 
     async def connectors_to_observe(self) -> Sequence[UUID]:

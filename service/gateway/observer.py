@@ -109,7 +109,10 @@ class DefinitionObserver:
             if upstream is None:
                 return
             try:
-                listing = await list_tools(self._client, upstream)
+                lent = await self._gate.upstream_to_list(connector_id)
+                if lent is None:
+                    return
+                listing = await list_tools(self._client, lent)
                 await self._gate.observed(connector_id, listing.definitions)
             except (UpstreamError, ServiceError, psycopg.Error) as error:
                 self._failed(upstream, error)

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from aiohttp import web
 
-from service.connectors.aggregate import OF_OWNER, Connector
+from service.connectors.aggregate import Connector
 from service.errors import UnauthenticatedError
 from service.event_log.execute import execute
 from service.event_log.log import EventLog
@@ -37,7 +37,6 @@ from service.gateway.calls.recorder import (
     CallRecorder,
     recording_calls,
 )
-from service.gateway.credentials import find_secret
 from service.gateway.definition import ToolDefinition
 from service.gateway.definitions.commands import (
     ObserveDefinitions,
@@ -56,6 +55,7 @@ from service.gateway.gate import (
     Refused,
     Upstream,
 )
+from service.gateway.listings.commands import StartListing, start_listing
 from service.gateway.metrics import count_of
 from service.gateway.refusals import Refusals
 from service.gateway.tool_lists import ToolLists, upstream_of
@@ -236,13 +236,21 @@ class ToolGate:
             self.recorder.batched_ended(agent_id, how)
 
     async def upstream(self, connector_id: UUID) -> Upstream | None:
-        work = self._work()
-        connector = await work.find(Connector, connector_id)
+        connector = await self._work().find(Connector, connector_id)
         if connector is None or connector.is_retired:
             return None
-        secret = None
-        if connector.credential and connector.credential["whose"] == OF_OWNER:
-            secret = await find_secret(work, connector, user_id=None)
+        return upstream_of(connector)
+
+    async def upstream_to_list(self, connector_id: UUID) -> Upstream | None:
+        found, _ = await execute(
+            self._log,
+            partial(start_listing, StartListing(connector_id=connector_id)),
+            metadata=SYSTEM,
+            at=datetime.now(UTC),
+        )
+        if found is None:
+            return None
+        connector, secret = found
         return replace(
             upstream_of(connector),
             credential=secret.credential(self._vault) if secret else None,

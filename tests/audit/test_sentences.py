@@ -41,6 +41,7 @@ NAMED_OTHERWISE = {
     "approvals.approved",
     "approvals.arguments_read",
     "approvals.expired",
+    "approvals.expiry_told",
     "approvals.refused",
     "approvals.requested",
     "approvals.used",

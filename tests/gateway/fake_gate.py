@@ -163,6 +163,9 @@ class FakeGate:
     async def upstream(self, connector_id: UUID) -> Upstream | None:
         return self.upstreams.get(connector_id)
 
+    async def upstream_to_list(self, connector_id: UUID) -> Upstream | None:
+        return self.upstreams.get(connector_id)
+
     async def connectors_to_observe(self) -> Sequence[UUID]:
         return sorted(self.upstreams)
 

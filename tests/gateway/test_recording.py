@@ -1,7 +1,6 @@
 """What a call leaves on record: its admission, its end, or its refusal."""
 
 from service.gateway.gate import Admitted, Outcome
-from tests.callers import Callers
 from tests.gateway.world import ALLOW, DENY, World, refusal
 
 
@@ -91,21 +90,28 @@ async def test_a_batched_call_is_refused_like_any_other(world: World) -> None:
     assert refusal(await world.call("issues.list")) == "connector_not_granted"
 
 
-async def test_observers_get_the_owners_credential_alone(
-    world: World, callers: Callers
-) -> None:
+async def test_observers_get_the_owners_credential_alone(world: World) -> None:
     await world.ada.post("/api/secrets", {"name": "T", "value": "v"})
     credential = {"whose": "owner", "secret_name": "T"}
     await world.ada.put(f"{world.connector}/credential", credential)
 
-    upstream = await world.gate.upstream(world.connector_id)
+    upstream = await world.gate.upstream_to_list(world.connector_id)
+    watched = await world.gate.upstream(world.connector_id)
 
     assert upstream is not None
     assert upstream.credential is not None
     assert upstream.url == "https://tracker.example/mcp"
+    assert watched is not None
+    assert watched.credential is None
+    (used,) = await world.recorded("tool_listing.started")
+    assert used.event.connector_id == str(world.connector_id)
+    owner_id = str(world.ada.user_id)
+    assert used.event.secret == {"owner_id": owner_id, "name": "T", "version": 1}
     await world.ada.put(f"{world.connector}/credential", {"whose": "caller"})
-    upstream = await world.gate.upstream(world.connector_id)
+    upstream = await world.gate.upstream_to_list(world.connector_id)
     assert upstream is not None
     assert upstream.credential is None
+    assert len(await world.recorded("tool_listing.started")) == 1
     await world.ada.delete(world.connector)
+    assert await world.gate.upstream_to_list(world.connector_id) is None
     assert await world.gate.upstream(world.connector_id) is None

@@ -812,6 +812,13 @@ class ToolDefinitionsAcceptedV1:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ToolListingStartedV1:
+    """A connector is asked for its tools with ``secret``, opened after this event."""
+
+    connector_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ToolRulesCreatedV1:
     """An agent gets its first tool rules; the next event holds them."""
 
@@ -966,6 +973,7 @@ EVENT_TYPES: Final[Mapping[str, type[Any]]] = {
     "tool_definitions.created.v1": ToolDefinitionsCreatedV1,
     "tool_definitions.observed.v1": ToolDefinitionsObservedV1,
     "tool_definitions.accepted.v1": ToolDefinitionsAcceptedV1,
+    "tool_listing.started.v1": ToolListingStartedV1,
     "tool_rules.created.v1": ToolRulesCreatedV1,
     "tool_rules.replaced.v1": ToolRulesReplacedV1,
     "tool_rules.cleared.v1": ToolRulesClearedV1,

@@ -1,0 +1,33 @@
+"""Start to list a connector's tools: command and handler."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from service.connectors.aggregate import OF_OWNER, Connector
+from service.event_log.unit_of_work import UnitOfWork
+from service.gateway.credentials import NamedSecret, find_secret
+from service.gateway.listings.aggregate import ToolListing
+from service.identifiers import id_text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartListing:
+    connector_id: UUID
+
+
+async def start_listing(
+    command: StartListing, work: UnitOfWork
+) -> tuple[Connector, NamedSecret | None] | None:
+    """Return a connector and its owner's secret, whose use is recorded.
+
+    None if there is no such connector. A caller's secret is never used: nobody calls.
+    """
+    connector = await work.find(Connector, command.connector_id)
+    if connector is None or connector.is_retired:
+        return None
+    if not connector.credential or connector.credential["whose"] != OF_OWNER:
+        return connector, None
+    secret = await find_secret(work, connector, user_id=None)
+    if secret is not None:
+        work.save(ToolListing(connector_id=id_text(connector.id), secret=secret.used))
+    return connector, secret
