@@ -27,6 +27,7 @@ SERVICE_ROLE = "agent_runtime_service"
 READER_ROLE = "agent_runtime_reader"
 POOL_SIZE_MAX = 10
 POOL_TIMEOUT_S = 2.0
+POOL_RECONNECT_S = 2.0
 SETTINGS = {
     "statement_timeout": "5s",
     "lock_timeout": "2s",
@@ -227,7 +228,7 @@ def connection_pool(conninfo: str) -> CheckedPool:
         timeout=POOL_TIMEOUT_S,
         # The pool's retries back off exponentially. Giving up early lets the next
         # request try at once when the server is back.
-        reconnect_timeout=POOL_TIMEOUT_S,
+        reconnect_timeout=POOL_RECONNECT_S,
         check=check,
         open=False,
     )

@@ -33,6 +33,7 @@ pytest_plugins = [
     "tests.kafka.fixtures",
     "tests.levels",
     "tests.scheduling",
+    "tests.time_limits",
 ]
 
 TEMPLATE = "migrated"
@@ -50,12 +51,6 @@ def memory_folder() -> Path | None:
     if folder.is_dir() and shutil.disk_usage(folder).free > MEMORY_BYTES_MIN:
         return folder
     return None
-
-
-@pytest.fixture(autouse=True)
-def patient_reads(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let X-Min-Position wait for as long as a busy machine needs."""
-    monkeypatch.setattr(wait_for_position, "__defaults__", (60.0,))
 
 
 @pytest.fixture(scope="session")

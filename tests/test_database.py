@@ -34,6 +34,7 @@ psycopg.connect(sys.argv[1]).close()
 """
 
 
+@pytest.mark.usefixtures("own_time_limits")
 async def test_a_request_does_not_pay_for_every_dead_connection(
     database_url: str,
 ) -> None:

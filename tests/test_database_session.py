@@ -8,7 +8,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from service.database import WrongSessionError, connect, service_conninfo
+from service.database import SETTINGS, WrongSessionError, connect, service_conninfo
 from tests.harness.service import agent_runtime, serving
 from tests.postgres_proxy import Proxy, running_proxy
 
@@ -30,7 +30,8 @@ async def test_dropped_options_are_noticed(proxy: Proxy, database_url: str) -> N
         await connect(conninfo)
 
     assert "role postgres instead of agent_runtime_service" in str(wrong.value)
-    assert "statement_timeout 0 instead of 5s" in str(wrong.value)
+    limit = SETTINGS["statement_timeout"]
+    assert f"statement_timeout 0 instead of {limit}" in str(wrong.value)
 
 
 @pytest.mark.parametrize("value", ["off", "local"])

@@ -17,7 +17,8 @@ from tests.harness.service import Server, running, serving
 from tests.waiting import until
 
 STOP_S = 60
-DELAY_S = 2
+# Long enough for every client, also if the machine stands still for some seconds.
+DELAY_S = 8
 CLIENTS = 60
 
 

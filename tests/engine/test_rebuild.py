@@ -26,11 +26,24 @@ from tests.waiting import until
 REBUILDING = """
     SELECT count(*) FROM pg_stat_activity WHERE application_name = 'rebuilding'
 """
+# The lock for which a switch waits, as long as a read runs.
+SWITCHING = """
+    SELECT count(*) > 0 FROM pg_locks
+     WHERE mode = 'AccessExclusiveLock' AND NOT granted
+       AND relation = 'read.generation'::regclass
+"""
+READS_MIN = 100
 ROWS = "SELECT t::text FROM read.line_count t ORDER BY 1"
 
 
 async def rows(db: AsyncConnection[Any]) -> list[tuple[str]]:
     return await (await db.execute(ROWS)).fetchall()
+
+
+async def is_switching(db: AsyncConnection[Any], *, waits: bool = True) -> bool:
+    """Tell whether a switch waits for reads to end; or that it doesn't just now."""
+    row = await (await db.execute(SWITCHING)).fetchone()
+    return row == (waits,)
 
 
 async def rebuild_now(database_url: str, log: EventLog, projector: LineCounts) -> int:
@@ -81,6 +94,7 @@ async def test_rebuilt_equals_live_byte_for_byte_and_no_read_sees_half_of_it(
         with caplog.at_level(logging.WARNING, "projections.engine.rebuild"):
             for _ in range(6):
                 await rebuild_now(database_url, log, LineCounts())
+        await until(lambda: len(seen) > READS_MIN)
         stop = True
         await asyncio.gather(*tasks)
         head = await caught_up(log, pool)
@@ -94,7 +108,6 @@ async def test_rebuilt_equals_live_byte_for_byte_and_no_read_sees_half_of_it(
         for each in await read_events(log, after=0, upto=head, limit=head)
         if isinstance(each.event, Ledger.Entered)
     ]
-    assert len(seen) > 100
     for position, total in set(seen):
         assert total == sum(each <= position for each in entered), position
 
@@ -251,7 +264,8 @@ async def test_a_read_that_doesnt_end_keeps_the_old_tables_only_for_its_own_time
             switching = asyncio.create_task(
                 rebuild_now(database_url, log, LineCounts())
             )
-            await asyncio.sleep(0.8)
+            await until(lambda: is_switching(owner))
+            await until(lambda: is_switching(owner, waits=False))
             assert not switching.done()
             # Others are not kept waiting behind the switch for long.
             async with asyncio.timeout(60), snapshot_of(pool, "line_counts") as other:

@@ -4,6 +4,7 @@ import asyncio
 import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import TypeVar
 
@@ -40,7 +41,11 @@ from tests.reading import read_events
 Result = TypeVar("Result")
 # Beyond any of these bounds on a busy machine, and not for ever.
 BOUND_S = 30.0
-TIMEOUTS = Timeouts(queue_s=2.0, commit_s=1.0, settle_s=2.0)
+# For a stalled commit to be given up, and its outcome to be found for certain.
+SETTLING = Timeouts(queue_s=60.0, commit_s=1.0, settle_s=60.0)
+# For an outcome that can't be found.
+GIVING_UP = Timeouts(queue_s=60.0, commit_s=60.0, settle_s=2.0)
+REFUSING = Timeouts(queue_s=2.0, commit_s=1.0, settle_s=2.0)
 
 
 @pytest.fixture
@@ -51,11 +56,16 @@ async def proxy() -> AsyncIterator[Proxy]:
 
 
 @pytest.fixture
+def timeouts() -> Timeouts:
+    return SETTLING
+
+
+@pytest.fixture
 async def log(
-    proxy: Proxy, database_url: str, owner: AsyncConnection
+    proxy: Proxy, database_url: str, owner: AsyncConnection, timeouts: Timeouts
 ) -> AsyncIterator[EventLog]:
     """A log whose connections all lead through the proxy."""
-    async with open_log(proxy.url(database_url), timeouts=TIMEOUTS) as log:
+    async with open_log(proxy.url(database_url), timeouts=timeouts) as log:
         yield log
     await expect_sound(owner)
 
@@ -145,6 +155,7 @@ async def test_the_cache_is_not_behind_a_settled_command(
     assert loaded.version == 2
 
 
+@pytest.mark.parametrize("timeouts", [GIVING_UP])
 async def test_while_the_database_stays_away_the_outcome_is_called_unknown(
     log: EventLog, proxy: Proxy, owner: AsyncConnection
 ) -> None:
@@ -181,6 +192,7 @@ async def test_commands_that_were_never_sent_are_not_called_unknown(
     assert (await _until_reachable(lambda: log.append(new_ledger(log)))).position == 1
 
 
+@pytest.mark.parametrize("timeouts", [GIVING_UP])
 async def test_after_an_unknown_outcome_the_same_key_gives_the_first_answer(
     log: EventLog, proxy: Proxy
 ) -> None:
@@ -250,6 +262,7 @@ async def test_a_repetition_that_has_nothing_to_do_gets_the_first_answer(
     assert answered.value.receipt.position == 2
 
 
+@pytest.mark.parametrize("timeouts", [REFUSING])
 async def test_an_event_log_that_hangs_answers_within_a_bound(
     log: EventLog, owner: AsyncConnection
 ) -> None:
@@ -263,7 +276,7 @@ async def test_an_event_log_that_hangs_answers_within_a_bound(
 
     assert all(isinstance(outcome, UnavailableError) for outcome in outcomes)
     assert time.monotonic() - started < BOUND_S
-    assert (await log.append(new_ledger(log))).position == 1
+    assert (await _until_reachable(lambda: log.append(new_ledger(log)))).position == 1
 
 
 async def _until_reachable(action: Callable[[], Awaitable[Result]]) -> Result:
@@ -275,8 +288,12 @@ async def _until_reachable(action: Callable[[], Awaitable[Result]]) -> Result:
 
 
 async def test_over_http_unknown_is_503_and_the_same_key_gives_the_first_answer(
-    proxy: Proxy, database_url: str, tmp_path: Path
+    proxy: Proxy,
+    database_url: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(Timeouts.__init__, "__kwdefaults__", asdict(GIVING_UP))
     path = "/api/mcp/connectors"
     body = {"name": "a", "url": "https://tools.example/mcp", "description": ""}
     async with (

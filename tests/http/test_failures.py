@@ -149,6 +149,7 @@ async def cut_off(tmp_path: Path) -> AsyncIterator[tuple[Callers, EmbeddedPostgr
 
 
 @pytest.mark.processes
+@pytest.mark.usefixtures("own_time_limits")
 async def test_without_the_database_callers_are_told_to_come_back(
     cut_off: tuple[Callers, EmbeddedPostgres],
 ) -> None:
@@ -169,6 +170,7 @@ async def test_without_the_database_callers_are_told_to_come_back(
     assert "SELECT" not in written.getvalue()
 
 
+@pytest.mark.usefixtures("own_time_limits")
 async def test_a_busy_pool_is_not_told_as_a_lost_database(
     callers: Callers, resources: Resources
 ) -> None:

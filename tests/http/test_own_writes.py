@@ -16,9 +16,8 @@ TRACKER = {"name": "Issue tracker", "url": "https://tracker.example/mcp"}
 
 
 async def test_the_location_of_a_201_answers_at_once(
-    callers: Callers, monkeypatch: pytest.MonkeyPatch
+    callers: Callers,
 ) -> None:
-    monkeypatch.setattr(snapshot, "OWN_WRITE_TIMEOUT_S", 60.0)
     ada = await callers.user("ada")
 
     async def make(path: str, body: dict[str, str]) -> int:
@@ -60,7 +59,6 @@ async def test_followers_are_asked_once_for_a_write(
         waits.append(position)
         await wait_for_position(pool, names, position, *more)
 
-    monkeypatch.setattr(snapshot, "OWN_WRITE_TIMEOUT_S", 60.0)
     monkeypatch.setattr(snapshot, "wait_for_position", counted)
     ada = await callers.user("ada")
     first = await ada.post("/api/catalog/agents", {"name": "A"})

@@ -1,0 +1,63 @@
+"""The service's time limits, raised so that a busy machine doesn't meet them.
+
+They are a user's limits: two seconds for a connection, five for a statement. A test
+of one of them uses the fixture `own_time_limits`; processes that tests start have
+their own limits anyway.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+import pytest
+
+from projections.engine import snapshot
+from projections.engine.progress import wait_for_position
+from service import database
+from service.event_log import commit_unknown, writer
+from service.event_log.writer import Timeouts
+from service.keys.key_program import ExecRootKeys
+
+RAISED_S: Final = 60
+# As the server writes it.
+RAISED: Final = "1min"
+SERVER_SETTINGS: Final = ("statement_timeout", "lock_timeout")
+# Of the modules that read them at each call.
+CONSTANTS: Final = (
+    (database, "POOL_TIMEOUT_S"),
+    (writer, "CONNECT_TIMEOUT_S"),
+    (commit_unknown, "CONNECT_TIMEOUT_S"),
+    (commit_unknown, "ASK_TIMEOUT_S"),
+    (snapshot, "OWN_WRITE_TIMEOUT_S"),
+)
+# Functions whose defaults are limits.
+FUNCTIONS: Final = (
+    database.connect,
+    Timeouts.__init__,
+    vars(ExecRootKeys)["start"].__func__,
+)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def raised_time_limits() -> Iterator[pytest.MonkeyPatch]:
+    with pytest.MonkeyPatch.context() as patch:
+        _raise(patch)
+        yield patch
+
+
+@pytest.fixture
+def own_time_limits(raised_time_limits: pytest.MonkeyPatch) -> Iterator[None]:
+    """Leave the service its own limits for one test."""
+    raised_time_limits.undo()
+    yield
+    _raise(raised_time_limits)
+
+
+def _raise(patch: pytest.MonkeyPatch) -> None:
+    for module, name in CONSTANTS:
+        patch.setattr(module, name, RAISED_S)
+    for name in SERVER_SETTINGS:
+        patch.setitem(database.SETTINGS, name, RAISED)
+    for function in FUNCTIONS:
+        raised = dict.fromkeys(function.__kwdefaults__ or (), RAISED_S)
+        patch.setattr(function, "__kwdefaults__", raised)
+    patch.setattr(wait_for_position, "__defaults__", (RAISED_S,))
