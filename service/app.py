@@ -80,6 +80,7 @@ from service.tool_rules.restore_routes import routes as tool_rule_restores
 from service.tool_rules.routes import routes as tool_rule_commands
 from service.users.key_routes import routes as key_commands
 from service.users.routes import routes as user_commands
+from service.users.token_routes import routes as token_commands
 
 
 def operations() -> list[Operation]:
@@ -88,6 +89,7 @@ def operations() -> list[Operation]:
         operation
         for routes in (
             user_commands,
+            token_commands,
             user_reads,
             agent_commands,
             agent_reads,

@@ -10,7 +10,7 @@ from projections.engine.authored_events import AuthoredEvent, events_of
 from service.aggregate import LoggedAggregate
 from service.database import Db
 from service.errors import MalformedRequestError, Problem
-from service.event_log import reader
+from service.event_log import aggregate_reader, reader
 from service.event_log.mapper import EventMapper
 
 A = TypeVar("A", bound=LoggedAggregate)
@@ -31,12 +31,16 @@ class AsOf:
         What it returns is the caller's own, and never saved.
         """
         if self._is_now:
-            aggregate, _ = await reader.load(self._db, self._mapper, aggregate_id)
+            aggregate, _ = await aggregate_reader.load(
+                self._db, self._mapper, aggregate_id
+            )
             return aggregate if isinstance(aggregate, kind) else None
-        version = await reader.version_at(self._db, aggregate_id, self.position)
+        version = await aggregate_reader.version_at(
+            self._db, aggregate_id, self.position
+        )
         if version is None:
             return None
-        aggregate, _ = await reader.load(
+        aggregate, _ = await aggregate_reader.load(
             self._db, self._mapper, aggregate_id, upto=version
         )
         return aggregate if isinstance(aggregate, kind) else None

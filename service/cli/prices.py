@@ -11,9 +11,10 @@ from service.config import Config
 from service.errors import InvalidRequestError
 from service.keys.root_key_source import outside_root_keys
 from service.logs import escape_unprintable
+from service.price_catalog.imports.open_price_list import open_price_list
 from service.price_catalog.imports.reconcile import REASONS
 from service.price_catalog.imports.report import ImportOutcome, ImportReport
-from service.price_catalog.imports.run import import_prices, open_price_list
+from service.price_catalog.imports.run import import_prices
 from service.resources import open_resources
 
 

@@ -117,7 +117,8 @@ class Connector(LoggedAggregate):
             return False
         if _origin(url) != _origin(self.url):
             self.detach_credential()
-        self._edited(
+        self.trigger_event(
+            self.Edited,
             name=name,
             url=url,
             description=description,
@@ -127,44 +128,19 @@ class Connector(LoggedAggregate):
         )
         return True
 
-    @event(Edited)
-    def _edited(  # the event's fields
-        self,
-        name: str,
-        url: str,
-        description: str,
-        previous_name: str,  # for readers of the event
-        previous_url: str,
-        previous_description: str,
-    ) -> None:
-        self.name = name
-        self.url = url
-        self.description = description
-
     def offer_ownership(self, user_id: UUID) -> bool:
         """Offer the connector to a user; return whether the offer is new."""
         if self.offered_owner_id == str(user_id):
             return False
-        self._ownership_offered(user_id=str(user_id))
+        self.trigger_event(self.OwnershipOffered, user_id=str(user_id))
         return True
-
-    @event(OwnershipOffered)
-    def _ownership_offered(self, user_id: str) -> None:
-        self.offered_owner_id = user_id
 
     def withdraw_ownership_offer(self, user_id: UUID) -> bool:
         """End the offer to a user; return whether there was one."""
         if self.offered_owner_id != str(user_id):
             return False
-        self._ownership_offer_withdrawn(user_id=str(user_id))
+        self.trigger_event(self.OwnershipOfferWithdrawn, user_id=str(user_id))
         return True
-
-    @event(OwnershipOfferWithdrawn)
-    def _ownership_offer_withdrawn(
-        self,
-        user_id: str,  # for readers of the event
-    ) -> None:
-        self.offered_owner_id = None
 
     def hand_over(self, user_id: UUID) -> bool:
         """Make a user the owner; return whether they weren't."""
@@ -172,17 +148,10 @@ class Connector(LoggedAggregate):
             return False
         if self.credential is not None and self.credential["whose"] == OF_OWNER:
             self.detach_credential()
-        self._handed_over(owner_id=str(user_id), previous_owner_id=self.owner_id)
+        self.trigger_event(
+            self.HandedOver, owner_id=str(user_id), previous_owner_id=self.owner_id
+        )
         return True
-
-    @event(HandedOver)
-    def _handed_over(
-        self,
-        owner_id: str,
-        previous_owner_id: str,  # for readers of the event
-    ) -> None:
-        self.owner_id = owner_id
-        self.offered_owner_id = None
 
     def make_public(self, *, by: UUID, at: datetime) -> bool:
         """Share the definition with everyone; return whether it was private."""

@@ -1,5 +1,7 @@
 """The events of a connector, but for its registration."""
 
+from typing import Any
+
 from service.aggregate import LoggedAggregate
 from service.events import Id, Named, Published, Time, differences
 
@@ -25,6 +27,11 @@ class Edited(LoggedAggregate.Event):
             ("description", self.previous_description, self.description),
         )
 
+    def apply(self, aggregate: Any) -> None:
+        aggregate.name = self.name
+        aggregate.url = self.url
+        aggregate.description = self.description
+
 
 class OwnershipOffered(LoggedAggregate.Event):
     """The connector was offered to a new owner, who has not accepted yet.
@@ -43,6 +50,9 @@ class OwnershipOffered(LoggedAggregate.Event):
             "as its new owner"
         )
 
+    def apply(self, aggregate: Any) -> None:
+        aggregate.offered_owner_id = self.user_id
+
 
 class OwnershipOfferWithdrawn(LoggedAggregate.Event):
     """The offer to a new owner was withdrawn or declined.
@@ -58,6 +68,9 @@ class OwnershipOfferWithdrawn(LoggedAggregate.Event):
             f"ended the offer of the connector {self.subject(named)} "
             f"to {named(self.user_id)} as its new owner"
         )
+
+    def apply(self, aggregate: Any) -> None:
+        aggregate.offered_owner_id = None
 
 
 class HandedOver(LoggedAggregate.Event):
@@ -75,6 +88,10 @@ class HandedOver(LoggedAggregate.Event):
             f"handed the connector {self.subject(named)} over from "
             f"{named(self.previous_owner_id)} to {named(self.owner_id)}"
         )
+
+    def apply(self, aggregate: Any) -> None:
+        aggregate.owner_id = self.owner_id
+        aggregate.offered_owner_id = None
 
 
 class MadePublic(LoggedAggregate.Event):

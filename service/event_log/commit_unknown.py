@@ -9,6 +9,7 @@ from typing import Self
 
 import psycopg
 from psycopg import AsyncConnection
+from psycopg.pq import TransactionStatus
 
 from service.database import connect, deadline
 from service.event_log.append import Append, Appended
@@ -64,6 +65,23 @@ class Backend:
         assert row is not None
         assert row[1] is not None, "another backend could be taken for this one"
         return cls(*row)
+
+
+def was_refused(connection: AsyncConnection, error: Exception) -> bool:
+    """Say whether a failure proves that nothing was committed.
+
+    It does when the server has answered with an error and goes on, or when the
+    driver couldn't even send. A server that is shutting down (57P...) may have
+    committed before it said so.
+    """
+    if connection.closed or isinstance(error, OSError | NotReplicatedError):
+        return False
+    if connection.info.transaction_status is not TransactionStatus.IDLE:
+        return False
+    sqlstate = getattr(error, "sqlstate", None) or ""
+    return not sqlstate.startswith(("08", "57P")) and not (
+        isinstance(error, psycopg.OperationalError) and not sqlstate
+    )
 
 
 async def settle(

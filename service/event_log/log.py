@@ -2,25 +2,22 @@
 
 import asyncio
 import logging
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, ExitStack
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-import psycopg
-from eventsourcing.persistence import StoredEvent
-
 from service.aggregate import LoggedAggregate
 from service.database import Db, Pool
-from service.errors import InvalidRequestError, Problem, UnavailableError
-from service.event_log import reader
+from service.errors import InvalidRequestError, Problem
+from service.event_log import aggregate_reader, reader
 from service.event_log.aggregate_locks import AggregateLocks
 from service.event_log.append import Append, Appended, Receipt
 from service.event_log.batch import BatchResult
 from service.event_log.cache import AggregateCache
-from service.event_log.commit_notifier import CommitNotifier, wait_for_commit
+from service.event_log.cache_tail import CacheTail
+from service.event_log.commit_notifier import CommitNotifier
 from service.event_log.durable import DurablePosition
 from service.event_log.history import History, Mark, recognize
 from service.event_log.mapper import EventMapper
@@ -34,11 +31,6 @@ from service.event_log.writer import Observer, Timeouts, Writer
 from service.tasks import end_tasks
 
 CACHE_AGGREGATES_MAX = 20_000
-# Beyond this, reading the commits of others costs more than an empty cache.
-CATCH_UP_POSITIONS_MAX = 20_000
-CATCH_UP_STEP = 1000
-TAIL_POLL_S = 1.0
-TAIL_INTERVAL_S = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,25 +70,24 @@ class EventLog:
             ),
             timeouts,
         )
-        self._seen = 0
-        # Of the event at that position; None as long as it isn't known.
-        self._seen_command: UUID | None = None
-        # When everything committed before was known here; monotonic.
-        self._known_at = 0.0
-        self._refreshing = asyncio.Lock()
-        self._others_committed = asyncio.Event()
+        self._tail = CacheTail(
+            pool,
+            self.mapper,
+            self.cache,
+            history=lambda: self.history,
+            recognize=self._recognize,
+            on_cut=self.durable.forget,
+        )
         self._tasks: list[asyncio.Task[None]] = []
         self._snapshots = Snapshots(pool, self.mapper)
         self._locks = AggregateLocks()
 
     async def start(self) -> None:
         await self._writer.start()
-        async with self._pool.connection() as connection:
-            tail = await reader.tail(connection, 0)
-        self._seen, self._seen_command = tail.position, tail.command_id
+        await self._tail.start()
         await self.notifier.start()
         self._tasks = [
-            asyncio.create_task(self._follow_others(), name="cache tail"),
+            asyncio.create_task(self._tail.run(), name="cache tail"),
             asyncio.create_task(self.durable.run(), name="durable position"),
             asyncio.create_task(
                 keep_deleting_expired(self._pool), name="receipt retention"
@@ -148,7 +139,7 @@ class EventLog:
             return cached
         with self.cache.loading(aggregate_id) as loading:
             async with self._pool.connection() as connection:
-                aggregate, replayed = await reader.load(
+                aggregate, replayed = await aggregate_reader.load(
                     connection, self.mapper, aggregate_id
                 )
             loading.aggregate = aggregate
@@ -157,21 +148,8 @@ class EventLog:
         return aggregate
 
     async def refresh(self, age_max_s: float) -> None:
-        """Apply what other processes have committed, if that was last done before.
-
-        Afterwards the cache lacks nothing that is older than ``age_max_s``.
-
-        :raises UnavailableError: the database can't be read
-        """
-        if time.monotonic() - self._known_at <= age_max_s:
-            return
-        async with self._refreshing:
-            if time.monotonic() - self._known_at <= age_max_s:
-                return
-            try:
-                await self._catch_up()
-            except (psycopg.Error, OSError):
-                raise UnavailableError("the log can't be read now") from None
+        """Apply what other processes have committed; see :meth:`CacheTail.refresh`."""
+        await self._tail.refresh(age_max_s)
 
     async def absent(self, aggregate_ids: Iterable[UUID]) -> set[UUID]:
         """Return those of some aggregates that don't exist."""
@@ -179,7 +157,7 @@ class EventLog:
         if not unknown:
             return set()
         async with self._pool.connection() as connection:
-            latest = await reader.latest_versions(connection, unknown)
+            latest = await aggregate_reader.latest_versions(connection, unknown)
         return set(unknown) - latest.keys()
 
     async def preload(self, aggregate_ids: Iterable[UUID]) -> set[UUID]:
@@ -196,8 +174,10 @@ class EventLog:
                     each: stack.enter_context(self.cache.loading(each))
                     for each in unknown
                 }
-                latest = await reader.latest_versions(connection, unknown)
-                found = await reader.load_small(connection, self.mapper, latest)
+                latest = await aggregate_reader.latest_versions(connection, unknown)
+                found = await aggregate_reader.load_small(
+                    connection, self.mapper, latest
+                )
                 for aggregate_id, aggregate in found.items():
                     loads[aggregate_id].aggregate = aggregate
         return set(unknown) - latest.keys()
@@ -222,10 +202,12 @@ class EventLog:
                     f"the log ends at position {head}",
                     problems=[Problem("at", "beyond the end of the log")],
                 )
-            version = await reader.version_at(connection, aggregate_id, position)
+            version = await aggregate_reader.version_at(
+                connection, aggregate_id, position
+            )
             if version is None:
                 return None, position
-            aggregate, _ = await reader.load(
+            aggregate, _ = await aggregate_reader.load(
                 connection, self.mapper, aggregate_id, upto=version
             )
         return aggregate, position
@@ -238,7 +220,7 @@ class EventLog:
         if not reads:
             return []
         async with self._pool.connection() as connection:
-            latest = await reader.latest_versions(connection, list(reads))
+            latest = await aggregate_reader.latest_versions(connection, list(reads))
         stale = [
             aggregate_id
             for aggregate_id, version in reads.items()
@@ -266,16 +248,10 @@ class EventLog:
         return self._locks.is_contended(aggregate_id)
 
     def _committed(self, batch: Sequence[Append], result: BatchResult) -> None:
-        # If the tail is past this batch, another process may have changed one of
-        # these aggregates since, and the tail would not look again.
-        is_latest = result.last_position > self._seen
-        # Another base position means that other processes wrote in between: the
-        # tail reads those events.
-        if result.base_position == self._seen:
-            self._seen = result.last_position
-            self._seen_command = _last_command(batch, result) or self._seen_command
-        else:
-            self._others_committed.set()
+        last_command = _last_command(batch, result)
+        is_latest = self._tail.committed(
+            result.base_position, result.last_position, last_command
+        )
         if result.last_position > result.base_position:
             self.notifier.notify_others()
         for append, outcome in zip(batch, result.outcomes, strict=True):
@@ -286,13 +262,12 @@ class EventLog:
                     self.cache.put(aggregate)
                 if completes_interval(aggregate, append.events):
                     self._snapshots.take(aggregate)
-        last_command = _last_command(batch, result)
         if last_command is not None:
             # Its commit has returned, so the standbys have it and all before it.
             self.durable.advance(Mark(self.epoch, result.last_position, last_command))
 
     def _others_have_committed(self) -> None:
-        self._others_committed.set()
+        self._tail.others_committed.set()
         self.durable.others_committed.set()
 
     async def _recognize(self, connection: Db) -> None:
@@ -314,66 +289,7 @@ class EventLog:
         self._writer.history = history
         self.cache.clear()
         self.durable.forget()
-        # The tail finds out where the log ends now.
-        self._seen, self._seen_command = 0, None
-
-    async def _follow_others(self) -> None:
-        """Apply what other processes append to cached aggregates."""
-        while True:
-            await wait_for_commit(self._others_committed, TAIL_POLL_S)
-            try:
-                await self._catch_up()
-            except (psycopg.Error, OSError):
-                logger.warning("can't read the commits of other processes")
-            await asyncio.sleep(TAIL_INTERVAL_S)
-
-    async def _catch_up(self) -> None:
-        began = time.monotonic()
-        await self._apply_others()
-        self._known_at = max(began, self._known_at)
-
-    async def _apply_others(self) -> None:
-        async with self._pool.connection() as connection:
-            seen, seen_command = self._seen, self._seen_command
-            tail = await reader.tail(connection, seen)
-            position = tail.position
-            if (tail.epoch, tail.server) != self.history:
-                await self._recognize(connection)
-                seen = self._seen
-            elif seen_command not in (None, tail.seen_command_id):
-                logger.error(
-                    "the log was cut, in the same epoch", extra={"position": seen}
-                )
-                self.cache.clear()
-                self.durable.forget()
-                self._seen, self._seen_command = position, tail.command_id
-                return
-            if position <= seen:
-                return
-            if position - seen > CATCH_UP_POSITIONS_MAX:
-                self.cache.clear()
-                seen = position
-            while seen < position:
-                upto = min(position, seen + CATCH_UP_STEP)
-                for stored in await reader.stored_between(connection, seen, upto):
-                    self._apply(stored)
-                seen = upto
-        if self._seen < position:
-            self._seen, self._seen_command = position, tail.command_id
-
-    def _apply(self, stored: StoredEvent) -> None:
-        """Apply another process's event to its cached aggregate."""
-        aggregate_id, version = stored.originator_id, stored.originator_version
-        assert isinstance(aggregate_id, UUID)
-        known = self.cache.get(aggregate_id)
-        if known is not None and known.version + 1 == version:
-            try:
-                event = self.mapper.to_domain_event(stored)
-                self.cache.put(event.mutate(known.working_copy()))
-            except Exception:
-                # It is evicted; the next load reports the error to its caller.
-                logger.exception("can't apply an event", extra={"topic": stored.topic})
-        self.cache.moved(aggregate_id, version)
+        self._tail.start_over()
 
 
 def _last_command(batch: Sequence[Append], result: BatchResult) -> UUID | None:

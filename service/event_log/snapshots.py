@@ -10,7 +10,7 @@ from eventsourcing.persistence import StoredEvent
 
 from service.aggregate import LoggedAggregate
 from service.database import Pool
-from service.event_log import reader
+from service.event_log import aggregate_reader
 from service.event_log.mapper import EventMapper
 
 SNAPSHOT_INTERVAL = 100
@@ -47,7 +47,7 @@ class Snapshots:
         # Without the snapshot, the next load replays more events.
         try:
             async with self._pool.connection() as connection:
-                await reader.store_snapshot(connection, stored, aggregate)
+                await aggregate_reader.store_snapshot(connection, stored, aggregate)
         except (psycopg.Error, OSError):
             logger.warning("can't store a snapshot")
 

@@ -7,10 +7,8 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-import psycopg
 from prometheus_client import Histogram
 from psycopg import AsyncConnection
-from psycopg.pq import TransactionStatus
 
 from service.database import TRANSIENT, Db, connect, deadline, is_alive
 from service.errors import UnavailableError
@@ -29,8 +27,8 @@ from service.event_log.command_queue import (
     QueuedCommand,
     refuse_stale,
 )
-from service.event_log.commit_unknown import Backend, settle
-from service.event_log.durable import NotReplicatedError, without_warnings
+from service.event_log.commit_unknown import Backend, settle, was_refused
+from service.event_log.durable import without_warnings
 from service.event_log.history import History
 from service.tasks import end_tasks
 
@@ -215,7 +213,7 @@ class Writer:
     async def _recover(
         self, connection: AsyncConnection, batch: list[QueuedCommand], error: Exception
     ) -> None:
-        if not _was_refused(connection, error):
+        if not was_refused(connection, error):
             logger.warning("connection lost at a commit; looking up its outcome")
             self._connection = None
             await connection.close()
@@ -292,23 +290,6 @@ class Writer:
             await connection.close()
             raise
         return connection
-
-
-def _was_refused(connection: AsyncConnection, error: Exception) -> bool:
-    """Say whether a failure proves that nothing was committed.
-
-    It does when the server has answered with an error and goes on, or when the
-    driver couldn't even send. A server that is shutting down (57P...) may have
-    committed before it said so.
-    """
-    if connection.closed or isinstance(error, OSError | NotReplicatedError):
-        return False
-    if connection.info.transaction_status is not TransactionStatus.IDLE:
-        return False
-    sqlstate = getattr(error, "sqlstate", None) or ""
-    return not sqlstate.startswith(("08", "57P")) and not (
-        isinstance(error, psycopg.OperationalError) and not sqlstate
-    )
 
 
 def _fail(batch: Iterable[QueuedCommand], error: Callable[[], Exception]) -> None:

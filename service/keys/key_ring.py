@@ -1,49 +1,27 @@
-"""The key ring: the file of keys in the data folder, which no database backup holds.
-
-A JSON object, mode 0600: ``format``, ``primary`` (id of the root key that wraps, or
-null), ``root_keys`` (id to key), ``purpose_keys`` (name to key), ``checksum``
-(SHA-256 in hex of the other members, as compact JSON with sorted names). Keys are
-32 bytes in base64. Root keys rotate; purpose keys don't, for what they produced
-can't be produced again from what is stored.
-"""
+"""The key ring: root keys and purpose keys, from a file in the data folder."""
 
 import contextlib
-import fcntl
 import hashlib
 import hmac
-import json
-import os
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 from uuid import UUID
 
-from service.keys.cipher import KEY_BYTES, Key, length_prefixed
+from service.keys import key_ring_file
+from service.keys.cipher import length_prefixed
+from service.keys.key_ring_file import KeyRingContent
 from service.keys.root_key import (
-    KEY_ID,
     KeyRingError,
     LocalRootKeys,
     RootKeys,
-    decode_key,
-    encode_key,
     new_root_key,
     read_private,
 )
 
 KEY_RING_FILE = "keys.json"
-FORMAT = "agent-runtime key ring 1"
-PURPOSES = ("token_hash", "fingerprint")
 FINGERPRINT_BYTES = 16
-
-
-@dataclass(frozen=True, slots=True)
-class _Content:
-    """The file's content; keys don't show in its repr."""
-
-    primary_id: str | None
-    root_keys: Mapping[str, Key]
-    purpose_keys: Mapping[str, Key]
 
 
 class KeyRing:
@@ -77,9 +55,11 @@ class KeyRing:
         A new ring has a root key of its own only when ``root`` is not given.
         """
         if not path.exists():
-            with _exclusive(path):
+            with key_ring_file.exclusive(path):
                 if not path.exists():
-                    _write(path, _new_content(with_root_key=root is None))
+                    key_ring_file.write(
+                        path, key_ring_file.new_content(with_root_key=root is None)
+                    )
         return cls(path, root=root)
 
     @property
@@ -141,7 +121,7 @@ class KeyRing:
 
     def purpose_check(self) -> bytes:
         """Return 32 bytes that identify these purpose keys."""
-        checks = (self._mac(name, b"purpose check") for name in PURPOSES)
+        checks = (self._mac(name, b"purpose check") for name in key_ring_file.PURPOSES)
         return hashlib.sha256(b"".join(checks)).digest()
 
     @property
@@ -191,8 +171,8 @@ class KeyRing:
         return hmac.digest(key, length_prefixed(*parts), "sha256")
 
     def _read(self) -> None:
-        self._seen = _file_state(self._path)
-        content = _parse(self._path, read_private(self._path))
+        self._seen = key_ring_file.file_state(self._path)
+        content = key_ring_file.parse(self._path, read_private(self._path))
         if self._root is None and content.primary_id is None:
             raise KeyRingError(f"{self._path} has no primary root key")
         self._content = content
@@ -201,108 +181,15 @@ class KeyRing:
         )
 
     def _read_if_changed(self) -> None:
-        if _file_state(self._path) != self._seen:
+        if key_ring_file.file_state(self._path) != self._seen:
             self._read()
 
     @contextlib.contextmanager
-    def _editing(self) -> Iterator[_Content]:
-        with _exclusive(self._path):
+    def _editing(self) -> Iterator[KeyRingContent]:
+        with key_ring_file.exclusive(self._path):
             self._read()
             yield self._content
 
-    def _replace(self, content: _Content) -> None:
-        _write(self._path, content)
+    def _replace(self, content: KeyRingContent) -> None:
+        key_ring_file.write(self._path, content)
         self._read()
-
-
-def _new_content(*, with_root_key: bool) -> _Content:
-    key_id, key = new_root_key()
-    return _Content(
-        primary_id=key_id if with_root_key else None,
-        root_keys={key_id: key} if with_root_key else {},
-        purpose_keys={name: Key(os.urandom(KEY_BYTES)) for name in PURPOSES},
-    )
-
-
-def _file_state(path: Path) -> tuple[int, int, int]:
-    status = path.stat()
-    return status.st_ino, status.st_size, status.st_mtime_ns
-
-
-@contextlib.contextmanager
-def _exclusive(path: Path) -> Iterator[None]:
-    """Keep other processes from writing the ring; the lock file stays."""
-    lock = path.with_name(path.name + ".lock")
-    descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
-
-
-def _write(path: Path, content: _Content) -> None:
-    """Replace the file in one step that survives a power cut."""
-    temporary = path.with_name(path.name + ".new")
-    temporary.unlink(missing_ok=True)  # left by a crash; the lock is ours
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-    with open(os.open(temporary, flags, 0o600), "wb") as file:  # noqa: PTH123
-        file.write(_serialise(content))
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)
-    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
-
-
-def _serialise(content: _Content) -> bytes:
-    members: dict[str, Any] = {
-        "format": FORMAT,
-        "primary": content.primary_id,
-        "root_keys": {k: encode_key(v) for k, v in content.root_keys.items()},
-        "purpose_keys": {k: encode_key(v) for k, v in content.purpose_keys.items()},
-    }
-    members["checksum"] = _checksum(members)
-    return json.dumps(members, indent=2).encode() + b"\n"
-
-
-def _parse(path: Path, text: str) -> _Content:
-    members = _json_object(path, text)
-    checksum = members.pop("checksum", "")
-    if members.get("format") != FORMAT:
-        raise KeyRingError(f"{path} is not a key ring of this version")
-    if not hmac.compare_digest(str(checksum).encode(), _checksum(members).encode()):
-        raise KeyRingError(f"{path} is damaged: the checksum is wrong")
-    root_keys, purpose_keys = members.get("root_keys"), members.get("purpose_keys")
-    if not isinstance(root_keys, dict) or not isinstance(purpose_keys, dict):
-        raise KeyRingError(f"{path} is damaged: keys are missing")
-    if not set(PURPOSES) <= purpose_keys.keys():
-        raise KeyRingError(f"{path} is damaged: a purpose key is missing")
-    primary_id = members.get("primary")
-    if primary_id is not None and primary_id not in root_keys:
-        raise KeyRingError(f"{path} is damaged: the primary root key is missing")
-    if not all(KEY_ID.fullmatch(key_id) for key_id in root_keys):
-        raise KeyRingError(f"{path} is damaged: a key id is malformed")
-    return _Content(
-        primary_id=primary_id,
-        root_keys={k: decode_key(v, name=k) for k, v in root_keys.items()},
-        purpose_keys={k: decode_key(v, name=k) for k, v in purpose_keys.items()},
-    )
-
-
-def _json_object(path: Path, text: str) -> dict[str, Any]:
-    members: object = None
-    # Raised outside of the handler: a JSONDecodeError carries the whole text.
-    with contextlib.suppress(ValueError):
-        members = json.loads(text)
-    if not isinstance(members, dict):
-        raise KeyRingError(f"{path} is damaged: not a JSON object")
-    return members
-
-
-def _checksum(members: Mapping[str, Any]) -> str:
-    text = json.dumps(members, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()

@@ -19,7 +19,7 @@ from statistics import median
 
 from projections.catalog import PROJECTORS
 from service.embedded_postgres.server import EmbeddedPostgres
-from service.event_log import reader
+from service.event_log import aggregate_reader
 from service.migrate import migrate
 from service.resources import open_resources
 from tests.bench import load, processes, session_log
@@ -104,7 +104,7 @@ async def _replay_ms(url: str, folder: Path, world: World) -> float:
     ):
         for agent in world.agents[:REPLAYS]:
             began = time.perf_counter()
-            await reader.load(db, resources.log.mapper, agent)
+            await aggregate_reader.load(db, resources.log.mapper, agent)
             took.append((time.perf_counter() - began) * 1000)
     return median(took)
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from psycopg import AsyncConnection
 
-from service.event_log import reader
+from service.event_log import aggregate_reader
 from service.event_log.log import EventLog
 from service.event_log.snapshots import SNAPSHOT_INTERVAL
 from tests.event_log.ledger import Ledger
@@ -27,7 +27,7 @@ TAGGED = st.fixed_dictionaries({"_type_": st.text(), "_data_": JSON})
 async def replayed(log: EventLog, ledger_id: Any) -> tuple[Ledger, int]:
     """Load past the cache; return the aggregate and how many events it took."""
     async with log._pool.connection() as db:  # noqa: SLF001 # writes in the background
-        aggregate, events = await reader.load(db, log.mapper, ledger_id)
+        aggregate, events = await aggregate_reader.load(db, log.mapper, ledger_id)
     assert isinstance(aggregate, Ledger)
     return aggregate, events
 

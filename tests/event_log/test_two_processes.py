@@ -215,7 +215,7 @@ def version_in(log: EventLog, aggregate_id: UUID) -> int | None:
 async def test_an_hour_of_others_writing_doesnt_fill_the_memory(
     log: EventLog, other_log: EventLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("service.event_log.log.CATCH_UP_POSITIONS_MAX", 3)
+    monkeypatch.setattr("service.event_log.cache_tail.CATCH_UP_POSITIONS_MAX", 3)
     ledger_id = await open_ledger(log, "far behind")
 
     await run(other_log, entering(ledger_id, *"abcdefgh"))

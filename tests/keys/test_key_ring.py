@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.keys.cipher import OpenError
-from service.keys.key_ring import KeyRing, _parse
+from service.keys.key_ring import KeyRing
+from service.keys.key_ring_file import parse
 from service.keys.root_key import (
     KeyRingError,
     LocalRootKeys,
@@ -85,7 +86,7 @@ def test_every_damage_is_noticed_and_no_key_repeated(ring_path: Path) -> None:
             damaged.append(bytes(flipped))
     for bad in damaged:
         with pytest.raises(KeyRingError) as refusal:
-            _parse(ring_path, bad.decode("ascii", errors="replace"))
+            parse(ring_path, bad.decode("ascii", errors="replace"))
         assert str(ring_path) in str(refusal.value)
         assert not any(key in str(refusal.value) for key in keys)
         assert refusal.value.__context__ is None

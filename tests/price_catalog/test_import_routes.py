@@ -10,8 +10,9 @@ import pytest
 
 from service.price_catalog.imports.genai_prices.importer import import_genai_prices
 from service.price_catalog.imports.litellm.importer import import_litellm
+from service.price_catalog.imports.open_price_list import open_price_list
 from service.price_catalog.imports.price_list import Import
-from service.price_catalog.imports.run import import_prices, open_price_list
+from service.price_catalog.imports.run import import_prices
 from service.resources import Resources
 from tests.callers import Caller, Reply
 from tests.price_catalog.test_import_litellm_in_full import (

@@ -39,7 +39,7 @@ from service.aggregate import LoggedAggregate
 from service.audit.record import record_reading
 from service.database import Db
 from service.errors import MalformedRequestError, NotFoundError, Problem
-from service.event_log import reader
+from service.event_log import aggregate_reader, reader
 from service.event_log.mapper import EventMapper
 from service.gateway.definitions.aggregate import ToolDefinitions
 from service.http.app_keys import EVENT_LOG
@@ -187,7 +187,7 @@ async def get_aggregate(
 async def _at_version(
     history: _History, aggregate_id: UUID, version: int
 ) -> LoggedAggregate | None:
-    aggregate, _ = await reader.load(
+    aggregate, _ = await aggregate_reader.load(
         history.db, history.mapper, aggregate_id, upto=version
     )
     return aggregate if aggregate and aggregate.version == version else None

@@ -1,9 +1,7 @@
-"""Open a price list and import it, in batches of models."""
+"""Import a price list, in batches of models."""
 
-import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Protocol
 
 from psycopg.errors import UndefinedTable
@@ -17,14 +15,6 @@ from service.event_log.unit_of_work import UnitOfWork
 from service.identifiers import named_id
 from service.pacing import Pace
 from service.price_catalog.aggregate import ModelPricing
-from service.price_catalog.imports.genai_prices.importer import (
-    SOURCE_NAME as GENAI_PRICES,
-)
-from service.price_catalog.imports.genai_prices.importer import import_genai_prices
-from service.price_catalog.imports.litellm.importer import (
-    DOCUMENT_BYTES_MAX,
-    import_litellm,
-)
 from service.price_catalog.imports.price_list import Import, ImportedModel
 from service.price_catalog.imports.reconcile import (
     HeldBecause,
@@ -71,27 +61,6 @@ class LogAndPool(Protocol):
 
     @property
     def pool(self) -> Pool: ...
-
-
-async def open_price_list(name: str, *, version: str | None = None) -> Import:
-    """Read ``genai-prices``, the installed package, or else a LiteLLM price file.
-
-    Reading takes about a second, in a thread.
-
-    :raises PriceSourceMissingError: the package isn't installed
-    :raises InvalidPriceSourceError: the file isn't a price file
-    :raises OSError: the file can't be read
-    """
-    if name == GENAI_PRICES:
-        return await asyncio.to_thread(import_genai_prices)
-    return await asyncio.to_thread(_read_litellm, Path(name), version)
-
-
-def _read_litellm(path: Path, version: str | None) -> Import:
-    with path.open("rb") as file:
-        # One byte above the limit is enough for the importer to refuse the file.
-        document = file.read(DOCUMENT_BYTES_MAX + 1)
-    return import_litellm(document, version=version)
 
 
 async def import_prices(

@@ -2,7 +2,7 @@
 
 from unittest.mock import patch
 
-from service.event_log import reader
+from service.event_log import aggregate_reader
 from service.sessions.otlp.recording import COMMANDS_AT_ONCE
 from tests.callers import Caller
 from tests.sessions.otlp.spans import export, llm, send, session, span
@@ -24,7 +24,7 @@ async def test_many_new_sessions_are_not_loaded_one_by_one(
             llm(2, 1, 10, 1, trace=number),
         )
     ]
-    with patch.object(reader, "load", wraps=reader.load) as loads:
+    with patch.object(aggregate_reader, "load", wraps=aggregate_reader.load) as loads:
         exported = await send(recorder.caller, export(recorder.agent_id, *spans))
 
     assert exported.rejected == 0
