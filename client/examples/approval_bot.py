@@ -32,7 +32,7 @@ def is_harmless(call: ApprovalWithArguments, patterns: Sequence[str]) -> bool:
 
 
 def approve_pending(runtime: AgentRuntime, patterns: Sequence[str]) -> Iterator[str]:
-    """Approve what is harmless, and yield a line for each pending call."""
+    """Approve harmless calls, and yield a line for each pending one."""
     for each in runtime.approvals.list(state="pending"):
         call = runtime.approvals.get(each.agent_id, each.id)
         if not is_harmless(call, patterns):

@@ -63,7 +63,7 @@ Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class TableDifference:
     """Rows of a table that only one of both generations has; both 0 when equal."""
 
     table: str
@@ -233,11 +233,11 @@ async def _compare(db: Db, schema: str, table: str) -> None:
         )
 
 
-async def compare(db: Db, table: str, before: str, rebuilt: str) -> Difference:
+async def compare(db: Db, table: str, before: str, rebuilt: str) -> TableDifference:
     """Count the rows that only one of two tables of the same columns has."""
     row = await (await db.execute(LIVE_TABLE, [before])).fetchone()
     if row is None or row[0] is None:
-        return Difference(table, 0, 0)
+        return TableDifference(table, 0, 0)
     columns = SQL(", ").join(map(Identifier, row[0]))
     sums = [
         await (
@@ -248,7 +248,7 @@ async def compare(db: Db, table: str, before: str, rebuilt: str) -> Difference:
         for each in (before, rebuilt)
     ]
     if sums[0] == sums[1]:
-        return Difference(table, 0, 0)
+        return TableDifference(table, 0, 0)
     counts = []
     for first, second in ((before, rebuilt), (rebuilt, before)):
         cursor = await db.execute(
@@ -261,4 +261,4 @@ async def compare(db: Db, table: str, before: str, rebuilt: str) -> Difference:
         )
         found = await cursor.fetchone()
         counts.append(found[0] if found else 0)
-    return Difference(table, counts[0], counts[1])
+    return TableDifference(table, counts[0], counts[1])

@@ -13,7 +13,7 @@ from projections.price_catalog.queries import (
     catalog_state,
     effective_prices,
 )
-from projections.price_catalog.rendering import Rendered, render_catalog
+from projections.price_catalog.rendering import RenderedCatalog, render_catalog
 from service.errors import UnavailableError
 from service.event_log.read_replica import (
     ReadReplica,
@@ -36,7 +36,7 @@ class CatalogCache:
         self._state: CatalogState | None = None
         self._state_from: ReadServer | None = None
         self._state_read_at = float("-inf")
-        self._rendered: deque[Rendered] = deque(maxlen=RENDERED_MAX)
+        self._rendered: deque[RenderedCatalog] = deque(maxlen=RENDERED_MAX)
         # Concurrent callers wait for one query and one rendering.
         self._lock = asyncio.Lock()
 
@@ -50,7 +50,7 @@ class CatalogCache:
         as_of: datetime,
         known: int | None,
         min_position: int | None,
-    ) -> tuple[Rendered, CatalogState]:
+    ) -> tuple[RenderedCatalog, CatalogState]:
         """Return the catalog at a time, and a state at most ``STATE_TTL_S`` old.
 
         ``known``: as known at that position of the log; None is now.
@@ -107,7 +107,9 @@ class CatalogCache:
         self._state, self._state_from, self._state_read_at = state, server, read_at
         return state, server
 
-    def _find(self, as_of: datetime, epoch: UUID, position: int) -> Rendered | None:
+    def _find(
+        self, as_of: datetime, epoch: UUID, position: int
+    ) -> RenderedCatalog | None:
         for rendered in self._rendered:
             is_same_log = (rendered.epoch, rendered.position) == (epoch, position)
             if is_same_log and as_of in rendered.span:
@@ -120,7 +122,7 @@ class CatalogCache:
         as_of: datetime,
         state: CatalogState,
         position: int,
-    ) -> Rendered:
+    ) -> RenderedCatalog:
         # Knowledge as of a position never changes, even if the tables have moved on.
         async with server.connection() as db:
             if isinstance(server, ReadReplica):

@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from aiohttp import web
 
-from projections.price_catalog.rendering import Rendered
+from projections.price_catalog.rendering import RenderedCatalog
 from service.http.large_response import LargeResponse
 from service.http.log_epoch import POSITION_HEADER
 
@@ -16,7 +16,7 @@ ACCEPT_ENCODINGS_MAX = 64
 
 
 def respond_conditionally(
-    request: web.Request, rendered: Rendered, *, max_age_s: int, position: int
+    request: web.Request, rendered: RenderedCatalog, *, max_age_s: int, position: int
 ) -> web.Response:
     """Answer with the body, gzipped if accepted, or with 304."""
     is_gzipped = accepts_gzip(request.headers.get("Accept-Encoding", ""))

@@ -54,7 +54,7 @@ class Representation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rendered:
+class RenderedCatalog:
     """The answer for any time in a span, as known at a position of the log."""
 
     epoch: UUID
@@ -66,7 +66,7 @@ class Rendered:
 
 def render_catalog(
     prices: Sequence[EffectivePrice], *, epoch: UUID, position: int, span: Span
-) -> Rendered:
+) -> RenderedCatalog:
     """Render, compress and hash prices, which are in the order of the answer."""
     providers = [
         _provider_entry(list(group))
@@ -74,7 +74,7 @@ def render_catalog(
     ]
     body = render(Answer(message=MESSAGE, data=providers))
     digest = hashlib.sha256(body).hexdigest()[:32]
-    return Rendered(
+    return RenderedCatalog(
         epoch=epoch,
         position=position,
         span=span,

@@ -1,4 +1,4 @@
-"""What is published of each type of event, as its class declares."""
+"""The published fields of each type of event, as its class declares them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

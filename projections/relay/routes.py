@@ -28,7 +28,7 @@ EventName = Annotated[
 
 
 @dataclass(frozen=True, slots=True)
-class Rendered:
+class RenderedDocument:
     body: bytes
     etag: str
 
@@ -63,7 +63,7 @@ async def get_event_schema(request: web.Request, name: EventName) -> web.Respons
     return _answer(request, schema)
 
 
-def _answer(request: web.Request, document: Rendered) -> web.Response:
+def _answer(request: web.Request, document: RenderedDocument) -> web.Response:
     headers = {"ETag": document.etag, "Cache-Control": FRESH}
     if request.headers.get("If-None-Match") == document.etag:
         return web.Response(status=304, headers=headers)
@@ -73,19 +73,19 @@ def _answer(request: web.Request, document: Rendered) -> web.Response:
 
 
 @cache
-def _asyncapi() -> Rendered:
+def _asyncapi() -> RenderedDocument:
     return _rendered(asyncapi_document())
 
 
-def _schema(name: str) -> Rendered | None:
+def _schema(name: str) -> RenderedDocument | None:
     return _known_schema(name) if name in schemas() else None
 
 
 @cache
-def _known_schema(name: str) -> Rendered:
+def _known_schema(name: str) -> RenderedDocument:
     return _rendered(schemas()[name])
 
 
-def _rendered(document: dict[str, Any]) -> Rendered:
+def _rendered(document: dict[str, Any]) -> RenderedDocument:
     body = readable(document)
-    return Rendered(body, f'"{hashlib.sha256(body).hexdigest()[:32]}"')
+    return RenderedDocument(body, f'"{hashlib.sha256(body).hexdigest()[:32]}"')

@@ -1,4 +1,4 @@
-"""Tool rules over HTTP: reading them, and explaining what they come to."""
+"""Tool rules over HTTP: reading them, and explaining decisions."""
 
 from typing import Annotated
 from uuid import UUID

@@ -50,7 +50,7 @@ async def user_by_id(db: Db, user_id: UUID) -> UserRow | None:
 async def tokens_of_user(
     db: Db, user_id: UUID, *, after: UUID | None, limit: int
 ) -> list[TokenResource]:
-    """Return what is known of a user's tokens, the latest first."""
+    """Return the metadata of a user's tokens, the latest first."""
     async with db.cursor(row_factory=dict_row) as cursor:
         await cursor.execute(
             TOKENS, {"user_id": user_id, "after": after, "limit": limit}

@@ -1,4 +1,4 @@
-"""Users over HTTP: who am I, lists, and what is known of tokens."""
+"""Users over HTTP: the caller, lists of users, and metadata of tokens."""
 
 from typing import Annotated
 from uuid import UUID

@@ -14,7 +14,7 @@ from service.http.operation import OPERATION
 
 RECORDED_MAX: Final = 100_000
 PAGES_MAX: Final = 10_000
-# Whoever watches a list would otherwise add an event each time that it is fetched.
+# Otherwise, polling a list would add an event for each request.
 RECORDED_FOR_S: Final = 300.0
 
 
@@ -39,7 +39,7 @@ class TextReadings:
         """
         principal = request[PRINCIPAL]
         operation = request[OPERATION].name
-        # Most pages are asked for again and again: they take one look-up.
+        # Most pages are requested repeatedly: they take one look-up.
         page = (principal.token_id, operation)
         if users and self._pages.get(page) == frozenset(users):
             return

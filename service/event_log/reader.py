@@ -60,7 +60,7 @@ CHUNK_BYTES = 2 * 1024 * 1024
 CHUNK_EVENTS = 1000
 
 
-class Tail(NamedTuple):
+class LogEnd(NamedTuple):
     """The end of the log, and the commands of its last event and of one seen before.
 
     A command is None where there is no such event.
@@ -80,11 +80,11 @@ async def head(connection: Db) -> tuple[int, UUID]:
     return row[0], row[1]
 
 
-async def tail(connection: Db, seen: int) -> Tail:
+async def tail(connection: Db, seen: int) -> LogEnd:
     cursor = await connection.execute(TAIL, [seen])
     row = await cursor.fetchone()
     assert row is not None
-    return Tail(*row)
+    return LogEnd(*row)
 
 
 async def receipt(connection: Db, key: bytes) -> Receipt | None:

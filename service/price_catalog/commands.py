@@ -57,7 +57,7 @@ class CorrectPrice:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ChangedPrice:
     """A model, the period of the command's price, and whether it changed.
 
     ``period`` is None if the price is never valid.
@@ -88,7 +88,7 @@ async def add_provider(command: AddProvider, work: UnitOfWork) -> tuple[Provider
     return provider, True
 
 
-async def set_price(command: SetPrice, work: UnitOfWork) -> Outcome:
+async def set_price(command: SetPrice, work: UnitOfWork) -> ChangedPrice:
     """Set a model's price; a model without any is created with its first one.
 
     :raises ForbiddenError: the caller is no superuser
@@ -116,10 +116,10 @@ async def set_price(command: SetPrice, work: UnitOfWork) -> Outcome:
         source=MANUAL,
     )
     work.save(pricing)
-    return Outcome(pricing, period_at(pricing.periods, time_text(start)), changed)
+    return ChangedPrice(pricing, period_at(pricing.periods, time_text(start)), changed)
 
 
-async def end_price(command: EndPrice, work: UnitOfWork) -> Outcome:
+async def end_price(command: EndPrice, work: UnitOfWork) -> ChangedPrice:
     """End a price earlier; ending it at its start withdraws it.
 
     :raises ForbiddenError: the caller is no superuser
@@ -133,10 +133,10 @@ async def end_price(command: EndPrice, work: UnitOfWork) -> Outcome:
     )
     work.save(pricing)
     parts = parts_of(pricing.periods, command.price_version)
-    return Outcome(pricing, parts[-1] if parts else None, changed)
+    return ChangedPrice(pricing, parts[-1] if parts else None, changed)
 
 
-async def correct_price(command: CorrectPrice, work: UnitOfWork) -> Outcome:
+async def correct_price(command: CorrectPrice, work: UnitOfWork) -> ChangedPrice:
     """Correct a price; the earlier one stays in the log.
 
     :raises ForbiddenError: the caller is no superuser
@@ -154,7 +154,7 @@ async def correct_price(command: CorrectPrice, work: UnitOfWork) -> Outcome:
     )
     work.save(pricing)
     version = pricing.version if changed else command.price_version
-    return Outcome(pricing, parts_of(pricing.periods, version)[0], changed)
+    return ChangedPrice(pricing, parts_of(pricing.periods, version)[0], changed)
 
 
 async def _known_pricing(work: UnitOfWork, model_id: UUID) -> ModelPricing:

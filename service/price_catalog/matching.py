@@ -64,7 +64,7 @@ _COMPACT_DATE: Final = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class MatchedModel:
     """A model of the catalog that a name may mean, and the rule that says so."""
 
     provider: str
@@ -94,10 +94,10 @@ class Index:
         }
         self._starts = sorted(starts)
         self._editions: dict[int, _Edition] = {}
-        self._found: LRUCache[tuple[int, str | None, str], Entry | None]
+        self._found: LRUCache[tuple[int, str | None, str], MatchedModel | None]
         self._found = LRUCache(FOUND_MAX)
 
-    def find(self, provider: str | None, model: str, at: str) -> Entry | None:
+    def find(self, provider: str | None, model: str, at: str) -> MatchedModel | None:
         """Return the entry that names match by the rules that hold at a time."""
         number = bisect_right(self._starts, at)
         key = (number, provider, model)
@@ -108,20 +108,20 @@ class Index:
         return self._found[key]
 
 
-def names_of(provider: str, model: str) -> Iterator[Entry]:
+def names_of(provider: str, model: str) -> Iterator[MatchedModel]:
     """Yield the entries that may have a call's names in another form."""
     lower = provider.strip().lower()
     for key in dict.fromkeys((lower, *PROVIDER_ALIASES.get(lower, ()))):
         rule = "name" if key == lower else "provider_alias+name"
         for name in dict.fromkeys((model, model.lower())):
             if (key, name) != (provider, model):
-                yield Entry(key, name, rule)
+                yield MatchedModel(key, name, rule)
         prefix, slash, rest = model.partition("/")
         if slash and prefix.lower() in (lower, key):
-            yield Entry(key, rest, f"{rule}+prefix")
+            yield MatchedModel(key, rest, f"{rule}+prefix")
     prefix, slash, rest = model.partition("/")
     if lower == GATEWAY and slash:
-        yield Entry(prefix.lower(), rest, "name+prefix")
+        yield MatchedModel(prefix.lower(), rest, "name+prefix")
 
 
 def _models(rules: MatchRules) -> Iterator[list[list[Any]]]:
@@ -147,7 +147,7 @@ class _Edition:
             for provider in self._providers
         }
 
-    def find(self, provider: str | None, model: str) -> Entry | None:
+    def find(self, provider: str | None, model: str) -> MatchedModel | None:
         model = model.lower()
         prefix, slash, rest = model.partition("/")
         if provider is None or provider.lower() == GATEWAY:
@@ -157,12 +157,14 @@ class _Edition:
             return None
         key, rule = known
         if found := self._model(key, model):
-            return Entry(found.provider, found.model, rule + found.rule)
+            return MatchedModel(found.provider, found.model, rule + found.rule)
         if slash and self._is_prefix(prefix, key) and (found := self._model(key, rest)):
-            return Entry(found.provider, found.model, f"{rule}prefix+{found.rule}")
+            return MatchedModel(
+                found.provider, found.model, f"{rule}prefix+{found.rule}"
+            )
         return None
 
-    def _by_model(self, model: str) -> Entry | None:
+    def _by_model(self, model: str) -> MatchedModel | None:
         prefix, slash, rest = model.partition("/")
         if slash and (known := self._provider(prefix)):
             key, rule = known
@@ -174,7 +176,9 @@ class _Edition:
                 if _matches(rules["by_model"], model):
                     found = self._model(key, model)
                     break
-        return found and Entry(found.provider, found.model, f"{rule}+{found.rule}")
+        return found and MatchedModel(
+            found.provider, found.model, f"{rule}+{found.rule}"
+        )
 
     def _is_prefix(self, prefix: str, provider: str) -> bool:
         """Return whether a prefix names a provider, or one whose models it offers."""
@@ -194,14 +198,14 @@ class _Edition:
                 return key, "provider_match+"
         return None
 
-    def _model(self, provider: str, name: str) -> Entry | None:
+    def _model(self, provider: str, name: str) -> MatchedModel | None:
         dashed = _COMPACT_DATE.sub(_with_dashes, name)
         for text, rule in ((name, ""), (dashed, "date_form+")):
             if found := self._models[provider].find(text):
-                return Entry(provider, found, f"{rule}match")
+                return MatchedModel(provider, found, f"{rule}match")
             for other in self._providers[provider]["fallbacks"]:
                 if other in self._models and (found := self._models[other].find(text)):
-                    return Entry(other, found, f"{rule}fallback_provider+match")
+                    return MatchedModel(other, found, f"{rule}fallback_provider+match")
         return None
 
 

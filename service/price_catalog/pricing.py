@@ -31,7 +31,7 @@ from service.aggregate import LoggedAggregate
 from service.price_catalog.aggregate import ModelPricing
 from service.price_catalog.charge import Charge, Unpriced, amount_of
 from service.price_catalog.match_rules import MatchRules
-from service.price_catalog.matching import Entry, index_of, names_of
+from service.price_catalog.matching import MatchedModel, index_of, names_of
 from service.price_catalog.periods import time_text
 from service.price_catalog.price import Price, price_at
 from service.price_catalog.structure import Rate, rates_at
@@ -87,14 +87,14 @@ async def _entries(
     models: Sequence[str | None],
     at: datetime,
     catalog: Catalog,
-) -> AsyncIterator[Entry]:
+) -> AsyncIterator[MatchedModel]:
     """Yield the entries that a call's names may mean, the most certain one first."""
     rules: MatchRules | None = None
     for model in dict.fromkeys(models):
         if model is None:
             continue
         if provider is not None:
-            yield Entry(provider, model, "name")
+            yield MatchedModel(provider, model, "name")
         if rules is None:
             rules = await catalog.find(MatchRules, MatchRules.create_id(RULES_SOURCE))
         if rules is not None:

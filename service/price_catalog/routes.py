@@ -12,9 +12,9 @@ from service.http.operation import Routes
 from service.price_catalog.bodies import NewPrice, NewProvider, PriceBody, PriceEnd
 from service.price_catalog.commands import (
     AddProvider,
+    ChangedPrice,
     CorrectPrice,
     EndPrice,
-    Outcome,
     SetPrice,
     add_provider,
     correct_price,
@@ -179,7 +179,7 @@ async def post_price_correction(
 
 
 def _answer(
-    outcome: Outcome, changed: str, unchanged: str, *, created: bool = False
+    outcome: ChangedPrice, changed: str, unchanged: str, *, created: bool = False
 ) -> Answer[PricedModelResource]:
     pricing = outcome.pricing
     status = CREATED if created and outcome.changed else 200

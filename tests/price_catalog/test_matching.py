@@ -6,7 +6,7 @@ import pytest
 
 from service.price_catalog.charge import Unpriced
 from service.price_catalog.match_rules import Clause, ListedRules, MatchRules
-from service.price_catalog.matching import Entry, index_of
+from service.price_catalog.matching import MatchedModel, index_of
 from service.price_catalog.periods import time_text
 from service.price_catalog.pricing import RULES_SOURCE, price_call
 from service.price_catalog.usage import Usage
@@ -96,7 +96,7 @@ def test_a_name_means_the_first_model_whose_rule_it_matches(
 ) -> None:
     entry = index_of(rules(ACME, CLOUD)).find(provider, model, time_text(NOW))
 
-    assert entry == (found and Entry(*found))
+    assert entry == (found and MatchedModel(*found))
 
 
 def test_a_date_without_dashes_matches_if_nothing_else_does() -> None:
@@ -104,7 +104,7 @@ def test_a_date_without_dashes_matches_if_nothing_else_does() -> None:
 
     entry = index_of(rules(dated)).find("acme", "swift-20260131", time_text(NOW))
 
-    assert entry == Entry("acme", "swift", "date_form+match")
+    assert entry == MatchedModel("acme", "swift", "date_form+match")
 
 
 def test_an_alias_that_moves_means_the_earlier_model_at_earlier_times() -> None:

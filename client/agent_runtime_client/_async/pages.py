@@ -27,7 +27,7 @@ class Paging(NamedTuple):
 class AsyncPages(Generic[Item, Page]):
     """A list: iterate over its items, or over its ``pages``.
 
-    A page is asked for when its first item is, so a loop that breaks asks no more.
+    A page is requested with its first item: a loop that breaks requests no more.
     ``limit`` of the operation is the size of a page.
     """
 

@@ -14,7 +14,7 @@ from agent_runtime_client.sse import EventParser
 
 T = TypeVar("T")
 
-# A stream that ends at once, again and again, isn't asked for more often.
+# The least time between two attempts to open a stream that ends at once.
 PAUSE_S: Final = 0.5
 
 

@@ -166,7 +166,7 @@ async def get_aggregate(
             else await _at_version(history, aggregate_id, query.version)
         )
     if aggregate is None:
-        raise NotFoundError("no such aggregate at that place of the log")
+        raise NotFoundError("no such aggregate at that position or time")
     data: ReplayedAggregate = {
         "id": aggregate.id,
         "kind": kind_of(aggregate),
@@ -214,7 +214,7 @@ async def get_aggregate_difference(
         before = await since.find(LoggedAggregate, aggregate_id)
         after = await until.find(LoggedAggregate, aggregate_id)
     if after is None:
-        raise NotFoundError("no such aggregate at that place of the log")
+        raise NotFoundError("no such aggregate at that position or time")
     data: AggregateDifference = {
         "id": aggregate_id,
         "kind": kind_of(after),
@@ -246,7 +246,7 @@ async def get_connector_exposure(
             until.events(id), since=since.position, until=until.position
         )
         if found is None:
-            raise NotFoundError("no such connector at that place of the log")
+            raise NotFoundError("no such connector at that position or time")
         for agent_id in {each["agent_id"] for each in found["grants"]}:
             retirement = await retirement_of(until.events(agent_id))
             if retirement is not None:
@@ -274,7 +274,7 @@ async def get_decisions_difference(
     async with _history(request) as history:
         since, until = await history.between(query)
         if await until.find(Agent, agent_id) is None:
-            raise NotFoundError("no such agent at that place of the log")
+            raise NotFoundError("no such agent at that position or time")
         rules = [await _rules(then, agent_id) for then in (since, until)]
         # A connector can be held before its first rule, and after its last.
         connectors = {each for then in rules for each in then.rules}

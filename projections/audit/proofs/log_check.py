@@ -1,4 +1,4 @@
-"""Compare the whole log with its tree, again and again, in the background.
+"""Compare the whole log with its tree, repeatedly, in the background.
 
 PostgreSQL hashes the events, at a bounded rate, so that neither the event loop nor
 other statements wait for it.

@@ -113,8 +113,8 @@ def open_note(note: str, keys: Iterable[VerifierKey]) -> tuple[str, VerifierKey]
 def notes_in(text: str) -> list[str]:
     """Split a text of several notes.
 
-    Empty lines between them mean nothing. What is no note is returned as one, for
-    who opens it to refuse.
+    Empty lines between them mean nothing. Malformed parts are returned, too;
+    opening them raises NoteError.
     """
     notes: list[list[str]] = [[]]
     for line in text.splitlines(keepends=True):

@@ -62,7 +62,7 @@ class ConsistencyProof:
 async def latest_checkpoint(db: Db) -> SignedCheckpoint | None:
     """Return the newest checkpoint of the log's present epoch; None before the first.
 
-    For whoever publishes it: the note is the whole message.
+    For publication: the note is the whole message.
     """
     async with db.cursor(row_factory=class_row(SignedCheckpoint)) as cursor:
         await cursor.execute(LATEST_CHECKPOINT)

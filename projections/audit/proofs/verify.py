@@ -99,7 +99,7 @@ class _Verification:
         self._due = sorted(size for size in self._roots if size)
         self._earlier = _leaves(earlier)
         self._tree = GrowingTree()
-        # Of what is said to have been there: the stored leaves, or the earlier ones.
+        # Of the leaves that are claimed to have been there: the stored or earlier ones.
         self._witness: GrowingTree | None = GrowingTree()
         self._before: _Line | None = None
         self._suspect: Finding | None = None
@@ -184,8 +184,8 @@ class _Verification:
         words = f"the log ends at position {end}, but was signed up to {max(missing)}"
         if end == self._proven:
             return Finding("removed", first, words)
-        # Whoever closed the gap and rewrote the tree made it look like this, too.
-        words += f": what is missing stood at the end, or from position {first} on"
+        # Closing the gap and rewriting the tree would look like this, too.
+        words += f": the missing entries were at the end, or from position {first} on"
         return Finding("removed", first, words, upto=end + 1)
 
 

@@ -32,7 +32,7 @@ LOOK_BACK_FACTOR: Final = 16
 
 NOTHING: Final[Mapping[TopicPartition, int]] = MappingProxyType({})
 
-Span = tuple[int, int]
+OffsetRange = tuple[int, int]
 Record = ConsumerRecord[bytes, bytes]
 
 
@@ -163,7 +163,7 @@ def position_of(record: Record) -> int:
 
 
 async def last_records(
-    consumer: AIOKafkaConsumer, spans: Mapping[TopicPartition, Span]
+    consumer: AIOKafkaConsumer, spans: Mapping[TopicPartition, OffsetRange]
 ) -> dict[TopicPartition, Record]:
     """Return the last visible record of each span.
 
@@ -187,7 +187,7 @@ async def last_records(
 
 
 async def _read_to_end(
-    consumer: AIOKafkaConsumer, spans: Mapping[TopicPartition, Span]
+    consumer: AIOKafkaConsumer, spans: Mapping[TopicPartition, OffsetRange]
 ) -> dict[TopicPartition, Record]:
     last: dict[TopicPartition, Record] = {}
     unread = set(spans)

@@ -35,7 +35,7 @@ DECIDED = "it was decided on, used or withdrawn, or has expired"
 
 Reason = Annotated[
     str | None,
-    Field(max_length=500, description="The agent is told it, and the record has it."),
+    Field(max_length=500, description="Shown to the agent, and recorded."),
 ]
 
 

@@ -43,7 +43,7 @@ class Target:
 class Connections:
     """Sends requests to connectors.
 
-    Each new socket's address is checked at the moment that it is connected, so no name
+    Each new socket's address is checked when it is connected, so no name
     can resolve to another address after the check. No redirects are followed, and there
     are no cookies and no proxies from the environment.
     """

@@ -51,7 +51,7 @@ REASONS: Mapping[HeldBecause, str] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class PriceChange:
     """The price of a period before, None for no price, and in the list."""
 
     effective_from: str
@@ -62,7 +62,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Reconciled:
-    changes: tuple[Change, ...]
+    changes: tuple[PriceChange, ...]
     held_because: tuple[HeldBecause, ...]
 
 
@@ -99,7 +99,7 @@ class _Reconciliation:
         self._source = source
         self._now = now
         self._before = list(pricing.periods)
-        self._changes: list[Change] = []
+        self._changes: list[PriceChange] = []
         self._held: dict[HeldBecause, None] = {}
 
     def run(self, listed: Sequence[PricePeriod], undated_since: str) -> Reconciled:
@@ -231,7 +231,7 @@ class _Reconciliation:
         self, start: str, end: str | None, known: Period | None, price: PriceValues
     ) -> None:
         self._changes.append(
-            Change(
+            PriceChange(
                 effective_from=start,
                 effective_until=end,
                 before=known["price"] if known else None,

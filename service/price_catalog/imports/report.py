@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing_extensions import TypedDict
 
 from service.price_catalog.imports.price_list import SkippedModel
-from service.price_catalog.imports.reconcile import REASONS, Change, HeldBecause
+from service.price_catalog.imports.reconcile import REASONS, HeldBecause, PriceChange
 from service.price_catalog.periods import (
     PriceValues,
     Provenance,
@@ -32,7 +32,7 @@ class ModelResult:
     provider: str
     model: str
     outcome: ImportOutcome
-    changes: tuple[Change, ...] = ()
+    changes: tuple[PriceChange, ...] = ()
     held_because: tuple[HeldBecause, ...] = ()
 
     @property
@@ -165,7 +165,7 @@ def _difference(result: ModelResult) -> ModelDifferenceResource:
     }
 
 
-def _change(change: Change) -> PriceChangeResource:
+def _change(change: PriceChange) -> PriceChangeResource:
     return {
         "effective_from": datetime.fromisoformat(change.effective_from),
         "effective_until": time_of(change.effective_until),

@@ -33,7 +33,7 @@ from service.principal import Principal
 from service.sessions.aggregate import ChatSession
 from service.sessions.otlp.attributes import attributes, first_text
 from service.sessions.otlp.conventions import SpanError, reported_span
-from service.sessions.otlp.outcome import Outcome
+from service.sessions.otlp.outcome import IngestOutcome
 from service.sessions.otlp.pending import (
     SPAN_BYTES,
     SPANS_OF_TRACE_MAX,
@@ -74,14 +74,14 @@ class Ingest:
 
     async def take(
         self, export: ExportTraceServiceRequest, recording: Recording
-    ) -> Outcome:
+    ) -> IngestOutcome:
         """Ingest the valid spans of an exporter's request.
 
         :raises TooManyRequestsError: an agent has too many open traces; no span was
             accepted
         :raises UnavailableError: retry; repeating the request is harmless
         """
-        outcome = Outcome()
+        outcome = IngestOutcome()
         reported: defaultdict[TraceKey, dict[str, ReportedSpan]] = defaultdict(dict)
         pace = Pace()
         for resource_spans in export.resource_spans:
@@ -119,7 +119,7 @@ class Ingest:
         resource_spans: ResourceSpans,
         principal: Principal,
         reported: defaultdict[TraceKey, dict[str, ReportedSpan]],
-        outcome: Outcome,
+        outcome: IngestOutcome,
     ) -> None:
         """Add a resource's spans to ``reported``."""
         count = sum(len(scope.spans) for scope in resource_spans.scope_spans)
@@ -246,7 +246,7 @@ class Ingest:
         merged: Mapping[TraceKey, KeptTrace],
         kept: Mapping[TraceKey, KeptTrace],
         recording: Recording,
-        outcome: Outcome,
+        outcome: IngestOutcome,
     ) -> None:
         turns = {}
         pace = Pace()

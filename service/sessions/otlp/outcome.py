@@ -12,7 +12,7 @@ SPANS = Metric(
 
 
 @dataclass(slots=True)
-class Outcome:
+class IngestOutcome:
     """Counts of a request's spans, and the reasons for rejected ones."""
 
     spans: int = 0

@@ -44,7 +44,7 @@ const REASONS = {
   rule: "a rule decides",
   no_rule_matches: "no rule matches, so it is denied",
   connector_not_granted: "the agent doesn't hold the connector, so it is denied",
-  no_connector: "there is no such connector at that moment, so it is denied",
+  no_connector: "there is no such connector at that time, so it is denied",
   agent_retired: "the agent is retired, so everything is denied",
   new_definition: "the tool is new and not accepted: under a wildcard, allow counts as ask",
   definition_changed: "the tool's definition has changed and isn't accepted, so it is denied",

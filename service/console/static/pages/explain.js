@@ -17,7 +17,7 @@ function OneAgent({ agent, connector, tool, at, other, both }) {
   const second = useRead(both ? path : null, { connector_id: connector, tool, at: other });
   const changed = both && first.data && second.data && first.data.stance !== second.data.stance;
   return html`
-    ${both && first.data && second.data && html`<p class=${changed ? "warning" : "done"}>${changed ? "The decision differs between the two moments." : "The decision is the same at both moments."}</p>`}
+    ${both && first.data && second.data && html`<p class=${changed ? "warning" : "done"}>${changed ? "The decision differs between the two times." : "The decision is the same at both times."}</p>`}
     <div class="columns"><${Decision} title=${named(at)} read=${first} />${both && html`<${Decision} title=${named(other)} read=${second} />`}</div>`;
 }
 
@@ -52,10 +52,10 @@ export default function Explain({ query }) {
     { name: "tool", label: "Tool", placeholder: "issues.create" },
     { name: "at", label: "When", placeholder: "now, a time, a position" },
     { name: "agent", label: "Agent", choices: options(agents), any: "all that hold it" },
-    query.agent && { name: "other", label: "Compare with", placeholder: "another moment" },
+    query.agent && { name: "other", label: "Compare with", placeholder: "another time" },
   ].filter(Boolean);
   const ready = query.connector && query.tool && !bad;
-  return html`<${Page} title="Explain" lead="Who could call a tool of a connector, at any moment, and who allowed it. Each answer leads to its entry in the log, which you can verify.">
+  return html`<${Page} title="Explain" lead="Who could call a tool of a connector, at any time, and who allowed it. Each answer leads to its entry in the log, which you can verify.">
     <${Filters} fields=${fields} />
     ${bad && html`<p class="failure" role="alert">This is not a time. Write it as in 2026-05-31 14:00, or give a position.</p>`}
     ${!query.connector || !query.tool ? html`<p class="empty">Choose a connector and type the name of a tool, such as issues.create.</p>` : null}

@@ -1,4 +1,4 @@
-// Providers and models with the prices of any moment, and importing price lists.
+// Providers and models with the prices of any time, and importing price lists.
 import { FormDialog } from "../app/actions.js";
 import { call } from "../app/api.js";
 import { plural } from "../app/format.js";
@@ -66,7 +66,7 @@ export default function Prices({ query }) {
     { name: "at", label: "As recorded at", placeholder: "now" },
   ];
   const changed = () => read.refresh();
-  return html`<${Page} title="Models and prices" lead="Prices for 1,000,000 tokens that are effective now, or at any moment, as it was known then or now."
+  return html`<${Page} title="Models and prices" lead="Prices for 1,000,000 tokens that are effective now, or at any time, as known then or now."
     actions=${isSuperuser(me) ? html`<p class="buttons"><${SetPrice} done=${changed} /><${AddProvider} added=${changed} /></p>` : html`<${NotOffered} what="Setting and importing prices" reason="for superusers" />`}>
     <${Filters} fields=${fields} />
     <${Reading} read=${read} what="Reading prices">${() => html`

@@ -16,7 +16,7 @@ function Overwrite({ path, version, done }) {
     done();
   };
   return html`<${FormDialog} label="Overwrite" title="Overwrite the value" perform=${() => call("PUT", path, { body: { value }, ifMatch: version })} after=${after}>
-    <p>Whoever uses this secret gets the new value from the next request on. The last ten versions are kept.</p>
+    <p>Every user of this secret gets the new value from their next request on. The last ten versions are kept.</p>
     <${SecretValue} label="New value" value=${value} onValue=${setValue} />
   <//>`;
 }
