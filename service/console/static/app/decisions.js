@@ -92,8 +92,8 @@ export function RestoreRules({ agent, version, restored }) {
     <form class="filters" onSubmit=${look}><${Field} label="Rules as of" value=${text} onValue=${setText} required=${true} placeholder="a time or a position" /><span class="buttons"><button type="submit">Show them</button></span></form>
     ${at !== null && html`<${Reading} read=${read} what="Reading the rules then">${() => html`
       <${Table} caption="Rules then" columns=${[OF_CONNECTOR, ...RULE]} rows=${read.data.rules} rowKey=${(rule) => `${rule.connector_id} ${rule.tool_pattern}`} empty="There were no rules: every tool was denied." />
-      <p class="buttons"><${Confirmed} label="Restore these rules" title="Restore the rules of that moment?" after=${restored}
+      <p class="buttons"><${Confirmed} label="Restore these rules" title="Restore the rules of that time?" after=${restored}
         perform=${() => call("POST", `/api/mcp/agents/${agent}/tools/restore`, { body, ifMatch: version })}>
-        <p>All rules of the agent are replaced by those of that moment, as a new change; nothing is removed from the history.</p><//></p>`}<//>`}
+        <p>All rules of the agent are replaced by those of that time, as a new change; nothing is removed from the history.</p><//></p>`}<//>`}
   </details>`;
 }
