@@ -27,6 +27,7 @@ from service.gateway.serving import GatewaySettings, open_gateway
 from service.gateway.upstream.addresses import Network
 from service.http.middleware import edge
 from service.http.operation import add_operations
+from service.http.read_server import READS_ONLY
 from service.keys.cipher import length_prefixed
 from tests.gateway.fake_gate import TOKEN, FakeGate
 from tests.http_server import Server
@@ -127,6 +128,7 @@ async def opened(
 ) -> AsyncIterator[Stage]:
     gate = gate or FakeGate()
     app = web.Application(middlewares=[edge])
+    app[READS_ONLY] = False
     async with open_gateway(
         gate,
         lambda *parts: hmac.digest(b"key", length_prefixed(*parts), "sha256"),
