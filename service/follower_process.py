@@ -37,6 +37,8 @@ State = Literal["starting", "running", "ended"]
 UP = Gauge(
     "agent_runtime_follower_process_up",
     "1 while the follower process that this process started is ready.",
+    # A series appears only where a child is started, so that 0 is always an alarm.
+    ["child"],
 )
 
 logger = logging.getLogger(__name__)
@@ -47,6 +49,7 @@ class FollowerProcess:
 
     def __init__(self, config: Config) -> None:
         self.state: State = "starting"
+        UP.labels("followers").set(0)
         self._config = config
         self._child: Process | None = None
         self._url = ""
@@ -125,7 +128,7 @@ class FollowerProcess:
 
     def _change(self, state: State) -> None:
         self.state = state
-        UP.set(state == "running")
+        UP.labels("followers").set(state == "running")
         self._has_changed.set()
 
     async def stop(self) -> None:

@@ -117,7 +117,8 @@ async def test_metrics_of_both_processes_have_one_address(server: Server) -> Non
     await until(lambda: are_projected(server, position), timeout_s=WAIT_S)
     users = {"follower": "users", "process": "followers"}
 
-    assert metric(server, "agent_runtime_follower_process_up") == 1
+    up = "agent_runtime_follower_process_up"
+    assert metric(server, up, child="followers") == 1
     assert metric(server, "agent_runtime_follower_position", **users) == position
     memory = "process_resident_memory_bytes"
     assert metric(server, memory) != metric(server, memory, process="followers")
