@@ -67,15 +67,16 @@ export function Confirmed({ label, title, confirm, danger = false, perform, afte
     <//>`;
 }
 
-// A form behind a button; `children` gets nothing and shows the fields.
-export function FormDialog({ label, title, submit, perform, after, children }) {
+// A form behind a button; `children` gets nothing and shows the fields. With
+// `announces` false, the page says itself what was done.
+export function FormDialog({ label, title, submit, perform, after, announces = true, children }) {
   const { action, open, show, close } = useDialogAction(perform, after);
   const send = (event) => {
     event.preventDefault();
     action.run();
   };
   return html`<button type="button" class="quiet" onClick=${show}>${label}</button>
-    <span role="status" class="meta">${!open && action.message && `✓ ${action.message}`}</span>
+    ${announces && html`<span role="status" class="meta">${!open && action.message && `✓ ${action.message}`}</span>`}
     <${Dialog} open=${open} title=${title ?? label} onClose=${close}>
       <form class="stack" onSubmit=${send}>${children}
         <${Failure} error=${action.error} />

@@ -29,7 +29,7 @@ function Decide({ approval, verb, label, title, after, periods = false, children
   const [reason, setReason] = useState("");
   const [period, setPeriod] = useState(PERIODS[0].value);
   const body = { reason: reason.trim() || null, ...(periods ? { valid_for_s: Number(period) } : {}) };
-  return html`<${FormDialog} label=${label} title=${title} after=${after}
+  return html`<${FormDialog} label=${label} title=${title} announces=${false} after=${after}
     perform=${() => call("POST", `${pathOf(approval)}/${verb}`, { body, ifMatch: approval.version })}>
     <${What} approval=${approval} />
     ${children}
