@@ -62,7 +62,7 @@ def test_a_call_leads_to_its_reasons(visit: Visit, demo: DemoData) -> None:
     expect(decisive).to_contain_text("verify position")
     expect(visitor.page.locator(".facts")).to_contain_text("Support triage")
     visitor.page.get_by_role("link", name="Compare with now").click()
-    expect(visitor.page.locator("main")).to_contain_text("the same at both moments")
+    expect(visitor.page.locator("main")).to_contain_text("the same at both times")
 
 
 def test_a_call_that_is_not_for_oneself_is_not_found(
