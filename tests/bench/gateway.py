@@ -2,6 +2,7 @@
 
 Run as a program: ``python -m tests.bench.gateway``. A process of the API, followers
 apart, and upstreams in processes of their own; calls of the stateless revision.
+ContextForge, a peer, is installed first, and called in the newest revision it speaks.
 """
 
 import argparse
@@ -9,19 +10,28 @@ import asyncio
 import statistics
 import sys
 import time
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Final
 
 import aiohttp
 import uvloop
 
+from tests.bench.contextforge import running_contextforge
 from tests.bench.gateway_stage import Stage, Target, set_up
+from tests.harness.environment import MissingError
 
 CALLERS: Final = 16
 # Ours divided by the other one must not exceed a ceiling, or reach a floor.
 CEILINGS: Final = {
     "CPU of a call, batched, against a plain upstream": 5.5,
     "CPU of a call, strict, against a plain upstream": 9.0,
+}
+# It answers a few calls a second.
+PEER_S: Final = 10.0
+PEER: Final = {
+    f"rate of 16 callers, {mode}, against ContextForge": mode
+    for mode in ("batched", "strict")
 }
 LIST: Final = "tools/list of 1,000 tools, upstreams dead, against the same bytes"
 FLOORS: Final = {
@@ -30,6 +40,7 @@ FLOORS: Final = {
     "rate of 16 callers, batched, against an SDK upstream": 0.7,
     "rate of 16 callers, strict, against an SDK upstream": 0.5,
     LIST: 0.3,
+    **dict.fromkeys(PEER, 20.0),
 }
 
 
@@ -64,10 +75,20 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=2.0)
     options = parser.parse_args()
-    with set_up() as stage:
-        ratios = uvloop.run(_ratios(stage, options.rounds, options.seconds))
+    with ExitStack() as held:
+        stage = held.enter_context(set_up())
+        peer = None
+        try:
+            upstream, folder = stage.plain.url, stage.folder / "contextforge"
+            peer = held.enter_context(running_contextforge(upstream, folder))
+        except MissingError as missing:
+            print(f"not compared with ContextForge: {missing}", flush=True)
+        run = _ratios(stage, peer, options.rounds, options.seconds)
+        ratios = uvloop.run(run)
     failed = False
     for name, values in ratios.items():
+        if not values:
+            continue
         ratio = statistics.median(values)
         bound = CEILINGS.get(name) or FLOORS[name]
         reached = ratio <= bound if name in CEILINGS else ratio >= bound
@@ -79,7 +100,9 @@ def main() -> None:
     sys.exit(failed)
 
 
-async def _ratios(stage: Stage, rounds: int, seconds: float) -> dict[str, list[float]]:
+async def _ratios(
+    stage: Stage, peer: Target | None, rounds: int, seconds: float
+) -> dict[str, list[float]]:
     ratios: dict[str, list[float]] = {name: [] for name in (*CEILINGS, *FLOORS)}
     for _ in range(rounds):
         one = {
@@ -94,6 +117,10 @@ async def _ratios(stage: Stage, rounds: int, seconds: float) -> dict[str, list[f
                 *stage.ours.items(),
             )
         }
+        if peer is not None:
+            theirs = await measure(peer, max(seconds, PEER_S), CALLERS)
+            for name, mode in PEER.items():
+                ratios[name].append(many[f"{mode}-plain"].rate / theirs.rate)
         listed = await measure(stage.tools, seconds, 1)
         bare = await measure(stage.bare_tools, seconds, 1)
         ratios[LIST].append(listed.rate / bare.rate)

@@ -35,6 +35,7 @@ from tests.harness.service import AGENT_RUNTIME, Server, running
 
 DEAD_CONNECTORS: Final = 40
 DEAD_TOOLS: Final = 25
+ARGUMENTS: Final = {"text": "some text of a few words", "number": 42}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +76,7 @@ def target(
         "Mcp-Method": method,
     }
     if method == "tools/call":
-        arguments = {"text": "some text of a few words", "number": 42}
-        params |= {"name": name, "arguments": arguments}
+        params |= {"name": name, "arguments": ARGUMENTS}
         headers["Mcp-Name"] = name
     if token:
         headers["Authorization"] = f"Bearer {token}"

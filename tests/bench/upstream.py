@@ -6,6 +6,7 @@ of aiohttp on uvloop; ``sdk`` is built with the official SDK.
 
 import socket
 import sys
+from http import HTTPStatus
 from typing import Any
 
 import orjson
@@ -19,6 +20,12 @@ from tests.bench.bare import serve
 REVISION = "2026-07-28"
 TOOL = "echo"
 RESULTS: dict[str, dict[str, Any]] = {
+    # For gateways that speak an older revision.
+    "initialize": {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {"tools": {}},
+        "serverInfo": {"name": "echo", "version": "1"},
+    },
     "server/discover": {"supportedVersions": [REVISION]},
     "tools/list": {"tools": [{"name": TOOL, "inputSchema": {"type": "object"}}]},
     "tools/call": {"content": [{"type": "text", "text": "hello"}], "isError": False},
@@ -27,6 +34,8 @@ RESULTS: dict[str, dict[str, Any]] = {
 
 async def answer(request: web.Request) -> web.Response:
     message = orjson.loads(await request.read())
+    if "id" not in message:
+        return web.Response(status=HTTPStatus.ACCEPTED)
     result = {"resultType": "complete", **RESULTS[message["method"]]}
     body = {"jsonrpc": "2.0", "id": message["id"], "result": result}
     return web.Response(body=orjson.dumps(body), content_type="application/json")

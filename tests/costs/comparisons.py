@@ -4,6 +4,7 @@ import sys
 
 from tests.costs import genai, litellm_prices
 from tests.costs.agreement import Agreement
+from tests.harness.environment import MissingError
 
 
 async def comparisons() -> list[Agreement]:
@@ -18,7 +19,7 @@ async def comparisons() -> list[Agreement]:
     ]
     try:
         folder = litellm_prices.litellm_folder()
-    except litellm_prices.MissingError as missing:
+    except MissingError as missing:
         print(f"NOT COMPARED with LiteLLM: {missing}", file=sys.stderr)  # noqa: T201
         return found
     names = genai.names_of_litellm(litellm_prices.price_file(folder).read_bytes())

@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -19,12 +18,11 @@ from service.price_catalog.pricing import price_call
 from service.price_catalog.usage import Usage
 from tests.costs.agreement import Agreement
 from tests.costs.catalog import ImportedCatalog
+from tests.harness.environment import installed
 
 ROOT = Path(__file__).parents[2]
-# Outside of the project's environment: its requirements are many and strict.
 VERSION = "1.106.2"
 PRICES = "litellm/model_prices_and_context_window_backup.json"
-INSTALL_TIMEOUT_S = 900
 # As in litellm_answers.py.
 AT = datetime(2026, 11, 20, 8, 15, tzinfo=UTC)
 CALLS: tuple[tuple[dict[str, int], str | None], ...] = (
@@ -57,36 +55,13 @@ ANOTHER_ENTRY = (
 )
 
 
-class MissingError(Exception):
-    """LiteLLM isn't installed, and can't be."""
-
-
 def litellm_folder() -> Path:
     """Return the environment with LiteLLM, which is installed the first time.
 
     :raises MissingError: the package index doesn't have it
     """
     folder = Path(os.environ.get("LITELLM_FOLDER", ROOT / ".litellm"))
-    if not (folder / "installed").exists():
-        pip = str(folder / "bin/pip")
-        for command in (
-            [sys.executable, "-m", "venv", str(folder)],
-            [pip, "install", "--quiet", f"litellm=={VERSION}"],
-        ):
-            try:
-                subprocess.run(
-                    command,
-                    check=True,
-                    capture_output=True,
-                    text=True,
-                    timeout=INSTALL_TIMEOUT_S,
-                )
-            except subprocess.CalledProcessError as error:
-                raise MissingError(error.stderr[-500:]) from None
-            except subprocess.TimeoutExpired as error:
-                raise MissingError(str(error)) from None
-        (folder / "installed").touch()
-    return folder
+    return installed(f"litellm=={VERSION}", folder)
 
 
 def price_file(folder: Path) -> Path:

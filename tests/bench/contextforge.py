@@ -1,0 +1,130 @@
+"""ContextForge, an MCP gateway in Python, as a peer of ours.
+
+One worker on SQLite, its default, with authentication; without what would slow it
+down: rate limits, plugins, pages.
+"""
+
+import asyncio
+import os
+import secrets
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any, Final
+
+import aiohttp
+import orjson
+import psutil
+
+from service.gateway.protocol.revisions import ACCEPT, JSON, REVISION_HEADER
+from tests.bench.gateway_stage import ARGUMENTS, Target
+from tests.harness.environment import installed
+from tests.harness.process import Process, ProcessError, free_ports
+from tests.waiting import until
+
+ROOT = Path(__file__).parents[2]
+REQUIREMENT: Final = "mcp-contextforge-gateway==1.0.7.post20260921"
+ADMIN: Final = "admin@example.com"
+# The newest that it speaks.
+REVISION: Final = "2025-11-25"
+START_TIMEOUT_S: Final = 600.0
+
+
+@contextmanager
+def running_contextforge(upstream_url: str, folder: Path) -> Iterator[Target]:
+    """Run it before an upstream, and yield a call of the upstream's only tool.
+
+    :raises MissingError: it can't be installed
+    """
+    programs = installed(REQUIREMENT, ROOT / ".contextforge") / "bin"
+    folder.mkdir()
+    (port,) = free_ports(1)
+    # All of its environment: it would read settings from ours.
+    settings = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(folder),
+        "DATABASE_URL": f"sqlite:///{folder / 'contextforge.db'}",
+        "AUTH_REQUIRED": "true",
+        "JWT_SECRET_KEY": secrets.token_urlsafe(48),
+        "AUTH_ENCRYPTION_SECRET": secrets.token_urlsafe(48),
+        "PLATFORM_ADMIN_EMAIL": ADMIN,
+        "PLATFORM_ADMIN_PASSWORD": f"Aa1!{secrets.token_urlsafe(16)}",
+        "SSRF_ALLOW_LOCALHOST": "true",
+        "SSRF_ALLOW_PRIVATE_NETWORKS": "true",
+        "RATE_LIMITING_ENABLED": "false",
+        "PLUGINS_ENABLED": "false",
+        "MCPGATEWAY_UI_ENABLED": "false",
+        "LOG_LEVEL": "ERROR",
+    }
+    process = Process(
+        [
+            *(programs / "mcpgateway", "--host", "127.0.0.1"),
+            *("--port", str(port), "--workers", "1"),
+        ],
+        folder / "contextforge.log",
+        environment=settings,
+        folder=folder,
+    )
+    process.start()
+    try:
+        headers = {
+            "Authorization": f"Bearer {_token(programs, settings, folder)}",
+            "Content-Type": JSON,
+            "Accept": ACCEPT,
+            REVISION_HEADER: REVISION,
+        }
+        url = f"http://127.0.0.1:{port}"
+        yield asyncio.run(_connected(process, url, headers, upstream_url))
+    finally:
+        process.stop()
+
+
+def _token(programs: Path, settings: Mapping[str, str], folder: Path) -> str:
+    """Issue an administrator's token, whose calls it checks the least."""
+    module = "mcpgateway.utils.create_jwt_token"
+    made = subprocess.run(
+        [programs / "python", "-m", module, "--username", ADMIN, "--admin"],
+        env=settings,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return made.stdout.strip()
+
+
+async def _connected(
+    process: Process, url: str, headers: Mapping[str, str], upstream_url: str
+) -> Target:
+    async with aiohttp.ClientSession(url, headers=headers) as http:
+
+        async def is_ready() -> bool:
+            if not process.is_running:
+                raise ProcessError("ContextForge ended")
+            try:
+                async with http.get("/health") as answer:
+                    return answer.status == HTTPStatus.OK
+            except aiohttp.ClientConnectionError:
+                return False
+
+        async def send(method: str, path: str, body: Any = None) -> Any:
+            async with http.request(method, path, json=body) as answer:
+                answer.raise_for_status()
+                return await answer.json()
+
+        await until(is_ready, timeout_s=START_TIMEOUT_S)
+        upstream = {"name": "bench", "url": upstream_url, "transport": "STREAMABLEHTTP"}
+        await send("POST", "/gateways", upstream)
+        (tool,) = await send("GET", "/tools")
+        served = {"name": "bench", "associated_tools": [tool["id"]]}
+        server = await send("POST", "/servers", {"server": served})
+    params = {"name": tool["name"], "arguments": ARGUMENTS}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    return Target(
+        f"{url}/servers/{server['id']}/mcp",
+        psutil.Process(process.pid),
+        headers,
+        orjson.dumps(body),
+    )
