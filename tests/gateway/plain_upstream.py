@@ -18,7 +18,7 @@ Answer = Callable[[web.Request, dict[str, Any]], Awaitable[web.StreamResponse]]
 class PlainUpstream:
     """``requests`` are the tools/call that it got; ``left`` is set when one left.
 
-    It lists ``tools``, if it has any.
+    It lists ``tools``; without them, ``answer`` answers that, too.
     """
 
     answer: Answer
@@ -35,7 +35,7 @@ class PlainUpstream:
             return web.json_response(
                 {"jsonrpc": "2.0", "id": body["id"], "result": result}
             )
-        if body["method"] == "tools/list":
+        if body["method"] == "tools/list" and self.tools:
             schema = {"type": "object"}
             listed = [{"name": name, "inputSchema": schema} for name in self.tools]
             return answered(

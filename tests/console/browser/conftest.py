@@ -1,6 +1,7 @@
 """A service with demo data and a browser for all tests of this folder."""
 
 import os
+import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -8,16 +9,17 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from playwright.sync_api import Browser, StorageState
+from playwright.sync_api import Browser, StorageState, expect
 
 from tests.console.browser.chromium import chromium
 from tests.console.browser.service import DemoData, serve_demo
-from tests.console.browser.visitor import Visitor, visitor_in
+from tests.console.browser.visitor import TIMEOUT_MS, Visitor, visitor_in
 from tests.console.vendor import ROOT
 
 Visit = Callable[..., Visitor]
 
 DOCUMENT: Final = ROOT / "docs/console.md"
+BY_LINK: Final = "admin, by the one-time link"
 # Of the list, which is the rest of its section.
 HEADING: Final = "It lists them here.\n"
 
@@ -87,8 +89,17 @@ def counts(
 
 @pytest.fixture(scope="package")
 def signed_in(browser: Browser, demo: DemoData) -> dict[str, StorageState]:
-    """The cookie of each user, as the console sets it."""
+    """The cookie of each user, as the console sets it; and of the one-time link.
+
+    The link is used at once, for it ends ten minutes after the service's start.
+    """
     states = {}
+    with browser.new_context() as context:
+        page = visitor_in(context, demo.url).page
+        page.goto(demo.sign_in_url)
+        expect(page.locator("header")).to_contain_text("admin", timeout=TIMEOUT_MS)
+        expect(page).to_have_url(re.compile("#/overview$"))
+        states[BY_LINK] = context.storage_state()
     for name, token in demo.tokens.items():
         with browser.new_context() as context:
             visitor_in(context, demo.url).sign_in(token)

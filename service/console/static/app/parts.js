@@ -77,7 +77,7 @@ export function Reading({ read, what = "Reading", children }) {
   if (read.data === undefined) {
     return html`<p class="working" role="status">${what}${read.slow ? " – this takes longer than usual" : ""} …</p>`;
   }
-  return html`<div class=${read.loading ? "stale" : ""} aria-busy=${read.loading ? "true" : "false"}>${children()}</div>`;
+  return html`<div aria-busy=${read.loading ? "true" : "false"}>${children()}</div>`;
 }
 
 function order(rows, column, direction) {
