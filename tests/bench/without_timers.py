@@ -18,6 +18,8 @@ if __name__ == "__main__":
     with (
         patch("projections.price_catalog.cache.STATE_TTL_S", NEVER_S),
         patch("service.http.loop_delay.INTERVAL_S", NEVER_S),
+        patch("service.event_log.writer_slots.CHECK_S", NEVER_S),
+        patch("service.gateway.approvals.expiry.INTERVAL_S", NEVER_S),
         patch("service.gateway.calls.recorder.INTERVAL_S", RECORDING_S),
     ):
         sys.exit(main())

@@ -58,6 +58,8 @@ class Harm:
     noticed: frozenset[str]
 
 
+# The signer is in the process of the followers.
+CONTRADICTED = 'agent_runtime_checkpoint_contradicted{process="followers"}'
 CHECK, FOLLOWERS, SIGNER = "the log check", "the followers", "the signer"
 HARMS = {
     "change": Harm([CHANGE], frozenset({CHECK, SIGNER})),
@@ -123,7 +125,7 @@ class Reader:
         found = {
             CHECK: (ready["log_check"] or {}).get("contradiction") is not None,
             FOLLOWERS: any(each["stopped"] for each in ready["followers"]),
-            SIGNER: "agent_runtime_checkpoint_contradicted 1.0" in metrics,
+            SIGNER: f"{CONTRADICTED} 1.0" in metrics,
         }
         return frozenset(name for name, is_so in found.items() if is_so)
 
