@@ -32,13 +32,9 @@ def rendered(
     that lists, sessions and usage agree. A session without turns has the trace store's.
     """
     texts = _rendered_texts(first_input, last_output)
-    tools: ToolCallFigures = {
-        "num_tool_calls": row.tool_calls,
-        "num_tool_calls_with_error": row.tool_call_errors,
-    }
-    added = joined(to_json(tools), texts)
+    tool_calls = _rendered_tool_calls(row)
     if enrichments is None:
-        return joined(row.rendered.encode(), added, WITHOUT_TRACE_STORE)
+        return joined(row.rendered.encode(), tool_calls, texts, WITHOUT_TRACE_STORE)
     enrichment = enrichments.get(row.session_id)
     stored = row.rendered.encode()
     figures_from: FiguresFrom = "service"
@@ -55,7 +51,17 @@ def rendered(
         "figures_from": figures_from,
         "trace_store_figures": figures_of(enrichment) if enrichment else None,
     }
-    return joined(stored, added, to_json(found))
+    return joined(stored, tool_calls, texts, to_json(found))
+
+
+def _rendered_tool_calls(row: SessionRow) -> bytes:
+    if not row.tool_calls:
+        return WITHOUT_TOOL_CALLS
+    figures: ToolCallFigures = {
+        "num_tool_calls": row.tool_calls,
+        "num_tool_calls_with_error": row.tool_call_errors,
+    }
+    return to_json(figures)
 
 
 def _rendered_texts(first_input: ShownText, last_output: ShownText) -> bytes:
@@ -134,6 +140,11 @@ _FIELDS_WITHOUT_TRACE_STORE: TraceStoreFields = {
 }
 # Rendered once: most sessions of most lists have these.
 WITHOUT_TRACE_STORE = to_json(_FIELDS_WITHOUT_TRACE_STORE)
+_FIGURES_WITHOUT_TOOL_CALLS: ToolCallFigures = {
+    "num_tool_calls": 0,
+    "num_tool_calls_with_error": 0,
+}
+WITHOUT_TOOL_CALLS = to_json(_FIGURES_WITHOUT_TOOL_CALLS)
 _FIELDS_WITHOUT_TEXTS: SessionTexts = {
     "first_input": None,
     "first_input_truncated": False,
