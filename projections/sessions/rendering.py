@@ -7,6 +7,7 @@ from typing import Any
 
 from projections.sessions.queries import SessionRow
 from projections.sessions.resource import (
+    NO_TOOL_CALLS,
     FiguresFrom,
     SessionTexts,
     StoredSession,
@@ -140,11 +141,7 @@ _FIELDS_WITHOUT_TRACE_STORE: TraceStoreFields = {
 }
 # Rendered once: most sessions of most lists have these.
 WITHOUT_TRACE_STORE = to_json(_FIELDS_WITHOUT_TRACE_STORE)
-_FIGURES_WITHOUT_TOOL_CALLS: ToolCallFigures = {
-    "num_tool_calls": 0,
-    "num_tool_calls_with_error": 0,
-}
-WITHOUT_TOOL_CALLS = to_json(_FIGURES_WITHOUT_TOOL_CALLS)
+WITHOUT_TOOL_CALLS = to_json(NO_TOOL_CALLS)
 _FIELDS_WITHOUT_TEXTS: SessionTexts = {
     "first_input": None,
     "first_input_truncated": False,

@@ -7,7 +7,7 @@ types, and so is the SQL by which the projector renders what can be stored rende
 from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 from uuid import UUID
 
 from typing_extensions import TypedDict
@@ -129,6 +129,12 @@ class ToolCallFigures(TypedDict):
 
     num_tool_calls: int
     num_tool_calls_with_error: int
+
+
+NO_TOOL_CALLS: Final[ToolCallFigures] = {
+    "num_tool_calls": 0,
+    "num_tool_calls_with_error": 0,
+}
 
 
 class TraceStoreFigures(TypedDict):

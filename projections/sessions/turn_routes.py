@@ -2,7 +2,7 @@
 
 import time
 from datetime import UTC
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 from aiohttp import web
 from pydantic import Field
@@ -10,7 +10,12 @@ from pydantic import Field
 from projections.engine.snapshot import reading
 from projections.sessions.page_statements import FOLLOWERS
 from projections.sessions.rendering import rendered
-from projections.sessions.resource import SessionWithTurns, ShownTurn, ToolCallFigures
+from projections.sessions.resource import (
+    NO_TOOL_CALLS,
+    SessionWithTurns,
+    ShownTurn,
+    ToolCallFigures,
+)
 from projections.sessions.table import TurnRow
 from projections.sessions.texts import TextOpener, first_and_last
 from projections.sessions.trace_store import TRACES
@@ -35,10 +40,6 @@ routes = Routes("observability")
 PAGE_SIZE_DEFAULT = 25
 PAGE_SIZE_MAX = 100
 PART_BYTES = 4096
-NO_TOOL_CALLS: Final[ToolCallFigures] = {
-    "num_tool_calls": 0,
-    "num_tool_calls_with_error": 0,
-}
 
 
 class SessionQuery(QueryModel):
