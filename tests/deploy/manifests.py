@@ -71,7 +71,7 @@ def validate(manifest: Manifest) -> None:
             }
             jsonschema.validate(manifest, schema)
         else:
-            kubernetes_validate.validate(manifest, KUBERNETES_VERSION, strict=True)
+            kubernetes_validate.validate({**manifest}, KUBERNETES_VERSION, strict=True)
     except (
         jsonschema.ValidationError,
         kubernetes_validate.ValidationError,
