@@ -40,7 +40,7 @@ FUNCTIONS: Final = (
 @pytest.fixture(scope="session", autouse=True)
 def raised_time_limits() -> Iterator[pytest.MonkeyPatch]:
     with pytest.MonkeyPatch.context() as patch:
-        _raise(patch)
+        raise_limits(patch)
         yield patch
 
 
@@ -49,10 +49,10 @@ def own_time_limits(raised_time_limits: pytest.MonkeyPatch) -> Iterator[None]:
     """Leave the service its own limits for one test."""
     raised_time_limits.undo()
     yield
-    _raise(raised_time_limits)
+    raise_limits(raised_time_limits)
 
 
-def _raise(patch: pytest.MonkeyPatch) -> None:
+def raise_limits(patch: pytest.MonkeyPatch) -> None:
     for module, name in CONSTANTS:
         patch.setattr(module, name, RAISED_S)
     for name in SERVER_SETTINGS:
