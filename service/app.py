@@ -6,6 +6,7 @@ from functools import partial
 from aiohttp import web
 
 from projections.agents.routes import routes as agent_reads
+from projections.audit.history.access_routes import routes as audit_access
 from projections.audit.history.routes import routes as audit_history
 from projections.audit.proofs.routes import routes as audit_proofs
 from projections.audit.trail.live_routes import routes as audit_stream
@@ -123,6 +124,7 @@ def operations() -> list[Operation]:
             audit_reads,
             audit_stream,
             audit_history,
+            audit_access,
             audit_proofs,
             api_documents,
             event_documents,

@@ -13,7 +13,7 @@ import pytest
 from projections.engine import snapshot
 from projections.engine.progress import wait_for_position
 from service import database
-from service.event_log import commit_unknown, writer
+from service.event_log import commit_unknown, writer_connection
 from service.event_log.writer import Timeouts
 from service.keys.key_program import ExecRootKeys
 
@@ -24,7 +24,7 @@ SERVER_SETTINGS: Final = ("statement_timeout", "lock_timeout")
 # Of the modules that read them at each call.
 CONSTANTS: Final = (
     (database, "POOL_TIMEOUT_S"),
-    (writer, "CONNECT_TIMEOUT_S"),
+    (writer_connection, "CONNECT_TIMEOUT_S"),
     (commit_unknown, "CONNECT_TIMEOUT_S"),
     (commit_unknown, "ASK_TIMEOUT_S"),
     (snapshot, "OWN_WRITE_TIMEOUT_S"),

@@ -1,12 +1,13 @@
 """Follower status and lag, and waiting until a position is applied."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from prometheus_client import Gauge
 
-from service.database import Pool
+from service.database import Db, Pool
 from service.errors import PreconditionFailedError, UnavailableError
 from service.event_log.read_replica import ReadReplica, ReadServer
 
@@ -31,8 +32,9 @@ STOPPED = Gauge(
 POSITIONS = """
     SELECT follower, position, reason FROM read.position ORDER BY follower
 """
-REACHED = """
-    SELECT CASE WHEN count(p) = %(followers)s THEN min(p.position) END, h.position
+APPLIED = """
+    SELECT CASE WHEN count(p) = %(followers)s
+                THEN coalesce(min(p.position), h.position) END, h.position
       FROM events.head h
       LEFT JOIN read.position p ON p.follower = ANY (%(names)s)
      GROUP BY h.position
@@ -55,9 +57,20 @@ class FollowerStatus:
         STOPPED.labels(self.name).set(self.state == "stopped")
 
 
+async def applied_position(db: Db, followers: Sequence[str]) -> tuple[int | None, int]:
+    """Return the last position that all of the followers have applied, and the log's.
+
+    Without followers both are the log's; None if one of them has never run.
+    """
+    asked = {"names": list(followers), "followers": len(followers)}
+    row = await (await db.execute(APPLIED, asked)).fetchone()
+    assert row is not None
+    return row[0], row[1]
+
+
 async def wait_for_position(
     server: Pool | ReadServer,
-    followers: list[str],
+    followers: Sequence[str],
     position: int,
     timeout_s: float = WAIT_TIMEOUT_S,
 ) -> None:
@@ -69,13 +82,10 @@ async def wait_for_position(
     """
     deadline = asyncio.get_running_loop().time() + timeout_s
     step_s = WAIT_STEP_S
-    wanted = {"names": followers, "followers": len(followers)}
     while True:
         async with server.connection() as db:
-            row = await (await db.execute(REACHED, wanted)).fetchone()
-        assert row is not None
-        reached, head = row
-        if reached is not None and reached >= position:
+            applied, head = await applied_position(db, followers)
+        if applied is not None and applied >= position:
             return
         if position > head and not isinstance(server, ReadReplica):
             raise PreconditionFailedError(

@@ -1,6 +1,5 @@
 """Answer a read from one snapshot, and say which position it reflects."""
 
-import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
@@ -8,7 +7,7 @@ from dataclasses import dataclass
 from aiohttp import web
 from psycopg.errors import UndefinedTable
 
-from projections.engine.progress import WAIT_STEP_S, wait_for_position
+from projections.engine.progress import applied_position, wait_for_position
 from service.database import Db, Pool
 from service.errors import PreconditionFailedError, UnavailableError
 from service.event_log.read_replica import ReadServer, ReplicaLostError
@@ -37,11 +36,6 @@ REFLECTED = """
     SELECT min(CASE WHEN p.epoch = h.epoch THEN p.position ELSE 0 END), count(*)
       FROM read.position p, events.head h
      WHERE p.follower = ANY (%s)
-"""
-HAS = """
-    SELECT least(h.position, (SELECT min(p.position) FROM read.position p
-                               WHERE p.follower = ANY (%s)))
-      FROM events.head h
 """
 
 
@@ -86,7 +80,7 @@ async def wait_for_followers(
     if asked is not None:
         server = await _reached(request, followers, asked)
         if server is None:
-            await wait_for_position(read_server(request), list(followers), asked)
+            await wait_for_position(read_server(request), followers, asked)
         return asked
     own = own_write(request)
     if own is None:
@@ -97,7 +91,7 @@ async def wait_for_followers(
             server = read_server(request)
             try:
                 await wait_for_position(
-                    server, list(followers), own.position, OWN_WRITE_TIMEOUT_S
+                    server, followers, own.position, OWN_WRITE_TIMEOUT_S
                 )
             except (UnavailableError, PreconditionFailedError):
                 return None
@@ -120,7 +114,7 @@ async def _reached(
     if not reads_from_replica(request):
         return None
     try:
-        await wait_for_position(server, list(followers), position, REPLICA_WAIT_S)
+        await wait_for_position(server, followers, position, REPLICA_WAIT_S)
     except (UnavailableError, ReplicaLostError):
         read_from_primary(request, "behind")
         return None
@@ -193,28 +187,17 @@ async def reading_log(
 
     And what followers have built up to there.
     """
-    server = read_server(request)
-    if reads_from_replica(request):
-        async with server.connection() as db:
-            if await _gets(db, position, followers):
+    replica = await _reached(request, followers, position)
+    if replica is not None:
+        async with replica.connection() as db:
+            # One address may lead to several replicas.
+            applied, _ = await applied_position(db, followers)
+            if applied is not None and applied >= position:
                 yield db
                 return
-        server = read_from_primary(request, "behind")
-    async with server.connection() as db:
+        read_from_primary(request, "behind")
+    async with read_server(request).connection() as db:
         yield db
-
-
-async def _gets(db: Db, position: int, followers: Sequence[str]) -> bool:
-    clock = asyncio.get_running_loop().time
-    give_up = clock() + REPLICA_WAIT_S
-    while True:
-        row = await (await db.execute(HAS, [list(followers)], prepare=True)).fetchone()
-        assert row is not None
-        if row[0] >= position:
-            return True
-        if clock() > give_up:
-            return False
-        await asyncio.sleep(WAIT_STEP_S)
 
 
 def lender(

@@ -6,13 +6,12 @@ from typing import Final
 
 from pydantic import BaseModel
 
-from service.config import (
-    NO_OPTION,
-    Config,
+from service.config import NO_OPTION, Config, variable_of
+from service.config_groups import (
+    GatewayConfig,
     KafkaConfig,
     KeyConfig,
     TraceStoreConfig,
-    variable_of,
 )
 
 GENERAL: Final = "settings"
@@ -20,6 +19,7 @@ GROUPS: Final[Mapping[str, type[BaseModel]]] = {
     "root keys": KeyConfig,
     "Kafka": KafkaConfig,
     "trace store": TraceStoreConfig,
+    "tool gateway": GatewayConfig,
 }
 
 

@@ -10,7 +10,7 @@ from uuid import UUID
 from prometheus_client import Histogram
 from psycopg import AsyncConnection
 
-from service.database import TRANSIENT, Db, connect, deadline, is_alive
+from service.database import TRANSIENT, Db, deadline
 from service.errors import UnavailableError
 from service.event_log.append import (
     Append,
@@ -20,22 +20,20 @@ from service.event_log.append import (
     VersionConflictError,
 )
 from service.event_log.batch import APPEND, BatchResult, arguments, outcomes
-from service.event_log.binary_arrays import BinaryArray, BinaryArrayDumper
 from service.event_log.command_queue import (
     RETRY_LATER,
     CommandQueue,
     QueuedCommand,
     refuse_stale,
 )
-from service.event_log.commit_unknown import Backend, settle, was_refused
+from service.event_log.commit_unknown import settle, was_refused
 from service.event_log.durable import without_warnings
 from service.event_log.history import History
+from service.event_log.writer_connection import WriterConnection
 from service.tasks import end_tasks
 
 RESUBMISSIONS_MAX = 3
 RECONNECT_S = 0.2
-CONNECT_TIMEOUT_S = 2
-RECOGNIZE_TIMEOUT_S = 10.0
 EXPIRY_INTERVAL_S = 0.5
 READ_ONLY = "25"
 UNKNOWN = (
@@ -98,13 +96,12 @@ class Writer:
         self._observer = observer
         self._timeouts = timeouts or Timeouts()
         self._queue = CommandQueue()
-        self._connection: AsyncConnection | None = None
-        self._backend: Backend | None = None
+        self._connection = WriterConnection(conninfo, observer.on_connect)
         self._tasks: list[asyncio.Task[None]] = []
         self._stopping = False
 
     async def start(self) -> None:
-        self._connection = await self._connect()
+        await self._connection.open()
         self._tasks = [
             asyncio.create_task(self._run(), name="event log writer"),
             asyncio.create_task(self._expire(), name="event log queue expiry"),
@@ -118,8 +115,7 @@ class Writer:
             run, expire = self._tasks
             await run
             await end_tasks(expire)
-        if self._connection:
-            await self._connection.close()
+        await self._connection.close()
 
     async def append(self, append: Append) -> Appended:
         """Wait until the command is durable.
@@ -136,11 +132,12 @@ class Writer:
         return await self._queue.put(append).done
 
     async def _run(self) -> None:
+        live = self._connection.live
         while self._queue or not self._stopping:
             if not self._queue:
                 await self._queue.arrival()
                 continue
-            connection = await self._connected()
+            connection = await live()
             if connection is None:
                 self._queue.fail_all(_unavailable)
                 await asyncio.sleep(RECONNECT_S)
@@ -215,8 +212,7 @@ class Writer:
     ) -> None:
         if not was_refused(connection, error):
             logger.warning("connection lost at a commit; looking up its outcome")
-            self._connection = None
-            await connection.close()
+            await self._connection.close()
             await self._settle(batch)
             return
         sqlstate = getattr(error, "sqlstate", None)
@@ -225,7 +221,7 @@ class Writer:
             _fail(batch, _unavailable)
             if sqlstate.startswith(READ_ONLY):
                 # The server became a standby; a new connection may reach the primary.
-                await connection.close()
+                await self._connection.close()
         elif len(batch) == 1:
             batch[0].fail(error)
         else:
@@ -236,10 +232,11 @@ class Writer:
 
     async def _settle(self, batch: list[QueuedCommand]) -> None:
         """Look up the outcome of a batch whose reply was lost; never retry blindly."""
-        assert self._backend is not None
+        backend = self._connection.backend
+        assert backend is not None
         settled = await settle(
             self._conninfo,
-            self._backend,
+            backend,
             [waiting.append for waiting in batch],
             timeout_s=self._timeouts.settle_s,
         )
@@ -265,31 +262,6 @@ class Writer:
                 self.history.epoch, -1, last, [found for _, found in applied]
             )
             self._answer([waiting for waiting, _ in applied], result)
-
-    async def _connected(self) -> AsyncConnection | None:
-        """Return a live connection, or None when the database can't be reached."""
-        if self._connection is not None and not is_alive(self._connection):
-            await self._connection.close()
-            self._connection = None
-        if self._connection is None:
-            try:
-                self._connection = await self._connect()
-            except Exception as error:  # noqa: BLE001 # the queued commands are refused
-                logger.warning("the event log can't be reached: %s", error)
-                self._connection = None
-        return self._connection
-
-    async def _connect(self) -> AsyncConnection:
-        connection = await connect(self._conninfo, timeout_s=CONNECT_TIMEOUT_S)
-        try:
-            connection.adapters.register_dumper(BinaryArray, BinaryArrayDumper)
-            with deadline(connection, RECOGNIZE_TIMEOUT_S):
-                self._backend = await Backend.of(connection)
-                await self._observer.on_connect(connection)
-        except BaseException:
-            await connection.close()
-            raise
-        return connection
 
 
 def _fail(batch: Iterable[QueuedCommand], error: Callable[[], Exception]) -> None:

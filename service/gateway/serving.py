@@ -8,7 +8,7 @@ from typing import Self
 
 from aiohttp import web
 
-from service.config import GatewayConfig
+from service.config_groups import GatewayConfig
 from service.gateway.endpoint.calls import ToolCalls
 from service.gateway.endpoint.forwarding import Forwarder
 from service.gateway.endpoint.request_state import RequestStates
@@ -24,7 +24,7 @@ from service.gateway.upstream.connections import open_connections
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GatewaySettings:
-    """What operators choose: see :class:`service.config.GatewayConfig`."""
+    """The settings of the gateway; see :class:`service.config_groups.GatewayConfig`."""
 
     networks: Sequence[Network] = ()
     hold_s: float = 20.0

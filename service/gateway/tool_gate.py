@@ -1,7 +1,5 @@
 """The gate over the event log: who calls, what is listed, and what is admitted."""
 
-import asyncio
-import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -23,8 +21,7 @@ from service.gateway.admission import (
     admit_call,
     decide_call,
 )
-from service.gateway.approvals.aggregate import Approvals
-from service.gateway.approvals.entries import ApprovalState
+from service.gateway.approvals.answer import wait_for_answer
 from service.gateway.approvals.expiry import (
     ApprovalExpiry,
     OverdueApprovals,
@@ -67,7 +64,6 @@ from service.tool_rules.decision import Stance
 
 # The weaker promise of ``batched``: what a decision reads is at most this old.
 BATCHED_AGE_MAX_S: Final = 1.0
-ANSWER_POLL_S: Final = 1.0
 HeldConnectors = Callable[[], Awaitable[Sequence[UUID]]]
 
 
@@ -181,24 +177,9 @@ class ToolGate:
         )
 
     async def answered(self, pending: Pending, timeout_s: float) -> bool:
-        approvals_id = Approvals.id_for(pending.agent_id)
-        until = asyncio.get_running_loop().time() + timeout_s
-        with self._log.notifier.subscribe() as committed:
-            while True:
-                approvals = await self._log.load(approvals_id)
-                if not (
-                    isinstance(approvals, Approvals)
-                    and approvals.state_of(pending.approval_id, datetime.now(UTC))
-                    is ApprovalState.PENDING
-                ):
-                    return True
-                left = until - asyncio.get_running_loop().time()
-                if left <= 0:
-                    return False
-                with contextlib.suppress(TimeoutError):
-                    async with asyncio.timeout(min(left, ANSWER_POLL_S)):
-                        await committed.wait()
-                committed.clear()
+        return await wait_for_answer(
+            self._log, pending.agent_id, pending.approval_id, timeout_s
+        )
 
     async def refused(self, caller: Caller, call: Call, reason: RefusalReason) -> None:
         self._refusals.refused(caller, call, reason)

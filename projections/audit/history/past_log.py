@@ -1,0 +1,62 @@
+"""The log as of past positions, lent to a request whose reading is recorded."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Final
+
+from aiohttp import web
+
+from projections.engine.snapshot import reading_log
+from projections.engine.time_travel import AsOf, as_of
+from service.audit.record import record_reading
+from service.database import Db
+from service.errors import MalformedRequestError, Problem
+from service.event_log import reader
+from service.event_log.mapper import EventMapper
+from service.http.app_keys import EVENT_LOG
+from service.http.as_of import At
+from service.http.requests import QueryModel
+
+REFUSED: Final = {403: "the caller is neither superuser nor auditor"}
+
+
+class BetweenQuery(QueryModel):
+    """Two positions or times; without ``until`` the later one is now."""
+
+    since: At
+    until: At | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PastLog:
+    """The log on one connection, with its end at the time of the request."""
+
+    db: Db
+    mapper: EventMapper
+    head: int
+
+    async def as_of(self, at: At | None) -> AsOf:
+        return await as_of(self.db, self.mapper, self.head if at is None else at)
+
+    async def between(self, query: BetweenQuery) -> tuple[AsOf, AsOf]:
+        """Return the log as of both.
+
+        :raises MalformedRequestError: the first is later than the second
+        """
+        since, until = await self.as_of(query.since), await self.as_of(query.until)
+        if since.position > until.position:
+            raise MalformedRequestError(
+                "since must not be later than until",
+                problems=[Problem("since", "later than until")],
+            )
+        return since, until
+
+
+@asynccontextmanager
+async def open_past_log(request: web.Request) -> AsyncIterator[PastLog]:
+    """Record the reading, then lend the log."""
+    recorded_at = await record_reading(request)
+    async with reading_log(request, recorded_at) as db:
+        head, _ = await reader.head(db)
+        yield PastLog(db, request.config_dict[EVENT_LOG].mapper, head)
