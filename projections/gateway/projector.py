@@ -65,15 +65,15 @@ class GatewayProjector(Projector):
                 db, {UUID(each.event.approval_id) for each in of_approvals}
             )
             changed = [row for each in of_approvals for row in _approval(rows, each)]
-            await upsert_approvals(db, {row.place: row for row in changed}.values())
+            await upsert_approvals(db, {row.sort_key: row for row in changed}.values())
 
 
 def _calls(recorded: RecordedEvent) -> Iterator[CallRow]:
-    event, place = recorded.event, recorded.position * CALLS_OF_EVENT_MAX
+    event, sort_key = recorded.event, recorded.position * CALLS_OF_EVENT_MAX
     match event:
         case ToolCall.Created():
             yield CallRow(
-                place=place,
+                sort_key=sort_key,
                 id=recorded.aggregate_id,
                 position=recorded.position,
                 at=event.timestamp,
@@ -88,7 +88,7 @@ def _calls(recorded: RecordedEvent) -> Iterator[CallRow]:
                 zip(event.admitted, event.token_ids, strict=True)
             ):
                 yield CallRow(
-                    place=place + number,
+                    sort_key=sort_key + number,
                     id=UUID(call["call_id"]),
                     position=recorded.position,
                     at=event.timestamp,
@@ -100,7 +100,7 @@ def _calls(recorded: RecordedEvent) -> Iterator[CallRow]:
                 )
         case ToolCallRefusal.Created():
             yield CallRow(
-                place=place,
+                sort_key=sort_key,
                 id=recorded.aggregate_id,
                 position=recorded.position,
                 at=event.timestamp,
@@ -155,7 +155,7 @@ def _approval(
     key = (UUID(event.agent_id), UUID(event.approval_id))
     if isinstance(event, Approvals.Requested):
         rows[key] = ApprovalRow(
-            place=recorded.position,
+            sort_key=recorded.position,
             id=key[1],
             agent_id=key[0],
             token_id=UUID(event.token_id),

@@ -30,7 +30,7 @@ OUTCOME = f"""
                                          THEN 'unknown' ELSE 'running' END)
            END"""
 CALL_COLUMNS = f"""
-    SELECT c.id, c.place, c.position, c.at, c.agent_id, c.token_id, c.user_id,
+    SELECT c.id, c.sort_key, c.position, c.at, c.agent_id, c.token_id, c.user_id,
            c.connector_id, c.tool, c.decision, c.reason, c.times, c.record_mode,
            c.stance, c.rule, c.definition, c.approval_id, c.session_id, c.trace_id,
            {OUTCOME} AS outcome,
@@ -40,7 +40,7 @@ CALL_COLUMNS = f"""
 CALLS = f"""
     {CALL_COLUMNS}
      WHERE {SEEN}
-       AND (%(after)s::bigint IS NULL OR c.place < %(after)s)
+       AND (%(after)s::bigint IS NULL OR c.sort_key < %(after)s)
        AND (%(agent_id)s::uuid IS NULL OR c.agent_id = %(agent_id)s)
        AND (%(connector_id)s::uuid IS NULL OR c.connector_id = %(connector_id)s)
        AND (%(user_id)s::uuid IS NULL OR c.user_id = %(user_id)s)
@@ -51,25 +51,25 @@ CALLS = f"""
        AND (%(trace_id)s::text IS NULL OR c.trace_id = %(trace_id)s)
        AND (%(start_time)s::timestamptz IS NULL OR c.at >= %(start_time)s)
        AND (%(end_time)s::timestamptz IS NULL OR c.at < %(end_time)s)
-     ORDER BY c.place DESC
+     ORDER BY c.sort_key DESC
      LIMIT %(limit)s
 """  # constants
 CALL = f"{CALL_COLUMNS} WHERE {SEEN} AND c.id = %(id)s"  # constants
 APPROVALS = f"""
-    SELECT c.id, c.place, c.agent_id, c.token_id, c.user_id, c.connector_id, c.tool,
+    SELECT c.id, c.sort_key, c.agent_id, c.token_id, c.user_id, c.connector_id, c.tool,
            c.definition,
            CASE WHEN c.state IN ('pending', 'approved') AND c.expires_at <= now()
                 THEN 'expired' ELSE c.state END AS state,
            c.requested_at, c.expires_at, c.decided_by, c.reason, c.call_id, c.version
       FROM read.approval c
      WHERE {SEEN}
-       AND (%(after)s::bigint IS NULL OR c.place < %(after)s)
+       AND (%(after)s::bigint IS NULL OR c.sort_key < %(after)s)
        AND (%(agent_id)s::uuid IS NULL OR c.agent_id = %(agent_id)s)
        AND (%(connector_id)s::uuid IS NULL OR c.connector_id = %(connector_id)s)
        AND (%(state)s::text IS NULL
             OR CASE WHEN c.state IN ('pending', 'approved') AND c.expires_at <= now()
                     THEN 'expired' ELSE c.state END = %(state)s)
-     ORDER BY c.place DESC
+     ORDER BY c.sort_key DESC
      LIMIT %(limit)s
 """  # noqa: S608 # constants
 RECORDED = """
@@ -141,7 +141,7 @@ class ToolCallResource(TypedDict):
 
 
 class PlacedCall(ToolCallResource):
-    place: int
+    sort_key: int
 
 
 class ListedApproval(ApprovalResource):
@@ -151,7 +151,7 @@ class ListedApproval(ApprovalResource):
 
 
 class PlacedApproval(ListedApproval):
-    place: int
+    sort_key: int
 
 
 async def calls_seen(

@@ -91,7 +91,7 @@ async def get_calls(request: web.Request, query: CallsQuery) -> Answer[ToolCallL
             everything=principal.sees_everything,
             **{**query.model_dump(), "limit": query.limit + 1},
         )
-    page = page_of(calls, query.limit, lambda call: call["place"])
+    page = page_of(calls, query.limit, lambda call: call["sort_key"])
     return Answer(
         message="tool calls",
         data={
@@ -157,7 +157,7 @@ async def get_approvals(
             everything=principal.sees_everything,
             **{**query.model_dump(), "limit": query.limit + 1},
         )
-    page = page_of(approvals, query.limit, lambda approval: approval["place"])
+    page = page_of(approvals, query.limit, lambda approval: approval["sort_key"])
     return Answer(
         message="approvals",
         data={
@@ -170,4 +170,4 @@ async def get_approvals(
 
 def _without_place(row: object) -> dict[str, object]:
     assert isinstance(row, dict), "rows are dicts"
-    return {name: value for name, value in row.items() if name != "place"}
+    return {name: value for name, value in row.items() if name != "sort_key"}

@@ -13,7 +13,7 @@ from service.database import Db
 
 @dataclass(slots=True, kw_only=True)
 class CallRow:
-    place: int
+    sort_key: int
     id: UUID
     position: int
     at: datetime
@@ -55,7 +55,7 @@ class CountRow:
 
 @dataclass(slots=True, kw_only=True)
 class ApprovalRow:
-    place: int
+    sort_key: int
     id: UUID
     agent_id: UUID
     token_id: UUID
@@ -74,12 +74,12 @@ class ApprovalRow:
 
 INSERT_CALLS = """
     INSERT INTO tool_call (
-           place, id, position, at, agent_id, token_id, user_id, connector_id, tool,
+           sort_key, id, position, at, agent_id, token_id, user_id, connector_id, tool,
            decision, reason, times, record_mode, stance, rule, definition, approval_id,
            session_id, trace_id)
     SELECT *
       FROM unnest(
-           %(place)b::bigint[], %(id)b::uuid[], %(position)b::bigint[],
+           %(sort_key)b::bigint[], %(id)b::uuid[], %(position)b::bigint[],
            %(at)b::timestamptz[], %(agent_id)b::uuid[], %(token_id)b::uuid[],
            %(user_id)b::uuid[], %(connector_id)b::uuid[], %(tool)b::text[],
            %(decision)b::text[], %(reason)b::text[], %(times)b::bigint[],
@@ -117,25 +117,25 @@ COUNT_CALLS = """
 NOT_AN_ERROR = frozenset({"ok", "cancelled"})
 LATEST_APPROVALS = """
     SELECT DISTINCT ON (agent_id, id)
-           place, id, agent_id, token_id, user_id, connector_id, tool, definition,
+           sort_key, id, agent_id, token_id, user_id, connector_id, tool, definition,
            state, requested_at, expires_at, decided_by, reason, call_id, version
       FROM approval
      WHERE id = ANY (%s)
-     ORDER BY agent_id, id, place DESC
+     ORDER BY agent_id, id, sort_key DESC
 """
 UPSERT_APPROVALS = """
     INSERT INTO approval (
-           place, id, agent_id, token_id, user_id, connector_id, tool, definition,
+           sort_key, id, agent_id, token_id, user_id, connector_id, tool, definition,
            state, requested_at, expires_at, decided_by, reason, call_id, version)
     SELECT *
       FROM unnest(
-           %(place)b::bigint[], %(id)b::uuid[], %(agent_id)b::uuid[],
+           %(sort_key)b::bigint[], %(id)b::uuid[], %(agent_id)b::uuid[],
            %(token_id)b::uuid[], %(user_id)b::uuid[], %(connector_id)b::uuid[],
            %(tool)b::text[], %(definition)b::text[], %(state)b::text[],
            %(requested_at)b::timestamptz[], %(expires_at)b::timestamptz[],
            %(decided_by)b::uuid[], %(reason)b::text[], %(call_id)b::uuid[],
            %(version)b::bigint[])
-    ON CONFLICT (place) DO UPDATE
+    ON CONFLICT (sort_key) DO UPDATE
        SET state = excluded.state,
            expires_at = excluded.expires_at,
            decided_by = excluded.decided_by,

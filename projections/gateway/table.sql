@@ -1,5 +1,5 @@
 CREATE TABLE tool_call (
-    place         bigint      PRIMARY KEY,
+    sort_key      bigint      PRIMARY KEY,
     id            uuid        NOT NULL,
     position      bigint      NOT NULL,
     at            timestamptz NOT NULL,
@@ -25,13 +25,13 @@ CREATE TABLE tool_call (
     answer_bytes  bigint
 );
 CREATE UNIQUE INDEX ON tool_call (id);
-CREATE INDEX ON tool_call (agent_id, place);
-CREATE INDEX ON tool_call (connector_id, place);
-CREATE INDEX ON tool_call (user_id, place) WHERE user_id IS NOT NULL;
+CREATE INDEX ON tool_call (agent_id, sort_key);
+CREATE INDEX ON tool_call (connector_id, sort_key);
+CREATE INDEX ON tool_call (user_id, sort_key) WHERE user_id IS NOT NULL;
 CREATE INDEX ON tool_call (trace_id) WHERE trace_id IS NOT NULL;
-CREATE INDEX ON tool_call (session_id, place) WHERE session_id IS NOT NULL;
-COMMENT ON COLUMN tool_call.place IS
-    'Of the event, times a million, and the number of the call in it: the order of lists.';
+CREATE INDEX ON tool_call (session_id, sort_key) WHERE session_id IS NOT NULL;
+COMMENT ON COLUMN tool_call.sort_key IS
+    'Order of lists: position of the event, times a million, plus number of the call in it.';
 COMMENT ON COLUMN tool_call.times IS 'Refusals that one event stands for; 1 for a call.';
 
 CREATE TABLE tool_call_count (
@@ -49,7 +49,7 @@ COMMENT ON COLUMN tool_call_count.errors IS 'Of calls that ended, neither ok nor
 
 -- One row for each time that a person was asked.
 CREATE TABLE approval (
-    place        bigint      PRIMARY KEY,
+    sort_key     bigint      PRIMARY KEY,
     id           uuid        NOT NULL,
     agent_id     uuid        NOT NULL,
     token_id     uuid        NOT NULL,
@@ -65,8 +65,8 @@ CREATE TABLE approval (
     call_id      uuid,
     version      bigint      NOT NULL
 );
-CREATE INDEX ON approval (agent_id, id, place);
-CREATE INDEX ON approval (connector_id, place);
+CREATE INDEX ON approval (agent_id, id, sort_key);
+CREATE INDEX ON approval (connector_id, sort_key);
 CREATE INDEX ON approval (expires_at) WHERE state IN ('pending', 'approved');
-COMMENT ON COLUMN approval.place IS 'Position of the request; the order of the list.';
+COMMENT ON COLUMN approval.sort_key IS 'Order of lists: position of the request.';
 COMMENT ON COLUMN approval.version IS 'Of the event that changed it last: for If-Match.';

@@ -94,11 +94,11 @@ class Connection(asyncio.Protocol):
 async def run(
     url: str, plan: Plan, seconds: float, connections: int, rate: float
 ) -> None:
-    place = urlsplit(url)
-    host, port = place.hostname or "", place.port or 0
+    address = urlsplit(url)
+    host, port = address.hostname or "", address.port or 0
     headers = "".join(f"{name}: {value}\r\n" for name, value in plan.headers.items())
     requests = [
-        f"{each.method} {each.path} HTTP/1.1\r\nHost: {place.netloc}\r\n{headers}"
+        f"{each.method} {each.path} HTTP/1.1\r\nHost: {address.netloc}\r\n{headers}"
         f"Content-Length: {len(each.body)}\r\n\r\n".encode()
         + each.body
         for each in plan.requests
