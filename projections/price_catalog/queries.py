@@ -68,7 +68,7 @@ class EffectivePrice:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class TimeRange:
     """A time span in which no price starts or ends; None is unbounded."""
 
     since: datetime | None
@@ -88,12 +88,12 @@ async def catalog_state(db: Db) -> CatalogState | None:
 
 async def effective_prices(
     db: Db, *, as_of: datetime, known: int
-) -> tuple[list[EffectivePrice], Span]:
+) -> tuple[list[EffectivePrice], TimeRange]:
     """Return the prices at a time, in the order of the answer.
 
     With them comes the longest time span in which they stay the same.
     """
     cursor = await db.execute(EFFECTIVE, {"as_of": as_of, "known": known})
     rows = await cursor.fetchall()
-    span = Span(*rows[0][:2])
+    span = TimeRange(*rows[0][:2])
     return [EffectivePrice(*row[2:]) for row in rows if row[2] is not None], span

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from typing_extensions import TypedDict
 
-from projections.price_catalog.queries import EffectivePrice, Span
+from projections.price_catalog.queries import EffectivePrice, TimeRange
 from service.http.envelope import Answer, render
 
 MESSAGE = "providers with effective pricing"
@@ -59,13 +59,13 @@ class RenderedCatalog:
 
     epoch: UUID
     position: int
-    span: Span
+    span: TimeRange
     plain: Representation
     gzipped: Representation
 
 
 def render_catalog(
-    prices: Sequence[EffectivePrice], *, epoch: UUID, position: int, span: Span
+    prices: Sequence[EffectivePrice], *, epoch: UUID, position: int, span: TimeRange
 ) -> RenderedCatalog:
     """Render, compress and hash prices, which are in the order of the answer."""
     providers = [

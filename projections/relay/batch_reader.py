@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from projections.relay.kafka.publisher import Message
+from projections.relay.kafka.publisher import KafkaMessage
 from projections.relay.kafka.topic_state import ID_HEADER
 from projections.relay.messages import (
     MessageBuilder,
@@ -26,7 +26,7 @@ STEP_EVENTS_MAX: Final = 250
 class MessageBatch:
     """Messages in order, and when the first was recorded, in Unix seconds."""
 
-    messages: Sequence[Message]
+    messages: Sequence[KafkaMessage]
     recorded_at: float
 
     @property
@@ -47,7 +47,7 @@ class BatchReader:
         self._mapper = mapper
         self._builder = builder
         # Read for the previous batch, but beyond its size.
-        self._left: list[tuple[Message, float]] = []
+        self._left: list[tuple[KafkaMessage, float]] = []
 
     async def next(self, *, after: int, upto: int) -> MessageBatch | None:
         """Return the events that follow a position; None if there are none.
@@ -55,7 +55,7 @@ class BatchReader:
         :raises NotPublicError: the next event isn't on the allow-list
         :raises UnreadableEventError: the next event can't be decoded
         """
-        found: list[Message] = []
+        found: list[KafkaMessage] = []
         size, recorded_at = 0, 0.0
         while after < upto and len(found) < EVENTS_MAX:
             try:
@@ -75,11 +75,11 @@ class BatchReader:
             await asyncio.sleep(0)
         return MessageBatch(messages=found, recorded_at=recorded_at) if found else None
 
-    async def _step(self, after: int, upto: int) -> list[tuple[Message, float]]:
+    async def _step(self, after: int, upto: int) -> list[tuple[KafkaMessage, float]]:
         left, self._left = self._left, []
         if left and left[0][0].position == after + 1:
             return left
-        found: list[tuple[Message, float]] = []
+        found: list[tuple[KafkaMessage, float]] = []
         for recorded in await self._read(after, upto):
             try:
                 at = recorded.recorded_at.timestamp()

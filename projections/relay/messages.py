@@ -12,7 +12,7 @@ from uuid import UUID, uuid5
 
 import orjson
 
-from projections.relay.kafka.publisher import Message
+from projections.relay.kafka.publisher import KafkaMessage
 from projections.relay.kafka.topic_state import ID_HEADER
 from projections.relay.public_event import PUBLIC_EVENTS, PublicEvent
 from service.event_log.mapper import RecordedEvent
@@ -64,7 +64,7 @@ class MessageBuilder:
             for topic, entry in public.items()
         }
 
-    def build(self, recorded: RecordedEvent) -> Message:
+    def build(self, recorded: RecordedEvent) -> KafkaMessage:
         """Return the message; the publisher adds its position as ``ce_sequence``.
 
         :raises NotPublicError: the event's type is not in the allow-list
@@ -96,7 +96,7 @@ class MessageBuilder:
             headers.append(("ce_dataref", dataref.encode()))
         else:
             headers.append(CONTENT_TYPE)
-        return Message(
+        return KafkaMessage(
             key=key, value=value, headers=headers, position=recorded.position
         )
 
@@ -125,7 +125,7 @@ def subject_of(topic: str, aggregate_id: UUID) -> tuple[UUID, bytes]:
     return subject, str(subject).encode()
 
 
-def message_bytes(message: Message) -> int:
+def message_bytes(message: KafkaMessage) -> int:
     """Return the approximate size of a message's record."""
     return ENVELOPE_BYTES + len(message.value or b"")
 

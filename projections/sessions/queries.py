@@ -14,7 +14,7 @@ from service.database import Db
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class PageRequest:
     """A page of a list; ``everything``: not only of what the caller can see."""
 
     caller: UUID
@@ -94,7 +94,7 @@ class PageRow(SessionRow):
     is_empty: bool
 
 
-async def session_page(db: Db, asked: Asked) -> tuple[list[PageRow], int]:
+async def session_page(db: Db, asked: PageRequest) -> tuple[list[PageRow], int]:
     """Return up to ``limit`` sessions, newest first, and the position they reflect."""
     if asked.is_by_time_alone:
         found, position = await _page(db, full_page_statement(asked), asked)
@@ -108,7 +108,7 @@ async def session_page(db: Db, asked: Asked) -> tuple[list[PageRow], int]:
 async def _page(
     db: Db,
     statement: bytes,
-    asked: Asked,
+    asked: PageRequest,
     *,
     prepare: bool | None = None,
 ) -> tuple[list[PageRow], int]:
@@ -118,18 +118,18 @@ async def _page(
     return [row for row in rows if not row.is_empty], rows[0].position
 
 
-def full_page_statement(asked: Asked) -> bytes:
+def full_page_statement(asked: PageRequest) -> bytes:
     """Return the statement for a page that sessions started in the window fill."""
     return page_statements.full_page(
         asked.conditions, everything=asked.everything, limit=asked.limit
     )
 
 
-def page_statement(asked: Asked) -> bytes:
+def page_statement(asked: PageRequest) -> bytes:
     return page_statements.page(asked.conditions, everything=asked.everything)
 
 
-def page_parameters(asked: Asked) -> dict[str, object]:
+def page_parameters(asked: PageRequest) -> dict[str, object]:
     prefix = asked.session_id_prefix
     after = asked.after
     return {

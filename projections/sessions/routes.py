@@ -13,7 +13,7 @@ from projections.engine.snapshot import read_once, refuse_older
 from projections.sessions.cursor import Cursor
 from projections.sessions.page_statements import FOLLOWERS
 from projections.sessions.parameters import SessionListQuery
-from projections.sessions.queries import Asked, SessionRow, session_page
+from projections.sessions.queries import PageRequest, SessionRow, session_page
 from projections.sessions.rendering import count_agents, rendered
 from projections.sessions.resource import Session
 from projections.sessions.texts import first_and_last, users_of_texts
@@ -98,14 +98,14 @@ async def get_session_list(
     )
 
 
-def _asked(query: SessionListQuery, principal: Principal) -> Asked:
+def _asked(query: SessionListQuery, principal: Principal) -> PageRequest:
     window_start = query.window_start(datetime.now(UTC))
     if query.end_time is not None and query.end_time <= window_start:
         raise MalformedRequestError(
             "the window is empty",
             problems=[Problem("end_time", "must be after the window's start")],
         )
-    return Asked(
+    return PageRequest(
         caller=principal.user_id,
         everything=principal.sees_everything,
         window_start=window_start,
@@ -121,7 +121,9 @@ def _asked(query: SessionListQuery, principal: Principal) -> Asked:
     )
 
 
-def _end_cursor(rows: Sequence[SessionRow], position: int, asked: Asked) -> str | None:
+def _end_cursor(
+    rows: Sequence[SessionRow], position: int, asked: PageRequest
+) -> str | None:
     if not rows:
         return None
     last = rows[-1]

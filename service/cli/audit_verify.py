@@ -24,7 +24,11 @@ from projections.audit.proofs.note import (
     VerifierKey,
     notes_in,
 )
-from projections.audit.proofs.verify import Contradiction, Verdict, verify_export
+from projections.audit.proofs.verify import (
+    ConflictingCheckpointsError,
+    Verdict,
+    verify_export,
+)
 from service.cli.running import print_error
 from service.cli.settings import add_settings
 from service.config import Config
@@ -83,7 +87,7 @@ def verify_command(_config: Config, options: argparse.Namespace) -> int:
             )
             with export.open("rb") as exported:
                 changes = epoch_changes_in(exported, upto=verdicts[chosen].proven)
-    except Contradiction as error:
+    except ConflictingCheckpointsError as error:
         print(f"VERIFICATION FAILED: contradictory checkpoints: {error}")
         return EXIT_TAMPERED
     except (NoteError, OSError, UnreadableEntryError) as error:

@@ -37,7 +37,7 @@ SCHEME_PATTERN: Final = explained(
 )
 
 
-class GatewaySettings(RequestModel):
+class GatewaySettingsBody(RequestModel):
     slug: Annotated[
         str,
         Field(
@@ -125,7 +125,7 @@ class CredentialBody(RequestModel):
 async def put_connector_gateway(
     request: web.Request,
     id: UUID,  # noqa: A002
-    body: GatewaySettings,
+    body: GatewaySettingsBody,
 ) -> Answer[ConnectorResource]:
     """Change how the gateway names a connector's tools and records its calls.
 

@@ -13,7 +13,7 @@ from service.identifiers import id_text
 from service.tool_rules.aggregate import ToolRules
 
 
-class Refusals:
+class CallRefusals:
     """Counts and records refused calls."""
 
     def __init__(self, log: EventLog, recorder: CallRecorder) -> None:

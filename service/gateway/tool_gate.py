@@ -54,7 +54,7 @@ from service.gateway.gate import (
 )
 from service.gateway.listings.commands import StartListing, start_listing
 from service.gateway.metrics import count_of
-from service.gateway.refusals import Refusals
+from service.gateway.refusals import CallRefusals
 from service.gateway.tool_lists import ToolLists, upstream_of
 from service.http.authentication import count_refused_token
 from service.identifiers import id_text
@@ -92,7 +92,7 @@ class ToolGate:
         # Calls under way, by the numbers of their ids: how each is recorded.
         self._under_way: dict[int, tuple[UUID, RecordMode]] = {}
         self._lists = ToolLists(log)
-        self._refusals = Refusals(log, self.recorder)
+        self._refusals = CallRefusals(log, self.recorder)
 
     async def caller(self, request: web.Request, agent_id: UUID) -> Caller:
         header = request.headers.get("Authorization")

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from aiohttp import web
 
-from service.http.server import Connection
+from service.http.server import ClientConnection
 
 
 class ClientLeftError(ConnectionError):
@@ -23,7 +23,7 @@ def cancelled_on_disconnect(request: web.Request) -> Iterator[None]:
     :raises ClientLeftError: it has, before or during the block
     """
     connection = request.protocol
-    assert isinstance(connection, Connection)
+    assert isinstance(connection, ClientConnection)
     task = asyncio.current_task()
     assert task is not None
     if request.transport is None or request.transport.is_closing():

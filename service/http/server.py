@@ -99,10 +99,10 @@ class _Server(web.Server):
         if len(self.connections) >= self._limit.connections_max:
             return OverloadProtocol(self._limit)
         loop = asyncio.get_running_loop()
-        return Connection(self, loop=loop, **self._connection_settings)
+        return ClientConnection(self, loop=loop, **self._connection_settings)
 
 
-class Connection(RequestHandler):
+class ClientConnection(RequestHandler):
     """Refuses malformed requests; aiohttp would quote them and name its version.
 
     ``on_lost`` is called when the client disconnects.

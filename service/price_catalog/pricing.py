@@ -41,7 +41,7 @@ A = TypeVar("A", bound=LoggedAggregate)
 RULES_SOURCE: Final = "genai-prices"  # the only price list with rules
 
 
-class Catalog(Protocol):
+class PriceCatalog(Protocol):
     """Finds the aggregates of the price catalog; a unit of work is one."""
 
     async def find(self, kind: type[A], aggregate_id: UUID) -> A | None: ...
@@ -53,7 +53,7 @@ async def price_call(
     provider: str | None,
     models: Sequence[str | None],
     at: datetime,
-    catalog: Catalog,
+    catalog: PriceCatalog,
 ) -> Charge:
     """Return the cost of a model call at the prices of its start.
 
@@ -86,7 +86,7 @@ async def _entries(
     provider: str | None,
     models: Sequence[str | None],
     at: datetime,
-    catalog: Catalog,
+    catalog: PriceCatalog,
 ) -> AsyncIterator[MatchedModel]:
     """Yield the entries that a call's names may mean, the most certain one first."""
     rules: MatchRules | None = None

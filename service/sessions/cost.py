@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 from service.pacing import Pace
 from service.price_catalog.charge import EXACT, Charge, Unpriced
-from service.price_catalog.pricing import Catalog, price_call
+from service.price_catalog.pricing import PriceCatalog, price_call
 from service.price_catalog.usage import Usage
 from service.sessions.turn import ModelShare, PricedShare, TokenCounts, Turn
 
@@ -28,7 +28,7 @@ turn that was recorded by a version that didn't record the reason."""
 
 
 async def charge_of_turn(
-    turn: Turn, catalog: Catalog
+    turn: Turn, catalog: PriceCatalog
 ) -> tuple[Charge, list[PricedShare]]:
     """Return the cost of a turn, and of each model's part of a turn made from spans.
 
@@ -77,7 +77,9 @@ def total_charge(charges: Sequence[Charge]) -> Charge:
     )
 
 
-async def _charge_of_share(share: ModelShare, catalog: Catalog, pace: Pace) -> Charge:
+async def _charge_of_share(
+    share: ModelShare, catalog: PriceCatalog, pace: Pace
+) -> Charge:
     models = _names(share)
     charges = []
     for call in share.calls:
@@ -95,7 +97,7 @@ def _names(share: ModelShare) -> list[str | None]:
     return [*names, *(name.removeprefix(prefix) for name in names if name)]
 
 
-async def _charge_of_reported(turn: Turn, catalog: Catalog) -> Charge:
+async def _charge_of_reported(turn: Turn, catalog: PriceCatalog) -> Charge:
     tokens = turn.tokens
     if turn.model is None and tokens == TokenCounts():
         return NO_CHARGE
@@ -113,7 +115,7 @@ async def _charge(
     provider: str | None,
     models: Sequence[str | None],
     at: datetime,
-    catalog: Catalog,
+    catalog: PriceCatalog,
 ) -> Charge:
     charge = await price_call(
         usage, provider=provider, models=models, at=at, catalog=catalog

@@ -6,7 +6,7 @@ import orjson
 import pytest
 from psycopg.errors import RaiseException
 
-from projections.audit.proofs.verify import Contradiction
+from projections.audit.proofs.verify import ConflictingCheckpointsError
 from projections.engine.progress import wait_for_position
 from service.resources import Resources
 from tests.audit.reading import text
@@ -325,7 +325,7 @@ async def test_two_signed_versions_of_one_log_are_found(
     forgetful.mkdir()
     second = await sign(resources, forgetful)
 
-    with pytest.raises(Contradiction):
+    with pytest.raises(ConflictingCheckpointsError):
         verified(await exported(resources), first, second)
 
 

@@ -15,7 +15,11 @@ from psycopg import AsyncConnection
 from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool
 
-from projections.sessions.queries import Asked, full_page_statement, page_parameters
+from projections.sessions.queries import (
+    PageRequest,
+    full_page_statement,
+    page_parameters,
+)
 from service.database import service_conninfo
 from tests.bench.bare import serve
 
@@ -26,7 +30,7 @@ POOL = web.AppKey("pool", AsyncConnectionPool[AsyncConnection[Any]])
 
 
 async def get_page(request: web.Request) -> web.Response:
-    asked = Asked(
+    asked = PageRequest(
         caller=NOBODY,
         everything=True,
         window_start=datetime.now(UTC) - WINDOW,

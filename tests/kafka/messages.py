@@ -1,12 +1,12 @@
 """Messages to publish, told apart by their positions."""
 
-from projections.relay.kafka.publisher import Message
+from projections.relay.kafka.publisher import KafkaMessage
 
 AGGREGATES = 7
 
 
-def message(position: int, value: bytes | None = b"{}") -> Message:
-    return Message(
+def message(position: int, value: bytes | None = b"{}") -> KafkaMessage:
+    return KafkaMessage(
         key=f"aggregate-{position % AGGREGATES}".encode(),
         value=value,
         headers=[("ce_id", str(position).encode())],
@@ -14,5 +14,5 @@ def message(position: int, value: bytes | None = b"{}") -> Message:
     )
 
 
-def messages(first: int, last: int) -> list[Message]:
+def messages(first: int, last: int) -> list[KafkaMessage]:
     return [message(position) for position in range(first, last + 1)]

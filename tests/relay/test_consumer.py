@@ -26,7 +26,7 @@ from agent_runtime_client.kafka.positions import (
 )
 from agent_runtime_client.kafka.versions import Versions
 from docs.examples.public_connectors import follow
-from projections.relay.kafka.publisher import Message, TransactionalPublisher
+from projections.relay.kafka.publisher import KafkaMessage, TransactionalPublisher
 from projections.relay.kafka.settings import KafkaSettings, LogIdentity
 from projections.relay.relay import run_relay
 from service.connectors.aggregate import Connector
@@ -170,7 +170,9 @@ async def test_a_gap_in_an_aggregates_versions_is_noticed(
     resources: Resources, kafka: KafkaSettings
 ) -> None:
     class Leaky(TransactionalPublisher):
-        async def publish(self, messages: Sequence[Message], *, position: int) -> int:
+        async def publish(
+            self, messages: Sequence[KafkaMessage], *, position: int
+        ) -> int:
             return await super().publish(
                 [each for each in messages if each.position != 7], position=position
             )

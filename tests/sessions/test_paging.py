@@ -13,7 +13,7 @@ from psycopg import AsyncConnection
 
 from projections.sessions.cursor import Cursor, cursor_from_text
 from projections.sessions.projector import SessionsProjector
-from projections.sessions.queries import Asked, PageRow, session_page
+from projections.sessions.queries import PageRequest, PageRow, session_page
 from tests.sessions.projected import read_tables, recorded, session_events
 from tests.sessions.recording import Recorder
 
@@ -47,7 +47,7 @@ async def fill(db: AsyncConnection[Any], sessions: Sequence[tuple[int, int]]) ->
     )
 
 
-def cursor_behind(row: PageRow, asked: Asked) -> Cursor:
+def cursor_behind(row: PageRow, asked: PageRequest) -> Cursor:
     return Cursor(
         started_at=row.started_at,
         id=row.id,
@@ -70,7 +70,7 @@ def test_both_ways_of_paging_show_each_session_of_the_window_once(
             await fill(db, sessions)
 
             async def page(**words: Any) -> list[PageRow]:
-                asked = Asked(
+                asked = PageRequest(
                     caller=NOBODY,
                     everything=everything,
                     window_start=NOON,
@@ -88,7 +88,7 @@ def test_both_ways_of_paging_show_each_session_of_the_window_once(
                 if rows:
                     after = cursor_behind(
                         rows[-1],
-                        Asked(
+                        PageRequest(
                             caller=NOBODY,
                             everything=True,
                             window_start=NOON,

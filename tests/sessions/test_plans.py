@@ -11,7 +11,7 @@ from psycopg import AsyncConnection
 
 from projections.sessions.cursor import Cursor
 from projections.sessions.queries import (
-    Asked,
+    PageRequest,
     PageRow,
     SessionRow,
     full_page_statement,
@@ -64,7 +64,7 @@ def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 async def explained(
-    db: AsyncConnection[Any], asked: Asked, statement: bytes | None = None
+    db: AsyncConnection[Any], asked: PageRequest, statement: bytes | None = None
 ) -> list[dict[str, Any]]:
     cursor = await db.execute(
         b"EXPLAIN (ANALYZE, FORMAT JSON) " + (statement or page_statement(asked)),
@@ -76,8 +76,8 @@ async def explained(
     return list(nodes(row[0][0]["Plan"]))
 
 
-def asked(**words: Any) -> Asked:
-    return Asked(
+def asked(**words: Any) -> PageRequest:
+    return PageRequest(
         **{
             "caller": MANAGER,
             "everything": True,
@@ -128,7 +128,7 @@ def behind(ago: timedelta) -> Cursor:
     ],
 )
 async def test_a_page_is_found_along_an_index(
-    db: AsyncConnection[Any], question: Asked, index: str
+    db: AsyncConnection[Any], question: PageRequest, index: str
 ) -> None:
     plan = await explained(db, question)
 
@@ -167,7 +167,7 @@ async def test_the_rest_is_not_looked_for_when_the_page_is_full(
     ],
 )
 async def test_one_plan_for_all_finds_a_full_page_along_an_index(
-    db: AsyncConnection[Any], question: Asked, index: str
+    db: AsyncConnection[Any], question: PageRequest, index: str
 ) -> None:
     """As PostgreSQL plans it for values that it doesn't know."""
     await db.execute("SET plan_cache_mode = force_generic_plan")
@@ -204,7 +204,7 @@ async def test_a_full_page_needs_no_new_plan(
 
 
 async def test_a_page_has_the_columns_of_its_rows(db: AsyncConnection[Any]) -> None:
-    asked = Asked(caller=MANAGER, everything=True, window_start=NOON, limit=1)
+    asked = PageRequest(caller=MANAGER, everything=True, window_start=NOON, limit=1)
     for statement in (full_page_statement(asked), page_statement(asked)):
         cursor = await db.execute(statement, page_parameters(asked))
         assert [each.name for each in cursor.description or ()] == [

@@ -71,7 +71,7 @@ class _Line:
     contradicted: str | None
 
 
-class Contradiction(Exception):  # noqa: N818 # a finding, not an error
+class ConflictingCheckpointsError(Exception):
     """Two checkpoints of one size have different roots."""
 
 
@@ -86,7 +86,7 @@ def verify_export(
     ``checkpoints`` have been opened, so their signatures are valid; ``earlier`` is
     an export of an earlier time.
 
-    :raises Contradiction: the log was signed in two versions
+    :raises ConflictingCheckpointsError: the log was signed in two versions
     """
     return _Verification(checkpoints, earlier).run(export)
 
@@ -227,7 +227,9 @@ def _by_size(checkpoints: Sequence[Checkpoint]) -> Mapping[int, bytes]:
     roots: dict[int, bytes] = {}
     for each in checkpoints:
         if roots.setdefault(each.size, each.root) != each.root:
-            raise Contradiction(f"two checkpoints of size {each.size} differ")
+            raise ConflictingCheckpointsError(
+                f"two checkpoints of size {each.size} differ"
+            )
     return roots
 
 

@@ -36,7 +36,7 @@ KEYS_REMEMBERED: Final = 65_536
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class KafkaMessage:
     """One event for the topic; the publisher adds the header with its position."""
 
     key: bytes
@@ -67,7 +67,7 @@ class TransactionalPublisher:
         await self._fence()
         return await self._read_published(remembered)
 
-    async def publish(self, messages: Sequence[Message], *, position: int) -> int:
+    async def publish(self, messages: Sequence[KafkaMessage], *, position: int) -> int:
         """Commit messages and position together; return how many messages were new.
 
         Messages are in the log's order. `position` is how far the log was read, which
@@ -137,7 +137,7 @@ class TransactionalPublisher:
         self,
         producer: AIOKafkaProducer,
         published: Published,
-        messages: Sequence[Message],
+        messages: Sequence[KafkaMessage],
         position: int,
     ) -> tuple[int, Mapping[int, int]]:
         [at, *partitions] = relay_partitions(self._settings)
@@ -201,7 +201,7 @@ def partition_of(key: bytes, partitions: int) -> int:
     return int(murmur2(key) & 0x7FFFFFFF) % partitions
 
 
-def _id_at(position: int, messages: Sequence[Message]) -> str | None:
+def _id_at(position: int, messages: Sequence[KafkaMessage]) -> str | None:
     """Return the id of the last message if it is at a position."""
     if not messages or messages[-1].position != position:
         return None
@@ -209,7 +209,9 @@ def _id_at(position: int, messages: Sequence[Message]) -> str | None:
     return event_id.decode() if event_id else None
 
 
-def _require_order(messages: Sequence[Message], published: int, position: int) -> None:
+def _require_order(
+    messages: Sequence[KafkaMessage], published: int, position: int
+) -> None:
     positions = [published, *(message.position for message in messages)]
     ascending = all(a < b for a, b in pairwise(positions))
     if not ascending or position < positions[-1] or position == published:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from time import perf_counter, time
 from typing import Any, Final
 
-from service.gateway.endpoint.asked import Asked
+from service.gateway.endpoint.call_request import CallRequest
 from service.gateway.endpoint.forwarding import Forwarder, Forwarding
 from service.gateway.endpoint.reply import KEEPALIVE_S
 from service.gateway.endpoint.request_state import RequestState, RequestStates
@@ -51,7 +51,7 @@ class ToolCalls:
         self._approval_url = approval_url
         self._limits = CallLimits()
 
-    async def answer(self, asked: Asked) -> dict[str, Any]:
+    async def answer(self, asked: CallRequest) -> dict[str, Any]:
         """Return the result of a call.
 
         :raises RpcError: the parameters are wrong, or there is no such tool
@@ -99,13 +99,13 @@ class ToolCalls:
             result["requestState"] = self._sealed(kept, asked, call)
         return result
 
-    def _state(self, asked: Asked, call: Call) -> RequestState | None:
+    def _state(self, asked: CallRequest, call: Call) -> RequestState | None:
         params = asked.message.params
         if "requestState" not in params:
             return None
         return self._states.open(params["requestState"], asked.caller, call, time())
 
-    def _sealed(self, state: RequestState, asked: Asked, call: Call) -> str:
+    def _sealed(self, state: RequestState, asked: CallRequest, call: Call) -> str:
         return self._states.seal(state, asked.caller, call, time())
 
     async def _check_limits(self, caller: Caller, call: Call) -> None:
@@ -115,7 +115,11 @@ class ToolCalls:
             raise error
 
     def _link(
-        self, asked: Asked, call: Call, state: RequestState | None, pending: Pending
+        self,
+        asked: CallRequest,
+        call: Call,
+        state: RequestState | None,
+        pending: Pending,
     ) -> dict[str, Any] | None:
         """Return a link for the client's user, once, if the client can open one."""
         elicitation = asked.capabilities.get("elicitation")
@@ -133,7 +137,7 @@ class ToolCalls:
         return link_to_approval(pending.message, url, kept)
 
     async def _hold(
-        self, asked: Asked, call: Call, pending: Pending
+        self, asked: CallRequest, call: Call, pending: Pending
     ) -> Admitted | Refused | Pending:
         """Wait for a person, and decide again; the client is kept connected."""
         clock = asyncio.get_running_loop().time

@@ -64,7 +64,7 @@ class Tools:
         ]
 
 
-class Catalog:
+class ToolCatalog:
     """The tools of the callers that asked last."""
 
     def __init__(self) -> None:

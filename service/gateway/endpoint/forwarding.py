@@ -13,7 +13,7 @@ from cachetools import LRUCache
 
 from service.circuit_breaker import CircuitBreaker
 from service.errors import ServiceError
-from service.gateway.endpoint.asked import Asked
+from service.gateway.endpoint.call_request import CallRequest
 from service.gateway.endpoint.request_state import RequestState
 from service.gateway.endpoint.results import failed, inputs_of, result_of_upstream
 from service.gateway.gate import Admitted, Gate, Outcome
@@ -54,7 +54,7 @@ class Forwarding:
     What forwarding it took is filled in, also when it fails.
     """
 
-    asked: Asked
+    asked: CallRequest
     admitted: Admitted
     state: RequestState | None = None
     held_s: float = 0.0
@@ -212,7 +212,9 @@ def _request(call: Forwarding, context: Mapping[str, str]) -> Request:
     )
 
 
-async def _relay(method: str, params: Any, exchange: Exchange, asked: Asked) -> None:
+async def _relay(
+    method: str, params: Any, exchange: Exchange, asked: CallRequest
+) -> None:
     if not isinstance(params, dict):
         return
     relayed = {name: params[name] for name in RELAYED[method] if name in params}

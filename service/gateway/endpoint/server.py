@@ -12,9 +12,9 @@ import orjson
 from aiohttp import web
 
 from service.errors import ServiceError
-from service.gateway.endpoint.asked import Asked
+from service.gateway.endpoint.call_request import CallRequest
 from service.gateway.endpoint.calls import UNKNOWN_TOOL, ToolCalls
-from service.gateway.endpoint.catalog import TTL_MS, Catalog, Tools
+from service.gateway.endpoint.catalog import TTL_MS, ToolCatalog, Tools
 from service.gateway.endpoint.refusals import RPC_ID, refuse_request, rpc_error_of
 from service.gateway.endpoint.reply import Reply
 from service.gateway.endpoint.trace_context import TraceContext
@@ -60,7 +60,7 @@ class AgentServer:
         self._gate = gate
         self._calls = calls
         self._traces = traces
-        self._catalog = Catalog()
+        self._catalog = ToolCatalog()
 
     async def answer(
         self, request: web.Request, agent_id: UUID, connector_id: UUID | None
@@ -132,7 +132,7 @@ class AgentServer:
                 )
                 raise RpcError(INVALID_PARAMS, UNKNOWN_TOOL)
             result = await self._calls.answer(
-                Asked(
+                CallRequest(
                     request=incoming.request,
                     caller=incoming.caller,
                     message=message,

@@ -28,7 +28,7 @@ VALUES_MAX: Final = 50_000
 SESSION: Final = SESSION_HEADER.lower().encode()
 
 
-class Answer:
+class UpstreamAnswer:
     """The response to one request; ``bytes_read`` is how much of it was received."""
 
     def __init__(self, response: Response) -> None:

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from service.gateway.gate import Caller, Upstream
-from service.gateway.upstream.answers import Answer, Notified
+from service.gateway.upstream.answers import Notified, UpstreamAnswer
 from service.gateway.upstream.connections import Connections
 from service.gateway.upstream.dialects import Dialect, Dialects
 from service.gateway.upstream.errors import REFUSED, SESSION_ENDED, unusable
@@ -85,7 +85,7 @@ class Exchange:
         "request_bytes",
     )
 
-    _answer: Answer
+    _answer: UpstreamAnswer
 
     def __init__(
         self,

@@ -24,7 +24,7 @@ CALL_S: Final = 300.0
 TARGETS_MAX: Final = 4096
 
 
-class Origin(NamedTuple):
+class ServerAddress(NamedTuple):
     """Where connections go to; requests to one origin share them."""
 
     scheme: str
@@ -36,7 +36,7 @@ class Origin(NamedTuple):
 class Target:
     """A URL, and the lines that each request to it begins with."""
 
-    origin: Origin
+    origin: ServerAddress
     head: str
 
 
@@ -52,7 +52,7 @@ class Connections:
         self._policy = policy
         self._tls = ssl.create_default_context()
         self._tls.set_alpn_protocols(["http/1.1"])
-        self._idle: dict[Origin, list[Connection]] = {}
+        self._idle: dict[ServerAddress, list[Connection]] = {}
         self._open: set[Connection] = set()
 
     async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> Response:
@@ -83,7 +83,7 @@ class Connections:
         """How many connections are open, idle ones included."""
         return len(self._open)
 
-    def _kept(self, origin: Origin) -> Connection | None:
+    def _kept(self, origin: ServerAddress) -> Connection | None:
         idle = self._idle.get(origin)
         while idle:
             connection = idle.pop()
@@ -92,7 +92,7 @@ class Connections:
             connection.close()
         return None
 
-    async def _connect(self, origin: Origin) -> Connection:
+    async def _connect(self, origin: ServerAddress) -> Connection:
         try:
             async with asyncio.timeout(CONNECT_S):
                 return await self._open_connection(origin)
@@ -102,7 +102,7 @@ class Connections:
         except (OSError, RuntimeError, UnicodeError) as error:
             raise NotConnectedError(type(error).__name__) from None
 
-    async def _open_connection(self, origin: Origin) -> Connection:
+    async def _open_connection(self, origin: ServerAddress) -> Connection:
         loop = asyncio.get_running_loop()
         is_tls = origin.scheme == "https"
 
@@ -174,7 +174,7 @@ def _target(url: str) -> Target:
         f"Host: {parsed.host_port_subcomponent}\r\n"
         "User-Agent: agent-runtime\r\nAccept-Encoding: identity\r\n"
     )
-    return Target(Origin(parsed.scheme, host, port), head)
+    return Target(ServerAddress(parsed.scheme, host, port), head)
 
 
 def _request(target: Target, headers: Mapping[str, str], body: bytes) -> bytes:

@@ -10,7 +10,7 @@ from service.gateway.protocol.revisions import (
     IMPLEMENTATION,
     STATELESS,
 )
-from service.gateway.upstream.answers import Answer, ignored
+from service.gateway.upstream.answers import UpstreamAnswer, ignored
 from service.gateway.upstream.connections import Connections
 from service.gateway.upstream.dialects import OFFERED, Dialect
 from service.gateway.upstream.errors import REFUSED, unusable
@@ -91,7 +91,7 @@ class Handshake:
                 raise unusable(f"status {answer.status} to {method}", REFUSED)
 
 
-async def _answer(answer: Answer, number: int) -> dict[str, Any]:
+async def _answer(answer: UpstreamAnswer, number: int) -> dict[str, Any]:
     message = await answer.last_message(ignored)
     if message.get("id") != number:
         raise unusable("the answer has another id")

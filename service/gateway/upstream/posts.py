@@ -6,7 +6,7 @@ from typing import Final
 
 from service.gateway.gate import Outcome, Upstream
 from service.gateway.protocol.revisions import ACCEPT, JSON
-from service.gateway.upstream.answers import Answer
+from service.gateway.upstream.answers import UpstreamAnswer
 from service.gateway.upstream.connections import Connections
 from service.gateway.upstream.errors import ENDED, NO_ANSWER, UpstreamError, unusable
 from service.gateway.upstream.http_connection import Response
@@ -39,7 +39,7 @@ class Post:
         self._headers = headers
         self._body = body
 
-    async def __aenter__(self) -> Answer:
+    async def __aenter__(self) -> UpstreamAnswer:
         headers = {"Content-Type": JSON, "Accept": ACCEPT}
         credential = self._upstream.credential
         if credential is not None:
@@ -54,7 +54,7 @@ class Post:
             raise UpstreamError(NO_ANSWER, Outcome.TIMEOUT) from None
         except (OSError, ValueError) as error:
             raise unusable(type(error).__name__, ENDED) from None
-        return Answer(self._response)
+        return UpstreamAnswer(self._response)
 
     async def __aexit__(
         self,

@@ -20,7 +20,7 @@ from service.http.telemetry import REQUEST_ID
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class CallRequest:
     """A request for a call; ``capabilities`` are those that its client declared.
 
     ``trace`` is None unless calls are traced.
