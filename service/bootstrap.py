@@ -67,7 +67,7 @@ async def issue_token_for(
     """Issue a token for a user, as the operator of the service.
 
     :raises NotFoundError: there is no user of that name
-    :raises InvalidRequestError: the token would have expired already
+    :raises InvalidRequestError: expires_at is in the past
     :raises ConflictError: the user is disabled, or has as many valid tokens as they
         can have
     """

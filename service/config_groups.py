@@ -155,8 +155,8 @@ class GatewayConfig(BaseModel):
     gateway_approval_url: ApprovalUrl | None = Field(
         None,
         description="URL of the page on which people answer, with {approval_id} and "
-        "perhaps {agent_id} in it. With it agents' clients that can open links are "
-        "given one.",
+        "perhaps {agent_id} in it. With it, clients of agents that can open links "
+        "are given one.",
     )
     gateway_otlp_endpoint: str | None = Field(
         None,

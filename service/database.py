@@ -61,7 +61,7 @@ KEEPALIVE = {
 
 POOL_WAIT = Histogram(
     "agent_runtime_pool_wait_seconds",
-    "Wait for a connection of the pool, also one that was not to be had in time.",
+    "Wait for a connection of the pool, also where it ended in a timeout.",
     buckets=(0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 2, 5),
 )
 

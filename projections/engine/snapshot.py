@@ -222,7 +222,7 @@ def lender(
 
 def _not_built_yet() -> UnavailableError:
     return UnavailableError(
-        "what this reads has not been built yet",
+        "the read tables have not been built yet",
         code="not_built_yet",
         headers={"Retry-After": "1"},
     )

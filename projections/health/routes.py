@@ -87,8 +87,8 @@ class Readiness(TypedDict):
     follower_process: Annotated[
         State | None,
         Field(
-            description="Ended: it is started again, after 30 s at most. Null in a "
-            "process that has started none."
+            description="A child process that has ended is restarted within 30 s. Null "
+            "in a process that has started none."
         ),
     ]
     log_check: LogCheckHealth | None

@@ -31,7 +31,7 @@ async def read_history(command: ReadHistory, work: UnitOfWork) -> None:
     :raises ForbiddenError: the caller is neither superuser nor auditor
     """
     if not may_read_history(work.principal):
-        raise ForbiddenError("history is read by superusers and auditors")
+        raise ForbiddenError("only superusers and auditors read the history")
     work.save(AuditReading(operation=command.operation, asked=dict(command.asked)))
 
 

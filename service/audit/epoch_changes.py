@@ -22,7 +22,7 @@ CHANGES = """
 """
 EPOCH_CHANGES = Gauge(
     "agent_runtime_log_epoch_changes",
-    "How often the log has got a new epoch, by a restore or a fail-over.",
+    "New epochs of the log, by restores and fail-overs.",
 )
 
 NewestSigned = Callable[[UUID], Awaitable[tuple[int, str] | None]]

@@ -74,7 +74,7 @@ async def attach_credential(
     if command.setting["whose"] == OF_OWNER:
         if connector.is_public:
             raise ConflictError(
-                "the owner's secret is never lent through a public connector; make it "
+                "the owner's secret is never sent for a public connector; make it "
                 "private first, or let callers use their own",
                 code="connector_is_public",
             )
@@ -125,6 +125,6 @@ def callers_secret_name(connector_id: UUID) -> str:
 async def _connector_of_caller(work: UnitOfWork, connector_id: UUID) -> Connector:
     connector = await visible_connector(work, connector_id)
     if not may_share(work.principal, connector):
-        raise ForbiddenError("only its owner decides over this connector")
+        raise ForbiddenError("only its owner changes this connector")
     work.match(connector)
     return connector

@@ -46,7 +46,7 @@ class GatewaySettingsBody(RequestModel):
                 "must have 1 to 24 characters of a-z 0-9 -, and neither begin nor end "
                 "with -",
             ),
-            description="What its tools' names begin with in an agent's list.",
+            description="Prefix of its tools' names in an agent's list.",
         ),
     ]
     record_mode: Annotated[
@@ -99,7 +99,7 @@ class CredentialBody(RequestModel):
         str | None,
         Field(
             pattern=SCHEME_PATTERN,
-            description="Stands before the value, with a space; null is none.",
+            description="Precedes the value, with a space; null for none.",
         ),
     ] = "Bearer"
 

@@ -106,7 +106,7 @@ async def _sides(work: UnitOfWork, connector_id: UUID, agent_id: UUID) -> _Sides
     by_agent = speaks_for_agent(work.principal, agent)
     if not by_connector and not by_agent:
         raise ForbiddenError(
-            "only the connector's owner and the agent's managers decide over this grant"
+            "only the connector's owner and the agent's managers change this grant"
         )
     if agent is None:
         raise NotFoundError("no such agent")

@@ -61,7 +61,7 @@ async def get_root(request: web.Request) -> web.Response:
     """
     if "text/html" not in request.headers.get(hdrs.ACCEPT, ""):
         raise NotFoundError(
-            "this path has no answer; the API is described at /openapi.json",
+            "no operation has this path; the API is described at /openapi.json",
             code="no_such_path",
         )
     return web.Response(status=303, headers={hdrs.LOCATION: "/console"})

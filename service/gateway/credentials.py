@@ -43,7 +43,7 @@ class NamedSecret:
             value = await vault.open_secret(self.sealed_id, self.binding)
             if not (value.isascii() and value.isprintable()):
                 raise ConflictError(
-                    "the secret can't stand in a header", code="credential_unusable"
+                    "the secret can't be sent in a header", code="credential_unusable"
                 )
             return SecretStr(f"{self.scheme} {value}" if self.scheme else value)
 

@@ -146,7 +146,7 @@ async def post_price_end(
     "/api/llm-router/models/{model_id}/prices/{price_version}/corrections",
     answers={
         201: "price corrected",
-        200: "price was that already",
+        200: "price already had these values",
         403: "the caller is not a superuser",
         404: "no such model, or it has no such price",
         409: "the time isn't within one period of the price",
@@ -173,7 +173,7 @@ async def post_price_correction(
             effective_until=body.effective_until,
         ),
         lambda outcome: _answer(
-            outcome, "price corrected", "price was that already", created=True
+            outcome, "price corrected", "price already had these values", created=True
         ),
     )
 

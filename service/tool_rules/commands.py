@@ -132,7 +132,7 @@ def _authorize(
         if may_clear_rules(principal, agent):
             return
         raise ForbiddenError(
-            "an empty batch takes full management of the agent",
+            "an empty batch needs full management of the agent",
             problems=[Problem("rules", "empty")],
         )
     refused = {

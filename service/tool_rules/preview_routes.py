@@ -106,7 +106,7 @@ class PreviewedRules(TypedDict):
 
 class PreviewQuery(QueryModel):
     days: Annotated[
-        int, Field(ge=1, le=90, description="Of recorded calls to compare.")
+        int, Field(ge=1, le=90, description="Days of recorded calls to compare.")
     ] = 7
 
 

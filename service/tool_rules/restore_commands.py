@@ -45,7 +45,7 @@ async def restore_tool_rules(
     if agent is None and work.principal.is_superuser:
         raise NotFoundError("no such agent")
     if not may_clear_rules(work.principal, agent):
-        raise ForbiddenError("restoring rules takes full management of the agent")
+        raise ForbiddenError("restoring rules needs full management of the agent")
     if agent is not None:
         agent.refuse_if_retired()
     found = await work.find(ToolRules, ToolRules.create_id(str(command.agent_id)))

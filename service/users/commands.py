@@ -151,7 +151,7 @@ async def issue_token(command: IssueToken, work: UnitOfWork) -> Token:
 
     :raises NotFoundError: there is no such user, or none that the caller can see
     :raises ForbiddenError: the caller is neither that user nor a superuser
-    :raises InvalidRequestError: the token would have expired already
+    :raises InvalidRequestError: expires_at is in the past
     :raises ConflictError: the user is disabled, or has as many valid tokens as they
         can have
     """
@@ -286,4 +286,4 @@ def refuse_unless_administrator(work: UnitOfWork) -> None:
 
 def _refuse_unless_acting_for(work: UnitOfWork, user_id: UUID) -> None:
     if not may_act_for(work.principal, user_id):
-        raise ForbiddenError("these tokens are their user's and a superuser's affair")
+        raise ForbiddenError("only this user and superusers manage these tokens")

@@ -37,7 +37,7 @@ class NewToken(RequestModel):
         403: NOT_THEIRS,
         404: NO_SUCH_USER,
         409: "the user is disabled, or has the maximum number of valid tokens",
-        422: "the token would have expired already",
+        422: "expires_at is in the past",
     },
     body_example={"label": "laptop", "expires_at": "2030-01-01T00:00:00Z"},
     idempotent_key=False,

@@ -81,7 +81,8 @@ async def get_aggregate(
     """
     if query.at is not None and query.version is not None:
         raise MalformedRequestError(
-            "either at or version", problems=[Problem("version", "beside at")]
+            "at and version can't be combined",
+            problems=[Problem("version", "can't be combined with at")],
         )
     async with open_past_log(request) as history:
         then = await history.as_of(query.at)

@@ -111,7 +111,7 @@ class CheckpointSigner:
         for each, was in zip(past, then, strict=True):
             if each.root != was:
                 raise ContradictionError(
-                    f"what stands at positions 1 to {each.size} has been changed"
+                    f"the log at positions 1 to {each.size} has been changed"
                 )
         await self._refuse_shorter_log(signed, size)
         if size == 0 or not is_complete or (kept and kept.size >= size):

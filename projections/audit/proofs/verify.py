@@ -119,7 +119,7 @@ class _Verification:
                 return self._suspect or Finding(
                     "unreadable",
                     expected,
-                    f"the entry at position {expected} is not one, or has a key twice",
+                    f"the line of position {expected} is no entry, or has a key twice",
                 )
             if line.entry.position != expected:
                 return self._suspect or _misplaced(line.entry.position, expected)
@@ -219,7 +219,7 @@ def _misplaced(position: int, expected: int) -> Finding:
     return Finding(
         "reordered",
         expected,
-        f"where position {expected} belongs, there is one that says {position}",
+        f"the entry of position {expected} says that its position is {position}",
     )
 
 

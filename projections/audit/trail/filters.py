@@ -27,13 +27,13 @@ class TrailQuery(QueryModel):
         str | None,
         Field(
             pattern=KIND,
-            description="A type of event, such as `connector.made_public`, or all of "
-            "one aggregate, such as `connector`.",
+            description="An event type, such as `connector.made_public`, or an "
+            "aggregate, such as `connector`, for all of its event types.",
         ),
     ] = None
     resource: Annotated[
         UUID | None,
-        Field(description="Anything that it is about or names, by id."),
+        Field(description="A resource that it is about or names, by id."),
     ] = None
     request_id: Annotated[
         str | None,

@@ -39,7 +39,7 @@ class StreamQuery(QueryModel):
         Field(
             ge=0,
             le=POSITION_MAX,
-            description="Begin behind this position; without it, with what comes next.",
+            description="Start after this position; without it, with the next event.",
         ),
     ] = None
 

@@ -99,6 +99,6 @@ def _parsed(received: bytes) -> GraphQLAnswer:
     for error in errors:
         path = error.get("path") if isinstance(error, dict) else None
         if not isinstance(path, list) or not path or not isinstance(path[0], str):
-            raise DocumentError("an error of the whole document")
+            raise DocumentError("the GraphQL document was rejected")
         failed.add(path[0])
     return GraphQLAnswer(data, frozenset(failed))

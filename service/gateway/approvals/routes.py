@@ -35,7 +35,7 @@ DECIDED = "it was decided on, used or withdrawn, or has expired"
 
 Reason = Annotated[
     str | None,
-    Field(max_length=500, description="Shown to the agent, and recorded."),
+    Field(max_length=500, description="Reason, shown to the agent and recorded."),
 ]
 
 

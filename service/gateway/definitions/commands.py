@@ -113,7 +113,7 @@ async def accept_definitions(
     """
     connector = await visible_connector(work, command.connector_id)
     if not may_share(work.principal, connector):
-        raise ForbiddenError("only its owner decides over this connector")
+        raise ForbiddenError("only its owner changes this connector")
     found = await work.find(ToolDefinitions, ToolDefinitions.id_for(connector.id))
     work.match(found)
     for tool, digest in command.digests.items():
@@ -143,7 +143,7 @@ def _refuse_unless_listed(
         )
     if observed["digest"] != digest:
         raise ConflictError(
-            "the connector lists another definition by now; read it first",
+            "the connector now lists another definition; read it first",
             code="definition_changed",
             problems=[Problem(where, "has another digest")],
         )

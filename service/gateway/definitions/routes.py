@@ -36,7 +36,7 @@ class DefinitionsToAccept(RequestModel):
         Field(
             min_length=1,
             max_length=TOOLS_MAX,
-            description="Tool to the digest of the definition that is accepted.",
+            description="Names of tools, each with the digest of its definition.",
         ),
     ]
 
@@ -77,10 +77,10 @@ async def get_definitions(
 @routes.post(
     "/api/mcp/connectors/{id}/definitions/accept",
     answers={
-        200: "definitions accepted, or they already were",
+        200: "definitions accepted, or were already accepted",
         403: "the caller is neither its owner nor a superuser",
         404: "no such connector, or none that the caller can see; or no such tool",
-        409: "the upstream lists another definition by now, or it can't be accepted",
+        409: "the upstream now lists another definition, or it can't be accepted",
     },
     if_match=True,
     body_example={

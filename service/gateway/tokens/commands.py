@@ -49,13 +49,13 @@ async def issue_agent_token(command: IssueAgentToken, work: UnitOfWork) -> Agent
 
     :raises NotFoundError: there is no such agent, or none that the caller can see
     :raises ForbiddenError: the caller doesn't manage the agent, or names another user
-    :raises InvalidRequestError: the token would have expired already
+    :raises InvalidRequestError: expires_at is in the past
     :raises ConflictError: the agent is retired, or has as many valid tokens as it can
     """
     agent = await managed_agent(work, command.agent_id)
     if command.user_id and not may_name_user(work.principal, command.user_id):
         raise ForbiddenError(
-            "only users themselves let an agent call for them",
+            "only users themselves issue tokens that call for them",
             problems=[Problem("user_id", "is not the caller")],
         )
     agent.refuse_if_retired()

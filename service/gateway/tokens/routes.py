@@ -40,7 +40,7 @@ class NewAgentToken(RequestModel):
     user_id: Annotated[
         UUID | None,
         Field(
-            description="For whom the agent calls: the caller, or nobody in particular."
+            description="User for whom the agent calls: the caller, or null for nobody."
         ),
     ] = None
     expires_at: Annotated[
@@ -65,7 +65,7 @@ class RevokedAgentToken(TypedDict):
         403: "the caller doesn't manage this agent, or isn't the user that is named",
         404: NO_SUCH_AGENT,
         409: "the agent is retired, or has the maximum number of valid tokens",
-        422: "the token would have expired already",
+        422: "expires_at is in the past",
     },
     body_example={"label": "build server", "expires_at": "2030-01-01T00:00:00Z"},
     idempotent_key=False,

@@ -35,7 +35,7 @@ Asset = Literal[
 
 @routes.get(
     "/openapi.json",
-    answers={200: "this document", 304: "not modified since If-None-Match"},
+    answers={200: "the OpenAPI document", 304: "not modified since If-None-Match"},
     data=dict[str, Any],
     content_type="application/json",
     public=True,

@@ -42,7 +42,7 @@ class ExportedTraces(TypedDict, total=False):
 
 @routes.post(
     "/v1/traces",
-    answers={200: "spans taken, perhaps not all of them"},
+    answers={200: "spans accepted, perhaps not all of them"},
     data=ExportedTraces,
     content_type=JSON,
     idempotent_key=False,
