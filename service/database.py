@@ -1,4 +1,4 @@
-"""How this service connects to PostgreSQL."""
+"""Connections to PostgreSQL: role, time limits, pools."""
 
 import asyncio
 import contextlib

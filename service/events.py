@@ -1,4 +1,4 @@
-"""What an event declares of itself, beside its fields.
+"""The declarations of an event's class, beside its fields.
 
 The class of an event says three more things. Its docstring: what happened, in one
 sentence, then details. Its annotations: which fields are published; the others never

@@ -85,7 +85,7 @@ class FollowerProcess:
             return ""
 
     async def keep_running(self) -> None:
-        """Run the child again and again, after at most ``RESTART_MAX_S``."""
+        """Run the child; restart it at its end, after at most ``RESTART_MAX_S``."""
         pause_s = RESTART_MIN_S
         while True:
             if await self._run():

@@ -230,7 +230,7 @@ def configure_logs(
     # These would repeat what our own request line and our own retries say.
     logging.getLogger("aiohttp.access").disabled = True
     logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
-    # It logs an error again and again while no broker can be reached.
+    # It logs an error repeatedly while no broker can be reached.
     logging.getLogger("aiokafka").setLevel(logging.CRITICAL)
 
 

@@ -1,4 +1,4 @@
-"""From Python values to what the API takes, and back."""
+"""Encode Python values as the API takes them, and decode answers."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence

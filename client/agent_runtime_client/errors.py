@@ -1,4 +1,4 @@
-"""What a call can fail with."""
+"""The exceptions of calls."""
 
 from collections.abc import Sequence
 from typing import Final, NamedTuple

@@ -1,4 +1,4 @@
-"""From what went wrong to an error, and whether another attempt may help."""
+"""Turn failures into errors, and decide whether another attempt may help."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime

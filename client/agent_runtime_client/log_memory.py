@@ -1,4 +1,4 @@
-"""What a client knows of the log: its epoch, and the position of the last write."""
+"""A client's knowledge of the log: its epoch, and the position of the last write."""
 
 from threading import Lock
 

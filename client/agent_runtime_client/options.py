@@ -1,4 +1,4 @@
-"""How a client calls."""
+"""The options of a client."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

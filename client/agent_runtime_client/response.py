@@ -1,4 +1,4 @@
-"""What came with an answer besides its data."""
+"""The metadata of an answer."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeVar

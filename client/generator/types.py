@@ -1,4 +1,4 @@
-"""From JSON Schema to Python types."""
+"""Turn JSON Schema into Python types."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

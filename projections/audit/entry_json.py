@@ -47,7 +47,7 @@ def entry_of(members: Mapping[str, Any]) -> StoredEntry:
             version=_number(members["version"]),
             topic=str(members["topic"]),
             state=_state(members),
-            recorded_at=_moment(members["recorded_at"]),
+            recorded_at=_time(members["recorded_at"]),
             command_id=UUID(members["command_id"]),
             metadata=str(members["metadata"]),
         )
@@ -64,11 +64,11 @@ def _state(members: Mapping[str, Any]) -> bytes:
         raise UnreadableEntryError("the state is not base64") from None
 
 
-def _moment(text: str) -> datetime:
-    moment = datetime.fromisoformat(text)
-    if moment.tzinfo is None:
+def _time(text: str) -> datetime:
+    time = datetime.fromisoformat(text)
+    if time.tzinfo is None:
         raise UnreadableEntryError("a time without its offset from UTC")
-    return moment
+    return time
 
 
 def _number(value: Any) -> int:

@@ -44,7 +44,7 @@ MOMENT_TABLE: Final = """
         replayed_at timestamptz NOT NULL DEFAULT now()
     )
 """
-MOMENT: Final = "INSERT INTO replayed (position, epoch) VALUES (%s, %s)"
+REPLAYED_UP_TO: Final = "INSERT INTO replayed (position, epoch) VALUES (%s, %s)"
 
 Progress = Callable[[int, int], None]
 
@@ -74,7 +74,7 @@ async def replay(
         progress(reached, position)
     async with target.transaction():
         await _enter(target, schema)
-        await target.execute(MOMENT, [position, epoch])
+        await target.execute(REPLAYED_UP_TO, [position, epoch])
 
 
 async def _create(target: Db, schema: str) -> None:

@@ -49,7 +49,7 @@ RECORDED_AT = """
 
 
 class RelayPosition:
-    """How far one epoch of the log is known to be published on one topic."""
+    """The last position of one epoch that is known to be published on one topic."""
 
     def __init__(self, db: Db, topic: str, epoch: UUID) -> None:
         self._db = db

@@ -1,4 +1,4 @@
-"""What the types of all messages begin with."""
+"""The prefix of the types of all messages."""
 
 from typing import Final
 

@@ -65,7 +65,7 @@ Time = Annotated[Timestamp, BeforeValidator(_iso_8601)]
 
 
 class SessionListQuery(QueryModel):
-    """Which sessions, and which page of them.
+    """Filters of the list, and the page asked for.
 
     `start_time` opens the window: a session is in it when its last activity is at
     or after that time, by default 7 days before now. `end_time` closes it:

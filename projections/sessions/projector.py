@@ -54,7 +54,7 @@ class SessionsProjector(Projector):
 
 @dataclass(slots=True)
 class _Changes:
-    """What a batch of events changes in the tables."""
+    """The changes of a batch of events to the tables."""
 
     opened: list[OpenedRow] = field(default_factory=list)
     # The last event of a turn replaces the earlier ones.

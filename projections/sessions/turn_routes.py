@@ -43,7 +43,7 @@ PART_BYTES = 4096
 
 
 class SessionQuery(QueryModel):
-    """Which of the session's turns."""
+    """The turns of the session that are asked for."""
 
     limit: Annotated[int, Field(ge=1, le=PAGE_SIZE_MAX)] = PAGE_SIZE_DEFAULT
     offset: Annotated[int, Field(ge=0, le=TURNS_MAX)] = 0

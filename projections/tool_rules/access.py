@@ -1,4 +1,4 @@
-"""Which of an agent's rules a caller may see."""
+"""Decide which of an agent's rules a caller may see."""
 
 from dataclasses import dataclass
 from uuid import UUID

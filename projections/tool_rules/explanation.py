@@ -1,4 +1,4 @@
-"""Why an agent may or may not call a tool."""
+"""Explain why an agent may or may not call a tool."""
 
 import asyncio
 from collections.abc import Mapping

@@ -61,7 +61,7 @@ Day = Annotated[date, BeforeValidator(_written_as_iso)]
 
 
 class UsageQuery(QueryModel):
-    """Which usage, and by what it is summed up.
+    """Filters of usage, and the fields that it is grouped by.
 
     Days are in UTC, both included; by default the last 30. `group_by` is `day`,
     `agent`, `user`, `provider`, `model`, `priced_as` (the entry of the catalog) or

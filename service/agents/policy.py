@@ -1,4 +1,4 @@
-"""Who may do what with an agent."""
+"""Authorization of what callers do with an agent."""
 
 from uuid import UUID
 

@@ -1,4 +1,4 @@
-"""Who may read the history of everything."""
+"""Authorization of reads of the whole history."""
 
 from service.principal import Principal
 

@@ -38,7 +38,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Description:
-    """What a backup holds.
+    """The contents of a backup.
 
     ``migrations`` are names and hashes of those applied; ``canaries`` prove whether a
     key ring is the right one: root key ids, each with bytes sealed under it, in hex.

@@ -1,4 +1,4 @@
-"""What the follower process runs: ``serve``, with settings from standard input."""
+"""The program of the follower process: ``serve``, with settings from standard input."""
 
 import os
 import signal

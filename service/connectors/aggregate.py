@@ -29,7 +29,7 @@ BATCHED = "batched"
 
 
 class CredentialSetting(TypedDict):
-    """Which secret the gateway sends, and in which header; the value stands nowhere."""
+    """The secret that the gateway sends, and its header; the value isn't in it."""
 
     whose: str
     secret_name: str | None
@@ -100,7 +100,7 @@ class Connector(LoggedAggregate):
 
     @property
     def slug(self) -> str:
-        """What its tools' names begin with in an agent's list; not unique."""
+        """The prefix of its tools' names in an agent's list; not unique."""
         return self.chosen_slug or slug_of(self.name)
 
     def is_granted_to(self, agent_id: UUID) -> bool:

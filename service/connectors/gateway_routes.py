@@ -1,4 +1,4 @@
-"""What the gateway needs of a connector, over HTTP."""
+"""The gateway's settings of a connector, over HTTP."""
 
 from typing import Annotated, Any, Final, Literal, Self
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""Who may do what with a connector."""
+"""Authorization of what callers do with a connector."""
 
 from uuid import UUID
 

@@ -1,4 +1,4 @@
-"""Where PostgreSQL's programs are."""
+"""Find PostgreSQL's programs."""
 
 import importlib.util
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Why the embedded PostgreSQL doesn't run."""
+"""The exceptions of the embedded PostgreSQL."""
 
 
 class EmbeddedPostgresError(Exception):

@@ -20,7 +20,7 @@ ENVIRONMENT = {"LC_ALL": "C", "TZ": "UTC", "PATH": "/usr/bin:/bin"}
 
 
 class Launcher(enum.Enum):
-    """How a program is made to end when this process ends, however it ends."""
+    """Makes a program end when this process ends, however it ends."""
 
     # The kernel signals the program (PR_SET_PDEATHSIG).
     PRCTL = "launch_with_prctl.py"

@@ -1,4 +1,4 @@
-"""How the embedded PostgreSQL is set up: encoding, settings, who may connect."""
+"""The set-up of the embedded PostgreSQL: encoding, settings, who may connect."""
 
 import fcntl
 import pwd

@@ -1,4 +1,4 @@
-"""Which aggregates don't exist, remembered for the commands of one request."""
+"""Remember which aggregates don't exist, for the commands of one request."""
 
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager

@@ -1,4 +1,4 @@
-"""Which history of the log a server continues: recognize a fail-over that cut it."""
+"""Recognize which history of the log a server continues, after a fail-over too."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""What deciding a command needs of an event log."""
+"""The interface of an event log that deciding a command needs."""
 
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager

@@ -87,7 +87,7 @@ class ReadServer:
 
 
 class _Watched(NamedTuple):
-    """What was found at the replica: ``reason`` is why it isn't asked, if so."""
+    """The state of the replica: ``reason`` is why it isn't asked, if so."""
 
     epoch: UUID | None
     reason: str | None
@@ -218,7 +218,7 @@ def _address(conninfo: str) -> str:
 
 
 class ReadServers(NamedTuple):
-    """Where reads of a process go; ``replica`` is None where there is none."""
+    """The servers of a process's reads; ``replica`` is None where there is none."""
 
     primary: ReadServer
     replica: ReadReplica | None = None

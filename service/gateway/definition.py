@@ -13,7 +13,7 @@ NOT_PINNED: Final = frozenset({"_meta", "icons"})
 
 @dataclass(frozen=True, slots=True)
 class ToolDefinition:
-    """What a tool is: its name, and the document without ``_meta`` and ``icons``.
+    """A tool's name, and its document without ``_meta`` and ``icons``.
 
     ``digest`` is the SHA-256 of the document's canonical JSON (keys sorted, no spaces,
     UTF-8) in hex: what an agent may call is pinned by it.

@@ -42,7 +42,7 @@ class LatestFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """What decides about the tools of a connector for an agent; None doesn't exist."""
+    """The facts that decide about a connector's tools; None if one doesn't exist."""
 
     agent: Agent | None
     connector: Connector | None

@@ -1,4 +1,4 @@
-"""What the protocol side of the gateway asks: who calls, what is listed, what may run.
+"""The interface of the gateway's decisions: callers, lists of tools, calls.
 
 The protocol side speaks MCP with agents and upstreams and decides nothing. This side
 decides and records, and speaks no protocol.

@@ -31,7 +31,7 @@ INTERVAL_S: Final = 15 * 60.0
 INTERVAL_MAX_S: Final = 60 * 60.0
 # After a failure; doubled after each further one.
 RETRY_S: Final = 5.0
-# An upstream that says again and again that its list has changed.
+# Of an upstream that reports changes of its list repeatedly.
 CHANGES_INTERVAL_S: Final = 10.0
 CONNECTORS_MAX: Final = 4096
 

@@ -1,1 +1,1 @@
-"""What every route shares: parsing, the envelope, errors, and running a command."""
+"""Shared by all routes: parsing, the envelope, errors, and running a command."""

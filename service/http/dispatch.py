@@ -1,4 +1,4 @@
-"""From a route to a command handler, and back with its answer."""
+"""Run a route's command, and answer with its result."""
 
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime

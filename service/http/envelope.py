@@ -25,7 +25,7 @@ T_co = TypeVar("T_co", covariant=True)
 
 @dataclass(slots=True, kw_only=True)
 class Answer(Generic[T_co]):
-    """What a route answers: the parts of the envelope, and headers.
+    """The answer of a route: the parts of the envelope, and headers.
 
     ``body`` is set where the envelope is kept as bytes already.
     """

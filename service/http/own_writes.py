@@ -1,4 +1,4 @@
-"""What each token wrote a moment ago, so that its next reads reflect it."""
+"""The latest write of each token, so that its next reads reflect it."""
 
 import time
 from dataclasses import dataclass, field
@@ -33,7 +33,7 @@ def _writes() -> "TTLCache[UUID, OwnWrite]":
 
 @dataclass(slots=True)
 class OwnWrites:
-    """By token, what this process appended for it last."""
+    """The last write that this process appended, by token."""
 
     writes: "TTLCache[UUID, OwnWrite]" = field(default_factory=_writes)
 

@@ -1,4 +1,4 @@
-"""Which server answers a read: the replica, as long as its answer is as good."""
+"""Choose the server of a read: the replica, as long as its answer is as good."""
 
 from collections.abc import Awaitable, Callable
 from typing import Final

@@ -1,4 +1,4 @@
-"""Where refused commands are recorded."""
+"""The interface of what records refused commands."""
 
 from typing import Protocol
 

@@ -35,7 +35,7 @@ class KeyDestroyedError(ConflictError):
 
 @dataclass(frozen=True, slots=True)
 class RewrapProgress:
-    """How many keys were rewrapped so far, and whose could not be unwrapped."""
+    """The number of keys rewrapped so far, and the users whose keys failed."""
 
     rewrapped: int
     failed: tuple[UUID, ...]

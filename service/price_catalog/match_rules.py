@@ -34,7 +34,7 @@ Clause = list[list[NameTest]]
 
 
 class ProviderRules(TypedDict):
-    """How a provider is recognized: by its own name, or by that of a model.
+    """The rules that recognize a provider by its own name, or by that of a model.
 
     ``fallbacks`` are providers whose models it offers, too.
     """

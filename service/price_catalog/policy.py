@@ -1,4 +1,4 @@
-"""Who may do what with the price catalog; every caller may read it."""
+"""Authorization of changes to the price catalog; every caller may read it."""
 
 from service.errors import ForbiddenError
 from service.principal import Principal

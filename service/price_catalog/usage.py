@@ -1,4 +1,4 @@
-"""What one model call used: counts of units, each of which a price may charge.
+"""The usage of one model call: counts of units, each of which a price may charge.
 
 Units contain others: cached and audio tokens are part of the input tokens, cache writes
 for an hour are part of the cache writes. ``UNITS`` says which, by labels: a unit is
@@ -67,7 +67,7 @@ def _none() -> Mapping[str, Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """What one model call used; None is not reported, which isn't 0.
+    """The usage of one model call; None is not reported, which isn't 0.
 
     One call, never a sum over calls: tiers depend on the length of each prompt.
     ``input_tokens`` includes the tokens read from and written to a cache and those that

@@ -205,7 +205,7 @@ class Secret(LoggedAggregate):
 
     @event(Revealed)
     def _revealed(self, version: int) -> None:
-        pass  # a fact about whoever read it; the secret stays as it is
+        pass  # it records who read the secret, which stays as it is
 
     def _give_up_oldest(self) -> None:
         given_up = list(self.kept.items())[:-VERSIONS_KEPT]

@@ -1,4 +1,4 @@
-"""Which recorded turns to reprice, a page at a time."""
+"""Find the recorded turns to reprice, a page at a time."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ PAGE_CALLS: Final = 5_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnPosition:
-    """Where a page of turns ended, in the order of their starts."""
+    """The end of a page of turns, in the order of their starts."""
 
     started_at: datetime
     session: UUID

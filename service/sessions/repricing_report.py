@@ -1,4 +1,4 @@
-"""What repricing changes, or would change, summed up for each day, agent and model."""
+"""The changes by repricing, or by a dry run, for each day, agent and model."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field

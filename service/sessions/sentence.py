@@ -1,4 +1,4 @@
-"""How the audit trail describes a turn."""
+"""The sentence by which the audit trail describes a turn."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What a preview of rules asks about tools and calls of the past."""
+"""The interface by which a preview of rules reads past tools and calls."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass

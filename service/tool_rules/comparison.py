@@ -1,4 +1,4 @@
-"""How the decisions of two rule sets differ.
+"""Compare the decisions of two rule sets.
 
 Nobody knows all names of a connector's tools, so names are tried: one match for each
 pattern, and those that the caller adds. A tool that differs only where several patterns

@@ -1,4 +1,4 @@
-"""Who may replace and remove an agent's tool rules."""
+"""Authorization of changes to an agent's tool rules."""
 
 from service.agents.aggregate import Agent
 from service.agents.policy import fully_manages

@@ -1,4 +1,4 @@
-"""Who may do what with users and their tokens."""
+"""Authorization of what callers do with users and their tokens."""
 
 from uuid import UUID
 

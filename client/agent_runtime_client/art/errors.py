@@ -9,7 +9,7 @@ from agent_runtime_client.errors import AgentRuntimeError
 
 
 class ExitCode(IntEnum):
-    """What the exit code says to scripts."""
+    """The exit codes, for scripts."""
 
     DONE = 0
     REFUSED = 1

@@ -1,4 +1,4 @@
-"""Which service to call, and with which token: flags, environment, file.
+"""The service to call and the token to use, from flags, environment and file.
 
 A flag comes before the environment, the environment before the file. The file is
 ``~/.config/agent-runtime/config.toml``::

@@ -1,4 +1,4 @@
-"""What consuming the event topic can fail with."""
+"""The exceptions of consuming the event topic."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -21,7 +21,7 @@ FIELDS: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredPosition:
-    """What has been processed of a partition: up to and including a position.
+    """The last position of a partition that was processed, with all before it.
 
     The position says what was seen, on any topic that is partitioned alike; the id of
     its event tells another event at this position, after the log was restored.

@@ -1,4 +1,4 @@
-"""How an agent's decisions differ between two moments."""
+"""Compare an agent's decisions at two positions or times."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -52,7 +52,7 @@ class DecisionsDifference(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class FactsThen:
-    """What decides about the tools of one agent at one position, by connector."""
+    """The facts that decide about one agent's tools at one position, by connector."""
 
     rules: RulesThen
     held: Mapping[str, HoldingThen]

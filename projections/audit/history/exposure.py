@@ -1,4 +1,4 @@
-"""Which agents could use a connector in a period, by which grants or publications."""
+"""The agents that could use a connector in a period, and by which grants."""
 
 from collections.abc import AsyncIterator, Iterable
 from uuid import UUID

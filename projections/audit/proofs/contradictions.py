@@ -1,4 +1,4 @@
-"""Where the log and its tree contradict each other."""
+"""Find where the log and its Merkle tree contradict each other."""
 
 from collections.abc import Sequence
 from typing import Final, Literal, NamedTuple

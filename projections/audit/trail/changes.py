@@ -1,4 +1,4 @@
-"""What one entry changed of its resource."""
+"""The changes that one entry made to its resource."""
 
 import psycopg
 

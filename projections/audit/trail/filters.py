@@ -92,10 +92,10 @@ async def filters_of(db: Db, query: TrailQuery, *, last: int) -> Filters:
     )
 
 
-async def _first_since(db: Db, moment: datetime) -> int:
+async def _first_since(db: Db, time: datetime) -> int:
     """Return the first position recorded at or after a time."""
     try:
-        before = moment - moment.resolution
+        before = time - time.resolution
     except OverflowError:
         return 1
     return await reader.position_at(db, before) + 1

@@ -1,4 +1,4 @@
-"""What an event changed, as a sentence for audit reviewers."""
+"""Sentences for audit reviewers that say what an event changed."""
 
 from typing import Any, Final
 

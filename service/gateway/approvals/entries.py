@@ -1,4 +1,4 @@
-"""What the state of an agent's approvals holds of each."""
+"""An approval, as the state of an agent's approvals holds it."""
 
 from collections.abc import Iterator, Mapping
 from enum import StrEnum

@@ -1,4 +1,4 @@
-"""Who may do what with the approval of a call."""
+"""Authorization of what callers do with the approval of a call."""
 
 from service.agents.aggregate import Agent
 from service.agents.policy import fully_manages

@@ -42,7 +42,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefusedCalls:
-    """What refused calls have in common to be recorded together."""
+    """The key of refused calls that are recorded together."""
 
     agent_id: UUID
     token_id: UUID

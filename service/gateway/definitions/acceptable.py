@@ -1,4 +1,4 @@
-"""Which definitions can't be accepted, whatever a person says."""
+"""Find definitions that can't be accepted by anybody."""
 
 import re
 from collections.abc import Mapping

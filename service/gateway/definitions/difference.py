@@ -1,4 +1,4 @@
-"""How two definitions of a tool differ, by JSON path."""
+"""Compare two definitions of a tool, by JSON path."""
 
 from collections.abc import Iterator
 from typing import Any, Final

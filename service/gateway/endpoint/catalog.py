@@ -1,4 +1,4 @@
-"""What an agent sees of its tools, rendered once for as long as nothing changes."""
+"""An agent's list of tools, rendered once for as long as nothing changes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

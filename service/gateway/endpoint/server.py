@@ -201,7 +201,7 @@ def _is_stateless(message: Message, request: web.Request) -> bool:
 
 
 def _initialized(message: Message) -> dict[str, Any]:
-    """Return what is agreed on: the client's revision, or the newest of its kind."""
+    """Return the negotiated revision: the client's, or the newest of its kind."""
     wanted = message.params.get("protocolVersion")
     if not isinstance(wanted, str):
         raise RpcError(INVALID_PARAMS, "initialize needs params.protocolVersion")

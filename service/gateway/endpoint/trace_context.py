@@ -27,7 +27,7 @@ class TraceContext:
 
     @property
     def sent(self) -> dict[str, str]:
-        """What an upstream is sent: the message's own, or else that of HTTP."""
+        """The trace context for the upstream: the message's, or else that of HTTP."""
         merged = {**self.of_http, **self.of_message}
         if "traceparent" in self.of_message and "tracestate" not in self.of_message:
             # A tracestate belongs to the traceparent beside it.

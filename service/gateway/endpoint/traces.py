@@ -1,4 +1,4 @@
-"""What is told of a call to those who trace it; without an exporter nobody does."""
+"""Callbacks that trace a call; there are none without an exporter."""
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager

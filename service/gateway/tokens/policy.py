@@ -1,4 +1,4 @@
-"""Who may do what with the tokens of an agent."""
+"""Authorization of what callers do with the tokens of an agent."""
 
 from uuid import UUID
 

@@ -1,4 +1,4 @@
-"""Which addresses the gateway connects to: the public internet, unless told more."""
+"""The addresses that the gateway may connect to: public ones, and set networks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from typing import Final
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 
-# Where clouds give credentials to whoever asks; also inside of allowed networks.
+# Metadata services of clouds, which give credentials; also in allowed networks.
 METADATA: Final = frozenset(
     map(
         ip_address,

@@ -25,7 +25,7 @@ TARGETS_MAX: Final = 4096
 
 
 class ServerAddress(NamedTuple):
-    """Where connections go to; requests to one origin share them."""
+    """An origin of URLs; requests to one origin share connections."""
 
     scheme: str
     host: str

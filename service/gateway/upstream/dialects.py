@@ -1,4 +1,4 @@
-"""Which revision an upstream speaks, and its sessions."""
+"""The revision that an upstream speaks, and its sessions."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -19,7 +19,7 @@ UPSTREAMS_MAX: Final = 4096
 SESSIONS_MAX: Final = 4096
 # Then an upstream is asked again: it may have been updated.
 REMEMBERED_S: Final = 3600.0
-# What is offered to servers that want a handshake.
+# The revision offered to servers that want a handshake.
 OFFERED: Final = HANDSHAKE[0]
 
 # Ids by their numbers: hashing a UUID takes a call of a Python function.

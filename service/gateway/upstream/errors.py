@@ -1,4 +1,4 @@
-"""Why an upstream gave no usable answer."""
+"""The exceptions of calls to upstreams."""
 
 from typing import Final
 

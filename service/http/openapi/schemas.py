@@ -1,4 +1,4 @@
-"""From Python types to JSON Schema; named ones are kept once, under components."""
+"""Turn Python types into JSON Schema; named ones are kept once, under components."""
 
 from typing import Any
 

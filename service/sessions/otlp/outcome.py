@@ -1,4 +1,4 @@
-"""What became of the spans of a request."""
+"""The outcome of a request's spans: accepted, ignored, rejected."""
 
 from dataclasses import dataclass, field
 

@@ -1,4 +1,4 @@
-"""Which of the texts of a trace's spans is the first input, and which the last output.
+"""Find the first input and the last output among the texts of a trace's spans.
 
 The order is a text itself, so that the database compares the best one so far with the
 best one of a request; the result doesn't depend on the order of arrival.
