@@ -3,6 +3,11 @@
 from prometheus_client import Counter
 
 
-def counted(counter: Counter) -> float:
-    """Return the value of a counter, with its labels if it has any."""
-    return next(iter(counter.collect())).samples[0].value
+def counted(counter: Counter, **labels: str) -> float:
+    """Return the value of a counter with these labels; 0 if it has none yet."""
+    samples = next(iter(counter.collect())).samples
+    return sum(
+        sample.value
+        for sample in samples
+        if sample.name.endswith("_total") and labels.items() <= sample.labels.items()
+    )

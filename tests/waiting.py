@@ -43,6 +43,23 @@ async def until(
             await asyncio.sleep(step_s)
 
 
+async def until_done(
+    action: Callable[[], Awaitable[Found]],
+    *errors: type[Exception],
+    timeout_s: float = TIMEOUT_S,
+) -> Found:
+    """Return what an action gives, repeated while it raises one of the errors.
+
+    :raises TimeoutError: it still does
+    """
+    async with asyncio.timeout(timeout_s):
+        while True:
+            try:
+                return await action()
+            except errors:
+                await asyncio.sleep(STEP_S)
+
+
 def until_blocking(condition: Callable[[], Found]) -> Found:
     """Do the same without an event loop."""
     deadline = time.monotonic() + TIMEOUT_S

@@ -22,6 +22,7 @@ from service.event_log import read_replica
 from service.http.read_server import READS, REPEATED
 from service.migrate import migrate
 from service.resources import Resources, open_resources
+from tests import metrics
 from tests.callers import Caller, Callers, Reply
 from tests.harness.replicated_postgres import Replication, primary_server, standby_of
 from tests.http_server import Server
@@ -113,11 +114,10 @@ class Counted:
 
 
 def counted() -> Counted:
-    reasons = ("behind", "lost", "refused")
     return Counted(
-        replica=READS.labels("replica")._value.get(),  # noqa: SLF001 # what is exposed
-        primary=READS.labels("primary")._value.get(),  # noqa: SLF001 # what is exposed
-        repeated=sum(REPEATED.labels(each)._value.get() for each in reasons),  # noqa: SLF001 # what is exposed
+        replica=metrics.counted(READS, server="replica"),
+        primary=metrics.counted(READS, server="primary"),
+        repeated=metrics.counted(REPEATED),
     )
 
 

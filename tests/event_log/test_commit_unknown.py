@@ -3,10 +3,9 @@
 import asyncio
 import tempfile
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import TypeVar
 
 import psycopg
 import pytest
@@ -23,7 +22,7 @@ from service.event_log.append import (
 from service.event_log.log import EventLog
 from service.event_log.writer import Timeouts
 from service.resources import open_resources
-from tests.callers import Callers
+from tests.callers import Callers, Reply
 from tests.event_log.logs import (
     decided,
     enter,
@@ -37,8 +36,9 @@ from tests.event_log.logs import (
 )
 from tests.postgres_proxy import Fault, Proxy, running_proxy
 from tests.reading import read_events
+from tests.waiting import until, until_done
 
-Result = TypeVar("Result")
+UNREACHABLE = (UnavailableError, psycopg.OperationalError)
 # Beyond any of these bounds on a busy machine, and not for ever.
 BOUND_S = 30.0
 # For a stalled commit to be given up, and its outcome to be found for certain.
@@ -189,7 +189,8 @@ async def test_commands_that_were_never_sent_are_not_called_unknown(
     assert type(refused.value) is UnavailableError
     assert time.monotonic() - started < BOUND_S
     proxy.come_back()
-    assert (await _until_reachable(lambda: log.append(new_ledger(log)))).position == 1
+    appended = await until_done(lambda: log.append(new_ledger(log)), *UNREACHABLE)
+    assert appended.position == 1
 
 
 @pytest.mark.parametrize("timeouts", [GIVING_UP])
@@ -210,8 +211,8 @@ async def test_after_an_unknown_outcome_the_same_key_gives_the_first_answer(
     proxy.come_back()
 
     with pytest.raises(AlreadyAnsweredError) as answered:
-        await _until_reachable(
-            lambda: run(log, entering(ledger_id, "x"), receipt=receipt)
+        await until_done(
+            lambda: run(log, entering(ledger_id, "x"), receipt=receipt), *UNREACHABLE
         )
 
     assert answered.value.receipt.answer == b"2"
@@ -276,15 +277,8 @@ async def test_an_event_log_that_hangs_answers_within_a_bound(
 
     assert all(isinstance(outcome, UnavailableError) for outcome in outcomes)
     assert time.monotonic() - started < BOUND_S
-    assert (await _until_reachable(lambda: log.append(new_ledger(log)))).position == 1
-
-
-async def _until_reachable(action: Callable[[], Awaitable[Result]]) -> Result:
-    while True:
-        try:
-            return await action()
-        except (UnavailableError, psycopg.OperationalError):
-            await asyncio.sleep(0.05)
+    appended = await until_done(lambda: log.append(new_ledger(log)), *UNREACHABLE)
+    assert appended.position == 1
 
 
 async def test_over_http_unknown_is_503_and_the_same_key_gives_the_first_answer(
@@ -310,11 +304,11 @@ async def test_over_http_unknown_is_503_and_the_same_key_gives_the_first_answer(
         waited_s = time.monotonic() - started
         proxy.come_back()
 
-        async with asyncio.timeout(60):
-            again = await ann.post(path, body, Idempotency_Key="k")
-            while again.status == 503:
-                await asyncio.sleep(0.1)
-                again = await ann.post(path, body, Idempotency_Key="k")
+        async def answered() -> Reply | None:
+            reply = await ann.post(path, body, Idempotency_Key="k")
+            return None if reply.status == 503 else reply
+
+        again = await until(answered)
         head = await resources.log.head()
 
     assert unknown.status == 503

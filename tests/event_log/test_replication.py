@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
-from typing import TypeVar
 
 import psycopg
 import pytest
@@ -16,10 +15,10 @@ from service.migrate import migrate
 from tests.event_log.ledger import Ledger
 from tests.event_log.logs import enter, entering, entries, open_ledger, open_log, run
 from tests.harness.replicated_postgres import DATABASE, Replication, replicating
-from tests.waiting import until
+from tests.waiting import until, until_done
 
 pytestmark = pytest.mark.slow
-Result = TypeVar("Result")
+UNREACHABLE = (UnavailableError, psycopg.OperationalError)
 
 TIMEOUTS = Timeouts(queue_s=30.0, commit_s=1.0, settle_s=2.0)
 COMMITTING = """
@@ -186,7 +185,7 @@ async def test_a_fail_over_that_loses_nothing_keeps_the_epoch(
     before = log.history
 
     servers.fail_over()
-    await until_reachable(lambda: enter(log, ledger_id, "after"))
+    await until_done(lambda: enter(log, ledger_id, "after"), *UNREACHABLE)
 
     assert log.epoch == before.epoch
     assert log.history.server != before.server
@@ -210,7 +209,8 @@ async def test_a_fail_over_that_loses_events_makes_a_new_epoch(
     assert servers.standby.execute(changes, DATABASE) == [
         (log.epoch, before, 1, "fail_over")
     ]
-    assert await until_reachable(lambda: enter(log, ledger_id, "new")) == 2
+    entered = await until_done(lambda: enter(log, ledger_id, "new"), *UNREACHABLE)
+    assert entered == 2
     loaded = await log.load(ledger_id)
     assert isinstance(loaded, Ledger)
     assert loaded.entries == ["new"]
@@ -256,11 +256,3 @@ async def let_the_standby_miss(
     servers.primary.set("synchronous_standby_names", "")
     servers.standby.kill()
     await write()
-
-
-async def until_reachable(action: Callable[[], Awaitable[Result]]) -> Result:
-    while True:
-        try:
-            return await action()
-        except (UnavailableError, psycopg.OperationalError):
-            await asyncio.sleep(0.05)

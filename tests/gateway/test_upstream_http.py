@@ -19,6 +19,7 @@ from service.gateway.upstream.http_connection import (
     NotHttpError,
     Response,
 )
+from tests.waiting import until
 
 OK = b"HTTP/1.1 200 OK\r\n"
 CHUNKED = b"Transfer-Encoding: chunked\r\n\r\n"
@@ -167,8 +168,7 @@ async def test_idle_connections_are_closed(monkeypatch: pytest.MonkeyPatch) -> N
     async with answering(HELLO) as raw:
         assert await raw.body() == b"hello"
 
-        while raw.connections.opened:  # noqa: ASYNC110 # until it is closed
-            await asyncio.sleep(0.01)
+        await until(lambda: not raw.connections.opened)
 
 
 async def test_what_nobody_reads_is_not_received() -> None:

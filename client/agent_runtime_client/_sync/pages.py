@@ -13,7 +13,7 @@ Page = TypeVar("Page", bound=Model)
 
 
 class Paging(NamedTuple):
-    """How a list comes in pages: which field has the items, which parameter goes on.
+    """The paging of a list: the field of the items, the parameter of the next page.
 
     ``cursor`` and ``more`` are paths of fields: of the next cursor, and of whether
     there is another page. Without a cursor the parameter is an offset.
@@ -28,7 +28,7 @@ class Paging(NamedTuple):
 class Pages(Generic[Item, Page]):
     """A list: iterate over its items, or over its ``pages``.
 
-    A page is requested with its first item: a loop that breaks requests no more.
+    A page is requested with its first item: a loop that breaks requests no more pages.
     ``limit`` of the operation is the size of a page.
     """
 
