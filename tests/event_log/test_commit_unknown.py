@@ -315,6 +315,7 @@ async def test_over_http_unknown_is_503_and_the_same_key_gives_the_first_answer(
     assert unknown.code == "outcome_unknown"
     assert unknown.headers["Retry-After"] == "1"
     assert waited_s < BOUND_S
+    assert again is not None
     assert again.status == 201
     assert again.headers["Idempotent-Replayed"] == "true"
     assert again.position == head.position
