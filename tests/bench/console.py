@@ -2,8 +2,8 @@
 
 How long a page of 100 sessions takes until it is shown, against the bare request and
 the parsing of its JSON, in the same browser and in turn: a ratio, since both share the
-machine with everything else. Shown means in the document and laid out; the rows in
-sight come first, the others in the next frame.
+machine with everything else. Shown means that all rows are in the document and laid
+out. The console is open already, on another page, and has loaded its scripts.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from tests.console.browser.visitor import Visitor, visitor_in
 
 ROWS: Final = 100
 LIST: Final = f"/api/observability/session/list?limit={ROWS}"
-IN_SIGHT_AT_MOST: Final = 3.0
+RATIO_MAX: Final = 3.0
 BARE: Final = """
 async path => {
   const began = performance.now();
@@ -38,16 +38,11 @@ async path => {
 SHOWN: Final = """
 address => new Promise(resolve => {
   const began = performance.now();
-  const found = {};
   const look = () => {
-    const rows = document.querySelectorAll("main tbody tr").length;
-    if (!rows) return;
+    if (document.querySelectorAll("main tbody tr").length < 100) return;
     document.querySelector("main table").getBoundingClientRect();
-    found.inSight ??= performance.now() - began;
-    if (rows < 100) return;
     observer.disconnect();
-    found.all = performance.now() - began;
-    resolve(found);
+    resolve(performance.now() - began);
   };
   const observer = new MutationObserver(look);
   observer.observe(document.body, {childList: true, subtree: true});
@@ -61,24 +56,19 @@ def measure(page: Page, visitor: Visitor) -> dict[str, float]:
     bare = page.evaluate(BARE, LIST)
     shown = page.evaluate(SHOWN, f"#/sessions?limit={ROWS}")
     visitor.settled()
-    return {"bare_ms": bare, "in_sight_ms": shown["inSight"], "all_ms": shown["all"]}
-
-
-def ratios(rounds: list[dict[str, float]], name: str) -> list[float]:
-    return [each[name] / each["bare_ms"] for each in rounds]
+    return {"bare_ms": bare, "shown_ms": shown}
 
 
 def summary(rounds: list[dict[str, float]]) -> dict[str, Any]:
     found: dict[str, Any] = {"rounds": len(rounds)}
-    for name in ("bare_ms", "in_sight_ms", "all_ms"):
+    for name in ("bare_ms", "shown_ms"):
         found[name] = round(median(each[name] for each in rounds), 1)
-    for name in ("in_sight_ms", "all_ms"):
-        of_rounds = ratios(rounds, name)
-        found[name.replace("_ms", "_ratio")] = {
-            "median": round(median(of_rounds), 2),
-            "least": round(min(of_rounds), 2),
-            "most": round(max(of_rounds), 2),
-        }
+    ratios = [each["shown_ms"] / each["bare_ms"] for each in rounds]
+    found["ratio"] = {
+        "median": round(median(ratios), 2),
+        "least": round(min(ratios), 2),
+        "most": round(max(ratios), 2),
+    }
     return found
 
 
@@ -99,7 +89,7 @@ def main() -> int:
         found = summary([measure(visitor.page, visitor) for _ in range(options.rounds)])
     json.dump(found, sys.stdout, indent=2)
     sys.stdout.write("\n")
-    return 0 if found["in_sight_ratio"]["median"] <= IN_SIGHT_AT_MOST else 1
+    return 0 if found["ratio"]["median"] <= RATIO_MAX else 1
 
 
 if __name__ == "__main__":

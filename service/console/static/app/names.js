@@ -28,10 +28,11 @@ export function listed(kind) {
   if (hidden.includes(kind)) return Promise.resolve([]);
   const before = kept.get(kind);
   if (before && Date.now() - before.at < KEPT_MS) return before.rows;
-  const list = { at: Date.now(), now: [] };
+  const list = { at: Date.now(), now: before?.now ?? [], byId: before?.byId, isRead: false };
   list.rows = readAll(LISTS[kind], kind).catch(() => []).then((rows) => {
     list.now = rows;
     list.byId = new Map(rows.map((row) => [row.id, row]));
+    list.isRead = true;
     return rows;
   });
   kept.set(kind, list);
@@ -53,14 +54,27 @@ export function useList(kind) {
 
 const PAGES = { agents: "agents", connectors: "connectors", users: "users" };
 
-// A thing by its name, as a link, with the beginning of its id.
-export function Named({ kind, id, plain = false }) {
-  useList(kind);
-  if (!id) return html`<span class="none">–</span>`;
+function isFresh(kind) {
+  const list = kept.get(kind);
+  return hidden.includes(kind) || (list?.isRead && Date.now() - list.at < KEPT_MS);
+}
+
+function nameOf({ kind, id, plain }) {
   const name = kept.get(kind)?.byId?.get(id)?.name;
-  const text = html`${name ? html`<bdi>${name}</bdi>` : html`<code>${id.slice(0, 8)}…</code>`}`;
-  if (plain) return html`<span title=${id}>${text}</span>`;
-  return html`<a href=${link([PAGES[kind], id])} title=${id}>${text}</a>`;
+  if (plain) return name ? html`<bdi title=${id}>${name}</bdi>` : html`<code title=${id}>${id.slice(0, 8)}…</code>`;
+  return html`<a href=${link([PAGES[kind], id])} title=${id}>${name ? html`<bdi>${name}</bdi>` : html`<code>${id.slice(0, 8)}…</code>`}</a>`;
+}
+
+function Awaited(thing) {
+  useList(thing.kind);
+  return nameOf(thing);
+}
+
+// A thing by its name, as a link, or by the beginning of its id. Only names that aren't
+// read yet take a component with a state: a table has hundreds.
+export function Named({ kind, id, plain = false }) {
+  if (!id) return html`<span class="none">–</span>`;
+  return isFresh(kind) ? nameOf({ kind, id, plain }) : html`<${Awaited} kind=${kind} id=${id} plain=${plain} />`;
 }
 
 // Columns of tables.

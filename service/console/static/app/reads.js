@@ -43,17 +43,22 @@ export function useRead(path, query, { minor = false, reviver } = {}) {
   const [state, setState] = useState({ key: null });
   const reads = useContext(PageReads);
   const refresh = useMemo(() => () => setTurn((before) => before + 1), []);
-
-  // Before the browser paints: an effect after it would begin a frame later.
-  useLayoutEffect(() => {
-    if (key === null) return undefined;
+  // Sent before the page is drawn, so that the service works meanwhile.
+  const request = useMemo(() => {
+    if (key === null) return null;
     const controller = new AbortController();
+    return { controller, answer: get(path, query, { signal: controller.signal, reviver }) };
+  }, [key, turn]);
+
+  useLayoutEffect(() => {
+    if (request === null) return undefined;
+    const { controller } = request;
     const update = (change) => {
       if (!controller.signal.aborted) setState((before) => ({ ...(before.key === key ? before : { key }), ...change }));
     };
     update({ loading: true, slow: false });
     const timer = setTimeout(() => update({ slow: true }), SLOW_MS);
-    get(path, query, { signal: controller.signal, reviver })
+    request.answer
       .then((answer) => {
         update({ ...answer, error: null, loading: false, slow: false });
         if (!minor && !controller.signal.aborted) reads.report(key, { path, query, refresh, ...answer });
@@ -69,7 +74,7 @@ export function useRead(path, query, { minor = false, reviver } = {}) {
       controller.abort();
       reads.forget(key);
     };
-  }, [key, turn]);
+  }, [request]);
 
   const current = state.key === key ? state : { loading: key !== null };
   return { ...current, refresh };
