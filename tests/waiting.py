@@ -60,9 +60,11 @@ async def until_done(
                 await asyncio.sleep(STEP_S)
 
 
-def until_blocking(condition: Callable[[], Found]) -> Found:
+def until_blocking(
+    condition: Callable[[], Found], *, timeout_s: float = TIMEOUT_S
+) -> Found:
     """Do the same without an event loop."""
-    deadline = time.monotonic() + TIMEOUT_S
+    deadline = time.monotonic() + timeout_s
     while not (found := condition()):
         if time.monotonic() > deadline:
             raise TimeoutError

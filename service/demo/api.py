@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from aiohttp import ClientSession
 
-# A busy machine answers 503 for a while.
-ATTEMPTS_MAX: Final = 30
+# A busy machine answers 503 for minutes, until its read tables are built.
+ATTEMPTS_MAX: Final = 600
 RETRY_INTERVAL_S: Final = 1.0
 
 

@@ -17,6 +17,8 @@ CALLS: Final[Sequence[tuple[str, Mapping[str, Any]]]] = (
     ("delete_issue", {"number": 1}),
     ("create_issue", {"title": "The lift is slow"}),
 )
+# Where processes get little of the processor, they need minutes to start.
+LOADED_S: Final = 900.0
 # Not only shown as text, but text that tries to be something else.
 CONTENT_TYPE: Final = "application/json"
 HOSTILE = '<img src=x onerror="alert(1)"><script>alert(2)</script>&amp;'
@@ -105,7 +107,7 @@ def serve_demo(folder: Path) -> Iterator[DemoData]:
     with running(server):
         token = (folder / str(server.token_file)).read_text("ascii").strip()
         sign_in_url = _sign_in_url(server)
-        until_blocking((folder / "data/agent-token").exists)
+        until_blocking((folder / "data/agent-token").exists, timeout_s=LOADED_S)
         agent_token = (folder / "data/agent-token").read_text("ascii").strip()
         yield _look(server.url, token, sign_in_url, agent_token)
 
