@@ -1,5 +1,5 @@
 // Changing something: a button or form, its confirmation, and what came of it.
-import { Failure } from "./parts.js";
+import { Failure, FieldErrors } from "./parts.js";
 import { html, useEffect, useId, useRef, useState } from "./ui.js";
 
 // Run a change; `run` returns the answer, or undefined when it was refused.
@@ -67,10 +67,16 @@ export function Confirmed({ label, title, confirm, danger = false, perform, afte
     <//>`;
 }
 
+const NONE = [];
+
 // A form behind a button; `children` gets nothing and shows the fields. With
 // `announces` false, the page says itself what was done.
 export function FormDialog({ label, title, submit, perform, after, announces = true, children }) {
   const { action, open, show, close } = useDialogAction(perform, after);
+  const form = useRef(null);
+  const { error } = action;
+  // What a field says itself isn't said again.
+  const others = error?.errors?.filter((each) => !form.current?.elements.namedItem(each.path));
   const send = (event) => {
     event.preventDefault();
     action.run();
@@ -78,8 +84,8 @@ export function FormDialog({ label, title, submit, perform, after, announces = t
   return html`<button type="button" class="quiet" onClick=${show}>${label}</button>
     ${announces && html`<span role="status" class="meta">${!open && action.message && `✓ ${action.message}`}</span>`}
     <${Dialog} open=${open} title=${title ?? label} onClose=${close}>
-      <form class="stack" onSubmit=${send}>${children}
-        <${Failure} error=${action.error} />
+      <form class="stack" ref=${form} onSubmit=${send}><${FieldErrors.Provider} value=${error?.errors ?? NONE}>${children}<//>
+        ${error && html`<${Failure} error=${{ ...error, message: error.message, errors: others }} />`}
         <p class="buttons"><button type="submit" disabled=${action.busy}>${action.busy ? "Working …" : submit ?? label}</button>
           <button type="button" class="quiet" onClick=${close}>Cancel</button></p></form>
     <//>`;

@@ -3,7 +3,7 @@ import { curlOf } from "./api.js";
 import { PageReads } from "./reads.js";
 import { link, setQuery, useRoute } from "./route.js";
 import { ago } from "./time.js";
-import { html, useContext, useEffect, useId, useState } from "./ui.js";
+import { createContext, html, useContext, useEffect, useId, useState } from "./ui.js";
 
 export function Copy({ label, text }) {
   const [said, setSaid] = useState("");
@@ -92,32 +92,24 @@ function order(rows, column, direction) {
   });
 }
 
-// Rows of the first frame, as many as are in sight; more follow once it is painted.
-const ROWS_AT_FIRST = 30;
-
 // A table with a caption; columns with `sort` sort the rows that are shown.
 export function Table({ caption, columns, rows, empty, rowKey = (row) => row.id, hideCaption = false }) {
   const [sorted, setSorted] = useState(null);
   const id = useId();
-  const [whole, setWhole] = useState(false);
-  const isPart = !whole && rows.length > ROWS_AT_FIRST;
-  const all = sorted ? order(rows, columns[sorted.index], sorted.direction) : rows;
-  const shown = isPart ? all.slice(0, ROWS_AT_FIRST) : all;
-  useEffect(() => {
-    if (isPart) setWhole(true);
-  }, [isPart]);
+  const shown = sorted ? order(rows, columns[sorted.index], sorted.direction) : rows;
+  const classes = columns.map((column) => (column.number ? "number" : column.wide ? "wide" : undefined));
   if (rows.length === 0) return html`<p class="empty">${empty}</p>`;
   const sortBy = (index) =>
     setSorted((before) => (before?.index === index ? { index, direction: -before.direction } : { index, direction: 1 }));
-  return html`<div class="scroll" role="region" aria-labelledby=${id} tabindex="0" aria-busy=${isPart ? "true" : undefined}>
+  return html`<div class="scroll" role="region" aria-labelledby=${id} tabindex="0">
     <table>
       <caption id=${id} class=${hideCaption ? "hidden" : ""}>${caption}</caption>
-      <thead><tr>${columns.map((column, index) => html`<th scope="col" class=${column.number ? "number" : ""}
+      <thead><tr>${columns.map((column, index) => html`<th scope="col" class=${column.number ? "number" : undefined}
         aria-sort=${sorted?.index === index ? (sorted.direction > 0 ? "ascending" : "descending") : undefined}>
         ${column.sort
           ? html`<button type="button" class="sort" onClick=${() => sortBy(index)}>${column.label}<span aria-hidden="true">${sorted?.index === index ? (sorted.direction > 0 ? " ↑" : " ↓") : " ↕"}</span></button>`
           : column.label}</th>`)}</tr></thead>
-      <tbody>${shown.map((row, index) => html`<tr key=${rowKey(row, index)}>${columns.map((column) => html`<td class=${column.number ? "number" : column.wide ? "wide" : ""}>${column.cell(row)}</td>`)}</tr>`)}</tbody>
+      <tbody>${shown.map((row, index) => html`<tr key=${rowKey(row, index)}>${columns.map((column, place) => html`<td class=${classes[place]}>${column.cell(row)}</td>`)}</tr>`)}</tbody>
     </table>
   </div>`;
 }
@@ -141,10 +133,16 @@ export function Filters({ fields }) {
   </form>`;
 }
 
-// A labelled input: of text, a choice among `choices`, or several lines.
+// What the service said is wrong in the form around, each { path, message }.
+export const FieldErrors = createContext([]);
+
+// A labelled input: of text, a choice among `choices`, or several lines. Errors whose
+// path is its name are shown at it.
 export function Field({ label, name, value, onValue, choices, any = "any", lines, type = "text", help, fallback: _fallback, ...rest }) {
   const id = useId();
-  const common = { id, name, value, "aria-describedby": help ? `${id}-help` : undefined, ...rest };
+  const wrong = useContext(FieldErrors).filter((each) => name && each.path === name);
+  const described = [wrong.length > 0 && `${id}-wrong`, help && `${id}-help`].filter(Boolean).join(" ");
+  const common = { id, name, value, "aria-describedby": described || undefined, "aria-invalid": wrong.length > 0 ? "true" : undefined, ...rest };
   const input = choices
     ? html`<select ...${common} onChange=${(event) => onValue(event.target.value)}>
         ${any !== null && html`<option value="">${any}</option>`}
@@ -153,11 +151,15 @@ export function Field({ label, name, value, onValue, choices, any = "any", lines
     : lines
       ? html`<textarea ...${common} rows=${lines} onInput=${(event) => onValue(event.target.value)} />`
       : html`<input ...${common} type=${type} onInput=${(event) => onValue(event.target.value)} autocomplete="off" spellcheck=${false} />`;
-  return html`<div class="field"><label for=${id}>${label}</label>${input}${help && html`<small id="${id}-help">${help}</small>`}</div>`;
+  return html`<div class="field"><label for=${id}>${label}</label>${input}
+    ${wrong.length > 0 && html`<small id="${id}-wrong" class="wrong">✕ ${wrong.map((each) => each.message).join("; ")}</small>`}${help && html`<small id="${id}-help">${help}</small>`}</div>`;
 }
 
+// Colours are never alone: what they say stands in words, too.
+const STATES = { bad: "needs a hand", warn: "worth a look" };
+
 export const Card = ({ title, href, state, children }) =>
-  html`<section class="card ${state ?? ""}"><h2>${href ? html`<a href=${href}>${title}</a>` : title}</h2>${children}</section>`;
+  html`<section class="card ${state ?? ""}">${STATES[state] && html`<p class="state">${STATES[state]}</p>`}<h2>${href ? html`<a href=${href}>${title}</a>` : title}</h2>${children}</section>`;
 
 // Links to the first and the next page of a list with cursors.
 export function Paging({ path, next, shown }) {

@@ -3,6 +3,7 @@ import { Confirmed, FormDialog } from "../app/actions.js";
 import { call } from "../app/api.js";
 import { Exposure } from "../app/exposure.js";
 import { Named, OF_AGENT, forgetNames, options, useList } from "../app/names.js";
+import { Credential, Gateway, credentialOf } from "../app/connector_gateway.js";
 import { Badge, Facts, Field, NotOffered, Page, Paging, RULE, Reading, Table } from "../app/parts.js";
 import { useRead } from "../app/reads.js";
 import { go, link } from "../app/route.js";
@@ -16,9 +17,9 @@ function Edit({ connector, changed }) {
   const set = (name) => (value) => setValues({ ...values, [name]: value });
   return html`<${FormDialog} label="Edit" title="Edit the connector" submit="Save" after=${changed}
     perform=${() => call("PUT", `/api/mcp/connectors/${connector.id}`, { body: values, ifMatch: connector.version })}>
-    <${Field} label="Name" value=${values.name} onValue=${set("name")} required=${true} />
-    <${Field} label="URL" value=${values.url} onValue=${set("url")} required=${true} />
-    <${Field} label="Description" value=${values.description} onValue=${set("description")} lines=${2} />
+    <${Field} label="Name" name="name" value=${values.name} onValue=${set("name")} required=${true} maxlength="128" />
+    <${Field} label="URL" name="url" value=${values.url} onValue=${set("url")} required=${true} help="Another host detaches the credential." />
+    <${Field} label="Description" name="description" value=${values.description} onValue=${set("description")} lines=${2} />
   <//>`;
 }
 
@@ -33,9 +34,12 @@ function Share({ connector, changed }) {
     <p>Credentials are never shared. Making it private again leaves the grants that were made meanwhile.</p><//>`;
 }
 
-function Grant({ connector, changed }) {
-  const agents = useList("agents");
+function Grant({ connector, owns, changed }) {
+  const me = useMe();
+  const all = useList("agents");
   const [agent, setAgent] = useState("");
+  const agents = owns ? all : all.filter((each) => each.manager_ids.includes(me.id));
+  if (!owns && agents.length === 0) return html`<${NotOffered} what="Granting it" reason="for its owner, superusers and managers of agents" />`;
   return html`<${FormDialog} label="Grant to an agent" submit="Consent" after=${changed}
     perform=${() => call("PUT", `/api/mcp/connectors/${connector.id}/grants/agents/${agent.trim()}`, { ifMatch: connector.version })}>
     <p>A grant needs two consents, the connector's and the agent's. You give those that you can; the other side is asked for the rest.</p>
@@ -84,18 +88,20 @@ export default function Connector({ id, query }) {
         ["Offered to", connector.offered_owner_id ? html`<${Named} kind="users" id=${connector.offered_owner_id} />` : undefined],
         ["Tools", html`<a href=${link(["definitions", id])}>as accepted and as listed now</a>`],
         ["Calls", html`<a href=${link("calls", { connector_id: id })}>of its tools</a>`],
-        ["Gateway", html`<code>${connector.slug}</code>, recorded ${connector.record_mode === "strict" ? "before each call" : "in batches"}`],
-        ["Credential", connector.credential ? html`the secret <code>${connector.credential.secret_name ?? `mcp.${id}`}</code> of ${connector.credential.whose === "owner" ? "its owner" : "the calling user"}` : undefined],
+        ["Gateway", html`tools begin with <code>${connector.slug}</code>; calls are recorded ${connector.record_mode === "strict" ? "one by one (strict)" : "in batches (batched)"}`],
+        ["Credential", credentialOf(connector)],
         ["URL", html`<code>${connector.url}</code>`],
         ["Description", connector.description || undefined],
         ["Last change", html`<${Time} at=${connector.updated_at} />`],
         ["History", seesEverything(me) ? html`<a href=${link("audit", { resource: id })}>in the audit trail</a>` : undefined],
       ]} />
-      ${owns ? html`<p class="buttons"><${Edit} key=${connector.version} connector=${connector} changed=${changed} /><${Share} connector=${connector} changed=${changed} />
-        <${Grant} key="grant-${connector.version}" connector=${connector} changed=${changed} />
+      ${owns ? html`<p class="buttons"><${Edit} key=${connector.version} connector=${connector} changed=${changed} />
+        <${Gateway} key="gateway-${connector.version}" connector=${connector} changed=${changed} /><${Credential} key="credential-${connector.version}" connector=${connector} changed=${changed} /><${Share} connector=${connector} changed=${changed} />
+        <${Grant} key="grant-${connector.version}" owns=${true} connector=${connector} changed=${changed} />
         <${Confirmed} label="Retire" title="Retire this connector for good?" confirm="Retire it for good" danger=${true} after=${retired} perform=${() => call("DELETE", `/api/mcp/connectors/${id}`, { ifMatch: connector.version })}>
-          <p>No agent has it any more and nobody finds it. This can't be undone; its history stays.</p><//></p>`
-        : html`<${NotOffered} what="Editing, sharing and retiring it" reason="for its owner and superusers" /><p class="buttons"><${Grant} key=${connector.version} connector=${connector} changed=${changed} /></p>`}
+          <p>No agent has it any more and nobody finds it. This can't be undone; its history stays.</p><//></p>
+        ${connector.owner_id !== me.id && html`<${NotOffered} what="Attaching a credential" reason="for its owner" />`}`
+        : html`<${NotOffered} what="Editing, sharing and retiring it" reason="for its owner and superusers" /><${Grant} key=${connector.version} owns=${false} connector=${connector} changed=${changed} />`}
       <h2>Grants</h2>
       <${Grants} connector=${connector} may=${owns} changed=${changed} />
       ${owns || seesEverything(me) ? html`<${Rules} id=${id} after=${query.after} />` : null}

@@ -38,9 +38,9 @@ function Register() {
   };
   return html`<${FormDialog} label="Register a connector" submit="Register" perform=${perform} after=${after}>
     <p>It is private, and yours, until you share it.</p>
-    <${Field} label="Name" value=${name} onValue=${setName} required=${true} maxlength="128" />
-    <${Field} label="URL" value=${url} onValue=${setUrl} required=${true} help="Without credentials: everybody who sees the connector sees it." />
-    <${Field} label="Description" value=${description} onValue=${setDescription} lines=${2} />
+    <${Field} label="Name" name="name" value=${name} onValue=${setName} required=${true} maxlength="128" />
+    <${Field} label="URL" name="url" value=${url} onValue=${setUrl} required=${true} help="Without credentials: everybody who sees the connector sees it." />
+    <${Field} label="Description" name="description" value=${description} onValue=${setDescription} lines=${2} />
   <//>`;
 }
 

@@ -1,4 +1,5 @@
 // What needs a hand, at first sight.
+import { Definitions, FailingConnectors } from "../app/attention.js";
 import { useMayDecide } from "../app/approvals.js";
 import { ToolName, refusalOf } from "../app/calls.js";
 import { number, money, plural } from "../app/format.js";
@@ -7,21 +8,34 @@ import { Badge, Card, Page, Reading } from "../app/parts.js";
 import { useRead } from "../app/reads.js";
 import { link } from "../app/route.js";
 import { seesEverything, useMe } from "../app/me.js";
-import { Time, left } from "../app/time.js";
+import { Time, duration, left } from "../app/time.js";
 import { html, useMemo } from "../app/ui.js";
 
 const HOUR_MS = 3_600_000;
+// Followers are behind for moments all the time.
+const LATE_S = 60;
+
+const nameOf = (follower) => (follower.name === "relay" ? "The relay to Kafka" : `The follower ${follower.name}`);
+
+// What is wrong with the service, in sentences.
+function troublesOf({ followers, follower_process: process, trace_store: store, log_check: check }) {
+  return [
+    ...followers.filter((each) => each.stopped).map((each) => `${nameOf(each)} has stopped.`),
+    ...followers.filter((each) => !each.stopped && each.lag_s > LATE_S).map((each) => `${nameOf(each)} is ${duration(each.lag_s * 1000)} behind.`),
+    process && process !== "running" && "The process of the followers has ended and is started again.",
+    store === "suspended" && "The trace store is suspended after failures.",
+    check?.contradiction && `The log contradicts its Merkle tree at ${check.contradiction}.`,
+  ].filter(Boolean);
+}
 
 function Service({ read }) {
-  const { status, followers = [], log_check: check } = read.data ?? {};
-  const stopped = followers.filter((each) => each.stopped);
-  const behind = followers.filter((each) => each.lag > 0);
-  const bad = status !== "ready" || stopped.length > 0 || check?.contradiction;
-  return html`<${Card} title="Service" href=${link("operation")} state=${read.data && (bad ? "bad" : "good")}>
+  const { status, followers = [] } = read.data ?? {};
+  const troubles = read.data ? troublesOf(read.data) : [];
+  const bad = status !== "ready" || followers.some((each) => each.stopped);
+  return html`<${Card} title="Service" href=${link("operation")} state=${read.error ? "bad" : read.data && (bad ? "bad" : troubles.length ? "warn" : "good")}>
     <${Reading} read=${read}>${() => html`
       <p class="figure"><${Badge} kind=${bad ? "deny" : "allow"}>${bad ? "✕" : "✓"} ${status}<//></p>
-      <p>${stopped.length ? `${plural(stopped.length, "follower")} stopped: ${stopped.map((each) => each.name).join(", ")}` : `${plural(followers.length, "follower")} running, ${behind.length ? `${behind.length} behind by at most ${Math.max(...behind.map((each) => each.lag))} events` : "none behind"}`}</p>
-      ${check?.contradiction && html`<p>The log contradicts its Merkle tree at ${check.contradiction}.</p>`}`}<//>
+      ${troubles.length > 0 ? html`<ul class="plain">${troubles.map((each) => html`<li>${each}</li>`)}</ul>` : html`<p>${plural(followers.length, "follower")} running, none late.</p>`}`}<//>
   <//>`;
 }
 
@@ -57,8 +71,7 @@ function Waiting() {
   <//>`;
 }
 
-function RefusedCalls({ since }) {
-  const read = useRead("/api/mcp/calls", { decision: "refused", start_time: since, limit: 100 });
+function RefusedCalls({ read }) {
   const found = read.data?.calls ?? [];
   const count = found.reduce((sum, each) => sum + each.times, 0);
   return html`<${Card} title="Refused tool calls, last hour" href=${link("calls", { decision: "refused" })} state=${read.data && (count ? "warn" : "good")}>
@@ -98,12 +111,15 @@ export default function Overview() {
   const me = useMe();
   const [hour, day] = useMemo(() => [1, 24].map((hours) => new Date(Date.now() - hours * HOUR_MS).toISOString()), []);
   const service = useRead("/readyz", undefined, { minor: true });
-  return html`<${Page} title="Overview" lead="What needs a hand comes first: a red or yellow edge means that somebody should look.">
+  const refused = useRead("/api/mcp/calls", { decision: "refused", start_time: hour, limit: 100 });
+  return html`<${Page} title="Overview" lead="Red needs a hand, yellow is worth a look; the rest is as it should be.">
     <div class="cards">
       <${Service} read=${service} />
       ${seesEverything(me) && html`<${Refusals} since=${hour} />`}
       <${Waiting} />
-      <${RefusedCalls} since=${hour} />
+      <${Definitions} refused=${refused} />
+      <${FailingConnectors} since=${hour} refused=${refused} />
+      <${RefusedCalls} read=${refused} />
       <${FailedSessions} since=${day} />
       <${Offers} />
       <${Today} />

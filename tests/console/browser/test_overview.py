@@ -1,0 +1,125 @@
+"""The overview: what needs a hand is said at first sight."""
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from tests.console.browser.answers import answer
+from tests.console.browser.conftest import Counts, Visit
+from tests.console.browser.service import DemoData
+from tests.console.browser.test_definitions import changed_tools, path_of
+from tests.console.browser.visitor import Visitor
+
+pytestmark = pytest.mark.processes
+
+
+def card(visitor: Visitor, title: str) -> Locator:
+    return visitor.page.locator(".card").filter(
+        has=visitor.page.get_by_role("heading", name=title)
+    )
+
+
+def follower(name: str, **members: Any) -> dict[str, Any]:
+    return {
+        "name": name,
+        "position": 90,
+        "lag": 0,
+        "lag_s": 0.0,
+        "stopped": None,
+        **members,
+    }
+
+
+def readiness(**members: Any) -> dict[str, Any]:
+    return {
+        "status": "degraded",
+        "log_position": 100,
+        "followers": [follower("agents")],
+        "follower_process": "running",
+        "log_check": None,
+        "trace_store": None,
+        **members,
+    }
+
+
+def test_definitions_that_wait_are_counted_and_lead_to_their_page(
+    visit: Visit, demo: DemoData, counts: Counts
+) -> None:
+    visitor = visit("ada")
+    answer(visitor.page, path_of(demo), changed_tools(demo))
+    visitor.open("overview")
+
+    waiting = card(visitor, "Tool definitions to accept")
+    expect(waiting).to_contain_text("1 changed, 1 new")
+    expect(waiting.locator(".figure")).to_have_text("2")
+    assert visitor.violations() == []
+    counts.axe_checks += 1
+    counts.states.add("overview, definitions wait")
+    waiting.get_by_role("link", name="Issue tracker").click()
+    expect(visitor.page.locator("h1")).to_have_text("Definitions of Issue tracker")
+
+
+def test_those_without_a_connector_have_no_definitions_to_accept(visit: Visit) -> None:
+    visitor = visit("ben")
+    visitor.open("overview")
+
+    waiting = card(visitor, "Tool definitions to accept")
+    expect(waiting).to_contain_text("you own no connector")
+
+
+def test_connectors_whose_calls_fail_are_named_with_the_cause(
+    visit: Visit, demo: DemoData, counts: Counts
+) -> None:
+    visitor = visit("admin")
+    call = demo.call("GET", f"/api/mcp/calls/{demo.call_id}")
+    failed = {**call, "outcome": "upstream_error"}
+    suspended = {
+        **call,
+        "id": demo.approval_id,
+        "decision": "refused",
+        "reason": "circuit_open",
+        "outcome": None,
+        "times": 7,
+    }
+    calls = {"calls": [failed, suspended], "end_cursor": None}
+    answer(visitor.page, "/api/mcp/calls", calls)
+    visitor.open("overview")
+
+    failing = card(visitor, "Failing connectors, last hour")
+    expect(failing).to_contain_text("Issue tracker")
+    expect(failing).to_contain_text("server error")
+    expect(failing).to_contain_text("suspended after failures")
+    assert visitor.violations() == []
+    counts.axe_checks += 1
+    counts.states.add("overview, connectors fail")
+
+
+def test_stopped_and_late_parts_of_the_service_are_named(
+    visit: Visit, counts: Counts
+) -> None:
+    visitor = visit("admin")
+    data = readiness(
+        followers=[
+            follower("agents", stopped="it can't apply event 91"),
+            follower("relay", lag=10, lag_s=300.5),
+            follower("usage", lag=1, lag_s=0.1),
+        ],
+        follower_process="ended",
+        trace_store="suspended",
+    )
+    answer(visitor.page, "/readyz", data)
+    visitor.open("overview")
+
+    service = card(visitor, "Service")
+    for said in (
+        "The follower agents has stopped.",
+        "The relay to Kafka is 5 min 1 s behind.",
+        "The process of the followers has ended and is started again.",
+        "The trace store is suspended after failures.",
+    ):
+        expect(service).to_contain_text(said)
+    expect(service).not_to_contain_text("usage")
+    assert visitor.violations() == []
+    counts.axe_checks += 1
+    counts.states.add("overview, degraded")
