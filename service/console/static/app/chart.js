@@ -3,6 +3,8 @@ import { Table } from "./parts.js";
 import { html, useEffect, useRef } from "./ui.js";
 
 const HEIGHT = 200;
+// Room for a time with seconds.
+const TICK_PX = 84;
 const COLOURS = ["--series-1", "--series-2", "--series-3", "--series-4", "--series-5", "--series-6"];
 
 // Dates as everywhere in the console: from the largest step between ticks downwards.
@@ -24,7 +26,7 @@ function optionsOf(series, width, { bars, zone, unit, times }, uPlot) {
     cursor: { show: false },
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), zone),
     scales: { x: { time: times } },
-    axes: [times ? { ...axis, values: TICKS } : axis, { ...axis, size: 64, values: (_, values) => values.map((value) => `${Number(value.toPrecision(3))}${unit ?? ""}`) }],
+    axes: [times ? { ...axis, values: TICKS, space: TICK_PX } : axis, { ...axis, size: 64, values: (_, values) => values.map((value) => `${Number(value.toPrecision(3))}${unit ?? ""}`) }],
     series: [{}, ...series.map((each, index) => ({
       label: each.label,
       stroke: colour(COLOURS[index % COLOURS.length]),

@@ -44,7 +44,7 @@ const REASONS = {
   rule: "a rule decides",
   no_rule_matches: "no rule matches, so it is denied",
   connector_not_granted: "the agent doesn't hold the connector, so it is denied",
-  no_connector: "there is no such connector at that time, so it is denied",
+  no_connector: "there was no such connector at that time, so it is denied",
   agent_retired: "the agent is retired, so everything is denied",
   new_definition: "the tool is new and not accepted: under a wildcard, allow counts as ask",
   definition_changed: "the tool's definition has changed and isn't accepted, so it is denied",
@@ -64,18 +64,18 @@ const RULES = [
   { label: "Pattern", cell: (rule) => html`<code>${rule.tool_pattern}</code>` },
   { label: "Stance", cell: (rule) => html`<${Stance} stance=${rule.stance} />` },
   { label: "Matches", cell: (rule) => (rule.decisive ? html`<strong>● decides</strong>` : rule.matched ? "○ matches" : "– no") },
-  { label: "Set by", cell: (rule) => html`<${Cause} event=${rule.since} />` },
+  { label: "Set by", wide: true, cell: (rule) => html`<${Cause} event=${rule.since} />` },
 ];
 
-// One decision in full; `title` names the moment.
+// One decision in full; `title` names the time.
 export function Decision({ title, read }) {
   if (read.error) return html`<section><h2>${title}</h2><${Failure} error=${read.error} retry=${read.refresh} /></section>`;
   if (read.data === undefined) return html`<section><h2>${title}</h2><p class="working" role="status">Reading the decision …</p></section>`;
   const { data } = read;
   return html`<section class="decision"><h2>${title}</h2>
     <p class="figure"><${Stance} stance=${data.stance} /></p>
-    <p>Because ${reasonOf(data)}. ${data.stance_since && html`So since: <${Cause} event=${data.stance_since} />.`}</p>
-    <p>${data.granted ? html`The agent holds the connector. Granted by: <${Cause} event=${data.granted_since} />.` : "The agent doesn't hold the connector."}</p>
+    <p>Why: ${reasonOf(data)}. ${data.stance_since && html`Last changed by <${Cause} event=${data.stance_since} />.`}</p>
+    <p>${data.granted ? html`The agent holds the connector. Granted by <${Cause} event=${data.granted_since} />.` : "The agent doesn't hold the connector."}</p>
     ${data.definition && html`<p>The tool's definition is <a href=${link(["definitions", data.connector_id])}>${data.definition}</a>.</p>`}
     <${Table} caption="Rules for this connector" columns=${RULES} rows=${data.rules} rowKey=${(rule) => rule.tool_pattern} empty="The agent has no rules for this connector." />
   </section>`;

@@ -25,5 +25,10 @@ export function useMetrics(turn) {
       current = false;
     };
   }, [turn]);
-  return { ...state, value: (name) => state.metrics?.[`agent_runtime_${name}`]?.[0]?.value };
+  // Of this process and of that of its followers, the one that does the work.
+  const value = (name) => {
+    const found = state.metrics?.[`agent_runtime_${name}`];
+    return found && Math.max(...found.map((each) => each.value));
+  };
+  return { ...state, value };
 }

@@ -52,7 +52,7 @@ function Decisions({ approval, read, after }) {
 function Arguments({ approval, shown, setShown }) {
   const opening = useAction(() => get(pathOf(approval), undefined, { reviver: asWritten }), (answer) => setShown({ value: answer.data.arguments }));
   if (!shown) {
-    return html`<p>That you look at them is recorded.</p><p class="buttons"><button type="button" class="quiet" disabled=${opening.busy} onClick=${() => opening.run()}>${opening.busy ? "Working …" : "Show the arguments"}</button></p>
+    return html`<p>Looking at them is recorded.</p><p class="buttons"><button type="button" class="quiet" disabled=${opening.busy} onClick=${() => opening.run()}>${opening.busy ? "Working …" : "Show the arguments"}</button></p>
       <${Failure} error=${opening.error} />`;
   }
   if (shown.value === null) return html`<p role="status">They were destroyed, or the key of their user was.</p>`;

@@ -26,7 +26,8 @@ function AllAgents({ connector, tool, at, query }) {
   const grants = (read.data?.grants ?? []).filter((grant) => grant.state === "granted").slice(0, AGENTS_MAX);
   const found = useExplanations(grants.map((grant) => ({ agent: grant.agent_id, connector, tool, at })));
   const rows = grants.map((grant, index) => ({ id: grant.agent_id, ...(found[index] ?? { pending: true }) }));
-  const able = rows.filter((row) => row.stance === "allow" || row.stance === "ask").length;
+  const asking = rows.filter((row) => row.stance === "ask").length;
+  const able = rows.filter((row) => row.stance === "allow").length + asking;
   const waiting = rows.some((row) => row.pending);
   const columns = [
     { label: "Agent", cell: (row) => html`<${Named} kind="agents" id=${row.id} />` },
@@ -37,6 +38,7 @@ function AllAgents({ connector, tool, at, query }) {
   ];
   return html`<${Reading} read=${read} what="Reading grants">${() => html`
     <p class="figure" role="status">${waiting ? "Asking for each agent …" : `${able} of ${rows.length} agents that held the connector could call it`}</p>
+    ${!waiting && asking > 0 && html`<p>${asking === able ? "Each call needs" : `Of these, each call by ${asking} needs`} the approval of a person first.</p>`}
     <${Table} caption="${named(at)}: agents that held the connector" columns=${columns} rows=${rows} empty="No agent held this connector then, so none could call any of its tools." />
     ${read.data.grants.length > AGENTS_MAX && html`<p class="warning">Only the first ${AGENTS_MAX} agents are shown.</p>`}`}<//>`;
 }
@@ -50,12 +52,12 @@ export default function Explain({ query }) {
   const fields = [
     { name: "connector", label: "Connector", choices: options(connectors), any: "choose" },
     { name: "tool", label: "Tool", placeholder: "issues.create" },
-    { name: "at", label: "When", placeholder: "now, a time, a position" },
+    { name: "at", label: "When", placeholder: "now" },
     { name: "agent", label: "Agent", choices: options(agents), any: "all that hold it" },
     query.agent && { name: "other", label: "Compare with", placeholder: "another time" },
   ].filter(Boolean);
   const ready = query.connector && query.tool && !bad;
-  return html`<${Page} title="Explain" lead="Who could call a tool of a connector, at any time, and who allowed it. Each answer leads to its entry in the log, which you can verify.">
+  return html`<${Page} title="Explain" lead="Who could call a tool of a connector, at any time, and who allowed it. A time is written as 2026-05-31 14:00, or as a position of the log. Each answer leads to its entry in the log, which you can verify.">
     <${Filters} fields=${fields} />
     ${bad && html`<p class="failure" role="alert">This is not a time. Write it as in 2026-05-31 14:00, or give a position.</p>`}
     ${!query.connector || !query.tool ? html`<p class="empty">Choose a connector and type the name of a tool, such as issues.create.</p>` : null}

@@ -35,7 +35,7 @@ function Relay({ relay, metrics }) {
   return html`<${Card} title="Relay to Kafka" state=${relay.stopped ? "bad" : relay.lag > 0 ? "warn" : "good"}>
     <p class="figure">${stateOf(relay)}</p>
     <p>${relay.stopped ? html`<bdi>${relay.stopped}</bdi>` : `published up to position ${number(relay.position)}, ${plural(relay.lag, "event")} behind`}</p>
-    ${metrics.metrics && html`<p>${metrics.value("relay_up") ? `This process publishes: ${number(metrics.value("relay_events_total"))} events since its start.` : "Another process publishes, or none."}</p>`}<//>`;
+    ${metrics.metrics && html`<p>${metrics.value("relay_up") ? `This server publishes: ${number(metrics.value("relay_events_total"))} events since its start.` : "Another server publishes, or none."}</p>`}<//>`;
 }
 
 function LogCheck({ check }) {
@@ -50,8 +50,8 @@ function Checkpoints({ metrics }) {
   const [position, refused, published] = ["checkpoint_position", "checkpoint_contradicted", "checkpoint_published_position"].map(metrics.value);
   return html`<${Card} title="Checkpoints" state=${metrics.metrics && (refused ? "bad" : position ? "good" : undefined)}>
     <${Failure} error=${metrics.error} />
-    ${metrics.metrics && html`<p class="figure">${refused ? "✕ signing stopped" : position ? `position ${number(position)}` : "none by this process"}</p>
-      <p>${refused ? "The log contradicts the last checkpoint, so none is signed." : published ? `On Kafka up to position ${number(published)}.` : "None was published to Kafka by this process."}</p>
+    ${metrics.metrics && html`<p class="figure">${refused ? "✕ signing stopped" : position ? `position ${number(position)}` : "none by this server"}</p>
+      <p>${refused ? "The log contradicts the last checkpoint, so none is signed." : published ? `On Kafka up to position ${number(published)}.` : "None was published to Kafka by this server."}</p>
       ${metrics.value("unreadable_values_total") > 0 && html`<p>${plural(metrics.value("unreadable_values_total"), "sealed value")} couldn't be read.</p>`}`}<//>`;
 }
 
@@ -74,7 +74,7 @@ export default function Operation() {
   const [on, setOn] = useState(false);
   const read = useRead("/readyz");
   const metrics = useMetrics(read.readAt);
-  return html`<${Page} title="Operation" lead="Whether the service can answer, and how far its followers are. Relay and checkpoints are those of the process that answered.">
+  return html`<${Page} title="Operation" lead="Whether the service can answer, and how far its followers are. Figures of the relay and of checkpoints are those of the server that answered.">
     <${Refreshing} on=${on} setOn=${setOn} read=${read} />
     <${Reading} read=${read} what="Reading the state">${() => html`<${Whole} data=${read.data} metrics=${metrics} />`}<//>
   <//>`;

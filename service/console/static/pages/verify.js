@@ -115,7 +115,7 @@ export default function Verify({ query }) {
   };
   return html`<${Page} title="Verify" lead=${LEAD}>
     <form class="stack wide" onSubmit=${run}>
-      <${Field} label="Your checkpoint" name="checkpoint" lines=${6} value=${input.checkpoint} onValue=${change("checkpoint")} required=${true} placeholder="agent-runtime/…" help="One that you kept: the text of a file of the folder checkpoints, of GET /api/audit/checkpoint, or of the Kafka topic; of several, the largest counts." />
+      <${Field} label="Your checkpoint" name="checkpoint" lines=${6} value=${input.checkpoint} onValue=${change("checkpoint")} required=${true} placeholder="agent-runtime/…" help="One that you kept: a file of the folder checkpoints, an answer of GET /api/audit/checkpoint, or a message of the Kafka topic. If you have several, take the newest." />
       <${File} onText=${change("checkpoint")} />
       <${Field} label="Public key that you kept (optional)" name="key" value=${input.key} onValue=${change("key")} placeholder="agent-runtime/…+id+key" help="Without it, signatures stay unchecked: the checkpoint is worth as much as the place where you kept it." />
       <${Field} label="Position of an entry (optional)" name="position" value=${input.position} onValue=${change("position")} inputmode="numeric" help=${input.leaf ? `With the leaf ${input.leaf}, computed from the record on the entry's page.` : "Proves that this entry is in the log that the checkpoint signs."} />
