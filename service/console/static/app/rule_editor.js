@@ -52,7 +52,7 @@ function Preview({ preview }) {
   const wider = changes.filter((each) => each.after === "allow").length;
   return html`<section aria-label="Preview">
     <h3>What saving would change</h3>
-    <p class=${changes.length ? "warning" : "done"} role="status">${changes.length ? `${changes.length} decisions change, ${wider} of them to allow.` : "No decision changes."}</p>
+    <p class=${changes.length ? "warning" : "done"} role="status">${changes.length ? `${plural(changes.length, "decision changes", "decisions change")}, ${wider} of them to allow.` : "No decision changes."}</p>
     <${Table} caption="Decisions that change, one name for each pattern" columns=${CHANGE_COLUMNS} rows=${changes} rowKey=${(row) => `${row.connector_id} ${row.tool}`} empty="No decision changes." />
     <${Recorded} recorded=${preview.recorded} />
     <div class="columns">

@@ -2,7 +2,7 @@
 import { Confirmed, FormDialog } from "../app/actions.js";
 import { call } from "../app/api.js";
 import { Matrix, RestoreRules, RuleTables } from "../app/decisions.js";
-import { forgetNames } from "../app/names.js";
+import { forgetNames, useList } from "../app/names.js";
 import { Badge, Facts, Field, NotOffered, Page, Reading } from "../app/parts.js";
 import { People } from "../app/people.js";
 import { useRead } from "../app/reads.js";
@@ -37,6 +37,8 @@ export default function Agent({ id, query }) {
   const agent = read.data;
   const manages = agent && (isSuperuser(me) || agent.manager_ids.includes(me.id));
   const active = agent?.state === "active";
+  const connectors = useList("connectors");
+  const mayEdit = manages || connectors.some((each) => each.owner_id === me.id);
   const changed = () => {
     forgetNames();
     read.refresh();
@@ -63,7 +65,9 @@ export default function Agent({ id, query }) {
       <h2>Rules</h2>
       <p class="meta">Deny overrides ask, and ask overrides allow. Tools that no rule matches are denied.</p>
       <${RuleTables} agent=${id} read=${rules} may=${manages && active} changed=${changed} />
-      ${active && html`<${RuleEditor} agent=${id} rules=${rules.data.rules} version=${rules.data.version} saved=${changed} />`}
+      ${active && (mayEdit
+        ? html`<${RuleEditor} agent=${id} rules=${rules.data.rules} version=${rules.data.version} saved=${changed} />`
+        : html`<${NotOffered} what="Editing rules" reason="for its managers, superusers, and owners of its connectors" />`)}
       ${manages && active && html`<${RestoreRules} agent=${id} version=${rules.data.version} restored=${changed} />`}`}<//>
     ${agent && html`<${AgentTokens} agent=${id} may=${manages} active=${active} />`}
   <//>`;
