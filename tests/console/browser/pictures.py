@@ -51,6 +51,7 @@ def make() -> None:
             # A chart is drawn after its page.
             for _ in range(visitor.page.locator(".canvas").count()):
                 visitor.page.locator(".canvas canvas").first.wait_for()
+            visitor.page.evaluate("scrollTo(0, 0)")
             visitor.page.screenshot(path=FOLDER / f"{name}.png")
 
 
