@@ -27,7 +27,7 @@ from service.gateway.approvals.expiry import (
     OverdueApprovals,
     expiring_approvals,
 )
-from service.gateway.authenticate import authenticate_agent, valid_token
+from service.gateway.authenticate import AgentAuthenticator, valid_token
 from service.gateway.calls.aggregate import BatchedCall, FinishedCall
 from service.gateway.calls.recorder import (
     SYSTEM,
@@ -86,6 +86,7 @@ class ToolGate:
         self._log = log
         self._key_ring = key_ring
         self._vault = vault
+        self._authenticator = AgentAuthenticator(log, key_ring.token_hash)
         self._held_connectors = held_connectors
         self.recorder = CallRecorder(log)
         self.expiry = ApprovalExpiry(log, overdue_approvals)
@@ -97,12 +98,8 @@ class ToolGate:
     async def caller(self, request: web.Request, agent_id: UUID) -> Caller:
         header = request.headers.get("Authorization")
         try:
-            return await authenticate_agent(
-                header,
-                agent_id,
-                log=self._log,
-                key_ring=self._key_ring,
-                at=datetime.now(UTC),
+            return await self._authenticator.authenticate(
+                header, agent_id, datetime.now(UTC)
             )
         except UnauthenticatedError:
             count_refused_token(request, header)

@@ -1,8 +1,11 @@
 """One decision for lists and calls, by rules, grant, definition and credential."""
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
 from service.errors import NotFoundError, UnauthenticatedError
+from service.gateway.authenticate import AgentAuthenticator
 from service.gateway.gate import Admitted, Pending
 from tests.callers import Callers
 from tests.gateway.world import ALLOW, ASK, DENY, TOOLS, World, refusal, tool
@@ -88,6 +91,41 @@ async def test_a_revoked_token_admits_nothing(world: World) -> None:
 
     with pytest.raises(UnauthenticatedError):
         await world.caller()
+    with pytest.raises(UnauthenticatedError):
+        await world.call("issues.list", caller=caller)
+
+
+async def test_a_token_is_valid_until_it_expires(world: World) -> None:
+    until = datetime.now(UTC) + timedelta(days=1)
+    body = {"label": "a day", "expires_at": until.isoformat()}
+    issued = await world.ada.post(f"{world.agent}/tokens", body)
+    header = f"Bearer {issued.data['token']}"
+    log, key_ring = world.resources.log, world.resources.key_ring
+    authenticator = AgentAuthenticator(log, key_ring.token_hash)
+    before = until - timedelta(seconds=1)
+
+    caller = await authenticator.authenticate(header, world.agent_id, before)
+
+    assert str(caller.token_id) == issued.data["id"]
+    with pytest.raises(UnauthenticatedError):
+        await authenticator.authenticate(header, world.agent_id, until)
+
+
+async def test_the_token_of_a_disabled_user_admits_nothing(
+    world: World, callers: Callers
+) -> None:
+    user_id = str(world.ada.user_id)
+    body = {"label": "mine", "user_id": user_id}
+    issued = await world.ada.post(f"{world.agent}/tokens", body)
+    await world.rule(any=ALLOW)
+    caller = await world.caller(issued.data["token"])
+    root = await callers.user("root", "superuser")
+
+    reply = await root.put(f"/api/users/{user_id}/disabled")
+    assert reply.status == 200, reply.data
+
+    with pytest.raises(UnauthenticatedError):
+        await world.caller(issued.data["token"])
     with pytest.raises(UnauthenticatedError):
         await world.call("issues.list", caller=caller)
 

@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 from service.aggregate import LoggedAggregate
 from service.errors import ConflictError
 from service.events import Id, Named, Published, Time
-from service.identifiers import named_id
+from service.identifiers import id_text, named_id
 
 TOKENS_MAX = 100
 
@@ -29,19 +29,38 @@ class KeptToken(TypedDict):
 class AgentToken:
     """A token that was not revoked; it may have expired.
 
-    ``of_version``: the version of the agent's tokens that this was read from.
+    ``of_version``: the version of the agent's tokens that this was read from. Ids and
+    times are parsed when asked for: a call needs hardly any of them.
     """
 
     token_id: UUID
-    user_id: UUID | None
-    issued_by: UUID
-    label: str
-    issued_at: datetime
-    expires_at: datetime | None
+    kept: KeptToken
     of_version: int
 
+    @property
+    def user_id(self) -> UUID | None:
+        return UUID(self.kept["user_id"]) if self.kept["user_id"] else None
+
+    @property
+    def issued_by(self) -> UUID:
+        return UUID(self.kept["issued_by"])
+
+    @property
+    def label(self) -> str:
+        return self.kept["label"]
+
+    @property
+    def issued_at(self) -> datetime:
+        return datetime.fromisoformat(self.kept["issued_at"])
+
+    @property
+    def expires_at(self) -> datetime | None:
+        expires_at = self.kept["expires_at"]
+        return datetime.fromisoformat(expires_at) if expires_at else None
+
     def is_valid(self, at: datetime) -> bool:
-        return self.expires_at is None or at < self.expires_at
+        expires_at = self.expires_at
+        return expires_at is None or at < expires_at
 
 
 class AgentTokens(LoggedAggregate):
@@ -120,13 +139,16 @@ class AgentTokens(LoggedAggregate):
 
     def token(self, token_id: UUID) -> AgentToken | None:
         """Return a token; None for an unknown and for a revoked one."""
-        kept = self.kept.get(str(token_id))
-        return self._token(token_id, kept) if kept else None
+        kept = self.kept.get(id_text(token_id))
+        return AgentToken(token_id, kept, self.version) if kept else None
 
     @property
     def tokens(self) -> list[AgentToken]:
         """The tokens that were not revoked, in the order of their issue."""
-        return [self._token(UUID(each), kept) for each, kept in self.kept.items()]
+        return [
+            AgentToken(UUID(each), kept, self.version)
+            for each, kept in self.kept.items()
+        ]
 
     def issue(
         self,
@@ -162,7 +184,7 @@ class AgentTokens(LoggedAggregate):
             expires_at=expires_at.isoformat() if expires_at else None,
             dropped=dropped,
         )
-        return self._token(token_id, self.kept[str(token_id)])
+        return AgentToken(token_id, self.kept[str(token_id)], self.version)
 
     @event(Issued)
     def _issued(
@@ -200,18 +222,3 @@ class AgentTokens(LoggedAggregate):
         token_id: str,
     ) -> None:
         self.kept = {each: kept for each, kept in self.kept.items() if each != token_id}
-
-    def _token(self, token_id: UUID, kept: KeptToken) -> AgentToken:
-        return AgentToken(
-            token_id=token_id,
-            user_id=UUID(kept["user_id"]) if kept["user_id"] else None,
-            issued_by=UUID(kept["issued_by"]),
-            label=kept["label"],
-            issued_at=datetime.fromisoformat(kept["issued_at"]),
-            expires_at=(
-                datetime.fromisoformat(kept["expires_at"])
-                if kept["expires_at"]
-                else None
-            ),
-            of_version=self.version,
-        )
