@@ -68,8 +68,8 @@ def test_what_is_wrong_is_said_at_the_field(
     expect(slug).to_have_attribute("aria-invalid", "true")
     expect(slug).to_have_accessible_description(  # the API's words
         "✕ must have 1 to 24 characters of a-z 0-9 -, and neither begin nor end with -"
-        " Agents see the tools under other names once it changes; rules name the "
-        "server's own names, and stay as they are."
+        " Agents see the tools under other names once it changes; rules stay as they "
+        "are."
     )
     assert visitor.violations() == []
     assert read(demo, connector) == before

@@ -1,7 +1,7 @@
 // Connectors that need a hand: definitions that wait to be accepted, and calls that fail.
 import { get } from "./api.js";
-import { REFUSALS } from "./calls.js";
-import { number, plural } from "./format.js";
+import { OUTCOME_CHOICES, REFUSALS } from "./calls.js";
+import { number } from "./format.js";
 import { isSuperuser, useMe } from "./me.js";
 import { Named, listed } from "./names.js";
 import { Card, Failure, Reading } from "./parts.js";
@@ -11,7 +11,6 @@ import { html, useEffect, useState } from "./ui.js";
 
 // A read each, of up to a megabyte.
 const CONNECTORS_MAX = 40;
-const AT_ONCE = 4;
 const WAITING = ["changed", "new"];
 const SHOWN = 4;
 
@@ -22,14 +21,11 @@ async function waitingDefinitions(me, refused) {
   const rank = (each) => (names.has(each.id) ? 0 : each.owner_id === me.id ? 1 : 2);
   const mine = (await listed("connectors")).filter((each) => isSuperuser(me) || each.owner_id === me.id).sort((one, other) => rank(one) - rank(other));
   const looked = mine.slice(0, CONNECTORS_MAX);
-  const found = [];
-  for (let first = 0; first < looked.length; first += AT_ONCE) {
-    const answers = await Promise.all(looked.slice(first, first + AT_ONCE).map((each) => get(`/api/mcp/connectors/${each.id}/definitions`).then(({ data }) => data)));
-    for (const { connector_id: id, tools } of answers) {
-      const counts = WAITING.map((standing) => [standing, tools.filter((tool) => tool.standing === standing).length]).filter(([, count]) => count > 0);
-      if (counts.length > 0) found.push({ id, counts });
-    }
-  }
+  const answers = await Promise.all(looked.map((each) => get(`/api/mcp/connectors/${each.id}/definitions`)));
+  const found = answers.map(({ data }) => ({
+    id: data.connector_id,
+    counts: WAITING.map((standing) => [standing, data.tools.filter((tool) => tool.standing === standing).length]).filter(([, count]) => count > 0),
+  })).filter((each) => each.counts.length > 0);
   return { found, looked: looked.length, all: mine.length };
 }
 
@@ -53,19 +49,19 @@ export function Definitions({ refused }) {
       : all === 0 ? html`<p>None: you own no connector.</p>`
       : html`<p class="figure">${total}</p>
       <ul class="plain">${found.slice(0, SHOWN).map(({ id, counts }) => html`<li><a href=${link(["definitions", id])}><${Named} kind="connectors" id=${id} plain=${true} /></a>: ${counts.map(([standing, count]) => `${count} ${standing}`).join(", ")}</li>`)}</ul>
-      ${found.length > SHOWN && html`<p>and ${plural(found.length - SHOWN, "more connector")}</p>`}
+      ${found.length > SHOWN && html`<p>and more</p>`}
       ${looked < all && html`<p>Of the first ${looked} connectors of ${all}.</p>`}`}
   <//>`;
 }
 
 // Outcomes and refusals whose cause is the connector, not the agent.
-const OUTCOMES = { upstream_error: "server error", timeout: "timeout", not_sent: "not sent" };
+const OUTCOMES = ["upstream_error", "timeout", "not_sent"];
 const CAUSES = ["circuit_open", "credential_missing"];
 
 function byConnector(calls) {
   const found = new Map();
   for (const each of calls) {
-    const cause = each.decision === "refused" ? CAUSES.includes(each.reason) && REFUSALS[each.reason] : OUTCOMES[each.outcome];
+    const cause = each.decision === "refused" ? CAUSES.includes(each.reason) && REFUSALS[each.reason] : OUTCOME_CHOICES.find(({ value }) => value === each.outcome)?.label;
     if (!cause || !each.connector_id) continue;
     const causes = found.get(each.connector_id) ?? new Map();
     causes.set(cause, (causes.get(cause) ?? 0) + (each.times ?? 1));
@@ -76,7 +72,7 @@ function byConnector(calls) {
 
 // Connectors whose calls failed in the last hour, and why.
 export function FailingConnectors({ since, refused }) {
-  const reads = Object.keys(OUTCOMES).map((outcome) => useRead("/api/mcp/calls", { outcome, start_time: since, limit: 100 }));
+  const reads = OUTCOMES.map((outcome) => useRead("/api/mcp/calls", { outcome, start_time: since, limit: 100 }));
   const all = [refused, ...reads];
   const read = all.find((each) => each.error) ?? all.find((each) => !each.data) ?? refused;
   const found = all.every((each) => each.data) ? byConnector(all.flatMap((each) => each.data.calls)) : [];

@@ -16,8 +16,8 @@ export function Gateway({ connector, changed }) {
   const [mode, setMode] = useState(connector.record_mode);
   return html`<${FormDialog} label="Gateway settings" submit="Save" after=${changed}
     perform=${() => call("PUT", `/api/mcp/connectors/${connector.id}/gateway`, { body: { slug: slug.trim(), record_mode: mode }, ifMatch: connector.version })}>
-    <${Field} label="Tool name prefix (slug)" name="slug" value=${slug} onValue=${setSlug} required=${true} maxlength="24" help="Agents see the tools under other names once it changes; rules name the server's own names, and stay as they are." />
-    <${Field} label="Record mode" name="record_mode" value=${mode} onValue=${setMode} choices=${RECORD_MODES} any=${null} help="Batched is for high rates: a right that was just revoked may be used for up to a second, and a crash may lose the record of 100 ms." />
+    <${Field} label="Tool name prefix (slug)" name="slug" value=${slug} onValue=${setSlug} required=${true} maxlength="24" help="Agents see the tools under other names once it changes; rules stay as they are." />
+    <${Field} label="Record mode" name="record_mode" value=${mode} onValue=${setMode} choices=${RECORD_MODES} any=${null} help="Batched, for high rates: a right just revoked may be used for a second, and a crash may lose the record of 100 ms." />
   <//>`;
 }
 
@@ -34,7 +34,7 @@ function SecretChoice({ value, onValue }) {
   const read = useRead("/api/secrets", { limit: 100 }, { minor: true });
   if (read.error) return html`<${Failure} error=${read.error} retry=${read.refresh} />`;
   const names = read.data?.secrets.map((each) => each.name) ?? [];
-  const help = read.data && names.length === 0 ? "You have no secrets: create one on the page Secrets." : "Its value is opened for each call, which is on record.";
+  const help = read.data && names.length === 0 ? "You have no secrets yet." : undefined;
   return html`<${Field} label="Secret" name="secret_name" value=${value} onValue=${onValue} choices=${names} any=${read.data ? "choose" : "reading …"} required=${true} help=${help} />`;
 }
 
@@ -48,11 +48,11 @@ function Attach({ connector, changed }) {
   const body = { whose: values.whose, secret_name: ofOwner ? values.secret_name : null, header: values.header.trim(), scheme: values.scheme.trim() || null };
   return html`<${FormDialog} label="Credential" title=${now ? "Change the credential" : "Attach a credential"} submit="Save" after=${changed}
     perform=${() => call("PUT", `/api/mcp/connectors/${connector.id}/credential`, { body, ifMatch: connector.version })}>
-    <p>The gateway sends it to <code>${connector.url}</code> with each call. Agents never see it.</p>
+    <p>The gateway sends it to <code>${connector.url}</code>; agents never see it.</p>
     <${Field} label="Whose secret" name="whose" value=${values.whose} onValue=${set("whose")} choices=${whose} any=${null} help=${isPublic ? "The connector is public: yours is never lent through it." : undefined} />
     ${ofOwner ? html`<${SecretChoice} value=${values.secret_name} onValue=${set("secret_name")} />` : html`<p>Each user creates a secret named <code>mcp.${connector.id}</code>; a call for a user without one is refused.</p>`}
-    <${Field} label="Header" name="header" value=${values.header} onValue=${set("header")} required=${true} help="Authorization, or one that begins with X- or ends in Key or Token." />
-    <${Field} label="Scheme" name="scheme" value=${values.scheme} onValue=${set("scheme")} help="Stands before the value, such as Bearer; empty for none." />
+    <${Field} label="Header" name="header" value=${values.header} onValue=${set("header")} required=${true} help="Authorization, X-…, …Key or …Token" />
+    <${Field} label="Scheme" name="scheme" value=${values.scheme} onValue=${set("scheme")} help="Before the value, or empty." />
   <//>`;
 }
 
@@ -61,5 +61,5 @@ export function Credential({ connector, changed }) {
   return html`${owns && html`<${Attach} connector=${connector} changed=${changed} />`}
     ${connector.credential && html`<${Confirmed} label="Detach the credential" title="Send no credential any more?" confirm="Detach it" danger=${true} after=${changed}
       perform=${() => call("DELETE", `/api/mcp/connectors/${connector.id}/credential`, { ifMatch: connector.version })}>
-      <p>Calls are forwarded without one from then on. The secret itself remains.</p><//>`}`;
+      <p>The secret itself remains.</p><//>`}`;
 }

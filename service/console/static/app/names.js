@@ -52,8 +52,6 @@ export function useList(kind) {
   return rows;
 }
 
-const PAGES = { agents: "agents", connectors: "connectors", users: "users" };
-
 function isFresh(kind) {
   const list = kept.get(kind);
   return hidden.includes(kind) || (list?.isRead && Date.now() - list.at < KEPT_MS);
@@ -61,8 +59,8 @@ function isFresh(kind) {
 
 function nameOf({ kind, id, plain }) {
   const name = kept.get(kind)?.byId?.get(id)?.name;
-  if (plain) return name ? html`<bdi title=${id}>${name}</bdi>` : html`<code title=${id}>${id.slice(0, 8)}…</code>`;
-  return html`<a href=${link([PAGES[kind], id])} title=${id}>${name ? html`<bdi>${name}</bdi>` : html`<code>${id.slice(0, 8)}…</code>`}</a>`;
+  const text = name ? html`<bdi title=${id}>${name}</bdi>` : html`<code title=${id}>${id.slice(0, 8)}…</code>`;
+  return plain ? text : html`<a href=${link([kind, id])}>${text}</a>`;
 }
 
 function Awaited(thing) {

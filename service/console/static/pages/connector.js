@@ -18,7 +18,7 @@ function Edit({ connector, changed }) {
   return html`<${FormDialog} label="Edit" title="Edit the connector" submit="Save" after=${changed}
     perform=${() => call("PUT", `/api/mcp/connectors/${connector.id}`, { body: values, ifMatch: connector.version })}>
     <${Field} label="Name" name="name" value=${values.name} onValue=${set("name")} required=${true} maxlength="128" />
-    <${Field} label="URL" name="url" value=${values.url} onValue=${set("url")} required=${true} help="Another host detaches the credential." />
+    <${Field} label="URL" name="url" value=${values.url} onValue=${set("url")} required=${true} />
     <${Field} label="Description" name="description" value=${values.description} onValue=${set("description")} lines=${2} />
   <//>`;
 }

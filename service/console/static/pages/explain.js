@@ -38,7 +38,7 @@ function AllAgents({ connector, tool, at, query }) {
   ];
   return html`<${Reading} read=${read} what="Reading grants">${() => html`
     <p class="figure" role="status">${waiting ? "Asking for each agent …" : `${able} of ${rows.length} agents that held the connector could call it`}</p>
-    ${!waiting && asking > 0 && html`<p>${asking === able ? "Each call needs" : `Of these, each call by ${asking} needs`} the approval of a person first.</p>`}
+    ${!waiting && asking > 0 && html`<p>${asking} of them only with a person's approval of each call.</p>`}
     <${Table} caption="${named(at)}: agents that held the connector" columns=${columns} rows=${rows} empty="No agent held this connector then, so none could call any of its tools." />
     ${read.data.grants.length > AGENTS_MAX && html`<p class="warning">Only the first ${AGENTS_MAX} agents are shown.</p>`}`}<//>`;
 }

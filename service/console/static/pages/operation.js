@@ -1,11 +1,39 @@
 // What operators watch: readiness, followers with their lag, relay, checkpoints.
+import { getText } from "../app/api.js";
 import { number, plural } from "../app/format.js";
 import { Refreshing } from "../app/live.js";
-import { useMetrics } from "../app/metrics.js";
 import { Badge, Card, Failure, Page, Reading, Table } from "../app/parts.js";
 import { useRead } from "../app/reads.js";
 import { Time, duration } from "../app/time.js";
-import { html, useState } from "../app/ui.js";
+import { html, useEffect, useState } from "../app/ui.js";
+
+const LINE = /^([a-z_]+)(?:\{[^}]*\})? ([-+.\dA-Za-z]+)$/;
+
+// Metrics in the Prometheus text format: of those of this process and of that of its
+// followers, the one that does the work has the larger value.
+function parseMetrics(text) {
+  const found = {};
+  for (const line of text.split("\n")) {
+    const [, name, value] = LINE.exec(line) ?? [];
+    if (name) found[name] = Math.max(found[name] ?? 0, Number(value));
+  }
+  return found;
+}
+
+// Read the metrics of the process that answers, again whenever `turn` changes.
+function useMetrics(turn) {
+  const [state, setState] = useState({});
+  useEffect(() => {
+    let current = true;
+    getText("/metrics")
+      .then((text) => current && setState({ metrics: parseMetrics(text) }))
+      .catch((error) => current && setState({ error }));
+    return () => {
+      current = false;
+    };
+  }, [turn]);
+  return { ...state, value: (name) => state.metrics?.[`agent_runtime_${name}`] };
+}
 
 const RELAY = "relay";
 
