@@ -19,7 +19,9 @@ from service.event_log.binary_arrays import bigints, byteas, ints, texts, uuids
 
 APPEND = """
     SELECT log_epoch, base_position, batch_recorded_at, conflicted, replayed,
-           replayed_requests, replayed_answers, replayed_positions
+           replayed_requests, replayed_answers, replayed_positions,
+           -- The time is taken behind the lock of the log's end.
+           extract(epoch FROM batch_recorded_at - statement_timestamp())::float8
       FROM events.append(
            %b::uuid,
            %b::uuid[], %b::bigint[],
@@ -41,12 +43,14 @@ class BatchResult:
 
     Its events have the positions ``base_position < p <= last_position``, all of them.
     ``epoch`` is the log's; if it isn't the commands', all of them were refused.
+    ``lock_wait_s`` is the time that the batch waited for the lock of the log's end.
     """
 
     epoch: UUID
     base_position: int
     last_position: int
     outcomes: Sequence[Outcome]
+    lock_wait_s: float = 0.0
 
 
 def arguments(epoch: UUID, batch: Sequence[Append]) -> list[Any]:
@@ -101,7 +105,7 @@ def arguments(epoch: UUID, batch: Sequence[Append]) -> list[Any]:
 def outcomes(epoch: UUID, batch: Sequence[Append], row: TupleRow) -> BatchResult:
     """Return one outcome for each command, in order, from the function's result."""
     log_epoch, base, recorded_at = row[:3]
-    conflicted, replayed, requests, answers, positions = row[3:]
+    conflicted, replayed, requests, answers, positions, lock_wait_s = row[3:]
     if log_epoch != epoch:
         refusals = [VersionConflictError() for _ in batch]
         return BatchResult(log_epoch, base, base, refusals)
@@ -129,4 +133,4 @@ def outcomes(epoch: UUID, batch: Sequence[Append], row: TupleRow) -> BatchResult
                     recorded_at=recorded_at + (number - 1) * MICROSECOND,
                 )
             )
-    return BatchResult(log_epoch, base, position, found)
+    return BatchResult(log_epoch, base, position, found, lock_wait_s)

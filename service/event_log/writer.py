@@ -47,6 +47,12 @@ DURATION = Histogram(
     "and synchronous standbys.",
     buckets=(0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5),
 )
+LOCK_WAIT = Histogram(
+    "agent_runtime_append_lock_wait_seconds",
+    "Time of it that PostgreSQL waited for the end of the log, which another process "
+    "held.",
+    buckets=(0.001, 0.005, 0.02, 0.1, 0.5, 2),
+)
 BATCH = Histogram(
     "agent_runtime_append_batch_commands",
     "Commands that share one commit.",
@@ -192,6 +198,8 @@ class Writer:
         result = outcomes(epoch, commands, row)
         if result.epoch != epoch:
             self._observer.on_epoch(result.epoch)
+        else:
+            LOCK_WAIT.observe(result.lock_wait_s)
         self._answer(batch, result)
 
     def _answer(self, batch: Sequence[QueuedCommand], result: BatchResult) -> None:
