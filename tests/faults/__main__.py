@@ -84,7 +84,9 @@ async def _run(options: argparse.Namespace, broker: Broker | None) -> int:
     return int(findings.total > 0)
 
 
-async def _strike_on(run: Run, options: argparse.Namespace, started: float) -> None:
+async def _strike_on(
+    run: Run[Stage], options: argparse.Namespace, started: float
+) -> None:
     drawn = faults(with_kafka=run.stage.kafka is not None, only=options.only)
     random = Random(options.seed)
     told = 0.0
@@ -100,7 +102,7 @@ async def _strike_on(run: Run, options: argparse.Namespace, started: float) -> N
             _say(**_summary(run, started))
 
 
-def _summary(run: Run, started: float) -> dict[str, Any]:
+def _summary(run: Run[Stage], started: float) -> dict[str, Any]:
     strikes = run.stage.counts
     longest = {name: round(max(each), 2) for name, each in run.recoveries.items()}
     return {

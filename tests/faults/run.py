@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from random import Random
+from typing import Any, Generic, TypeVar
 
 from tests.faults.checks import Findings
 from tests.faults.checks.answers import check_answers
@@ -15,10 +16,12 @@ from tests.faults.checks.recorded import read_log
 from tests.faults.checks.tables import check_tables, until_caught_up
 from tests.faults.checks.topic import check_topic
 from tests.faults.history import History, read_history
+from tests.faults.running_service import RunningService
 from tests.faults.stage import Stage
 from tests.faults.workload import Workload
 from tests.faults.world import CANARY
 
+S = TypeVar("S", bound=RunningService)
 Strike = Callable[[Stage, Random], Awaitable[None]]
 
 READY_BOUND_S = 15.0
@@ -32,21 +35,22 @@ SETTLE_BOUND_S = 60.0
 
 
 @dataclass(slots=True)
-class Run:
+class Run(Generic[S]):
     """``recoveries`` are the seconds from each fault's end until all was well."""
 
-    stage: Stage
+    stage: S
     load: Workload
     random: Random
     findings: Findings = field(default_factory=Findings)
     recoveries: dict[str, list[float]] = field(default_factory=dict)
+    ready_bound_s: float = READY_BOUND_S
 
-    async def strike(self, fault: Strike) -> None:
+    async def strike(self, fault: Callable[[S, Random], Awaitable[None]]) -> None:
         """Do harm, and expect everything well within the bound."""
         name = fault.__name__
         await fault(self.stage, self.random)
         started = time.monotonic()
-        bound_s = READY_BOUND_S * self.stage.slowness
+        bound_s = self.ready_bound_s * self.stage.slowness
         try:
             await self.stage.recover(timeout_s=bound_s)
             await self.load.until_acknowledged(20, timeout_s=bound_s)
@@ -57,8 +61,8 @@ class Run:
 
 @asynccontextmanager
 async def running(
-    stage: Stage, *, seed: int, clients: int = 24, pause_s: float = 0.0
-) -> AsyncIterator[Run]:
+    stage: S, *, seed: int, clients: int = 24, pause_s: float = 0.0
+) -> AsyncIterator[Run[S]]:
     """Let clients write until the block ends, and then let every write end."""
     with History(stage.folder / "history.jsonl") as history:
         load = Workload(
@@ -84,13 +88,14 @@ async def running(
 
 
 async def check(
-    run: Run, *, with_audit: bool = True, settle_s: float = SETTLE_BOUND_S
+    run: Run[Any], *, with_audit: bool = True, settle_s: float = SETTLE_BOUND_S
 ) -> Findings:
     """Check everything, once nobody writes any more.
 
     The followers are ended on the way: a rebuild is compared with what they left.
     """
-    stage, findings = run.stage, run.findings
+    stage: RunningService = run.stage
+    findings = run.findings
     settle_s *= stage.slowness
     log = await asyncio.to_thread(read_log, stage.url, stage.world, findings)
     await asyncio.to_thread(
@@ -111,6 +116,5 @@ async def check(
         for each in stage.followers:
             each.kill()
         await check_tables(stage.url, findings)
-    places = [stage.folder / "logs", stage.data]
-    check_canaries(places, [CANARY, *stage.world.tokens], findings)
+    check_canaries(stage.places, [CANARY, *stage.world.tokens], findings)
     return findings

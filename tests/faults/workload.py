@@ -26,7 +26,11 @@ UNAVAILABLE = 503
 
 
 class Workload:
-    """``acknowledged`` counts; ``surprises`` are answers that nobody should get."""
+    """``acknowledged`` counts; ``surprises`` are answers that nobody should get.
+
+    ``longest_gap_s`` is the longest time between two acknowledgements; who wants that
+    of a while sets it to 0 before.
+    """
 
     def __init__(
         self,
@@ -42,6 +46,8 @@ class Workload:
         self.counts: Counter[str] = Counter()
         self.surprises: list[str] = []
         self.slowest_s = 0.0
+        self.longest_gap_s = 0.0
+        self._acknowledged_at = time.monotonic()
         self.stopping = False
         self.ports = ports
         self.world = world
@@ -74,6 +80,12 @@ class Workload:
         async with asyncio.TaskGroup() as group:
             for number in range(self._clients):
                 group.create_task(_Client(self, f"{self._seed}/{number}").run())
+
+    def count_acknowledged(self) -> None:
+        now = time.monotonic()
+        self.acknowledged += 1
+        self.longest_gap_s = max(self.longest_gap_s, now - self._acknowledged_at)
+        self._acknowledged_at = now
 
     async def until_acknowledged(self, more: int, *, timeout_s: float) -> float:
         """Wait for so many further acknowledgements; return the seconds it took."""
@@ -196,7 +208,7 @@ class _Client:
         load.history.add(told)
         load.counts[told.outcome] += 1
         if told.outcome == "ok":
-            load.acknowledged += 1
+            load.count_acknowledged()
         if told.version is not None:
             known = load.versions.get(told.aggregate_id, 0)
             load.versions[told.aggregate_id] = max(known, told.version)

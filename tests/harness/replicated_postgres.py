@@ -21,6 +21,7 @@ from tests.harness.process_tree import children
 from tests.waiting import until_blocking
 
 PORT = "5432"
+TEMPORARY = "/tmp"  # noqa: S108
 DATABASE = "agent_runtime"
 SETTINGS = {
     "listen_addresses": "",
@@ -170,13 +171,28 @@ class Replication:
 
 def program(folder: Path, name: str, *arguments: str) -> Sequence[str]:
     """Return the command of a PostgreSQL program; not as root, which it refuses."""
+    return [*as_server_account(folder), str(packaged_binaries() / name), *arguments]
+
+
+def as_server_account(folder: Path, program: Path | None = None) -> Sequence[str]:
+    """Return the words before a command that run it as PostgreSQL's user.
+
+    The kernel kills it when the thread that started it ends. It keeps the capability
+    to enter all folders where others than root can't reach a program.
+    """
     words: list[str] = []
     if os.geteuid() == 0:
         uid, gid = server_account(folder / "none")
         words = ["setpriv", f"--reuid={uid}", f"--regid={gid}", "--clear-groups"]
+        if program and not _is_open(program):
+            words += [f"--{kind}-caps=+dac_read_search" for kind in ("inh", "ambient")]
     if ending_with_parent():
         words = [*(words or ["setpriv"]), "--pdeathsig=KILL"]
-    return [*words, str(packaged_binaries() / name), *arguments]
+    return words
+
+
+def _is_open(program: Path) -> bool:
+    return all(each.stat().st_mode & 0o001 for each in program.resolve().parents)
 
 
 def run_program(folder: Path, name: str, *arguments: str) -> None:
@@ -190,9 +206,9 @@ def run_program(folder: Path, name: str, *arguments: str) -> None:
 
 
 @contextmanager
-def new_folder(name: str) -> Iterator[Path]:
+def new_folder(name: str, parent: str = TEMPORARY) -> Iterator[Path]:
     """Make a folder of PostgreSQL's user, with a path short enough for a socket."""
-    folder = Path(tempfile.mkdtemp(prefix=f"pg-{name}-", dir="/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix=f"pg-{name}-", dir=parent))
     change_owner(folder, *server_account(folder / "none"))
     try:
         yield folder

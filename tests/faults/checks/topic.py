@@ -2,11 +2,13 @@
 
 from service.resources import open_resources
 from tests.faults.checks import Findings
-from tests.faults.stage import Stage
+from tests.faults.running_service import RunningService
 from tests.relay.published import require_equal, until_published
 
 
-async def check_topic(stage: Stage, findings: Findings, *, timeout_s: float) -> None:
+async def check_topic(
+    stage: RunningService, findings: Findings, *, timeout_s: float
+) -> None:
     kafka = stage.kafka
     if kafka is None:
         return

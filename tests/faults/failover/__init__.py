@@ -1,0 +1,1 @@
+"""Fail-over for real: three PostgreSQL servers under Patroni, with etcd."""

@@ -1,0 +1,52 @@
+"""Each fault of the primary once, under load; nothing acknowledged is lost."""
+
+from collections.abc import Collection
+from random import Random
+
+import pytest
+
+from tests.faults.failover.cluster import Cluster
+from tests.faults.failover.faults import (
+    FAULTS,
+    Fault,
+    fail_over,
+    postgres_killed,
+    switched_over,
+)
+from tests.faults.failover.stage import FailoverStage, set_up
+from tests.faults.run import check, running
+from tests.faults.running_service import Cast
+from tests.kafka.broker import Broker
+
+pytestmark = [pytest.mark.faults, pytest.mark.timeout(2400)]
+
+PAUSE_S = 0.04
+
+
+async def fail_over_each(stage: FailoverStage, faults: Collection[Fault]) -> None:
+    random = Random(5)
+    epoch = stage.epoch()
+    async with running(stage, seed=5, pause_s=PAUSE_S) as run:
+        for fault in faults:
+            await fail_over(run, fault, random)
+    findings = await check(run)
+
+    assert findings == []
+    assert run.recoveries.keys() == {fault.__name__ for fault in faults}
+    assert stage.epoch() == epoch, "no history was cut"
+
+
+async def test_no_fail_over_loses_or_repeats_an_acknowledged_write(
+    cluster: Cluster,
+) -> None:
+    async with set_up(cluster, Cast()) as stage:
+        await fail_over_each(stage, FAULTS)
+
+
+@pytest.mark.kafka
+async def test_the_topic_is_the_log_after_fail_overs(
+    cluster: Cluster, frail_broker: Broker
+) -> None:
+    cast = Cast(apis=1, followers=0, relays=2)
+    async with set_up(cluster, cast, broker=frail_broker) as stage:
+        await fail_over_each(stage, (postgres_killed, switched_over))

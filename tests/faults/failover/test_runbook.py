@@ -1,0 +1,188 @@
+"""The commands of docs/operations.md, "Fail-over", on a cluster without load."""
+
+import asyncio
+import shutil
+import subprocess
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from tests.faults.failover.cluster import Cluster
+from tests.faults.failover.faults import WHOLE_TIMEOUT_S
+from tests.faults.failover.machine import CONFIGURATION, ROOT, Machine
+from tests.faults.failover.stage import STEP_S, until_whole
+from tests.waiting import until
+
+pytestmark = [pytest.mark.faults, pytest.mark.timeout(2400)]
+
+SECTION = (
+    (ROOT / "docs/operations.md")
+    .read_text(encoding="utf-8")
+    .split("### Fail-over\n")[1]
+    .split("\n## ")[0]
+)
+
+
+async def until_primary(cluster: Cluster, *, other_than: Machine | None = None) -> None:
+    def is_there() -> bool:
+        found = cluster.primary()
+        return found is not None and found is not other_than
+
+    await until(
+        lambda: asyncio.to_thread(is_there),
+        timeout_s=WHOLE_TIMEOUT_S,
+        step_s=STEP_S,
+    )
+
+
+async def ctl(cluster: Cluster, command: str, **names: str) -> str:
+    """Run a command as the page shows it, with other names of machines."""
+    assert f"patronictl {command}`" in SECTION, "the page shows another command"
+    words = [names.get(each, each) for each in command.split()]
+    return await asyncio.to_thread(cluster.patronictl, *words)
+
+
+async def roles(cluster: Cluster) -> tuple[Machine, Machine]:
+    """Return the primary and a standby, of a whole cluster."""
+    await until_whole(cluster)
+    primary = await asyncio.to_thread(cluster.primary)
+    assert primary is not None
+    return primary, next(each for each in cluster.machines if each is not primary)
+
+
+async def commits(cluster: Cluster) -> bool:
+    """Say whether a commit returns in time."""
+
+    def commit() -> bool:
+        warnings: list[str | None] = []
+        url = cluster.url_of("postgres", "postgres")
+        try:
+            with psycopg.connect(url, autocommit=True) as database:
+                # A wait for the standbys that is cancelled ends with a warning.
+                database.add_notice_handler(lambda each: warnings.append(each.severity))
+                database.execute("SET statement_timeout = '2s'")
+                database.execute("SELECT pg_logical_emit_message(true, 'a', '')")
+        except psycopg.Error:
+            return False
+        return not warnings
+
+    return await asyncio.to_thread(commit)
+
+
+def test_the_configuration_is_valid(cluster: Cluster, tmp_path: Path) -> None:
+    done = validate(cluster, CONFIGURATION)
+
+    assert done.returncode == 0, done.stdout + done.stderr
+
+    wrong = tmp_path / "patroni.yaml"
+    wrong.write_text(CONFIGURATION.read_text().replace("ttl: 20", "ttl: 2"))
+    assert validate(cluster, wrong).returncode != 0
+
+
+def test_the_environment_of_a_machine_is_the_documented_one(cluster: Cluster) -> None:
+    documented = {
+        line.split("=")[0]
+        for line in CONFIGURATION.with_name("machine.env.example")
+        .read_text()
+        .splitlines()
+        if line and not line.startswith("#")
+    }
+    own = {each for each in cluster.machines[0].environment if "PATRONI" in each}
+
+    assert own - documented == {"PATRONI_ETCD3_USE_PROXIES"}
+    assert documented - own == set()
+
+
+async def test_an_operator_switches_over_and_watches(cluster: Cluster) -> None:
+    primary, standby = await roles(cluster)
+
+    await ctl(
+        cluster,
+        "switchover --leader db1 --candidate db2 --force",
+        db1=primary.name,
+        db2=standby.name,
+    )
+    await until_whole(cluster)
+
+    assert standby.is_primary
+    listed = await ctl(cluster, "list")
+    assert (listed.count("Leader"), listed.count("Quorum Standby")) == (1, 2)
+    assert standby.name in await ctl(cluster, "history")
+
+
+async def test_paused_patroni_fails_over_only_by_hand(cluster: Cluster) -> None:
+    primary, standby = await roles(cluster)
+
+    await ctl(cluster, "pause --wait")
+    primary.kill_postgres()
+    await until(lambda: asyncio.to_thread(lambda: cluster.primary() is None))
+    await ctl(cluster, "failover --candidate db2 --force", db2=standby.name)
+    await until_primary(cluster, other_than=primary)
+    await ctl(cluster, "resume --wait")
+    await until_whole(cluster)
+
+    assert standby.is_primary
+
+
+async def test_a_machine_is_copied_again_or_replaced(cluster: Cluster) -> None:
+    _, standby = await roles(cluster)
+
+    await ctl(cluster, "reinit agent-runtime db1 --force", db1=standby.name)
+    await until_whole(cluster)
+    standby.kill()
+    shutil.rmtree(standby.data)
+    standby.start()
+    await until_whole(cluster)
+
+
+async def test_the_last_machine_acknowledges_only_when_it_is_told_to(
+    cluster: Cluster,
+) -> None:
+    primary, _ = await roles(cluster)
+    others = [each for each in cluster.machines if each is not primary]
+
+    for each in others:
+        each.kill()
+    assert not await commits(cluster)
+    await ctl(cluster, "edit-config --set synchronous_mode_strict=false --force")
+    await until(lambda: commits(cluster), timeout_s=WHOLE_TIMEOUT_S)
+    for each in others:
+        each.start()
+    await until_whole(cluster)
+    await asyncio.to_thread(
+        cluster.patronictl,
+        "edit-config",
+        "--set",
+        "synchronous_mode_strict=true",
+        "--force",
+    )
+
+
+async def test_etcd_is_lost_and_found(cluster: Cluster) -> None:
+    await until_whole(cluster)
+
+    cluster.etcd.kill()
+    await until(
+        lambda: asyncio.to_thread(lambda: cluster.primary() is None),
+        timeout_s=WHOLE_TIMEOUT_S,
+    )
+    cluster.etcd.start()
+    await until_whole(cluster)
+
+
+def validate(cluster: Cluster, file: Path) -> "subprocess.CompletedProcess[str]":
+    """Validate a file with the environment of a machine that isn't on loopback."""
+    machine = cluster.machines[0]
+    elsewhere = {
+        name: "db1.internal:1"
+        for name in machine.environment
+        if name.endswith("CONNECT_ADDRESS")
+    }
+    return subprocess.run(
+        [cluster.programs / "patroni", "--validate-config", "-i", file],
+        env={**machine.environment, **elsewhere},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
