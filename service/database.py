@@ -28,6 +28,9 @@ READER_ROLE = "agent_runtime_reader"
 POOL_SIZE_MAX = 10
 POOL_TIMEOUT_S = 2.0
 POOL_RECONNECT_S = 2.0
+# Twice the server's own limit: a server that exceeds it doesn't run, or can't be
+# reached, and its kernel may still acknowledge what it is sent.
+ANSWER_TIMEOUT_S = 10.0
 SETTINGS = {
     "statement_timeout": "5s",
     "lock_timeout": "2s",
@@ -74,6 +77,18 @@ class WrongSessionError(ConfigError, psycopg.OperationalError):
 
 class PoolBusyError(PoolTimeout):
     """All connections of a pool are in use, and none became free in time."""
+
+
+class BoundedConnection(AsyncConnection[Any]):
+    """A connection that is closed when the server doesn't answer in time.
+
+    A frozen server would keep it, and the request that uses it, for as long as it is
+    frozen, though another server is the primary by then.
+    """
+
+    async def wait(self, *args: Any, **options: Any) -> Any:
+        with deadline(self, ANSWER_TIMEOUT_S):
+            return await super().wait(*args, **options)
 
 
 class CheckedPool(AsyncConnectionPool[Db]):
@@ -221,7 +236,9 @@ def connection_pool(conninfo: str) -> CheckedPool:
 
     pool = CheckedPool(
         conninfo,
-        kwargs={"autocommit": True},
+        connection_class=BoundedConnection,
+        # For each of several hosts: the first one may be frozen.
+        kwargs={"autocommit": True, "connect_timeout": CONNECT_TIMEOUT_S},
         configure=configure,
         min_size=2,
         max_size=POOL_SIZE_MAX,

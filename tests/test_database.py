@@ -10,6 +10,7 @@ import psycopg
 import pytest
 from psycopg import OperationalError
 
+from service import database
 from service.database import (
     POOL_SIZE_MAX,
     SERVER_START_S,
@@ -52,6 +53,23 @@ async def test_a_request_does_not_pay_for_every_dead_connection(
             assert row[0] >= POOL_SIZE_MAX
 
         # Without the pool's timeout passing: the first to ask is answered.
+        async with pool.connection() as db:
+            cursor = await db.execute("SELECT 1")
+            assert await cursor.fetchone() == (1,)
+
+
+async def test_a_server_that_stops_answering_is_given_up(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A frozen primary kept every connection of the pool, and requests with them."""
+    conninfo = service_conninfo(database_url, statement_timeout="0")
+    async with connection_pool(conninfo) as pool:
+        async with pool.connection() as db:
+            monkeypatch.setattr(database, "ANSWER_TIMEOUT_S", 0.1)
+            with pytest.raises(OperationalError):
+                await db.execute("SELECT pg_sleep(600)")
+        monkeypatch.undo()
+
         async with pool.connection() as db:
             cursor = await db.execute("SELECT 1")
             assert await cursor.fetchone() == (1,)

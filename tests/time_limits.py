@@ -24,6 +24,7 @@ SERVER_SETTINGS: Final = ("statement_timeout", "lock_timeout")
 # Of the modules that read them at each call.
 CONSTANTS: Final = (
     (database, "POOL_TIMEOUT_S"),
+    (database, "ANSWER_TIMEOUT_S"),
     (writer_connection, "CONNECT_TIMEOUT_S"),
     (commit_unknown, "CONNECT_TIMEOUT_S"),
     (commit_unknown, "ASK_TIMEOUT_S"),
