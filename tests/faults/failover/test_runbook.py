@@ -5,7 +5,6 @@ import shutil
 import subprocess
 from pathlib import Path
 
-import psycopg
 import pytest
 
 from tests.faults.failover.cluster import Cluster
@@ -49,25 +48,6 @@ async def roles(cluster: Cluster) -> tuple[Machine, Machine]:
     primary = await asyncio.to_thread(cluster.primary)
     assert primary is not None
     return primary, next(each for each in cluster.machines if each is not primary)
-
-
-async def commits(cluster: Cluster) -> bool:
-    """Say whether a commit returns in time."""
-
-    def commit() -> bool:
-        warnings: list[str | None] = []
-        url = cluster.url_of("postgres", "postgres")
-        try:
-            with psycopg.connect(url, autocommit=True) as database:
-                # A wait for the standbys that is cancelled ends with a warning.
-                database.add_notice_handler(lambda each: warnings.append(each.severity))
-                database.execute("SET statement_timeout = '2s'")
-                database.execute("SELECT pg_logical_emit_message(true, 'a', '')")
-        except psycopg.Error:
-            return False
-        return not warnings
-
-    return await asyncio.to_thread(commit)
 
 
 def test_the_configuration_is_valid(cluster: Cluster, tmp_path: Path) -> None:
@@ -133,41 +113,6 @@ async def test_a_machine_is_copied_again_or_replaced(cluster: Cluster) -> None:
     standby.kill()
     shutil.rmtree(standby.data)
     standby.start()
-    await until_whole(cluster)
-
-
-async def test_the_last_machine_acknowledges_only_when_it_is_told_to(
-    cluster: Cluster,
-) -> None:
-    primary, _ = await roles(cluster)
-    others = [each for each in cluster.machines if each is not primary]
-
-    for each in others:
-        each.kill()
-    assert not await commits(cluster)
-    await ctl(cluster, "edit-config --set synchronous_mode_strict=false --force")
-    await until(lambda: commits(cluster), timeout_s=WHOLE_TIMEOUT_S)
-    for each in others:
-        each.start()
-    await until_whole(cluster)
-    await asyncio.to_thread(
-        cluster.patronictl,
-        "edit-config",
-        "--set",
-        "synchronous_mode_strict=true",
-        "--force",
-    )
-
-
-async def test_etcd_is_lost_and_found(cluster: Cluster) -> None:
-    await until_whole(cluster)
-
-    cluster.etcd.kill()
-    await until(
-        lambda: asyncio.to_thread(lambda: cluster.primary() is None),
-        timeout_s=WHOLE_TIMEOUT_S,
-    )
-    cluster.etcd.start()
     await until_whole(cluster)
 
 
