@@ -69,7 +69,8 @@ async def _run(
         async with running(stage, seed=options.seed, clients=options.clients) as run:
             await _strike_on(run, options)
         _say(**_summary(run), checking=True)
-        findings = await check(run)
+        with cluster.paused():
+            findings = await check(run)
         if stage.epoch() != epoch:
             findings.add("the log got a new epoch, though nothing was lost")
         _say(**_summary(run), findings=findings.total)

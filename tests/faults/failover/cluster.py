@@ -113,6 +113,15 @@ class Cluster:
             raise AssertionError(f"patronictl {arguments}: {done.stdout}{done.stderr}")
         return done.stdout + done.stderr
 
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Let no machine take over meanwhile, as one does when all are too busy."""
+        self.patronictl("pause", "--wait")
+        try:
+            yield
+        finally:
+            self.patronictl("resume", "--wait")
+
     def log_tails(self) -> str:
         return "\n".join(
             f"{each.name}: {each.patroni.log_tail()}" for each in self.machines

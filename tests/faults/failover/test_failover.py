@@ -29,7 +29,8 @@ async def fail_over_each(stage: FailoverStage, faults: Collection[Fault]) -> Non
     async with running(stage, seed=5, pause_s=PAUSE_S) as run:
         for fault in faults:
             await fail_over(run, fault, random)
-    findings = await check(run)
+    with stage.cluster.paused():
+        findings = await check(run)
 
     assert findings == []
     assert run.recoveries.keys() == {fault.__name__ for fault in faults}
