@@ -12,6 +12,7 @@
 # make costs   compare computed costs with those of genai-prices and LiteLLM
 # make check   check format, lint, types and import contracts
 # make contract   generate the documents of the event topic, and the client, from the code
+# make monitoring   generate the Grafana dashboard and the PrometheusRule of deploy/
 # make console-checks   test the console in Chromium, and list its pages and states in docs/console.md
 # make pictures   make the pictures of docs/console.md again, in Chromium
 # make examples   record the examples of the OpenAPI document again, from real answers
@@ -21,7 +22,7 @@ VENV ?= .venv
 DATA ?= data
 bin = $(VENV)/bin
 
-.PHONY: serve test costs coverage test-fast test-phoenix faults conformance worst-inputs bench bench-check check format contract examples console-checks pictures lock clean recordings
+.PHONY: serve test costs coverage test-fast test-phoenix faults conformance worst-inputs bench bench-check check format contract monitoring examples console-checks pictures lock clean recordings
 
 serve: $(VENV)/.installed
 	$(bin)/agent-runtime serve --data-dir $(DATA) --demo --gateway-networks 127.0.0.0/8
@@ -92,6 +93,9 @@ format: $(VENV)/.installed-for-tests
 contract: $(VENV)/.installed-for-tests
 	$(bin)/python -m projections.relay.contract
 	$(bin)/python -m client.generator
+
+monitoring: $(VENV)/.installed-for-tests
+	$(bin)/python -m deploy.grafana.dashboards
 
 examples: $(VENV)/.installed-for-tests
 	RECORD_EXAMPLES=1 $(bin)/pytest --quiet tests/openapi/test_examples.py -k answers_as_described
