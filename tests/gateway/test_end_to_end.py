@@ -16,10 +16,14 @@ from projections.catalog import run_followers
 from projections.engine.progress import wait_for_position
 from service.app import create_app
 from service.gateway.serving import GatewaySettings
+from service.gateway.upstream.addresses import AddressPolicy
+from service.gateway.upstream.client import UpstreamClient
+from service.gateway.upstream.connections import open_connections
+from service.gateway.upstream.listing import list_tools
 from service.resources import Resources
 from tests.gateway.sdk_server import serving, tools
 from tests.gateway.stage import LOOPBACK
-from tests.gateway.world import World, tool
+from tests.gateway.world import World
 from tests.http_server import Server
 
 
@@ -45,8 +49,20 @@ async def ready(world: World) -> AsyncIterator[World]:
         edited = {"name": "Calculator", "url": url, "description": ""}
         reply = await world.ada.put(world.connector, edited, If_Match=f'"{version}"')
         assert reply.status == 200, reply.data
-        await world.lists(*[tool(name) for name in ("add", "fail", "count")])
+        await observe_as_served(world)
         yield world
+
+
+async def observe_as_served(world: World) -> None:
+    """Observe the server's own definitions, so that the observer finds no others.
+
+    An approval is bound to a definition: it ends when another one is observed.
+    """
+    upstream = await world.gate.upstream_to_list(world.connector_id)
+    assert upstream is not None
+    async with open_connections(AddressPolicy([LOOPBACK])) as connections:
+        listing = await list_tools(UpstreamClient(connections), upstream)
+    await world.gate.observed(world.connector_id, listing.definitions)
 
 
 @asynccontextmanager

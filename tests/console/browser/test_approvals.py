@@ -9,6 +9,7 @@ from tests.console.browser.answers import answer
 from tests.console.browser.conftest import Counts, Visit
 from tests.console.browser.service import DemoData
 from tests.console.browser.visitor import Visitor
+from tests.waiting import until_blocking
 
 pytestmark = pytest.mark.processes
 
@@ -70,6 +71,7 @@ def test_a_call_is_approved_by_keyboard_and_made_once(
 
     made = demo.call_tool("create_issue", {"title": "Approved in the console"})
     assert made["result"]["isError"] is False
+    until_blocking(lambda: approval_now(demo, approval)["state"] == "used")
     visitor.page.get_by_role("button", name="Refresh", exact=True).click()
     state_of(visitor, "used")
     visitor.page.get_by_role("link", name="the call that used it").click()
