@@ -1069,9 +1069,10 @@ class PreviewedRules(Model):
     """What replacing the rules would do; ``version`` is the current one, for If-Match.
 
     ``connectors`` has the decisions that would change, of the tools that the connector
-    was observed to have, and of one name for each pattern. ``recorded`` has what would
-    have become of the calls of the past days. Rules alone are compared: not whether a
-    definition was accepted.
+    was observed to have, or of one name for each pattern until it is observed.
+    ``recorded`` has what would become of the calls of the past days. Decisions are
+    those of calls now, definitions included: a hidden tool is denied, whatever rules
+    say, and a new one is asked about under a wildcard.
     """
 
     agent_id: UUID

@@ -1,14 +1,17 @@
 """Tools and calls of the past, for previews of rules."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from uuid import UUID
 
 from projections.gateway.queries import recorded_calls
 from service.database import Pool
 from service.event_log.log import EventLog
-from service.gateway.definitions.aggregate import ToolDefinitions
-from service.tool_rules.call_history import RECORDED_MAX, RecordedCalls
+from service.gateway.decision import decide_pinned
+from service.gateway.definitions.aggregate import Standing, ToolDefinitions
+from service.tool_rules.call_history import RECORDED_MAX, PinnedTools, RecordedCalls
+from service.tool_rules.decision import Stance
 
 
 class RecordedHistory:
@@ -18,9 +21,12 @@ class RecordedHistory:
         self._log = log
         self._pool = pool
 
-    async def tools(self, connector_id: UUID) -> Collection[str]:
+    async def tools(self, connector_id: UUID) -> PinnedTools:
         known = await self._log.load(ToolDefinitions.id_for(connector_id))
-        return known.observed if isinstance(known, ToolDefinitions) else ()
+        if not isinstance(known, ToolDefinitions):
+            return PinnedTools()
+        standings = {tool: known.standing(tool) for tool in known.observed}
+        return PinnedTools(names=[*standings], pin=partial(_pinned, standings))
 
     async def calls(
         self, agent_id: UUID, connector_ids: Collection[UUID], since: datetime
@@ -33,3 +39,15 @@ class RecordedHistory:
                 since=since,
                 limit=RECORDED_MAX + 1,
             )
+
+
+def _pinned(
+    standings: Mapping[str, Standing | None],
+    stance: Stance,
+    matching: Mapping[str, Stance],
+    tool: str,
+) -> Stance:
+    # One that isn't listed is denied, whether it is gone or was never there.
+    standing = standings.get(tool)
+    pinned, _ = decide_pinned(stance, matching, tool, standing, is_observed=True)
+    return pinned

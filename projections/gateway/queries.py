@@ -77,7 +77,7 @@ RECORDED = """
            max(at) AS last_at
       FROM (SELECT connector_id, tool, times, at,
                    CASE WHEN decision = 'admitted' THEN stance
-                        WHEN reason = 'denied' THEN 'deny'
+                        WHEN reason IN ('denied', 'definition_changed') THEN 'deny'
                         WHEN reason LIKE 'approval_%%' THEN 'ask'
                    END AS decided
               FROM read.tool_call

@@ -18,6 +18,15 @@ from service.migrate import migrate
 MAY_LOG_IN: Final = "SELECT FROM pg_roles WHERE rolname = %s AND rolcanlogin"
 
 
+def require_primary(config: Config) -> None:
+    """Require that the database of a read replica is named.
+
+    :raises ConfigError: it isn't
+    """
+    if config.read_database_url is not None and config.database_url is None:
+        raise ConfigError("--read-database-url needs the --database-url of its primary")
+
+
 @contextmanager
 def database(config: Config) -> Iterator[tuple[str, EmbeddedPostgres | None]]:
     """Yield the database's URL, starting the embedded one where none is given."""

@@ -16,7 +16,8 @@ from projections.audit.proofs.contradictions import (
     tree_of,
 )
 from service.bootstrap import TOKEN_FILE
-from service.cli.databases import database_in_use
+from service.cli.databases import database_in_use, require_primary
+from service.cli.read_replica import check_replica
 from service.cli.running import EXIT_FAILED, run_async
 from service.cli.settings import add_settings
 from service.config import Config
@@ -73,21 +74,24 @@ class Check:
 
 def add_to(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Check the data folder, database, event log, followers and keys. Changes "
-        "nothing; exits with 1 if a check fails."
+        "Check the data folder, database, read replica, event log, followers and keys. "
+        "Changes nothing; exits with 1 if a check fails."
     )
     add_settings(parser)
     parser.set_defaults(run=doctor_command)
 
 
 def doctor_command(config: Config, _options: argparse.Namespace) -> int:
+    require_primary(config)
     with database_in_use(config) as url:
         return run_async(_doctor(config, url))
 
 
 async def _doctor(config: Config, database_url: str) -> int:
     root = await outside_root_keys(config)
-    checks = await check_installation(database_url, config.data_dir, root)
+    checks = await check_installation(
+        database_url, config.data_dir, root, config.read_database_url
+    )
     for check in checks:
         if check.problem is None:
             print(f"ok    {check.name}")
@@ -97,7 +101,10 @@ async def _doctor(config: Config, database_url: str) -> int:
 
 
 async def check_installation(
-    database_url: str, data_dir: Path, root: RootKeys | None
+    database_url: str,
+    data_dir: Path,
+    root: RootKeys | None,
+    read_database_url: str | None = None,
 ) -> list[Check]:
     """Run every check; none of them changes the installation."""
     checks = [_data_folder(data_dir), _bootstrap_token(data_dir)]
@@ -112,6 +119,9 @@ async def check_installation(
         for check in on_database:
             checks += await check(pool)
         checks.append(await _keys(pool, data_dir, root))
+        if read_database_url is not None:
+            found = await check_replica(pool, service_conninfo(read_database_url))
+            checks += [Check(name, problem) for name, problem in found.items()]
     return checks
 
 

@@ -3,7 +3,7 @@
 import argparse
 import logging
 
-from service.cli.databases import database, for_service
+from service.cli.databases import database, for_service, require_primary
 from service.cli.running import run_async
 from service.cli.settings import add_settings
 from service.config import Config
@@ -27,8 +27,7 @@ def add_to(parser: argparse.ArgumentParser) -> None:
 def serve_command(config: Config, _options: argparse.Namespace) -> int:
     if config.reads_only and config.only != "api":
         raise ConfigError("--reads-only is for processes with --only api")
-    if config.read_database_url is not None and config.database_url is None:
-        raise ConfigError("--read-database-url needs the --database-url of its primary")
+    require_primary(config)
     forbid_dumps()
     if config.database_url is None:
         logger.info("starting the embedded PostgreSQL in %s", config.data_dir)

@@ -249,7 +249,7 @@ class Gate(Protocol):
     async def upstream_to_list(self, connector_id: UUID) -> Upstream | None:
         """Return the upstream of a connector, to list its tools once.
 
-        With its credential, if that is its owner's; that it is used is recorded.
+        With a secret of its owner, if it has a credential; that it is used is recorded.
 
         :raises UnavailableError: it can't be recorded now
         """

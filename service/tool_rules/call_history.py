@@ -8,6 +8,7 @@ from uuid import UUID
 
 from aiohttp import web
 
+from service.tool_rules.comparison import Pin, as_ruled
 from service.tool_rules.decision import Stance
 
 # Different tools and decisions, not calls.
@@ -25,11 +26,22 @@ class RecordedCalls:
     last_at: datetime
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PinnedTools:
+    """The tools that a connector was observed to have, and what their definitions do.
+
+    Of a connector that was never observed: no tools, and a stance stays as it is.
+    """
+
+    names: Collection[str] = ()
+    pin: Pin = as_ruled
+
+
 class CallHistory(Protocol):
     """The tools that connectors list, and the calls that agents made."""
 
-    async def tools(self, connector_id: UUID) -> Collection[str]:
-        """Return the names of the tools that a connector was observed to have."""
+    async def tools(self, connector_id: UUID) -> PinnedTools:
+        """Return the tools that a connector was observed to have."""
 
     async def calls(
         self, agent_id: UUID, connector_ids: Collection[UUID], since: datetime

@@ -5,7 +5,7 @@ pattern, and those that the caller adds. A tool that differs only where several 
 overlap is found if its name is among them.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from service.tool_rules.decision import STANCES, Stance, decide
@@ -13,6 +13,14 @@ from service.tool_rules.glob import Globs, Work
 
 Patterns = Mapping[str, str]
 """A connector's rules: the stance of each pattern."""
+
+Pin = Callable[[Stance, Mapping[str, Stance], str], Stance]
+"""What a tool's definition leaves of a stance, by the rules that match and its name."""
+
+
+def as_ruled(stance: Stance, _: Mapping[str, Stance], __: str) -> Stance:
+    """Return the stance of the rules: no definition changes it."""
+    return stance
 
 
 class ChangedDecision(NamedTuple):
@@ -22,22 +30,26 @@ class ChangedDecision(NamedTuple):
 
 
 def changed_decisions(
-    before: Patterns, after: Patterns, work: Work, tools: Iterable[str] = ()
+    before: Patterns,
+    after: Patterns,
+    work: Work,
+    tools: Iterable[str] = (),
+    pin: Pin = as_ruled,
 ) -> Iterator[ChangedDecision]:
     """Yield the tools of a granted connector that the two decide differently on.
 
     :raises TooMuchWorkError: that takes more than the remaining work
     """
     names = affected(before, after, {*tools, *examples(before, after)}, work)
-    decided_before = decisions(before, names, work)
-    decided_after = decisions(after, names, work)
+    decided_before = decisions(before, names, work, pin)
+    decided_after = decisions(after, names, work, pin)
     for name in sorted(names):
         if decided_before[name] != decided_after[name]:
             yield ChangedDecision(name, decided_before[name], decided_after[name])
 
 
 def decisions(
-    patterns: Patterns, tools: Iterable[str], work: Work
+    patterns: Patterns, tools: Iterable[str], work: Work, pin: Pin = as_ruled
 ) -> dict[str, Stance]:
     """Decide on each tool of a granted connector.
 
@@ -51,7 +63,7 @@ def decisions(
             names[number]: STANCES[patterns[names[number]]]
             for number in globs.matching(tool)
         }
-        found[tool] = decide(matching, granted=True)
+        found[tool] = pin(decide(matching, granted=True), matching, tool)
     return found
 
 

@@ -23,6 +23,7 @@ from service.tool_rules.body import BulkToolUpdate
 from service.tool_rules.call_history import (
     CALL_HISTORY,
     RECORDED_MAX,
+    PinnedTools,
     RecordedCalls,
 )
 from service.tool_rules.commands import (
@@ -89,9 +90,10 @@ class PreviewedRules(TypedDict):
     """What replacing the rules would do; ``version`` is the current one, for If-Match.
 
     ``connectors`` has the decisions that would change, of the tools that the connector
-    was observed to have, and of one name for each pattern. ``recorded`` has what would
-    have become of the calls of the past days. Rules alone are compared: not whether a
-    definition was accepted.
+    was observed to have, or of one name for each pattern until it is observed.
+    ``recorded`` has what would become of the calls of the past days. Decisions are
+    those of calls now, definitions included: a hidden tool is denied, whatever rules
+    say, and a new one is asked about under a wildcard.
     """
 
     agent_id: UUID
@@ -114,7 +116,7 @@ class Past(NamedTuple):
     """Tools by connector, and calls since a time."""
 
     since: datetime
-    tools: Mapping[str, Collection[str]]
+    tools: Mapping[str, PinnedTools]
     calls: Sequence[RecordedCalls]
 
 
@@ -139,7 +141,11 @@ async def preview_replacement(command: ReplaceToolRules, work: UnitOfWork) -> Pr
     granted = set()
     for name in {*replaced.before, *replaced.after}:
         connector = await work.find(Connector, UUID(name))
-        if connector and connector.is_granted_to(command.agent_id):
+        if (
+            connector
+            and not connector.is_retired
+            and connector.is_granted_to(command.agent_id)
+        ):
             granted.add(name)
     return Preview(replaced.version - pending, replaced, granted)
 
@@ -232,7 +238,8 @@ def _changes(preview: Preview, past: Past, work: Work) -> list[ConnectorDecision
                 before.get(connector, {}),
                 after.get(connector, {}),
                 work,
-                past.tools[connector],
+                past.tools[connector].names,
+                past.tools[connector].pin,
             )
         ]
         if tools:
@@ -249,7 +256,8 @@ def _changed_calls(preview: Preview, past: Past, work: Work) -> PreviewedCalls:
         calls = list(of_connector)
         connector = str(connector_id)
         patterns = preview.replaced.after.get(connector, {})
-        decided = decisions(patterns, {each.tool for each in calls}, work)
+        tools, pin = {each.tool for each in calls}, past.tools[connector].pin
+        decided = decisions(patterns, tools, work, pin)
         for each in calls:
             granted = connector in preview.granted
             would_be = decided[each.tool] if granted else WITHOUT_A_MATCH

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.gateway.world import ALLOW, DENY, World
+from tests.gateway.world import ALLOW, ASK, DENY, TOOLS, World, tool
 
 
 def rules(world: World, **stances: str) -> dict[str, Any]:
@@ -52,3 +52,72 @@ async def test_a_preview_looks_back_so_many_days(world: World) -> None:
         path = f"{world.agent}/tools/preview?days={days}"
         reply = await world.ada.post(path, rules(world, any=ALLOW))
         assert reply.status == status
+
+
+async def previewed(world: World, **stances: str) -> dict[str, tuple[str, str]]:
+    """Return the decisions that would change, by tool: before and after."""
+    path = f"{world.agent}/tools/preview"
+    reply = await world.ada.post(path, rules(world, **stances))
+    assert reply.status == 200, reply.data
+    return {
+        each["tool"]: (each["before"], each["after"])
+        for connector in reply.data["connectors"]
+        for each in connector["tools"]
+    }
+
+
+async def test_decisions_are_those_of_calls_with_the_definitions_of_now(
+    world: World,
+) -> None:
+    _, listing, deleting = TOOLS
+    await world.lists(
+        listing, {**deleting, "description": "other"}, tool("issues.move"), tool("zip")
+    )
+
+    # The changed tool is denied, and the one that is gone, whatever the rules say.
+    assert await previewed(world, any=ALLOW) == {
+        "issues.list": (DENY, ALLOW),
+        "issues.move": (DENY, ASK),
+        "zip": (DENY, ASK),
+    }
+    # By its exact name, a new tool is meant.
+    assert await previewed(world, issues_move=ALLOW, issues_delete=ALLOW) == {
+        "issues.move": (DENY, ALLOW)
+    }
+
+    for stances in ({"any": ALLOW}, {"issues_move": ALLOW, "issues_any": ASK}):
+        expected = await previewed(world, **stances)
+        await world.rule(**stances)
+        for name in ("issues.list", "issues.delete", "issues.move", "zip"):
+            query = f"connector_id={world.connector_id}&tool={name}"
+            explained = await world.ada.get(f"{world.agent}/tools/explain?{query}")
+            after = expected.get(name, (DENY, DENY))[1]
+            assert explained.data["stance"] == after, (name, explained.data)
+        await world.rule()
+
+
+async def test_recorded_calls_of_a_changed_tool_would_be_denied(world: World) -> None:
+    await world.rule(any=ALLOW)
+    await world.call("issues.delete")
+    creating, listing, deleting = TOOLS
+    await world.lists(creating, listing, {**deleting, "description": "other"})
+    await world.call("issues.delete")
+
+    async def recorded() -> list[tuple[str, str, int]]:
+        await world.gate.recorder.flush(all_of_them=True)
+        head = (await world.resources.log.head()).position
+        await world.ada.get("/api/mcp/calls", X_Min_Position=str(head))
+        path = f"{world.agent}/tools/preview"
+        reply = await world.ada.post(path, rules(world, any=ALLOW))
+        assert reply.data["recorded"]["calls"] == 2
+        return [
+            (each["decided"], each["would_be"], each["calls"])
+            for each in reply.data["recorded"]["examples"]
+        ]
+
+    assert await recorded() == [(ALLOW, DENY, 1)]
+    shown = (await world.ada.get(f"{world.connector}/definitions")).data["tools"]
+    (digest,) = (each["digest"] for each in shown if each["tool"] == "issues.delete")
+    accepted = {"definitions": {"issues.delete": digest}}
+    await world.ada.post(f"{world.connector}/definitions/accept", accepted)
+    assert await recorded() == [(DENY, ALLOW, 1)]

@@ -18,8 +18,8 @@ GUESSES_MAX = 20
 async def one_of_each(callers: Callers, ada: Caller, alone: Caller) -> dict[str, Any]:
     """Return refusals by status.
 
-    ``ada`` is a superuser; ``alone`` calls a process that nobody has built read
-    tables for.
+    ``ada`` is a superuser; ``alone`` calls a process that answers reads only, and that
+    nobody has built read tables for.
     """
     bob = await callers.user("bob")
     secret = {"name": "STALE", "value": "correct horse battery staple"}
@@ -47,6 +47,7 @@ async def one_of_each(callers: Callers, ada: Caller, alone: Caller) -> dict[str,
         ),
         await _throttled(callers),
         await alone.get(CONNECTORS, X_Request_Id=REQUEST_ID),
+        await alone.post(CONNECTORS, {}, X_Request_Id=REQUEST_ID),
     ]
     return {
         str(reply.status): {

@@ -43,11 +43,14 @@ def with_example() -> set[str]:
 async def alone(
     postgres: str, template: str, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[Caller]:
-    """Someone who calls a process without followers, on a database without them."""
+    """Someone who calls a process without followers, on a database without them.
+
+    It answers reads only.
+    """
     with fresh_database(postgres, template) as url:
         async with (
             open_resources(url, tmp_path_factory.mktemp("alone")) as resources,
-            TestClient(TestServer(create_app(resources))) as client,
+            TestClient(TestServer(create_app(resources, reads_only=True))) as client,
         ):
             yield await Callers(resources, client).user("alone")
 

@@ -8,12 +8,12 @@ from service.gateway.calls.aggregate import UsedSecret
 
 
 class ToolListing(LoggedAggregate):
-    """One observation of a connector's tools that sends its owner's secret."""
+    """One observation of a connector's tools that sends a secret of its owner."""
 
     class Created(LoggedAggregate.Created):
         """A connector is asked for its tools with ``secret``, opened after this event.
 
-        Emitted by observations of a connector that sends its owner's secret.
+        Emitted by observations of a connector with a credential.
         """
 
         TOPIC = "tool_listing.started"

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from uuid import UUID
 
-from service.connectors.aggregate import OF_OWNER, Connector
+from service.connectors.aggregate import Connector
 from service.event_log.unit_of_work import UnitOfWork
 from service.gateway.credentials import NamedSecret, find_secret
 from service.gateway.listings.aggregate import ToolListing
@@ -18,16 +18,15 @@ class StartListing:
 async def start_listing(
     command: StartListing, work: UnitOfWork
 ) -> tuple[Connector, NamedSecret | None] | None:
-    """Return a connector and its owner's secret, whose use is recorded.
+    """Return a connector and a secret of its owner, whose use is recorded.
 
-    None if there is no such connector. A caller's secret is never used: nobody calls.
+    None if there is no such connector. Where callers send a secret of their own, it is
+    that which the owner has for their own calls: no other user has called.
     """
     connector = await work.find(Connector, command.connector_id)
     if connector is None or connector.is_retired:
         return None
-    if not connector.credential or connector.credential["whose"] != OF_OWNER:
-        return connector, None
-    secret = await find_secret(work, connector, user_id=None)
+    secret = await find_secret(work, connector, user_id=UUID(connector.owner_id))
     if secret is not None:
         work.save(ToolListing(connector_id=id_text(connector.id), secret=secret.used))
     return connector, secret

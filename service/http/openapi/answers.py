@@ -100,6 +100,8 @@ REFUSALS: Final = {
     "X-Min-Position.",
     413: "The body is too large.",
     415: "The body has an unsupported content type, or is compressed.",
+    421: "This process answers reads only (`--reads-only`); send the request to one "
+    "that writes.",
     422: "The request is well-formed but invalid, or its Idempotency-Key was used for "
     "another request.",
     429: "Too many invalid tokens from this address, or too many calls of this "
@@ -115,6 +117,7 @@ _REFUSAL_NAMES: Final = {
     412: "PreconditionFailed",
     413: "TooLarge",
     415: "UnsupportedMediaType",
+    421: "Misdirected",
     422: "Invalid",
     429: "TooMany",
     503: "Unavailable",
@@ -154,7 +157,7 @@ def _shared(operation: Operation) -> set[int]:
     if operation.path_types:
         statuses |= {404}
     if operation.method != "GET":
-        statuses |= {403, 409}
+        statuses |= {403, 409, 421}
     if operation.min_position:
         statuses |= {409}
     if operation.idempotent_key:

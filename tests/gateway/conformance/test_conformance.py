@@ -44,6 +44,17 @@ EXCEPTIONS: Final[dict[str, set[str]]] = {
         "tools-call-sampling",
     },
 }
+# Of these, the scenarios that the suite calls failures; to the others it says that a
+# server without sessions isn't tested.
+FAILURES: Final[dict[str, set[str]]] = {
+    "2026-07-28": set(),
+    "2025-11-25": {
+        "elicitation-sep1034-defaults",
+        "elicitation-sep1330-enums",
+        "tools-call-elicitation",
+        "tools-call-sampling",
+    },
+}
 # The suite waits half a second for some answers, however busy the machine is.
 ATTEMPTS: Final = 20
 
@@ -53,6 +64,7 @@ class Compared:
     """``lost`` are scenarios and checks that pass directly, but not through."""
 
     failed_directly: set[str]
+    failed_through: set[str]
     lost: set[str]
     passed_through: int
 
@@ -72,6 +84,7 @@ async def test_what_passes_directly_passes_through_the_gateway(tmp_path: Path) -
     for revision, found in compared.items():
         print(revision, found)  # noqa: T201 # shown by make conformance
         assert of_tools(found.failed_directly) == set()
+        assert of_tools(found.failed_through) == FAILURES[revision]
         assert found.lost == EXCEPTIONS[revision]
     page = PAGE.read_text(encoding="utf-8")
     for name in set().union(*EXCEPTIONS.values()):
@@ -85,16 +98,17 @@ async def compare(direct: str, gateway: str, revision: str, folder: Path) -> Com
         for name in of_tools(failed(of_server)):
             results = folder / f"{revision} {name} directly {attempt}"
             of_server |= await run_suite(direct, revision, results, name)
-    through = passed(await run_suite(gateway, revision, folder / revision))
+    through = {**await run_suite(gateway, revision, folder / revision)}
     for attempt in range(ATTEMPTS):
-        lost = lost_of(passed(of_server) - through, revision)
+        lost = lost_of(passed(of_server) - passed(through), revision)
         for name in {each.partition(":")[0] for each in lost - EXCEPTIONS[revision]}:
             results = folder / f"{revision} {name} {attempt}"
-            through |= passed(await run_suite(gateway, revision, results, name))
+            through |= await run_suite(gateway, revision, results, name)
     return Compared(
         failed(of_server),
-        lost_of(passed(of_server) - through, revision),
-        len(through),
+        failed(through),
+        lost_of(passed(of_server) - passed(through), revision),
+        len(passed(through)),
     )
 
 
