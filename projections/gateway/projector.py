@@ -112,6 +112,8 @@ def _calls(recorded: RecordedEvent) -> Iterator[CallRow]:
                 decision="refused",
                 reason=event.reason,
                 times=event.times,
+                session_id=event.session_id,
+                trace_id=event.trace_id,
             )
 
 

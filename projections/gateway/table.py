@@ -154,7 +154,13 @@ async def insert_calls(db: Db, rows: Sequence[CallRow]) -> None:
             count
             for row in rows
             if row.session_id is not None
-            for count in _counts(row.agent_id, row.session_id, row.trace_id, calls=1)
+            for count in _counts(
+                row.agent_id,
+                row.session_id,
+                row.trace_id,
+                calls=row.times,
+                errors=row.times if row.decision == "refused" else 0,
+            )
         ],
     )
 

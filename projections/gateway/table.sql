@@ -43,9 +43,9 @@ CREATE TABLE tool_call_count (
     PRIMARY KEY (agent_id, session_id, trace_id)
 );
 COMMENT ON TABLE tool_call_count IS
-    'Admitted calls that name a session: a row for each of its traces, and one for all.';
+    'Calls that name a session, also refused ones: a row for each of its traces, and one for all.';
 COMMENT ON COLUMN tool_call_count.trace_id IS 'Empty in the row for the whole session.';
-COMMENT ON COLUMN tool_call_count.errors IS 'Of calls that ended, neither ok nor cancelled.';
+COMMENT ON COLUMN tool_call_count.errors IS 'Refused calls, and those that ended neither ok nor cancelled.';
 
 -- One row for each time that a person was asked.
 CREATE TABLE approval (

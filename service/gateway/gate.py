@@ -215,13 +215,19 @@ class Gate(Protocol):
         """Record that the protocol side refused a call, before asking to admit it."""
 
     async def refused_unlisted(
-        self, caller: Caller, connector_id: UUID | None, name: object
+        self,
+        caller: Caller,
+        connector_id: UUID | None,
+        name: object,
+        *,
+        session_id: str | None = None,
+        trace_id: str | None = None,
     ) -> None:
         """Record a call of a name that the caller's list doesn't have.
 
         With tool and reason if the name is that of a tool that is denied or hidden;
         any other name isn't recorded, as it could be anything. ``connector_id`` None:
-        the name is an alias.
+        the name is an alias. Session and trace are those of a :class:`Call`.
         """
 
     async def finished(

@@ -24,10 +24,22 @@ class CallRefusals:
         """Record the refusal of a listed tool."""
         # A name that the upstream doesn't list could hold anything.
         is_known = reason is not RefusalReason.UNKNOWN_TOOL and self._is_listed(call)
-        self._record(caller, call.connector_id, call.tool if is_known else None, reason)
+        self._record(
+            caller,
+            call.connector_id,
+            call.tool if is_known else None,
+            reason,
+            call.session_id,
+            call.trace_id,
+        )
 
     async def refused_unlisted(
-        self, caller: Caller, connector_id: UUID | None, name: object
+        self,
+        caller: Caller,
+        connector_id: UUID | None,
+        name: object,
+        session_id: str | None,
+        trace_id: str | None,
     ) -> None:
         """Record a call of a name that the caller's list doesn't have."""
         latest = LatestFacts(self._log)
@@ -45,7 +57,7 @@ class CallRefusals:
                     connector_id, tool = each, known
                     reason = decision.refusal or reason
                     break
-        self._record(caller, connector_id, tool, reason)
+        self._record(caller, connector_id, tool, reason, session_id, trace_id)
 
     def _is_listed(self, call: Call) -> bool:
         known = self._log.cache.get(ToolDefinitions.id_for(call.connector_id))
@@ -57,6 +69,8 @@ class CallRefusals:
         connector_id: UUID | None,
         tool: str | None,
         reason: RefusalReason,
+        session_id: str | None,
+        trace_id: str | None,
     ) -> None:
         count_of(reason.value).inc()
         self._recorder.refused(
@@ -67,5 +81,7 @@ class CallRefusals:
                 connector_id=connector_id,
                 tool=tool,
                 reason=reason,
+                session_id=session_id,
+                trace_id=trace_id,
             )
         )

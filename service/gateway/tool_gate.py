@@ -182,9 +182,17 @@ class ToolGate:
         self._refusals.refused(caller, call, reason)
 
     async def refused_unlisted(
-        self, caller: Caller, connector_id: UUID | None, name: object
+        self,
+        caller: Caller,
+        connector_id: UUID | None,
+        name: object,
+        *,
+        session_id: str | None = None,
+        trace_id: str | None = None,
     ) -> None:
-        await self._refusals.refused_unlisted(caller, connector_id, name)
+        await self._refusals.refused_unlisted(
+            caller, connector_id, name, session_id, trace_id
+        )
 
     async def finished(
         self,

@@ -139,7 +139,13 @@ class FakeGate:
         self.refusals.append(reason)
 
     async def refused_unlisted(
-        self, caller: Caller, connector_id: UUID | None, name: object
+        self,
+        caller: Caller,
+        connector_id: UUID | None,
+        name: object,
+        *,
+        session_id: str | None = None,
+        trace_id: str | None = None,
     ) -> None:
         self.refusals.append(RefusalReason.UNKNOWN_TOOL)
 

@@ -94,6 +94,10 @@ async def test_calls_count_in_the_turn_that_they_name(
     await world.call("issues.list", session_id="chat-1", trace_id=traces[1])
     left = await world.call("issues.list", session_id="chat-1", trace_id=traces[1])
     await world.finish(left, Outcome.CANCELLED)
+    turn_of: dict[str, Any] = {"session_id": "chat-1", "trace_id": traces[1]}
+    for _ in range(2):
+        await world.call("issues.other", **turn_of)
+    await world.gate.refused_unlisted(await world.caller(), None, "x", **turn_of)
 
     assert await listed(world, world.ada)
     sessions = (await recorder.list(by=world.ada)).data["sessions"]
@@ -101,9 +105,12 @@ async def test_calls_count_in_the_turn_that_they_name(
 
     shown = {each["session_id"]: figures(each) for each in sessions}
     # Another agent's session is not the caller's to count in.
-    assert shown == {"chat-1": (7, 1), "chat-2": (0, 0)}
-    assert figures(session) == (7, 1)
-    assert [figures(each) for each in session["turns"]] == [(3, 1), (2, 0)]
+    assert shown == {"chat-1": (10, 4), "chat-2": (0, 0)}
+    assert figures(session) == (10, 4)
+    assert [figures(each) for each in session["turns"]] == [(3, 1), (5, 3)]
+    query = f"?decision=refused&session_id=chat-1&trace_id={traces[1]}"
+    refused = (await listed(world, world.ada, query=query))["calls"]
+    assert sum(each["times"] for each in refused) == 3
 
 
 async def test_changed_definitions_are_differences_of_decisions(

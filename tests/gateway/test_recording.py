@@ -2,6 +2,7 @@
 
 import time
 
+from service.gateway.calls.recorder import REFUSED_TURNS_MAX
 from service.gateway.gate import Admitted, Outcome
 from tests.callers import Callers
 from tests.gateway.world import ALLOW, DENY, World, refusal
@@ -67,6 +68,21 @@ async def test_a_flood_of_refusals_is_few_events(world: World) -> None:
     # One of each kind in a second, the first at once, and what was left at the end.
     seconds = time.monotonic() - began
     assert len(events) <= 2 * (seconds + 2)
+
+
+async def test_a_flood_that_names_other_turns_is_folded_too(world: World) -> None:
+    await world.rule(issues_delete=DENY)
+    began = time.monotonic()
+    for number in range(3 * REFUSED_TURNS_MAX):
+        await world.call("issues.delete", session_id="s", trace_id=f"{number:032x}")
+
+    events = [each.event for each in await world.recorded("tool_call.refused")]
+
+    assert sum(event.times for event in events) == 3 * REFUSED_TURNS_MAX
+    assert {event.session_id for event in events} <= {"s", None}
+    seconds = time.monotonic() - began
+    named = [event for event in events if event.session_id]
+    assert REFUSED_TURNS_MAX <= len(named) <= REFUSED_TURNS_MAX * (seconds + 1)
 
 
 async def test_batched_calls_share_events(world: World) -> None:

@@ -152,6 +152,18 @@ class TokenIssuedV1:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCallRefusedV1:
+    """Calls were refused: ``times`` since the last event about such calls."""
+
+    agent_id: str
+    user_id: str | None
+    connector_id: str | None
+    tool: str | None
+    reason: str
+    times: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UserCreatedV1:
     """A user was created; the name is theirs permanently."""
 
@@ -774,7 +786,7 @@ class ToolCallBatchedV1:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToolCallRefusedV1:
+class ToolCallRefusedV2:
     """Calls were refused: ``times`` since the last event about such calls."""
 
     agent_id: str
@@ -783,6 +795,8 @@ class ToolCallRefusedV1:
     tool: str | None
     reason: str
     times: int
+    session_id: str | None
+    trace_id: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -904,6 +918,7 @@ EVENT_TYPES: Final[Mapping[str, type[Any]]] = {
     "session.turn_recorded.v1": SessionTurnRecordedV1,
     "session.turn_recorded.v2": SessionTurnRecordedV2,
     "token.issued.v1": TokenIssuedV1,
+    "tool_call.refused.v1": ToolCallRefusedV1,
     "user.created.v1": UserCreatedV1,
     "agent.registered.v1": AgentRegisteredV1,
     "agent.edited.v1": AgentEditedV1,
@@ -969,7 +984,7 @@ EVENT_TYPES: Final[Mapping[str, type[Any]]] = {
     "tool_call.finished.v1": ToolCallFinishedV1,
     "tool_call.continued.v1": ToolCallContinuedV1,
     "tool_call.batched.v1": ToolCallBatchedV1,
-    "tool_call.refused.v1": ToolCallRefusedV1,
+    "tool_call.refused.v2": ToolCallRefusedV2,
     "tool_definitions.created.v1": ToolDefinitionsCreatedV1,
     "tool_definitions.observed.v1": ToolDefinitionsObservedV1,
     "tool_definitions.accepted.v1": ToolDefinitionsAcceptedV1,

@@ -4,6 +4,7 @@ No event has arguments, results, credentials or an upstream's words. Of the argu
 there is a digest, keyed so that short ones can't be guessed.
 """
 
+from typing import Any
 from uuid import UUID
 
 from eventsourcing.domain import event
@@ -245,13 +246,15 @@ class ToolCallRefusal(LoggedAggregate):
         ``reason`` is ``unknown_tool``, ``connector_not_granted``, ``denied``,
         ``definition_changed``, ``approval_refused``, ``approval_expired``,
         ``approval_withdrawn``, ``too_many_approvals``, ``credential_missing``,
-        ``too_many_calls`` or ``circuit_open``.
+        ``too_many_calls`` or ``circuit_open``. ``session_id`` and ``trace_id`` are null
+        where the call names none, and in a flood of calls that name too many.
 
         Emitted by ``tools/call`` at ``/mcp/agents/{agent_id}``, at most once a second
-        for an agent, connector, tool and reason.
+        for an agent, connector, tool, reason and turn of a session.
         """
 
         TOPIC = "tool_call.refused"
+        class_version = 2
         agent_id: Published[Id]
         token_id: str
         user_id: Published[Id | None]
@@ -259,6 +262,12 @@ class ToolCallRefusal(LoggedAggregate):
         tool: Published[str | None]
         reason: Published[str]
         times: Published[int]
+        session_id: Published[str | None]
+        trace_id: Published[str | None]
+
+        @staticmethod
+        def upcast_v1_v2(state: dict[str, Any]) -> None:
+            state["session_id"] = state["trace_id"] = None
 
         def sentence(self, named: Named) -> str:
             tool = repr(self.tool) if self.tool else "an unknown tool"
@@ -282,5 +291,7 @@ class ToolCallRefusal(LoggedAggregate):
         tool: str | None,
         reason: str,
         times: int,
+        session_id: str | None,
+        trace_id: str | None,
     ) -> None:
         self.agent_id = agent_id

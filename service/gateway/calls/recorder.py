@@ -4,9 +4,10 @@ import asyncio
 import contextlib
 import logging
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Final
@@ -34,6 +35,8 @@ WAITING_MAX: Final = 10_000
 # Of one command: well below what one batch of the log holds.
 EVENTS_MAX: Final = 200
 REFUSALS_MAX: Final = 10_000
+# Of one agent within a second, so that a flood that names other turns is still folded.
+REFUSED_TURNS_MAX: Final = 20
 SYSTEM: Final = {"actor": "system"}
 GATEWAY_BUSY: Final = "too many tool calls wait for being recorded; try again later"
 
@@ -50,6 +53,12 @@ class RefusedCalls:
     connector_id: UUID | None
     tool: str | None
     reason: RefusalReason
+    session_id: str | None = None
+    trace_id: str | None = None
+
+    @property
+    def names_a_turn(self) -> bool:
+        return self.session_id is not None or self.trace_id is not None
 
 
 @dataclass(slots=True)
@@ -89,6 +98,8 @@ class CallRecorder:
         self._closed: list[tuple[UUID, _OfAgent]] = []
         self._batched = 0
         self._refused: dict[RefusedCalls, _Folded] = {}
+        # By agent: how many of these name a turn.
+        self._of_turns: Counter[UUID] = Counter()
 
     def refuse_if_full(self) -> None:
         """Refuse to admit more calls than can be recorded.
@@ -117,12 +128,19 @@ class CallRecorder:
 
     def refused(self, calls: RefusedCalls) -> None:
         """Record a refusal: the first at once, equal ones together a second later."""
+        if (
+            calls.names_a_turn
+            and calls not in self._refused
+            and self._of_turns[calls.agent_id] >= REFUSED_TURNS_MAX
+        ):
+            calls = replace(calls, session_id=None, trace_id=None)
         folded = self._refused.get(calls)
         if folded is None:
             if len(self._refused) >= REFUSALS_MAX:
                 UNRECORDED.inc()
                 return
             folded = self._refused[calls] = _Folded()
+            self._of_turns[calls.agent_id] += calls.names_a_turn
         folded.times += 1
 
     async def flush(self, *, all_of_them: bool = False) -> None:
@@ -163,6 +181,9 @@ class CallRecorder:
                 folded.times, folded.since = 0, now
             else:
                 del self._refused[calls]
+                self._of_turns[calls.agent_id] -= calls.names_a_turn
+                if not self._of_turns[calls.agent_id]:
+                    del self._of_turns[calls.agent_id]
         while due:
             taken, due = due[:EVENTS_MAX], due[EVENTS_MAX:]
             if not await self._append(partial(_save_refusals, taken)):
@@ -254,4 +275,6 @@ def _refusal(calls: RefusedCalls, times: int) -> ToolCallRefusal:
         tool=calls.tool,
         reason=calls.reason.value,
         times=times,
+        session_id=calls.session_id,
+        trace_id=calls.trace_id,
     )

@@ -128,7 +128,11 @@ class AgentServer:
         with self._traced(incoming, str(name) if tool else None, context) as trace:
             if tool is None:
                 await self._gate.refused_unlisted(
-                    incoming.caller, incoming.connector_id, name
+                    incoming.caller,
+                    incoming.connector_id,
+                    name,
+                    session_id=context.session_id,
+                    trace_id=context.trace_id,
                 )
                 raise RpcError(INVALID_PARAMS, UNKNOWN_TOOL)
             result = await self._calls.answer(
