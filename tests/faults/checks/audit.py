@@ -10,7 +10,10 @@ def check_audit(url: str, data: Path, folder: Path, findings: Findings) -> None:
     """Export the log and hold it against every checkpoint that was ever signed."""
     export, checkpoints = folder / "export.jsonl", data / "checkpoints"
     where = ("--database-url", url, "--data-dir", str(data))
-    agent_runtime("audit", "events", "--output", str(export), *where)
+    exported = agent_runtime("audit", "events", "--output", str(export), *where)
+    if exported.returncode:
+        findings.add(f"audit events: {(exported.stdout + exported.stderr)[-400:]}")
+        return
     verdict = agent_runtime(
         *("audit", "verify", str(export)),
         *(

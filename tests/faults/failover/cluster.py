@@ -73,7 +73,7 @@ class Cluster:
         hosts = ",".join(f"{HOST}:{each.postgres.port}" for each in self.machines)
         return (
             f"postgresql://{user}:{PASSWORD}@{hosts}/{database}"
-            "?target_session_attrs=read-write&connect_timeout=5"
+            "?target_session_attrs=primary&connect_timeout=5"
         )
 
     def machine(self, name: str) -> Machine:
