@@ -1,10 +1,14 @@
-"""No argument, result or credential of a call in any file of the service.
+"""No argument, result or credential of a call in any file, span or message to Kafka.
 
-A real process, calls of every outcome, and every byte that is left of them.
+A real process and a real broker, calls of every outcome, and every byte that is left of
+them.
 """
 
+import asyncio
 import json
 import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +25,10 @@ from tests.gateway.served import (
     new_session,
     new_setting,
 )
+from tests.gateway.test_traces import receiver
 from tests.harness.service import running, serving
+from tests.kafka.fixtures import new_topic
+from tests.kafka.reading import read_all
 from tests.secrets.test_leaks import (
     encodings,
     files_in,
@@ -40,62 +47,119 @@ OUTCOMES = {
     "broken": "upstream_error",
     "huge": "too_large",
     "nonsense": "upstream_error",
+    "breaking_off": "upstream_error",
+    # After a minute.
+    "silent": "timeout",
 }
 ASKED, DENIED = "asked", "denied"
 ANSWER_BYTES_MAX = 8 * 2**20
 
 
-@pytest.mark.slow
-@pytest.mark.processes
-async def test_arguments_results_and_credentials_are_in_no_file(tmp_path: Path) -> None:
-    mark, planted = new_mark(), new_mark()
-    data_dir, log = tmp_path / "data", tmp_path / "log"
-    options = ("--data-dir", str(data_dir), "--log-level", "debug", *GATEWAY_OPTIONS)
-    credentials = set()
+@dataclass
+class MarkedUpstream:
+    """Answers with the mark, as the tool's name says."""
 
-    async def answer(request: web.Request, body: dict[str, Any]) -> web.StreamResponse:
-        credentials.add(request.headers.get("Authorization"))
-        text = [{"type": "text", "text": f"{mark} a result {mark}"}]
+    mark: str
+    credentials: set[str | None] = field(default_factory=set)
+
+    async def answer(
+        self, request: web.Request, body: dict[str, Any]
+    ) -> web.StreamResponse:
+        self.credentials.add(request.headers.get("Authorization"))
+        text = [{"type": "text", "text": f"{self.mark} a result {self.mark}"}]
+        params = {"level": "error", "data": f"{self.mark} a message"}
+        message = {
+            "jsonrpc": "2.0",
+            "method": "notifications/message",
+            "params": params,
+        }
+        result = {"jsonrpc": "2.0", "id": body["id"], "result": {"content": text}}
         match body["params"]["name"]:
             case "refusing":
                 return answered(body, {"content": text, "isError": True})
             case "streaming":
-                return await streamed(request, body, f"{mark} a message", text)
+                return await streamed(request, message, result)
+            case "breaking_off":
+                response = await streamed(request, message)
+                await response.write(
+                    f"data: {self.mark} the beginning of {self.mark}".encode()
+                )
+                assert request.transport is not None
+                request.transport.abort()
+                return response
+            case "silent":
+                await streamed(request, message)
+                await asyncio.Event().wait()
             case "broken":
-                return web.Response(status=500, text=f"{mark} a trace {mark}")
+                return web.Response(status=500, text=f"{self.mark} a trace {self.mark}")
             case "nonsense":
-                return web.Response(text=f"{mark} {{ {mark}", content_type="text/plain")
+                return web.Response(
+                    text=f"{self.mark} {{ {self.mark}", content_type="text/plain"
+                )
             case "huge":
-                text[0]["text"] += f" {mark}" * (ANSWER_BYTES_MAX // len(mark))
+                text[0]["text"] += f" {self.mark}" * (
+                    ANSWER_BYTES_MAX // len(self.mark)
+                )
         return answered(body, {"content": text})
 
-    tools = (*OUTCOMES, ASKED, DENIED)
-    with running(serving(*options, log=log)) as service:
-        async with new_session() as http, plain_upstream(answer, tools=tools) as server:
-            admin = Api(http, service.url, service.admin_token)
-            setting = await new_setting(admin, server.url, *tools)
-            value = f"{mark} a credential {secrets.token_hex(4)} {mark}"
-            await admin.do("POST", "/api/secrets", {"name": "TOKEN", "value": value})
-            attached = {"whose": "owner", "secret_name": "TOKEN"}
-            path = f"{setting.connector_path}/credential"
-            await admin.do("PUT", path, attached)
-            await setting.rule(any="allow", asked="ask", denied="deny")
-            await call_all(setting, f"{mark} an argument {mark}")
-            await until(lambda: all_recorded(admin), timeout_s=300)
-            # Something of the same kind that is meant to be found.
-            for name in encodings(planted):
-                plant(data_dir, in_encoding(f"x {planted} x", name))
-            headers = {"X-Request-Id": planted}
-            async with http.get(f"{service.url}/metrics", headers=headers) as response:
-                metrics = await response.read()
-            dump = pg_dump(data_dir)
 
-    assert any(each and mark in each for each in credentials)
+@pytest.mark.slow
+@pytest.mark.processes
+@pytest.mark.kafka
+@pytest.mark.timeout(3600)
+async def test_arguments_results_and_credentials_are_nowhere(
+    tmp_path: Path, bootstrap: str
+) -> None:
+    mark, planted = new_mark(), new_mark()
+    data_dir, log = tmp_path / "data", tmp_path / "log"
+    topic = (await new_topic(bootstrap)).topic
+    options = ["--data-dir", str(data_dir), "--log-level", "debug", *GATEWAY_OPTIONS]
+    options += ["--kafka", bootstrap, "--kafka-topic", topic]
+    options += ["--kafka-replication", "1"]
+    upstream = MarkedUpstream(mark)
+    tools = (*OUTCOMES, ASKED, DENIED)
+    async with receiver() as exported:
+        options += ["--gateway-otlp-endpoint", exported.url]
+        with running(serving(*options, log=log)) as service:
+            async with (
+                new_session() as http,
+                plain_upstream(upstream.answer, tools=tools) as server,
+            ):
+                admin = Api(http, service.url, service.admin_token)
+                setting = await new_setting(admin, server.url, *tools)
+                value = f"{mark} a credential {secrets.token_hex(4)} {mark}"
+                secret = {"name": "TOKEN", "value": value}
+                await admin.do("POST", "/api/secrets", secret)
+                attached = {"whose": "owner", "secret_name": "TOKEN"}
+                path = f"{setting.connector_path}/credential"
+                await admin.do("PUT", path, attached)
+                await setting.rule(any="allow", asked="ask", denied="deny")
+                await call_all(setting, f"{mark} an argument {mark}")
+                await until(lambda: all_recorded(admin), timeout_s=300)
+                # Something of the same kind that is meant to be found.
+                for name in encodings(planted):
+                    plant(data_dir, in_encoding(f"x {planted} x", name))
+                session = {"baggage": f"session.id={planted}"}
+                call = {"name": "fine", "arguments": {}, "_meta": session}
+                assert is_answered(await setting.agent.ask("tools/call", call))
+                await until(lambda: is_exported(exported.bodies, planted))
+                described = {"name": "Upstream", "url": server.url}
+                described["description"] = planted
+                last = await admin.do("PUT", setting.connector_path, described)
+                records = await published(bootstrap, topic, last.position)
+                headers = {"X-Request-Id": planted}
+                async with http.get(f"{service.url}/metrics", headers=headers) as read:
+                    metrics = await read.read()
+                dump = pg_dump(data_dir)
+
+    assert any(each and mark in each for each in upstream.credentials)
     places = {
         "dump of the database": [dump],
         "data folder, with the write-ahead log": list(files_in(data_dir)),
         "logs": [log.read_bytes()],
         "metrics": [metrics],
+        "spans": exported.bodies,
+        "topic": records,
     }
     assert b"gateway" in metrics
     assert found(mark, places) == set()
@@ -106,20 +170,37 @@ async def test_arguments_results_and_credentials_are_in_no_file(tmp_path: Path) 
             for name in encodings(planted)
         ),
         ("logs", "as it is"),
+        ("spans", "as it is"),
+        ("topic", "as it is"),
     }
+    # The calls themselves are there, those with a harmed answer too.
+    for name in OUTCOMES:
+        assert is_exported(exported.bodies, f"tools/call {name}"), name
+        assert any(f'"{name}"'.encode() in each for each in records), name
 
 
-async def streamed(
-    request: web.Request, body: dict[str, Any], message: str, content: Any
-) -> web.StreamResponse:
-    """Report something, and then answer, in a stream of events."""
+def is_exported(bodies: Sequence[bytes], words: str) -> bool:
+    return any(words.encode() in each for each in bodies)
+
+
+async def published(bootstrap: str, topic: str, position: int) -> list[bytes]:
+    """Return every byte of the topic, once it has this position."""
+    while True:
+        records = await asyncio.to_thread(read_all, bootstrap, topic)
+        if any(each.position >= position for each in records):
+            return [
+                piece
+                for each in records
+                for piece in (each.key, each.value or b"", *each.headers.values())
+            ]
+        await asyncio.sleep(0.2)
+
+
+async def streamed(request: web.Request, *messages: Any) -> web.StreamResponse:
+    """Send messages in a stream of events, which stays open."""
     response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
     await response.prepare(request)
-    params = {"level": "error", "data": message}
-    for each in (
-        {"jsonrpc": "2.0", "method": "notifications/message", "params": params},
-        {"jsonrpc": "2.0", "id": body["id"], "result": {"content": content}},
-    ):
+    for each in messages:
         await response.write(b"data: " + json.dumps(each).encode() + b"\n\n")
     return response
 
@@ -129,8 +210,10 @@ async def call_all(setting: Setting, argument: str) -> None:
     for mode in ("strict", "batched"):
         path = f"{setting.connector_path}/gateway"
         await setting.manager.do("PUT", path, {"slug": "upstream", "record_mode": mode})
-        for name, outcome in OUTCOMES.items():
-            answer = await setting.agent.call(name, arguments)
+        answers = await asyncio.gather(
+            *(setting.agent.call(name, arguments) for name in OUTCOMES)
+        )
+        for answer, outcome in zip(answers, OUTCOMES.values(), strict=True):
             assert is_answered(answer) == (outcome == "ok"), answer
         assert is_refused(await setting.agent.call(DENIED, arguments))
         assert is_refused(await setting.agent.call(argument[:60], arguments))
