@@ -1,12 +1,13 @@
 """Remember which aggregates don't exist, for the commands of one request."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from contextlib import AbstractAsyncContextManager
 from uuid import UUID
 
 from service.aggregate import LoggedAggregate
 from service.event_log.append import Append, Appended
 from service.event_log.history import History
+from service.event_log.pending import NO_BASES, PendingCommand, PendingCommands
 from service.event_log.protocol import CommandLog
 
 
@@ -21,6 +22,10 @@ class RememberedAbsences:
         self.mapper = log.mapper
         self.absent = absent or set()
         self._log = log
+
+    @property
+    def pending(self) -> PendingCommands:
+        return self._log.pending
 
     @property
     def history(self) -> History:
@@ -42,10 +47,11 @@ class RememberedAbsences:
     async def confirm(self) -> None:
         await self._log.confirm()
 
-    async def append(self, append: Append) -> Appended:
-        appended = await self._log.append(append)
+    def submit(
+        self, append: Append, bases: Mapping[UUID, PendingCommand] = NO_BASES
+    ) -> Awaitable[Appended]:
         self.absent.difference_update(each.id for each in append.aggregates)
-        return appended
+        return self._log.submit(append, bases)
 
     def lock(self, aggregate_id: UUID) -> AbstractAsyncContextManager[None]:
         return self._log.lock(aggregate_id)

@@ -1,6 +1,6 @@
 """Commands of one commit: to arguments of ``events.append``, and from its result."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -29,10 +29,13 @@ APPEND = """
            %b::int[], %b::uuid[], %b::bigint[], %b::text[], %b::bytea[],
            %b::uuid[], %b::text[],
            %b::int[], %b::bytea[], %b::bytea[], %b::bytea[],
-           %b::int[], %b::uuid[], %b::uuid[], %b::bytea[])
+           %b::int[], %b::uuid[], %b::uuid[], %b::bytea[],
+           %b::int[], %b::int[])
 """
 
 MICROSECOND = timedelta(microseconds=1)
+NO_BASE: Mapping[UUID, int] = {}
+NO_BASES: Mapping[int, Mapping[UUID, int]] = {}
 
 Outcome = Appended | VersionConflictError | AlreadyAnsweredError
 
@@ -53,16 +56,30 @@ class BatchResult:
     lock_wait_s: float = 0.0
 
 
-def arguments(epoch: UUID, batch: Sequence[Append]) -> list[Any]:
-    """Return the arguments of ``events.append`` for commands decided in an epoch."""
+def arguments(
+    epoch: UUID,
+    batch: Sequence[Append],
+    bases: Mapping[int, Mapping[UUID, int]] = NO_BASES,
+) -> list[Any]:
+    """Return the arguments of ``events.append`` for commands decided in an epoch.
+
+    ``bases`` are, by a command's number from 1, the numbers of those before it in the
+    batch whose writes it has read, by the aggregate.
+    """
     # Commands of one batch read the same callers, tokens and connectors.
     reads: dict[tuple[UUID, int], int] = {}
     readers: tuple[list[int], list[int]] = ([], [])
     events: tuple[list[Any], ...] = ([], [], [], [], [])
     receipts: tuple[list[Any], ...] = ([], [], [], [])
     sealed: tuple[list[Any], ...] = ([], [], [], [])
+    rests: tuple[list[int], list[int]] = ([], [])
     for number, command in enumerate(batch, start=1):
+        own_bases = bases.get(number, NO_BASE)
         for read in command.reads.items():
+            if own_bases and read[0] in own_bases:
+                rests[0].append(number)
+                rests[1].append(own_bases[read[0]])
+                continue
             readers[0].append(number)
             readers[1].append(reads.setdefault(read, len(reads) + 1))
         for event in command.events:
@@ -99,6 +116,7 @@ def arguments(epoch: UUID, batch: Sequence[Append]) -> list[Any]:
         uuids(sealed[1]),
         uuids(sealed[2]),
         byteas(sealed[3]),
+        *map(ints, rests),
     ]
 
 

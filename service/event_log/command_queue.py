@@ -3,59 +3,48 @@
 import asyncio
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+from uuid import UUID
 
-from service.event_log.append import (
-    Append,
-    Appended,
-    OverloadedError,
-    VersionConflictError,
+from service.event_log.append import Append, OverloadedError
+from service.event_log.pending import (
+    BATCH_COMMANDS_MAX,
+    NO_BASES,
+    BaseFailedError,
+    PendingCommand,
+    PendingCommands,
 )
 
-BATCH_COMMANDS_MAX = 256
 BATCH_BYTES_MAX = 4 * 1024 * 1024
 QUEUE_COMMANDS_MAX = 4096
 QUEUE_BYTES_MAX = 64 * 1024 * 1024
 RETRY_LATER = {"Retry-After": "1"}
 
 
-@dataclass(slots=True, eq=False)
-class QueuedCommand:
-    """A command, and the future of its handler.
+class CommandQueue:
+    """A FIFO queue, bounded in number, bytes and time.
 
-    ``batch_max`` is how many commands may share its commit, itself included: it is
-    halved when a commit fails and any of them can be the reason.
+    Commands come after those that they rest on, and never without them: when one
+    fails, all that rest on it do.
     """
 
-    append: Append
-    done: asyncio.Future[Appended]
-    size: int
-    since: float = field(default_factory=time.monotonic)
-    batch_max: int = BATCH_COMMANDS_MAX
-    submissions: int = 0
-    failed: bool = False
-
-    def fail(self, error: Exception) -> None:
-        self.failed = True
-        if not self.done.done():
-            self.done.set_exception(error)
-
-
-class CommandQueue:
-    """A FIFO queue, bounded in number, bytes and time."""
-
     def __init__(self) -> None:
-        self._waiting: deque[QueuedCommand] = deque()
+        self.pending = PendingCommands()
+        self._waiting: deque[PendingCommand] = deque()
         self._bytes = 0
         self._arrival = asyncio.Event()
 
     def __len__(self) -> int:
         return len(self._waiting)
 
-    def put(self, append: Append) -> QueuedCommand:
-        """Add a command at the end.
+    def put(
+        self, append: Append, bases: Mapping[UUID, PendingCommand] = NO_BASES
+    ) -> PendingCommand:
+        """Add a command, which rests on pending ones, at the end.
+
+        One that has lost already comes back with its outcome, or gets that of the
+        pending command that has its idempotency key.
 
         :raises OverloadedError: when too many wait, or too large ones
         """
@@ -64,18 +53,30 @@ class CommandQueue:
             self._waiting and self._bytes + size > QUEUE_BYTES_MAX
         ):
             raise OverloadedError("too many commands are waiting", headers=RETRY_LATER)
-        waiting = QueuedCommand(
-            append, asyncio.get_running_loop().create_future(), size
-        )
-        self._waiting.append(waiting)
+        pending = self.pending
+        command = PendingCommand(append, size, pending, bases)
+        if bases and command.has_failed_base:
+            command.end(BaseFailedError())
+            return command
+        overtaken = pending.overtaken(append)
+        if overtaken is not None:
+            command.end(overtaken)
+            return command
+        if append.receipt is not None:
+            first = pending.first_with(append.receipt.key)
+            if first is not None:
+                first.repeated_by(command)
+                return command
+        pending.add(command)
+        self._waiting.append(command)
         self._bytes += size
         self._arrival.set()
-        return waiting
+        return command
 
-    def put_back(self, batch: Sequence[QueuedCommand]) -> None:
+    def put_back(self, batch: Sequence[PendingCommand]) -> None:
         """Return commands to the front, in their order."""
         self._waiting.extendleft(reversed(batch))
-        self._bytes += sum(waiting.size for waiting in batch)
+        self._bytes += sum(command.size for command in batch)
 
     def wake(self) -> None:
         self._arrival.set()
@@ -86,79 +87,60 @@ class CommandQueue:
         if not self._waiting:
             await self._arrival.wait()
 
-    def take(self) -> tuple[list[QueuedCommand], list[QueuedCommand]]:
-        """Choose the commands of one commit, and those that have to wait for it.
-
-        A command that touches what an earlier one writes waits, for its version
-        check would be blind to a neighbour's insert. It stays at the front of the
-        queue.
-        """
-        batch: list[QueuedCommand] = []
-        later: list[QueuedCommand] = []
+    def take(self) -> list[PendingCommand]:
+        """Choose the commands of one commit, in their order."""
+        batch: list[PendingCommand] = []
         written: set[Any] = set()
-        keys: set[bytes] = set()
         size = 0
         batch_max = BATCH_COMMANDS_MAX
-        while self._waiting and len(batch) + len(later) < BATCH_COMMANDS_MAX:
-            waiting = self._waiting[0]
-            if waiting.failed:
+        while self._waiting and len(batch) < BATCH_COMMANDS_MAX:
+            command = self._waiting[0]
+            if command.outcome is not None:
                 self._pop()
                 continue
-            batch_max = min(batch_max, waiting.batch_max)
+            append = command.append
+            batch_max = min(batch_max, command.batch_max)
             if batch and (
-                len(batch) >= batch_max or size + waiting.size > BATCH_BYTES_MAX
+                len(batch) >= batch_max
+                or size + command.size > BATCH_BYTES_MAX
+                # Its version check would be blind to a neighbour's insert.
+                or (
+                    not written.isdisjoint(append.reads)
+                    and not written.isdisjoint(append.reads.keys() - command.bases)
+                )
             ):
                 break
             self._pop()
-            append = waiting.append
-            key = append.receipt.key if append.receipt else None
-            if not written.isdisjoint(append.reads) or key in keys:
-                later.append(waiting)
-            else:
-                batch.append(waiting)
-                size += waiting.size
+            batch.append(command)
+            size += command.size
             for event in append.events:
                 written.add(event.originator_id)
-            if key is not None:
-                keys.add(key)
-        self.put_back(later)
-        return batch, later
+        return batch
 
     def _pop(self) -> None:
         self._bytes -= self._waiting.popleft().size
 
     def fail_all(self, error: Callable[[], Exception]) -> None:
         """Fail every queued command and empty the queue."""
-        for waiting in self._waiting:
-            waiting.fail(error())
+        for command in self._waiting:
+            command.end(error())
         self._waiting.clear()
         self._bytes = 0
 
     def fail_older(self, age_s: float, error: Callable[[], Exception]) -> None:
         """Fail the commands that have waited longer than that; take() drops them."""
         limit = time.monotonic() - age_s
-        for waiting in self._waiting:
-            if waiting.since < limit:
-                waiting.fail(error())
+        for command in self._waiting:
+            if command.since < limit:
+                command.end(error())
+        self.fail_dependants()
 
+    def fail_dependants(self) -> None:
+        """Fail the queued commands that rest on one that has failed.
 
-def refuse_stale(
-    batch: Iterable[QueuedCommand], later: Sequence[QueuedCommand]
-) -> None:
-    """Refuse queued commands at once whose facts the last batch has moved."""
-    if not later:
-        return
-    moved = {
-        aggregate.id: aggregate.version
-        for waiting in batch
-        if waiting.done.done()
-        and not waiting.done.cancelled()
-        and waiting.done.exception() is None
-        for aggregate in waiting.append.aggregates
-    }
-    for waiting in later:
-        if any(
-            version < moved.get(aggregate_id, 0)
-            for aggregate_id, version in waiting.append.reads.items()
-        ):
-            waiting.fail(VersionConflictError())
+        They can't be sent: a version check would take another process's event for
+        the one that they rest on.
+        """
+        for command in self._waiting:
+            if command.bases and command.has_failed_base:
+                command.end(BaseFailedError())

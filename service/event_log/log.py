@@ -13,7 +13,12 @@ from service.database import Db, Pool
 from service.errors import InvalidRequestError, Problem
 from service.event_log import aggregate_reader, reader
 from service.event_log.aggregate_locks import AggregateLocks
-from service.event_log.append import Append, Appended, Receipt
+from service.event_log.append import (
+    Append,
+    Appended,
+    Receipt,
+    VersionConflictError,
+)
 from service.event_log.batch import BatchResult
 from service.event_log.cache import AggregateCache
 from service.event_log.cache_tail import CacheTail
@@ -21,6 +26,7 @@ from service.event_log.commit_notifier import CommitNotifier
 from service.event_log.durable import DurablePosition
 from service.event_log.history import History, Mark, recognize
 from service.event_log.mapper import EventMapper
+from service.event_log.pending import NO_BASES, PendingCommand, PendingCommands
 from service.event_log.receipt_retention import keep_deleting_expired
 from service.event_log.snapshots import (
     SNAPSHOT_INTERVAL,
@@ -116,9 +122,20 @@ class EventLog:
         async with self._pool.connection() as connection:
             return Head(*await reader.head(connection))
 
+    @property
+    def pending(self) -> PendingCommands:
+        """What commands of this process are about to write."""
+        return self._writer.pending
+
+    def submit(
+        self, append: Append, bases: Mapping[UUID, PendingCommand] = NO_BASES
+    ) -> asyncio.Future[Appended]:
+        """Queue one command; see :meth:`Writer.submit`."""
+        return self._writer.submit(append, bases)
+
     async def append(self, append: Append) -> Appended:
-        """Append one command; see :meth:`Writer.append` for what it raises."""
-        return await self._writer.append(append)
+        """Append one command; see :meth:`Writer.submit` for what it raises."""
+        return await self._writer.submit(append)
 
     async def receipt(self, key: bytes) -> Receipt | None:
         """Return the answer kept for an idempotency key, once it is durable.
@@ -255,6 +272,10 @@ class EventLog:
         if result.last_position > result.base_position:
             self.notifier.notify_others()
         for append, outcome in zip(batch, result.outcomes, strict=True):
+            if isinstance(outcome, VersionConflictError):
+                # Not to be decided on again by those that rested on this command.
+                for aggregate in append.aggregates:
+                    self.cache.forget(aggregate.id, append.reads.get(aggregate.id, 0))
             if not isinstance(outcome, Appended):
                 continue
             for aggregate in append.aggregates:

@@ -1,6 +1,6 @@
 """The interface of an event log that deciding a command needs."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 from uuid import UUID
@@ -9,6 +9,7 @@ from service.aggregate import LoggedAggregate
 from service.event_log.append import Append, Appended
 from service.event_log.history import History
 from service.event_log.mapper import EventMapper
+from service.event_log.pending import NO_BASES, PendingCommand, PendingCommands
 
 
 class CommandLog(Protocol):
@@ -19,6 +20,10 @@ class CommandLog(Protocol):
     """
 
     mapper: EventMapper
+
+    @property
+    def pending(self) -> PendingCommands:
+        """What commands of this process are about to write."""
 
     @property
     def history(self) -> History:
@@ -33,8 +38,12 @@ class CommandLog(Protocol):
     async def confirm(self) -> None:
         """Return once no fail-over can undo what is visible now."""
 
-    async def append(self, append: Append) -> Appended:
-        """Append one command's events, all or nothing.
+    def submit(
+        self, append: Append, bases: Mapping[UUID, PendingCommand] = NO_BASES
+    ) -> Awaitable[Appended]:
+        """Queue one command, whose events are appended all or nothing.
+
+        ``bases`` are the pending commands whose writes it has read, by the aggregate.
 
         :raises VersionConflictError: an aggregate that it read has moved
         :raises AlreadyAnsweredError: its idempotency key has been used

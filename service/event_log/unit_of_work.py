@@ -11,6 +11,7 @@ from eventsourcing.persistence import StoredEvent
 from service.aggregate import LoggedAggregate
 from service.errors import NotFoundError, PreconditionFailedError
 from service.event_log.append import Append, Receipt, SealedValue
+from service.event_log.pending import PendingCommand, PendingCommands
 from service.event_log.protocol import CommandLog
 from service.principal import Principal
 
@@ -21,7 +22,9 @@ class UnitOfWork:
     """Loads aggregates for one decision and remembers their versions.
 
     The versions are checked when the command is appended, also those of aggregates
-    that were only read: a decision can't rest on stale facts.
+    that were only read: a decision can't rest on stale facts. With ``pending``, it
+    reads what other commands are about to write; ``bases`` are these commands, by the
+    aggregate.
     """
 
     def __init__(
@@ -32,8 +35,10 @@ class UnitOfWork:
         at: datetime,
         principal: Principal | None = None,
         if_match: int | None = None,
+        pending: PendingCommands | None = None,
     ) -> None:
         self._log = log
+        self._pending = pending
         self._principal = principal
         self._metadata = metadata
         self._if_match = if_match
@@ -45,6 +50,7 @@ class UnitOfWork:
         self._history = log.history
         self.at = at
         self.reads: dict[UUID, int] = dict(principal.facts) if principal else {}
+        self.bases: dict[UUID, PendingCommand] = {}
         self.if_match_used = False
 
     @property
@@ -71,11 +77,19 @@ class UnitOfWork:
         if key in self._loaded:
             loaded = self._loaded[key]
         else:
-            committed = await self._log.load(aggregate_id)
-            version = committed.version if committed else 0
+            known = await self._known(aggregate_id)
+            version = known.version if known else 0
             self.reads.setdefault(aggregate_id, version)
-            loaded = self._loaded[key] = committed.working_copy() if committed else None
+            loaded = self._loaded[key] = known.working_copy() if known else None
         return loaded if isinstance(loaded, kind) else None
+
+    async def _known(self, aggregate_id: UUID) -> LoggedAggregate | None:
+        if self._pending is not None and self._pending.writes:
+            latest = await self._pending.latest(aggregate_id, self._history)
+            if latest is not None:
+                aggregate, self.bases[aggregate_id] = latest
+                return aggregate
+        return await self._log.load(aggregate_id)
 
     async def load(self, kind: type[A], aggregate_id: UUID) -> A:
         """Return a copy to decide on.
@@ -86,6 +100,10 @@ class UnitOfWork:
         if found is None:
             raise NotFoundError(f"no such {kind.__name__.lower()}")
         return found
+
+    def is_of_caller(self, aggregate_id: UUID) -> bool:
+        """Say whether an aggregate is one that the caller was authenticated from."""
+        return self._principal is not None and aggregate_id in self._principal.facts
 
     def relied_on(self, facts: Mapping[UUID, int]) -> None:
         """Add facts that were read outside of this unit of work."""
@@ -147,4 +165,14 @@ class UnitOfWork:
             aggregates=list(self._written.values()),
             receipt=receipt,
             sealed=self._sealed,
+        )
+
+    def to_check(self) -> Append:
+        """Return a request that appends nothing; it fails if what was read has moved."""
+        return Append(
+            command_id=uuid4(),
+            history=self._history,
+            metadata="{}",
+            reads=self.reads,
+            events=(),
         )

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -23,12 +23,11 @@ from service.event_log.batch import APPEND, BatchResult, arguments, outcomes
 from service.event_log.command_queue import (
     RETRY_LATER,
     CommandQueue,
-    QueuedCommand,
-    refuse_stale,
 )
 from service.event_log.commit_unknown import settle, was_refused
 from service.event_log.durable import without_warnings
 from service.event_log.history import History
+from service.event_log.pending import NO_BASES, PendingCommand, PendingCommands
 from service.event_log.writer_connection import WriterConnection
 from service.tasks import end_tasks
 
@@ -123,8 +122,17 @@ class Writer:
             await end_tasks(expire)
         await self._connection.close()
 
-    async def append(self, append: Append) -> Appended:
-        """Wait until the command is durable.
+    @property
+    def pending(self) -> PendingCommands:
+        return self._queue.pending
+
+    def submit(
+        self, append: Append, bases: Mapping[UUID, PendingCommand] = NO_BASES
+    ) -> asyncio.Future[Appended]:
+        """Queue a command; the future has its outcome once it is durable.
+
+        ``bases`` are the pending commands whose writes it has read, by the aggregate.
+        Raises OverloadedError at once; the rest comes with the future.
 
         :raises VersionConflictError: an aggregate that it read has moved
         :raises AlreadyAnsweredError: its idempotency key has been used
@@ -135,7 +143,7 @@ class Writer:
         if self._stopping:
             raise OverloadedError("the service is stopping", headers=RETRY_LATER)
         # A caller who disconnects cancels only this future, not the command.
-        return await self._queue.put(append).done
+        return self._queue.put(append, bases).done
 
     async def _run(self) -> None:
         live = self._connection.live
@@ -148,14 +156,14 @@ class Writer:
                 self._queue.fail_all(_unavailable)
                 await asyncio.sleep(RECONNECT_S)
                 continue
-            batch, later = self._queue.take()
+            batch = self._queue.take()
             try:
                 await self._commit(connection, batch)
-                refuse_stale(batch, later)
             except Exception:
                 # The only task that can answer queued commands must go on.
                 logger.exception("the event log's writer failed")
                 _fail(batch, _unknown)
+            self._queue.fail_dependants()
 
     async def _expire(self) -> None:
         while True:
@@ -168,14 +176,15 @@ class Writer:
             )
 
     async def _commit(
-        self, connection: AsyncConnection, batch: list[QueuedCommand]
+        self, connection: AsyncConnection, batch: list[PendingCommand]
     ) -> None:
         history = self.history
         assert history is not None
         epoch = history.epoch
-        stale = [waiting for waiting in batch if waiting.append.history != history]
-        _fail(stale, VersionConflictError)
-        batch = [waiting for waiting in batch if waiting.append.history == history]
+        for waiting in batch:
+            if waiting.append.history != history or waiting.has_failed_base:
+                waiting.end(VersionConflictError())
+        batch = [waiting for waiting in batch if waiting.outcome is None]
         if not batch:
             return
         commands = [waiting.append for waiting in batch]
@@ -187,7 +196,7 @@ class Writer:
                 deadline(connection, self._timeouts.commit_s),
             ):
                 cursor = await connection.execute(
-                    APPEND, arguments(epoch, commands), prepare=True
+                    APPEND, arguments(epoch, commands, _bases(batch)), prepare=True
                 )
                 row = await cursor.fetchone()
         except Exception as error:  # noqa: BLE001 # encoding a value may raise anything
@@ -202,13 +211,9 @@ class Writer:
             LOCK_WAIT.observe(result.lock_wait_s)
         self._answer(batch, result)
 
-    def _answer(self, batch: Sequence[QueuedCommand], result: BatchResult) -> None:
+    def _answer(self, batch: Sequence[PendingCommand], result: BatchResult) -> None:
         for waiting, outcome in zip(batch, result.outcomes, strict=True):
-            if isinstance(outcome, Appended):
-                if not waiting.done.done():
-                    waiting.done.set_result(outcome)
-            else:
-                waiting.fail(outcome)
+            waiting.end(outcome)
         try:
             self._observer.on_commit([waiting.append for waiting in batch], result)
         except Exception:
@@ -216,7 +221,7 @@ class Writer:
             logger.exception("can't follow up a commit")
 
     async def _recover(
-        self, connection: AsyncConnection, batch: list[QueuedCommand], error: Exception
+        self, connection: AsyncConnection, batch: list[PendingCommand], error: Exception
     ) -> None:
         if not was_refused(connection, error):
             logger.warning("connection lost at a commit; looking up its outcome")
@@ -231,14 +236,14 @@ class Writer:
                 # The server became a standby; a new connection may reach the primary.
                 await self._connection.close()
         elif len(batch) == 1:
-            batch[0].fail(error)
+            batch[0].end(error)
         else:
             # One of them can't be stored: smaller batches find out which.
             for waiting in batch:
                 waiting.batch_max = len(batch) // 2
             self._queue.put_back(batch)
 
-    async def _settle(self, batch: list[QueuedCommand]) -> None:
+    async def _settle(self, batch: list[PendingCommand]) -> None:
         """Look up the outcome of a batch whose reply was lost; never retry blindly."""
         backend = self._connection.backend
         assert backend is not None
@@ -251,13 +256,13 @@ class Writer:
         if settled is None:
             _fail(batch, _unknown)
             return
-        applied: list[tuple[QueuedCommand, Appended]] = []
-        again: list[QueuedCommand] = []
+        applied: list[tuple[PendingCommand, Appended]] = []
+        again: list[PendingCommand] = []
         for waiting, appended in zip(batch, settled, strict=True):
             if appended is not None:
                 applied.append((waiting, appended))
             elif waiting.submissions >= RESUBMISSIONS_MAX:
-                waiting.fail(_unavailable())
+                waiting.end(_unavailable())
             else:
                 waiting.submissions += 1
                 again.append(waiting)
@@ -272,9 +277,26 @@ class Writer:
             self._answer([waiting for waiting, _ in applied], result)
 
 
-def _fail(batch: Iterable[QueuedCommand], error: Callable[[], Exception]) -> None:
+def _fail(batch: Iterable[PendingCommand], error: Callable[[], Exception]) -> None:
     for waiting in batch:
-        waiting.fail(error())
+        waiting.end(error())
+
+
+def _bases(batch: Sequence[PendingCommand]) -> dict[int, dict[UUID, int]]:
+    """Return which commands of a batch rest on which earlier ones, by number."""
+    if not any(command.bases for command in batch):
+        return {}
+    numbers = {command: number for number, command in enumerate(batch, start=1)}
+    return {
+        number: {
+            aggregate_id: numbers[base]
+            for aggregate_id, base in command.bases.items()
+            # The others have been committed: their writes are in the log.
+            if base in numbers
+        }
+        for command, number in numbers.items()
+        if command.bases
+    }
 
 
 def _unavailable() -> UnavailableError:

@@ -4,7 +4,7 @@ tests/event_log/test_in_memory.py runs the same cases on it and on PostgreSQL.
 """
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -27,6 +27,7 @@ from service.event_log.append import (
 from service.event_log.history import History
 from service.event_log.log import EventLog, Head
 from service.event_log.mapper import EventMapper, RecordedEvent
+from service.event_log.pending import NO_BASES, PendingCommand, PendingCommands
 
 MICROSECOND = timedelta(microseconds=1)
 
@@ -43,6 +44,7 @@ class InMemoryLog:
         self._receipts: dict[bytes, Receipt] = {}
         self._recorded_at = datetime.min.replace(tzinfo=UTC)
         self._locks = AggregateLocks()
+        self.pending = PendingCommands()
 
     @property
     def epoch(self) -> UUID:
@@ -67,6 +69,12 @@ class InMemoryLog:
 
     async def confirm(self) -> None:
         pass
+
+    def submit(
+        self, append: Append, bases: Mapping[UUID, PendingCommand] = NO_BASES
+    ) -> Awaitable[Appended]:
+        assert not bases, "nothing is pending in memory"
+        return asyncio.ensure_future(self.append(append))
 
     async def append(self, append: Append) -> Appended:
         # Others decide meanwhile, as they do while PostgreSQL commits.
