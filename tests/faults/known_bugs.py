@@ -23,6 +23,7 @@ from service.event_log import log, unit_of_work, writer
 from service.event_log.append import Append, Appended
 from service.event_log.batch import BatchResult
 from service.event_log.cache_tail import CacheTail
+from service.event_log.pending import NO_BASES
 from service.keys import vault
 from tests.kafka.test_fencing import ReadsFirst
 from tests.relay.relay_process import nobody_else
@@ -57,24 +58,28 @@ def skips_version_check() -> None:
 
 def acknowledges_before_commit() -> None:
     """Answer as soon as it is queued, with the place that it should get."""
-    original = log.EventLog.append
+    original = log.EventLog.submit
     under_way: set[Any] = set()
 
-    async def append(self: log.EventLog, append: Append) -> Appended:
-        task = asyncio.ensure_future(original(self, append))
-        under_way.add(task)
-        task.add_done_callback(under_way.discard)
-        task.add_done_callback(asyncio.Future.exception)
+    async def early(self: log.EventLog, append: Append, task: Any) -> Appended:
         await asyncio.sleep(0.001)
         if task.done():
-            return task.result()
+            result: Appended = task.result()
+            return result
         position = (await self.head()).position
         return Appended(
             position=position + len(append.events) if append.events else None,
             recorded_at=datetime.now(UTC),
         )
 
-    replace(log.EventLog, append=append)
+    def submit(self: log.EventLog, append: Append, bases: Any = NO_BASES) -> Any:
+        task = original(self, append, bases)
+        under_way.add(task)
+        task.add_done_callback(under_way.discard)
+        task.add_done_callback(asyncio.Future.exception)
+        return early(self, append, task)
+
+    replace(log.EventLog, submit=submit)
 
 
 def repeats_blindly() -> None:
