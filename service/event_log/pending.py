@@ -115,7 +115,7 @@ class PendingCommand:
             return VersionConflictError()
         assert self.append.receipt is not None
         return AlreadyAnsweredError(
-            replace(self.append.receipt, key=b"", position=outcome.position)
+            replace(self.append.receipt, position=outcome.position)
         )
 
     async def ended(self) -> None:

@@ -61,6 +61,9 @@ class InMemoryLog:
         return aggregate
 
     async def moved(self, reads: Mapping[UUID, int]) -> list[UUID]:
+        return self._moved(reads)
+
+    def _moved(self, reads: Mapping[UUID, int]) -> list[UUID]:
         return [
             aggregate_id
             for aggregate_id, version in reads.items()
@@ -74,17 +77,23 @@ class InMemoryLog:
         self, append: Append, bases: Mapping[UUID, PendingCommand] = NO_BASES
     ) -> Awaitable[Appended]:
         assert not bases, "nothing is pending in memory"
-        return asyncio.ensure_future(self.append(append))
+        done: asyncio.Future[Appended] = asyncio.get_running_loop().create_future()
+        try:
+            done.set_result(self._append(append))
+        except (VersionConflictError, AlreadyAnsweredError) as error:
+            done.set_exception(error)
+        return done
 
     async def append(self, append: Append) -> Appended:
-        # Others decide meanwhile, as they do while PostgreSQL commits.
-        await asyncio.sleep(0)
+        return await self.submit(append)
+
+    def _append(self, append: Append) -> Appended:
         if append.history != self.history:
             raise VersionConflictError
         receipt = append.receipt
         if receipt and receipt.key in self._receipts:
             raise AlreadyAnsweredError(self._receipts[receipt.key])
-        if await self.moved(append.reads):
+        if self._moved(append.reads):
             raise VersionConflictError
         self._recorded_at = max(datetime.now(UTC), self._recorded_at + MICROSECOND)
         for event in append.events:
