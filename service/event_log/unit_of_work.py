@@ -168,7 +168,7 @@ class UnitOfWork:
         )
 
     def to_check(self) -> Append:
-        """Return a request that appends nothing; it fails if what was read has moved."""
+        """Return a request that appends nothing; it fails if a read has moved."""
         return Append(
             command_id=uuid4(),
             history=self._history,

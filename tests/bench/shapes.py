@@ -2,9 +2,11 @@
 
     python -m tests.bench.shapes
 
-Usual: operation 1 on 64 agents of two connectors. Then: connectors that 1,000 agents
-hold; an agent with 1,000 rules over 200 connectors; one agent whose rules 64 clients
-change at once.
+Usual: operation 1 on 64 agents of two connectors. Then: 600 agents, of which two
+connections rarely change the same one at once; connectors that 1,000 agents hold; an
+agent with 1,000 rules over 200 connectors; one agent whose rules 64 clients change at
+once. Contention that feeds itself shows in single rounds, so the usual shape's worst
+one is compared with 600 agents in the same round.
 """
 
 import argparse
@@ -30,10 +32,12 @@ from tests.bench.stage import follow_to_the_end, new_database
 from tests.bench.world import ACTOR, World, make_world
 
 USUAL = "64 agents of two connectors"
+APART = "600 agents of two connectors"
 HELD_BY_MANY = "two connectors that 1,000 agents hold, 64 of these agents"
 MANY_RULES = "64 agents with 1,000 rules over 200 connectors each"
 HOT = "one agent, 64 clients"
 AGENTS = 64
+AGENTS_APART = 600
 MANY_AGENTS = 1_000
 CONNECTORS = 200
 RULES_PER_CONNECTOR = 5
@@ -41,6 +45,10 @@ RULES_PER_CONNECTOR = 5
 
 async def usual(url: str, folder: Path) -> World:
     return await _world(url, folder, agents=AGENTS, connectors=2)
+
+
+async def apart(url: str, folder: Path) -> World:
+    return await _world(url, folder, agents=AGENTS_APART, connectors=2)
 
 
 async def held_by_many(url: str, folder: Path) -> World:
@@ -70,7 +78,13 @@ async def hot(url: str, folder: Path) -> World:
     return await _world(url, folder, agents=1, connectors=2)
 
 
-SHAPES = {USUAL: usual, HELD_BY_MANY: held_by_many, MANY_RULES: many_rules, HOT: hot}
+SHAPES = {
+    USUAL: usual,
+    APART: apart,
+    HELD_BY_MANY: held_by_many,
+    MANY_RULES: many_rules,
+    HOT: hot,
+}
 
 
 async def _world(url: str, folder: Path, *, agents: int, connectors: int) -> World:
@@ -119,6 +133,9 @@ def main() -> None:
             f"| {median(each.p50_ms for each in loads):.1f} "
             f"| {median(each.p99_ms for each in loads):.1f} |"
         )
+    rounds = zip(found[USUAL], found[APART], strict=True)
+    worst = min(together.rate / apart.rate for together, apart in rounds)
+    print(f"\n{USUAL} against {APART}, the worst round: {worst:.2f}")
 
 
 if __name__ == "__main__":
