@@ -3,16 +3,17 @@
 import asyncio
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 from psycopg import AsyncConnection
 
 from service.errors import ConflictError, PreconditionFailedError, UnavailableError
-from service.event_log import pending
+from service.event_log import pending, writer
 from service.event_log.append import (
     AlreadyAnsweredError,
     Append,
@@ -143,31 +144,56 @@ async def test_queries_and_callers_dont_see_what_is_pending(
     await submitted
 
 
-@pytest.mark.parametrize("queued", ["in one batch", "behind it"])
-async def test_another_process_has_written_the_same_version(
+async def race(
     log: EventLog, other_log: EventLog, owner: AsyncConnection, queued: str
-) -> None:
-    """The version alone can't tell whose event it is."""
+) -> tuple[UUID, list[Any]]:
+    """Let another process write the version that a base and what rests on it expect."""
     ledger_id = await open_ledger(log, "raced")
     base = await decided(log, entering(ledger_id, "refused"))
     await enter(other_log, ledger_id, "theirs")
 
-    if queued == "in one batch":
-        first = log.submit(base)
-        second = await submit(log, entering(ledger_id, "on the refused one"))
-        third = await submit(log, entering(ledger_id, "on that"))
-    else:
-        async with owner.transaction():
+    async with AsyncExitStack() as stack:
+        if queued == "behind it":
+            await stack.enter_async_context(owner.transaction())
             await owner.execute("SELECT FROM events.head FOR UPDATE")
-            first = log.submit(base)
+        submitted = [log.submit(base)]
+        if queued == "behind it":
             await until(lambda: _somebody_waits(owner))
-            second = await submit(log, entering(ledger_id, "on the refused one"))
-            third = await submit(log, entering(ledger_id, "on that"))
+        submitted.append(await submit(log, entering(ledger_id, "on the refused one")))
+        submitted.append(await submit(log, entering(ledger_id, "on that")))
+    return ledger_id, await asyncio.gather(*submitted, return_exceptions=True)
 
-    for refused in (first, second, third):
-        assert isinstance(await outcome(refused), VersionConflictError)
+
+QUEUED = ["in one batch", "behind it"]
+
+
+@pytest.mark.parametrize("queued", QUEUED)
+async def test_another_process_has_written_the_same_version(
+    log: EventLog, other_log: EventLog, owner: AsyncConnection, queued: str
+) -> None:
+    """The version alone can't tell whose event it is."""
+    ledger_id, outcomes = await race(log, other_log, owner, queued)
+
+    assert all(isinstance(each, VersionConflictError) for each in outcomes)
     assert await entries(log, ledger_id) == ["theirs"]
     assert log.pending.writes == {}
+
+
+@pytest.mark.parametrize("queued", QUEUED)
+async def test_version_checks_alone_would_let_it_pass(
+    log: EventLog,
+    other_log: EventLog,
+    owner: AsyncConnection,
+    queued: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The bug, put in: commands are sent without what they rest on."""
+    monkeypatch.setattr(writer, "_bases", lambda _: {})
+    monkeypatch.setattr(pending.PendingCommand, "has_failed_base", False)
+
+    ledger_id, _ = await race(log, other_log, owner, queued)
+
+    assert (await entries(log, ledger_id))[:2] == ["theirs", "on the refused one"]
 
 
 async def test_all_are_decided_again_when_another_process_was_faster(
