@@ -77,19 +77,23 @@ class UnitOfWork:
         if key in self._loaded:
             loaded = self._loaded[key]
         else:
-            known = await self._known(aggregate_id)
+            known = None
+            if self._pending is not None and key in self._pending.writes:
+                known = await self._find_pending(aggregate_id)
+            if known is None:
+                known = await self._log.load(aggregate_id)
             version = known.version if known else 0
             self.reads.setdefault(aggregate_id, version)
             loaded = self._loaded[key] = known.working_copy() if known else None
         return loaded if isinstance(loaded, kind) else None
 
-    async def _known(self, aggregate_id: UUID) -> LoggedAggregate | None:
-        if self._pending is not None and self._pending.writes:
-            latest = await self._pending.latest(aggregate_id, self._history)
-            if latest is not None:
-                aggregate, self.bases[aggregate_id] = latest
-                return aggregate
-        return await self._log.load(aggregate_id)
+    async def _find_pending(self, aggregate_id: UUID) -> LoggedAggregate | None:
+        assert self._pending is not None
+        latest = await self._pending.latest(aggregate_id, self._history)
+        if latest is None:
+            return None
+        aggregate, self.bases[aggregate_id] = latest
+        return aggregate
 
     async def load(self, kind: type[A], aggregate_id: UUID) -> A:
         """Return a copy to decide on.

@@ -182,7 +182,9 @@ class Writer:
         assert history is not None
         epoch = history.epoch
         for waiting in batch:
-            if waiting.append.history != history or waiting.has_failed_base:
+            if waiting.append.history != history or (
+                waiting.bases and waiting.has_failed_base
+            ):
                 waiting.end(VersionConflictError())
         batch = [waiting for waiting in batch if waiting.outcome is None]
         if not batch:

@@ -73,6 +73,7 @@ FORBIDDEN_TO_A_READER = [
         "'{}','{}','{}','{}','{}','{}','{}','{}','{}','{}','{}')"
     ),
     "SELECT events.append(gen_random_uuid(), " + ", ".join(19 * ["'{}'"]) + ")",
+    "SELECT events.append(gen_random_uuid(), " + ", ".join(21 * ["'{}'"]) + ")",
 ]
 
 
