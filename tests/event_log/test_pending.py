@@ -3,7 +3,11 @@
 import asyncio
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import (
+    AbstractAsyncContextManager,
+    AsyncExitStack,
+    asynccontextmanager,
+)
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -47,13 +51,24 @@ from tests.postgres_proxy import Fault, Proxy, running_proxy
 from tests.waiting import until
 
 GENEROUS = Timeouts(queue_s=120, commit_s=120, settle_s=60)
-UNHURRIED = {"lock_timeout": "2min", "statement_timeout": "2min"}
+UNHURRIED = "2min"
+
+
+def unhurried(
+    database_url: str, timeouts: Timeouts
+) -> AbstractAsyncContextManager[EventLog]:
+    return open_log(
+        database_url,
+        timeouts=timeouts,
+        lock_timeout=UNHURRIED,
+        statement_timeout=UNHURRIED,
+    )
 
 
 @pytest.fixture
 async def log(database_url: str, owner: AsyncConnection) -> AsyncIterator[EventLog]:
     """A log whose commands wait for as long as a test makes them."""
-    async with open_log(database_url, timeouts=GENEROUS, **UNHURRIED) as opened:
+    async with unhurried(database_url, GENEROUS) as opened:
         yield opened
     await expect_sound(owner)
 
@@ -523,7 +538,7 @@ async def test_a_base_that_waits_too_long_in_the_queue(
     database_url: str, owner: AsyncConnection
 ) -> None:
     timeouts = Timeouts(queue_s=1.0, commit_s=120, settle_s=60)
-    async with open_log(database_url, timeouts=timeouts, **UNHURRIED) as log:
+    async with unhurried(database_url, timeouts) as log:
         ledger_id = await open_ledger(log, "slow")
         async with held(log, owner):
             first = await submit(log, entering(ledger_id, "too late"))

@@ -147,8 +147,7 @@ class Histories(RuleBasedStateMachine):
         async with asyncio.timeout(300):
             await asyncio.gather(*(self._command(each) for each in commands))
         # Those of disconnected clients, too, have been committed or refused.
-        for log in self.processes.logs:
-            await until(lambda log=log: not log.pending.writes)
+        await until(lambda: not any(log.pending.writes for log in self.processes.logs))
 
     async def _command(self, drawn: Drawn) -> None:
         self.number += 1
