@@ -7,7 +7,7 @@ from uuid import UUID
 from service.aggregate import LoggedAggregate
 from service.event_log.append import Append, Appended
 from service.event_log.history import History
-from service.event_log.pending import NO_BASES, PendingCommand, PendingCommands
+from service.event_log.pending import NO_BASES, PendingCommand
 from service.event_log.protocol import CommandLog
 
 
@@ -20,12 +20,9 @@ class RememberedAbsences:
 
     def __init__(self, log: CommandLog, absent: set[UUID] | None = None) -> None:
         self.mapper = log.mapper
+        self.pending = log.pending
         self.absent = absent or set()
         self._log = log
-
-    @property
-    def pending(self) -> PendingCommands:
-        return self._log.pending
 
     @property
     def history(self) -> History:

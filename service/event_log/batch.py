@@ -152,3 +152,11 @@ def outcomes(epoch: UUID, batch: Sequence[Append], row: TupleRow) -> BatchResult
                 )
             )
     return BatchResult(log_epoch, base, position, found, lock_wait_s)
+
+
+def last_command(batch: Sequence[Append], result: BatchResult) -> UUID | None:
+    """Return the command of the last event of a batch; None for a batch without."""
+    for append, outcome in zip(reversed(batch), reversed(result.outcomes), strict=True):
+        if isinstance(outcome, Appended) and outcome.position is not None:
+            return append.command_id
+    return None

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, ExitStack
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -13,20 +13,15 @@ from service.database import Db, Pool
 from service.errors import InvalidRequestError, Problem
 from service.event_log import aggregate_reader, reader
 from service.event_log.aggregate_locks import AggregateLocks
-from service.event_log.append import (
-    Append,
-    Appended,
-    Receipt,
-    VersionConflictError,
-)
-from service.event_log.batch import BatchResult
+from service.event_log.append import Append, Appended, Receipt, VersionConflictError
+from service.event_log.batch import BatchResult, last_command
 from service.event_log.cache import AggregateCache
 from service.event_log.cache_tail import CacheTail
 from service.event_log.commit_notifier import CommitNotifier
 from service.event_log.durable import DurablePosition
 from service.event_log.history import History, Mark, recognize
 from service.event_log.mapper import EventMapper
-from service.event_log.pending import NO_BASES, PendingCommand, PendingCommands
+from service.event_log.pending import NO_BASES, PendingCommand
 from service.event_log.receipt_retention import keep_deleting_expired
 from service.event_log.snapshots import (
     SNAPSHOT_INTERVAL,
@@ -76,6 +71,7 @@ class EventLog:
             ),
             timeouts,
         )
+        self.pending = self._writer.pending
         self._tail = CacheTail(
             pool,
             self.mapper,
@@ -86,7 +82,8 @@ class EventLog:
         )
         self._tasks: list[asyncio.Task[None]] = []
         self._snapshots = Snapshots(pool, self.mapper)
-        self._locks = AggregateLocks()
+        locks = AggregateLocks()
+        self.lock, self.is_contended = locks.lock, locks.is_contended
 
     async def start(self) -> None:
         await self._writer.start()
@@ -121,11 +118,6 @@ class EventLog:
     async def head(self) -> Head:
         async with self._pool.connection() as connection:
             return Head(*await reader.head(connection))
-
-    @property
-    def pending(self) -> PendingCommands:
-        """What commands of this process are about to write."""
-        return self._writer.pending
 
     def submit(
         self, append: Append, bases: Mapping[UUID, PendingCommand] = NO_BASES
@@ -256,18 +248,10 @@ class EventLog:
             head = await self.head()
             await self.durable.reach(head.epoch, head.position)
 
-    def lock(self, aggregate_id: UUID) -> AbstractAsyncContextManager[None]:
-        """Hold a fair lock, in this process, on an aggregate under contention."""
-        return self._locks.lock(aggregate_id)
-
-    def is_contended(self, aggregate_id: UUID) -> bool:
-        """Say whether a command holds an aggregate's lock, or waits for it."""
-        return self._locks.is_contended(aggregate_id)
-
     def _committed(self, batch: Sequence[Append], result: BatchResult) -> None:
-        last_command = _last_command(batch, result)
+        last = last_command(batch, result)
         is_latest = self._tail.committed(
-            result.base_position, result.last_position, last_command
+            result.base_position, result.last_position, last
         )
         if result.last_position > result.base_position:
             self.notifier.notify_others()
@@ -283,9 +267,9 @@ class EventLog:
                     self.cache.put(aggregate)
                 if completes_interval(aggregate, append.events):
                     self._snapshots.take(aggregate)
-        if last_command is not None:
+        if last is not None:
             # Its commit has returned, so the standbys have it and all before it.
-            self.durable.advance(Mark(self.epoch, result.last_position, last_command))
+            self.durable.advance(Mark(self.epoch, result.last_position, last))
 
     def _others_have_committed(self) -> None:
         self._tail.others_committed.set()
@@ -311,11 +295,3 @@ class EventLog:
         self.cache.clear()
         self.durable.forget()
         self._tail.start_over()
-
-
-def _last_command(batch: Sequence[Append], result: BatchResult) -> UUID | None:
-    """Return the command of the last event of a batch; None for a batch without."""
-    for append, outcome in zip(reversed(batch), reversed(result.outcomes), strict=True):
-        if isinstance(outcome, Appended) and outcome.position is not None:
-            return append.command_id
-    return None

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from uuid import UUID
 
@@ -198,3 +198,20 @@ class PendingCommands:
         receipt = command.append.receipt
         if receipt is not None and self._keys.get(receipt.key) is command:
             del self._keys[receipt.key]
+
+
+def bases_by_number(batch: Sequence[PendingCommand]) -> dict[int, dict[UUID, int]]:
+    """Return which commands of a batch rest on which earlier ones, by number."""
+    if not any(command.bases for command in batch):
+        return {}
+    numbers = {command: number for number, command in enumerate(batch, start=1)}
+    return {
+        number: {
+            aggregate_id: numbers[base]
+            for aggregate_id, base in command.bases.items()
+            # The others have been committed: their writes are in the log.
+            if base in numbers
+        }
+        for command, number in numbers.items()
+        if command.bases
+    }

@@ -20,10 +20,7 @@ class CommandLog(Protocol):
     """
 
     mapper: EventMapper
-
-    @property
-    def pending(self) -> PendingCommands:
-        """What commands of this process are about to write."""
+    pending: PendingCommands
 
     @property
     def history(self) -> History:

@@ -27,7 +27,7 @@ from service.event_log.command_queue import (
 from service.event_log.commit_unknown import settle, was_refused
 from service.event_log.durable import without_warnings
 from service.event_log.history import History
-from service.event_log.pending import NO_BASES, PendingCommand, PendingCommands
+from service.event_log.pending import NO_BASES, PendingCommand, bases_by_number
 from service.event_log.writer_connection import WriterConnection
 from service.tasks import end_tasks
 
@@ -101,6 +101,7 @@ class Writer:
         self._observer = observer
         self._timeouts = timeouts or Timeouts()
         self._queue = CommandQueue()
+        self.pending = self._queue.pending
         self._connection = WriterConnection(conninfo, observer.on_connect)
         self._tasks: list[asyncio.Task[None]] = []
         self._stopping = False
@@ -121,10 +122,6 @@ class Writer:
             await run
             await end_tasks(expire)
         await self._connection.close()
-
-    @property
-    def pending(self) -> PendingCommands:
-        return self._queue.pending
 
     def submit(
         self, append: Append, bases: Mapping[UUID, PendingCommand] = NO_BASES
@@ -198,7 +195,9 @@ class Writer:
                 deadline(connection, self._timeouts.commit_s),
             ):
                 cursor = await connection.execute(
-                    APPEND, arguments(epoch, commands, _bases(batch)), prepare=True
+                    APPEND,
+                    arguments(epoch, commands, bases_by_number(batch)),
+                    prepare=True,
                 )
                 row = await cursor.fetchone()
         except Exception as error:  # noqa: BLE001 # encoding a value may raise anything
@@ -282,23 +281,6 @@ class Writer:
 def _fail(batch: Iterable[PendingCommand], error: Callable[[], Exception]) -> None:
     for waiting in batch:
         waiting.end(error())
-
-
-def _bases(batch: Sequence[PendingCommand]) -> dict[int, dict[UUID, int]]:
-    """Return which commands of a batch rest on which earlier ones, by number."""
-    if not any(command.bases for command in batch):
-        return {}
-    numbers = {command: number for number, command in enumerate(batch, start=1)}
-    return {
-        number: {
-            aggregate_id: numbers[base]
-            for aggregate_id, base in command.bases.items()
-            # The others have been committed: their writes are in the log.
-            if base in numbers
-        }
-        for command, number in numbers.items()
-        if command.bases
-    }
 
 
 def _unavailable() -> UnavailableError:

@@ -203,7 +203,7 @@ async def test_version_checks_alone_would_let_it_pass(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The bug, put in: commands are sent without what they rest on."""
-    monkeypatch.setattr(writer, "_bases", lambda _: {})
+    monkeypatch.setattr(writer, "bases_by_number", lambda _: {})
     monkeypatch.setattr(pending.PendingCommand, "has_failed_base", False)
 
     ledger_id, _ = await race(log, other_log, owner, queued)
