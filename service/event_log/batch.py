@@ -1,6 +1,6 @@
 """Commands of one commit: to arguments of ``events.append``, and from its result."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -34,7 +34,6 @@ APPEND = """
 """
 
 MICROSECOND = timedelta(microseconds=1)
-NO_BASE: Mapping[UUID, int] = {}
 NO_BASES: Mapping[int, Mapping[UUID, int]] = {}
 
 Outcome = Appended | VersionConflictError | AlreadyAnsweredError
@@ -74,12 +73,13 @@ def arguments(
     sealed: tuple[list[Any], ...] = ([], [], [], [])
     rests: tuple[list[int], list[int]] = ([], [])
     for number, command in enumerate(batch, start=1):
-        own_bases = bases.get(number, NO_BASE)
-        for read in command.reads.items():
-            if own_bases and read[0] in own_bases:
-                rests[0].append(number)
-                rests[1].append(own_bases[read[0]])
-                continue
+        own_bases = bases.get(number) if bases else None
+        reads_of_log: Iterable[tuple[UUID, int]] = command.reads.items()
+        if own_bases:
+            rests[0].extend([number] * len(own_bases))
+            rests[1].extend(own_bases.values())
+            reads_of_log = [read for read in reads_of_log if read[0] not in own_bases]
+        for read in reads_of_log:
             readers[0].append(number)
             readers[1].append(reads.setdefault(read, len(reads) + 1))
         for event in command.events:
@@ -116,7 +116,8 @@ def arguments(
         uuids(sealed[1]),
         uuids(sealed[2]),
         byteas(sealed[3]),
-        *map(ints, rests),
+        # Nearly no batch has them.
+        *(map(ints, rests) if bases else (None, None)),
     ]
 
 

@@ -187,14 +187,14 @@ class PendingCommands:
     def remove(self, command: PendingCommand) -> None:
         for aggregate in command.append.aggregates:
             key = aggregate.id.int
+            # A command that was never queued has none; nearly always it is the first.
             writes = self.writes.get(key, [])
-            # Nearly always it is the first.
             for index, (_, writer) in enumerate(writes):
                 if writer is command:
                     del writes[index]
+                    if not writes:
+                        del self.writes[key]
                     break
-            if not writes:
-                self.writes.pop(key, None)
         receipt = command.append.receipt
         if receipt is not None and self._keys.get(receipt.key) is command:
             del self._keys[receipt.key]

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import TypeVar
+from typing import Final, TypeVar
 from uuid import UUID, uuid4
 
 import orjson
@@ -14,6 +14,8 @@ from service.event_log.append import Append, Receipt, SealedValue
 from service.event_log.pending import PendingCommand, PendingCommands
 from service.event_log.protocol import CommandLog
 from service.principal import Principal
+
+NOTHING_PENDING: Final = PendingCommands()
 
 A = TypeVar("A", bound=LoggedAggregate)
 
@@ -38,7 +40,7 @@ class UnitOfWork:
         pending: PendingCommands | None = None,
     ) -> None:
         self._log = log
-        self._pending = pending
+        self._pending = pending or NOTHING_PENDING
         self._principal = principal
         self._metadata = metadata
         self._if_match = if_match
@@ -77,21 +79,19 @@ class UnitOfWork:
         if key in self._loaded:
             loaded = self._loaded[key]
         else:
-            known = None
-            if self._pending is not None and key in self._pending.writes:
-                known = await self._find_pending(aggregate_id)
-            if known is None:
+            if key in self._pending.writes:
+                known = await self._load_pending(aggregate_id)
+            else:
                 known = await self._log.load(aggregate_id)
             version = known.version if known else 0
             self.reads.setdefault(aggregate_id, version)
             loaded = self._loaded[key] = known.working_copy() if known else None
         return loaded if isinstance(loaded, kind) else None
 
-    async def _find_pending(self, aggregate_id: UUID) -> LoggedAggregate | None:
-        assert self._pending is not None
+    async def _load_pending(self, aggregate_id: UUID) -> LoggedAggregate | None:
         latest = await self._pending.latest(aggregate_id, self._history)
         if latest is None:
-            return None
+            return await self._log.load(aggregate_id)
         aggregate, self.bases[aggregate_id] = latest
         return aggregate
 

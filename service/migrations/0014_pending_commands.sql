@@ -89,7 +89,7 @@ BEGIN
 
     IF cardinality(refused) > 0 THEN
         -- In the order of the commands, so that one pass finds them all.
-        FOR number IN 1 .. cardinality(resting_command) LOOP
+        FOR number IN 1 .. coalesce(cardinality(resting_command), 0) LOOP
             IF rests_on[number] = ANY (refused)
                AND resting_command[number] <> ALL (refused)
             THEN
