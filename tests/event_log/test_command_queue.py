@@ -91,12 +91,12 @@ async def test_a_full_queue_refuses_and_appends_nothing(
 async def test_a_queue_of_large_commands_is_full_sooner(
     log: EventLog, owner: AsyncConnection
 ) -> None:
-    ledger_id = await open_ledger(log, "large")
     note = "x" * (command_queue.QUEUE_BYTES_MAX // 4)
-    large = await decided(log, entering(ledger_id, note))
+    ledger_ids = [await open_ledger(log, str(number)) for number in range(12)]
+    large = [await decided(log, entering(each, note)) for each in ledger_ids]
     async with owner.transaction():
         await owner.execute("SELECT FROM events.head FOR UPDATE")
-        tasks = [asyncio.create_task(log.append(large)) for _ in range(12)]
+        tasks = [asyncio.create_task(log.append(each)) for each in large]
         await until(lambda: any(task.done() for task in tasks))
         refused = [task for task in tasks if task.done() and task.exception()]
         for task in tasks:
