@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from simpy import Environment
 
-from service.event_log.command_queue import BATCH_COMMANDS_MAX
+from service.event_log.pending import BATCH_COMMANDS_MAX
 from tests.simulation.clients import Answers, closed_loop
 from tests.simulation.model import (
     Follower,

@@ -10,16 +10,15 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from simpy import Environment, Event, Resource
+from simpy import Environment, Event
 from simpy.events import Timeout
-from simpy.resources.resource import Request
 
 from projections.engine.follower import BATCH_EVENTS_MAX, BUSY_EVENTS, STEP_INTERVAL_S
 from service.event_log.command_queue import (
     BATCH_BYTES_MAX,
-    BATCH_COMMANDS_MAX,
     QUEUE_COMMANDS_MAX,
 )
+from service.event_log.pending import BATCH_COMMANDS_MAX
 from service.event_log.writer import RECONNECT_S, Timeouts
 from tests.simulation.service_times import BatchTime, FollowerTime, Spread
 
@@ -46,12 +45,11 @@ class Server:
 
 @dataclass(slots=True, eq=False)
 class Command:
-    """``aggregate`` is the one that it writes, if others write it too."""
+    """A command that waits; ``done`` tells whether it was committed."""
 
     done: Event
     since: float
     size: int = 1000
-    aggregate: int | None = None
 
 
 class Queue:
@@ -60,29 +58,21 @@ class Queue:
     def __init__(self) -> None:
         self.waiting: deque[Command] = deque()
 
-    def take(self, now: float) -> tuple[list[Command], list[Command], list[Command]]:
-        """Return a batch, those that conflict with it, and those that are too old."""
+    def take(self, now: float) -> tuple[list[Command], list[Command]]:
+        """Return a batch, and the commands before its end that are too old."""
         batch: list[Command] = []
-        later: list[Command] = []
         expired: list[Command] = []
-        written: set[int] = set()
         size = 0
-        while self.waiting and len(batch) + len(later) < BATCH_COMMANDS_MAX:
+        while self.waiting and len(batch) < BATCH_COMMANDS_MAX:
             command = self.waiting[0]
             if command.since < now - QUEUE_S:
                 expired.append(self.waiting.popleft())
                 continue
             if batch and size + command.size > BATCH_BYTES_MAX:
                 break
-            self.waiting.popleft()
-            if command.aggregate in written:
-                later.append(command)
-            else:
-                batch.append(command)
-                size += command.size
-            if command.aggregate is not None:
-                written.add(command.aggregate)
-        return batch, later, expired
+            batch.append(self.waiting.popleft())
+            size += command.size
+        return batch, expired
 
 
 class Log:
@@ -145,51 +135,25 @@ class Process:
         self._random = random
         self._http = http
         self._arrival = log.env.event()
-        self._contended: dict[int, Resource] = {}
         log.env.process(self._write())
 
-    def command(self, aggregate: int | None = None) -> Generator[Event, Any, bool]:
+    def command(self) -> Generator[Event, Any, bool]:
         """Decide, wait for the commit, answer; False for a refusal to be repeated.
 
-        After a conflict on an aggregate, its commands wait for each other.
+        Commands on one aggregate are like others: each rests on the one before it.
         """
         env = self._log.env
-        lock: Request | None = None
-        while True:
-            cpu = self._cpu()
-            yield self.core.serve(cpu * (1 - AFTER_COMMIT))
-            outcome = None
-            if lock is not None or aggregate not in self._contended:
-                if len(self.queue.waiting) >= QUEUE_COMMANDS_MAX:
-                    outcome = False
-                else:
-                    command = Command(env.event(), env.now, aggregate=aggregate)
-                    self.queue.waiting.append(command)
-                    if not self._arrival.triggered:
-                        self._arrival.succeed()
-                    outcome = yield command.done
-            if outcome is None:
-                assert aggregate is not None
-                if lock is None:
-                    lock = yield from self._locked(aggregate)
-                continue
-            if lock is not None:
-                self._release(aggregate, lock)
-            yield self.core.serve(cpu * AFTER_COMMIT)
-            return bool(outcome)
-
-    def _locked(self, aggregate: int) -> Generator[Event, Any, Request]:
-        lock = self._contended.setdefault(aggregate, Resource(self._log.env))
-        request = lock.request()
-        yield request
-        return request
-
-    def _release(self, aggregate: int | None, request: Request) -> None:
-        assert aggregate is not None
-        lock = self._contended[aggregate]
-        lock.release(request)
-        if not lock.queue and not lock.users:
-            del self._contended[aggregate]
+        cpu = self._cpu()
+        yield self.core.serve(cpu * (1 - AFTER_COMMIT))
+        is_committed = False
+        if len(self.queue.waiting) < QUEUE_COMMANDS_MAX:
+            command = Command(env.event(), env.now)
+            self.queue.waiting.append(command)
+            if not self._arrival.triggered:
+                self._arrival.succeed()
+            is_committed = yield command.done
+        yield self.core.serve(cpu * AFTER_COMMIT)
+        return is_committed
 
     def _cpu(self) -> float:
         cpu = self._time.each * self._time.noise.draw(self._random)
@@ -208,18 +172,13 @@ class Process:
                 continue
             base = self._time.base / 2
             yield self.core.serve(base)
-            batch, later, expired = queue.take(env.now)
+            batch, expired = queue.take(env.now)
             _finish(expired, outcome=False)
-            queue.waiting.extendleft(reversed(later))
             if not batch:
                 continue
-            del later
             yield from self._commit(batch)
             yield self.core.serve(base)
             _finish(batch, outcome=True)
-            written = {command.aggregate for command in batch} - {None}
-            if written:
-                self._refuse_stale(written)
 
     def _commit(self, batch: list[Command]) -> Steps:
         for begin in range(0, len(batch), self._log.batch_max):
@@ -227,18 +186,8 @@ class Process:
             part = batch[begin : begin + self._log.batch_max]
             yield from self._log.append(len(part))
 
-    def _refuse_stale(self, written: set[int | None]) -> None:
-        """Let commands on a moved aggregate be decided again."""
-        stale = [each for each in self.queue.waiting if each.aggregate in written]
-        if stale:
-            kept = [
-                each for each in self.queue.waiting if each.aggregate not in written
-            ]
-            self.queue.waiting = deque(kept)
-            _finish(stale, outcome=None)
 
-
-def _finish(commands: Iterable[Command], *, outcome: bool | None) -> None:
+def _finish(commands: Iterable[Command], *, outcome: bool) -> None:
     for command in commands:
         command.done.succeed(outcome)
 

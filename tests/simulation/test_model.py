@@ -4,14 +4,16 @@ import asyncio
 from random import Random
 from types import SimpleNamespace
 from typing import Any, cast
+from uuid import UUID
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from simpy import Environment
 
-from service.event_log.append import Append
+from service.event_log.append import Append, OverloadedError
 from service.event_log.command_queue import CommandQueue
+from service.event_log.pending import PendingCommand
 from tests.simulation.clients import Answers, closed_loop
 from tests.simulation.model import Command, Log, Process, Queue, Server
 from tests.simulation.service_times import BatchTime, Spread
@@ -33,39 +35,43 @@ def test_batches_are_those_of_the_real_queue(
 
 def model_batches(commands: list[tuple[int | None, int]]) -> list[list[int]]:
     env, queue = Environment(), Queue()
-    made = [
-        Command(env.event(), 0, size=size, aggregate=aggregate)
-        for aggregate, size in commands
-    ]
+    made = [Command(env.event(), 0, size=size) for _, size in commands]
     queue.waiting.extend(made)
     found = []
     while queue.waiting:
-        batch, later, _ = queue.take(0)
-        queue.waiting.extendleft(reversed(later))
+        batch, _ = queue.take(0)
         found.append([made.index(each) for each in batch])
     return found
 
 
 async def real_batches(commands: list[tuple[int | None, int]]) -> list[list[int]]:
+    """Return the batches of commands, each of which rests on those of its aggregate."""
     queue = CommandQueue()
-    made = []
+    waiting: list[PendingCommand] = []
+    written: dict[UUID, list[PendingCommand]] = {}
     for number, (aggregate, size) in enumerate(commands):
-        written = f"own {number}" if aggregate is None else aggregate
+        aggregate_id = UUID(int=1000 + number if aggregate is None else aggregate)
+        before = written.setdefault(aggregate_id, [])
         append = SimpleNamespace(
             size=size,
             receipt=None,
-            reads={written: 1},
-            events=[SimpleNamespace(originator_id=written)],
+            sealed=[],
+            history=None,
+            reads={aggregate_id: len(before)},
+            events=[SimpleNamespace(originator_id=aggregate_id)],
+            aggregates=[SimpleNamespace(id=aggregate_id, version=len(before) + 1)],
         )
-        made.append(cast("Append", append))
-    try:
-        waiting = [queue.put(each) for each in made]
-    except Exception:  # noqa: BLE001 # more bytes than the queue holds
-        return model_batches(commands)
-    found: list[Any] = []
+        bases = {aggregate_id: before[-1]} if before else {}
+        try:
+            command = queue.put(cast("Append", append), bases)
+        except OverloadedError:
+            # More bytes than the queue holds.
+            return model_batches(commands)
+        waiting.append(command)
+        before.append(command)
+    found: list[list[int]] = []
     while queue:
-        batch, _ = queue.take()
-        found.append([waiting.index(each) for each in batch])
+        found.append([waiting.index(each) for each in queue.take()])
     return found
 
 
@@ -84,22 +90,6 @@ def test_a_server_serves_one_after_the_other() -> None:
 
     assert ended == [2, 4, 6]
     assert server.busy == 6
-
-
-def test_commands_on_one_aggregate_take_a_commit_each() -> None:
-    assert batches(aggregate=1) == pytest.approx(20)
-    assert batches(aggregate=None) == pytest.approx(2, abs=1)
-
-
-def batches(aggregate: int | None) -> int:
-    env, random = Environment(), Random(1)
-    nothing = Spread.constant(0.0)
-    log = Log(env, random, BatchTime(0, 0, nothing), Spread.constant(1.0))
-    process = Process(log, BatchTime(0, 0.001, Spread.constant(1.0)), None, random)
-    for _ in range(20):
-        env.process(process.command(aggregate))
-    env.run(until=100)
-    return process.batches
 
 
 def test_more_callers_share_a_commit() -> None:
