@@ -6,13 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from service.aggregates import AGGREGATES
-from service.database import (
-    SERVER_START_S,
-    CheckedPool,
-    connection_pool,
-    require_right_session,
-    service_conninfo,
-)
+from service.connection_pool import CheckedPool, connection_pool
+from service.database import SERVER_START_S, require_right_session, service_conninfo
 from service.event_log.log import EventLog
 from service.event_log.read_replica import ReadServers, read_servers
 from service.keys.canary import verify_canary

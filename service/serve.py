@@ -22,9 +22,9 @@ from projections.sessions.phoenix.store import open_phoenix
 from service.app import create_app
 from service.bootstrap import create_first_admin
 from service.config import Config
+from service.connection_pool import CheckedPool
 from service.console.codes import LIFETIME_S
 from service.console.routes import SIGN_IN_CODES
-from service.database import CheckedPool
 from service.demo.api import DemoError
 from service.demo.load import load_demo
 from service.demo.tools import demo_tools

@@ -18,7 +18,8 @@ from projections.catalog import run_followers
 from projections.engine.progress import wait_for_position
 from service.aggregates import AGGREGATES
 from service.app import create_app
-from service.database import SERVICE_ROLE, connection_pool, service_conninfo
+from service.connection_pool import connection_pool
+from service.database import SERVICE_ROLE, service_conninfo
 from service.embedded_postgres.server import EmbeddedPostgres
 from service.event_log.log import EventLog
 from service.migrate import migrate

@@ -10,11 +10,9 @@ import psycopg
 import pytest
 from psycopg import OperationalError
 
-from service import database
+from service.connection_pool import POOL_SIZE_MAX, connection_pool
 from service.database import (
-    POOL_SIZE_MAX,
     SERVER_START_S,
-    connection_pool,
     service_conninfo,
     wait_for_server,
 )
@@ -65,7 +63,7 @@ async def test_a_server_that_stops_answering_is_given_up(
     conninfo = service_conninfo(database_url, statement_timeout="0")
     async with connection_pool(conninfo) as pool:
         async with pool.connection() as db:
-            monkeypatch.setattr(database, "ANSWER_TIMEOUT_S", 0.1)
+            monkeypatch.setattr("service.connection_pool.ANSWER_TIMEOUT_S", 0.1)
             with pytest.raises(OperationalError):
                 await db.execute("SELECT pg_sleep(600)")
         monkeypatch.undo()

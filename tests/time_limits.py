@@ -12,7 +12,7 @@ import pytest
 
 from projections.engine import snapshot
 from projections.engine.progress import wait_for_position
-from service import database
+from service import connection_pool, database
 from service.event_log import commit_unknown, writer_connection
 from service.event_log.writer import Timeouts
 from service.keys.key_program import ExecRootKeys
@@ -23,8 +23,8 @@ RAISED: Final = "1min"
 SERVER_SETTINGS: Final = ("statement_timeout", "lock_timeout")
 # Of the modules that read them at each call.
 CONSTANTS: Final = (
-    (database, "POOL_TIMEOUT_S"),
-    (database, "ANSWER_TIMEOUT_S"),
+    (connection_pool, "POOL_TIMEOUT_S"),
+    (connection_pool, "ANSWER_TIMEOUT_S"),
     (writer_connection, "CONNECT_TIMEOUT_S"),
     (commit_unknown, "CONNECT_TIMEOUT_S"),
     (commit_unknown, "ASK_TIMEOUT_S"),

@@ -13,7 +13,8 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from projections.health.metrics import exposition
-from service.database import Pool, PoolBusyError
+from service.connection_pool import PoolBusyError
+from service.database import Pool
 from service.follower_process import FollowerProcess, State
 from service.http.envelope import Answer
 from service.http.operation import Routes

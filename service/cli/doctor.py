@@ -21,7 +21,8 @@ from service.cli.read_replica import check_replica
 from service.cli.running import EXIT_FAILED, run_async
 from service.cli.settings import add_settings
 from service.config import Config
-from service.database import Pool, connection_pool, service_conninfo
+from service.connection_pool import connection_pool
+from service.database import Pool, service_conninfo
 from service.errors import ConfigError
 from service.keys.canary import verify_canary
 from service.keys.key_ring import KEY_RING_FILE, KeyRing

@@ -6,7 +6,8 @@ from service.cli.databases import database_in_use
 from service.cli.running import EXIT_FAILED, print_error, run_async
 from service.cli.settings import add_settings
 from service.config import Config
-from service.database import connection_pool, service_conninfo
+from service.connection_pool import connection_pool
+from service.database import service_conninfo
 from service.hardening import forbid_dumps
 from service.keys.key_ring import KEY_RING_FILE, KeyRing
 from service.keys.root_key_source import outside_root_keys

@@ -11,12 +11,11 @@ import psycopg
 from prometheus_client import Gauge
 from psycopg.conninfo import conninfo_to_dict
 
+from service.connection_pool import PoolBusyError, connection_pool
 from service.database import (
     Db,
     Pool,
-    PoolBusyError,
     connect,
-    connection_pool,
     deadline,
     require_right_session,
     service_conninfo,

@@ -9,7 +9,7 @@ from aiohttp import web
 from prometheus_client import Counter
 
 from service import errors
-from service.database import PoolBusyError
+from service.connection_pool import PoolBusyError
 from service.errors import Problem, ServiceError, UnavailableError
 from service.http.envelope import Answer, respond
 from service.http.operation import operation_of

@@ -51,6 +51,7 @@ def test_ten_thousand_ordinary_rules_are_compared() -> None:
     assert [each["tool"] for each in found["tools"]] == ["service7.tool7.x"]
 
 
+@pytest.mark.slow
 def test_rules_made_to_be_slow_are_refused() -> None:
     slow = {"*a" * 120 + f"*{n}?": "allow" for n in range(1000)}
 

@@ -34,7 +34,8 @@ from projections.users.projector import UsersProjector
 from service.agents.aggregate import Agent
 from service.aggregate import LoggedAggregate
 from service.aggregates import AGGREGATES
-from service.database import connection_pool, service_conninfo
+from service.connection_pool import connection_pool
+from service.database import service_conninfo
 from service.embedded_postgres.server import EmbeddedPostgres
 from service.event_log.mapper import EventMapper
 from service.migrate import migrate

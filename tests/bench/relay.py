@@ -27,7 +27,8 @@ from psycopg.conninfo import make_conninfo
 from agent_runtime_client.kafka import consume
 from projections.relay.kafka.settings import KafkaSettings
 from service.aggregates import AGGREGATES
-from service.database import connection_pool, service_conninfo
+from service.connection_pool import connection_pool
+from service.database import service_conninfo
 from service.embedded_postgres.server import EmbeddedPostgres
 from service.event_log.log import EventLog
 from service.migrate import migrate

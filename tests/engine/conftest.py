@@ -9,7 +9,8 @@ from psycopg_pool import AsyncConnectionPool
 from projections.catalog import follower_conninfo
 from projections.engine.follower import Follower
 from projections.engine.projector import Projector
-from service.database import connection_pool, service_conninfo
+from service.connection_pool import connection_pool
+from service.database import service_conninfo
 from service.event_log.log import EventLog
 from service.tasks import end_tasks
 from tests.event_log.logs import open_log

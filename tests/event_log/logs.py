@@ -9,7 +9,8 @@ from uuid import UUID, uuid4
 from psycopg import AsyncConnection
 
 from service.aggregates import AGGREGATES
-from service.database import connection_pool, service_conninfo
+from service.connection_pool import connection_pool
+from service.database import service_conninfo
 from service.event_log.append import Append, Appended, Receipt
 from service.event_log.execute import execute
 from service.event_log.log import EventLog

@@ -12,7 +12,7 @@ import pytest
 from aiohttp.test_utils import TestClient, TestServer
 
 from service.app import create_app
-from service.database import POOL_SIZE_MAX
+from service.connection_pool import POOL_SIZE_MAX
 from service.embedded_postgres.server import EmbeddedPostgres
 from service.logs import JsonFormatter
 from service.migrate import migrate

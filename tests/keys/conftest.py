@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from service.database import Pool, connection_pool, service_conninfo
+from service.connection_pool import connection_pool
+from service.database import Pool, service_conninfo
 from service.keys.key_ring import KeyRing
 
 

@@ -17,7 +17,8 @@ from projections.relay import relay_position
 from projections.relay.kafka.settings import KafkaSettings
 from projections.relay.relay import run_relay
 from service.aggregates import AGGREGATES
-from service.database import connection_pool, service_conninfo
+from service.connection_pool import connection_pool
+from service.database import service_conninfo
 from service.event_log.log import EventLog
 from service.resources import Resources
 from tests.harness.process import Process

@@ -27,11 +27,12 @@ from projections.relay.schemas import event_schema
 
 PROJECT = Path(__file__).parents[2]
 PRICE = "model_pricing.price_set.v2"
+DOCUMENTS = documents(PROJECT)
 
 
-@pytest.mark.parametrize("path", documents(PROJECT), ids=str)
+@pytest.mark.parametrize("path", DOCUMENTS, ids=str)
 def test_documents_are_as_the_code_is(path: Path) -> None:
-    assert (PROJECT / path).read_bytes() == documents(PROJECT)[path], "make contract"
+    assert (PROJECT / path).read_bytes() == DOCUMENTS[path], "make contract"
 
 
 def test_no_published_schema_is_broken() -> None:

@@ -1,0 +1,118 @@
+"""A pool of connections to PostgreSQL that gives up after bounded waits."""
+
+import asyncio
+import time
+from typing import Any
+
+import psycopg
+from prometheus_client import Histogram
+from psycopg import AsyncConnection
+from psycopg_pool import AsyncConnectionPool, PoolTimeout
+
+from service.database import (
+    CONNECT_TIMEOUT_S,
+    Db,
+    WrongSessionError,
+    deadline,
+    is_alive,
+    verify_session,
+)
+
+POOL_SIZE_MAX = 10
+POOL_TIMEOUT_S = 2.0
+POOL_RECONNECT_S = 2.0
+# Twice the server's own limit: a server that exceeds it doesn't run, or can't be
+# reached, and its kernel may still acknowledge what it is sent.
+ANSWER_TIMEOUT_S = 10.0
+
+POOL_WAIT = Histogram(
+    "agent_runtime_pool_wait_seconds",
+    "Wait for a connection of the pool, also where it ended in a timeout.",
+    buckets=(0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 2, 5),
+)
+
+
+class PoolBusyError(PoolTimeout):
+    """All connections of a pool are in use, and none became free in time."""
+
+
+class BoundedConnection(AsyncConnection[Any]):
+    """A connection that is closed when the server doesn't answer in time.
+
+    A frozen server would keep it, and the request that uses it, for as long as it is
+    frozen, though another server is the primary by then.
+    """
+
+    async def wait(self, *args: Any, **options: Any) -> Any:
+        with deadline(self, ANSWER_TIMEOUT_S):
+            return await super().wait(*args, **options)
+
+
+class CheckedPool(AsyncConnectionPool[Db]):
+    """A connection pool; ``wrong_session`` is why it has refused a connection.
+
+    Raises :class:`PoolBusyError` where the database could be reached, if only one of
+    the connections became free.
+    """
+
+    wrong_session: WrongSessionError | None = None
+    _in_use = 0
+
+    async def getconn(self, timeout: float | None = None) -> Db:  # noqa: ASYNC109
+        began = time.perf_counter()
+        try:
+            connection = await super().getconn(timeout)
+        except PoolTimeout as error:
+            if self._in_use < self.max_size:
+                raise
+            raise PoolBusyError(str(error)) from None
+        finally:
+            POOL_WAIT.observe(time.perf_counter() - began)
+        self._in_use += 1
+        return connection
+
+    async def putconn(self, conn: Db) -> None:
+        try:
+            await super().putconn(conn)
+        finally:
+            self._in_use -= 1
+
+
+def connection_pool(conninfo: str) -> CheckedPool:
+    """Return a connection pool, not yet open, that gives up after a bounded wait."""
+    purges: set[asyncio.Task[None]] = set()
+
+    async def check(connection: Db) -> None:
+        if is_alive(connection):
+            return
+        # The other idle connections are closed, too. Found one by one, each would
+        # cost a request a longer wait than the one before.
+        if not purges:
+            purge = asyncio.create_task(pool.check())
+            purges.add(purge)
+            purge.add_done_callback(purges.discard)
+        raise psycopg.OperationalError("the connection was closed by the server")
+
+    async def configure(connection: Db) -> None:
+        try:
+            await verify_session(connection)
+        except WrongSessionError as error:
+            pool.wrong_session = error
+            raise
+
+    pool = CheckedPool(
+        conninfo,
+        connection_class=BoundedConnection,
+        # For each of several hosts: the first one may be frozen.
+        kwargs={"autocommit": True, "connect_timeout": CONNECT_TIMEOUT_S},
+        configure=configure,
+        min_size=2,
+        max_size=POOL_SIZE_MAX,
+        timeout=POOL_TIMEOUT_S,
+        # The pool's retries back off exponentially. Giving up early lets the next
+        # request try at once when the server is back.
+        reconnect_timeout=POOL_RECONNECT_S,
+        check=check,
+        open=False,
+    )
+    return pool
