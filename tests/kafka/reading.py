@@ -18,6 +18,9 @@ from confluent_kafka import (
 
 # Far beyond what a busy machine needs.
 TIMEOUT_S = 60.0
+# A topic is listed a little before its leader knows that it leads, and a broker that
+# has just come back may not know its partitions yet.
+NOT_YET = (KafkaError.NOT_LEADER_FOR_PARTITION, KafkaError._UNKNOWN_PARTITION)  # noqa: SLF001 # public in spite of its name
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +93,7 @@ def _settled(
     try:
         return _ends(stable, partitions) == _ends(any_state, partitions)
     except KafkaException as failure:
-        # A topic is listed a little before its leader knows that it leads.
-        if failure.args[0].code() != KafkaError.NOT_LEADER_FOR_PARTITION:
+        if failure.args[0].code() not in NOT_YET:
             raise
         return False
 
