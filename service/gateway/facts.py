@@ -1,7 +1,7 @@
 """The aggregates that a decision reads, loaded in one place."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, Protocol, TypeVar
 from uuid import UUID
@@ -73,10 +73,6 @@ class Facts:
             return self.decide(tool)
         return await asyncio.to_thread(self.decide, tool)
 
-    @property
-    def slug(self) -> str:
-        return self.connector.slug if self.connector else ""
-
     def lists(self, tool: str) -> bool:
         return self.definitions is not None and tool in self.definitions.observed
 
@@ -89,6 +85,12 @@ class Facts:
             "definitions": self.definitions,
         }
         return {name: each.version if each else 0 for name, each in found.items()}
+
+
+def slugs_of(facts: Iterable[Facts]) -> dict[UUID, str]:
+    """Return the slugs of connectors, granted or not."""
+    found = [each.connector for each in facts if each.connector is not None]
+    return {connector.id: connector.slug for connector in found}
 
 
 async def find_facts(finder: Finder, agent_id: UUID, connector_id: UUID) -> Facts:

@@ -94,13 +94,11 @@ class Credential:
 class Upstream:
     """Where a connector's calls go.
 
-    ``slug`` has 1 to 24 characters of ``a-z 0-9 -``; two connectors of an agent may
-    have the same. ``version`` is the connector's: it changes with URL and credential.
+    ``version`` is the connector's: it changes with URL and credential.
     ``credential`` is null in lists, and where the connector has none.
     """
 
     connector_id: UUID
-    slug: str
     url: str
     mode: RecordMode
     version: int
@@ -118,9 +116,14 @@ class Caller:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedTool:
-    """A tool that an agent may call, or ask to call."""
+    """A tool that an agent may call, or ask to call.
+
+    Aliases of its connector's tools begin with ``prefix``: 1 to 33 characters of
+    ``a-z 0-9 -``, and another one for each connector of the agent.
+    """
 
     connector: Upstream
+    prefix: str
     definition: ToolDefinition
 
 

@@ -114,7 +114,7 @@ class DefinitionObserver:
                     return
                 listing = await list_tools(self._client, lent)
                 await self._gate.observed(connector_id, listing.definitions)
-            except (UpstreamError, ServiceError, psycopg.Error) as error:
+            except Exception as error:  # noqa: BLE001 # a list may hold anything
                 self._failed(upstream, error)
                 return
         ttl_s = INTERVAL_S if listing.ttl_s is None else listing.ttl_s
@@ -132,10 +132,11 @@ class DefinitionObserver:
             time.monotonic() + retry_s,
             min(2 * retry_s, INTERVAL_MAX_S),
         )
-        reason = error.detail if isinstance(error, UpstreamError) else str(error)
+        is_expected = isinstance(error, UpstreamError | ServiceError | psycopg.Error)
         logger.warning(
             "the tools of a connector can't be observed: %s",
-            reason,
+            error.detail if isinstance(error, UpstreamError) else type(error).__name__,
+            exc_info=None if is_expected else error,
             extra={"connector_id": str(upstream.connector_id)},
         )
 

@@ -6,9 +6,10 @@ from service.event_log.log import EventLog
 from service.gateway.calls.recorder import CallRecorder, RefusedCalls
 from service.gateway.decision import connectors_named
 from service.gateway.definitions.aggregate import ToolDefinitions
-from service.gateway.facts import LatestFacts, find_facts
+from service.gateway.facts import LatestFacts, find_facts, slugs_of
 from service.gateway.gate import Call, Caller, RefusalReason
 from service.gateway.metrics import count_of
+from service.gateway.prefixes import prefixes_of
 from service.identifiers import id_text
 from service.tool_rules.aggregate import ToolRules
 
@@ -47,13 +48,17 @@ class CallRefusals:
             ToolRules, ToolRules.create_id(id_text(caller.agent_id))
         )
         reason, tool = RefusalReason.UNKNOWN_TOOL, None
-        for each in [connector_id] if connector_id else connectors_named(rules):
-            facts = await find_facts(latest, caller.agent_id, each)
-            prefix = "" if connector_id else f"{facts.slug}_"
+        named = [connector_id] if connector_id else connectors_named(rules)
+        facts = {
+            each: await find_facts(latest, caller.agent_id, each) for each in named
+        }
+        prefixes = prefixes_of(slugs_of(facts.values()))
+        for each, found in facts.items():
+            prefix = "" if connector_id else f"{prefixes.get(each, '')}_"
             if isinstance(name, str) and name.startswith(prefix):
                 known = name.removeprefix(prefix)
-                if facts.lists(known):
-                    decision = await facts.decide_quickly(known)
+                if found.lists(known):
+                    decision = await found.decide_quickly(known)
                     connector_id, tool = each, known
                     reason = decision.refusal or reason
                     break

@@ -19,8 +19,9 @@ from service.gateway.calls.recorder import SYSTEM
 from service.gateway.decision import connectors_named
 from service.gateway.definition import ToolDefinition
 from service.gateway.definitions.aggregate import StoredDefinition
-from service.gateway.facts import find_facts
+from service.gateway.facts import find_facts, slugs_of
 from service.gateway.gate import ListedTool, RecordMode, Upstream
+from service.gateway.prefixes import prefixes_of
 from service.identifiers import id_text
 from service.tool_rules.aggregate import ToolRules
 
@@ -75,15 +76,21 @@ class ToolLists:
         since = time.monotonic()
         work = UnitOfWork(self._log, metadata=SYSTEM, at=datetime.now(UTC))
         rules = await work.find(ToolRules, ToolRules.create_id(id_text(agent_id)))
+        named = connectors_named(rules) if only is None else [only]
+        facts = [await find_facts(work, agent_id, each) for each in named]
+        prefixes = prefixes_of(slugs_of(facts))
         tools: list[ListedTool] = []
-        for connector_id in connectors_named(rules) if only is None else [only]:
-            facts = await find_facts(work, agent_id, connector_id)
-            if facts.connector is None or facts.definitions is None:
+        for each in facts:
+            if each.connector is None or each.definitions is None:
                 continue
-            upstream = upstream_of(facts.connector)
+            upstream = upstream_of(each.connector)
             tools += (
-                ListedTool(connector=upstream, definition=self.definition(name, each))
-                for name, each in await asyncio.to_thread(facts.callable_tools)
+                ListedTool(
+                    connector=upstream,
+                    prefix=prefixes[upstream.connector_id],
+                    definition=self.definition(name, stored),
+                )
+                for name, stored in await asyncio.to_thread(each.callable_tools)
             )
         return _List(
             tools=tuple(tools),
@@ -106,7 +113,6 @@ def upstream_of(connector: Connector) -> Upstream:
     """Return where a connector's calls go, without its credential."""
     return Upstream(
         connector_id=connector.id,
-        slug=connector.slug,
         url=connector.url,
         mode=RecordMode(connector.record_mode),
         version=connector.version,

@@ -60,24 +60,27 @@ class FakeGate:
         """Grant the agent a connector that has these tools."""
         upstream = Upstream(
             connector_id=uuid4(),
-            slug=slug,
             url=url,
             mode=RecordMode.STRICT,
             version=1,
         )
         self.upstreams[upstream.connector_id] = upstream
         for tool in tools:
-            self.pin(upstream, tool)
+            self.pin(upstream, tool, slug)
         return upstream
 
-    def pin(self, upstream: Upstream, tool: str | dict[str, object]) -> None:
+    def pin(
+        self, upstream: Upstream, tool: str | dict[str, object], prefix: str = "tools"
+    ) -> None:
         document = (
             {"name": tool, "inputSchema": {"type": "object"}}
             if isinstance(tool, str)
             else tool
         )
         definition = ToolDefinition.of(document)
-        self.listed.append(ListedTool(connector=upstream, definition=definition))
+        self.listed.append(
+            ListedTool(connector=upstream, prefix=prefix, definition=definition)
+        )
 
     async def caller(self, request: web.Request, agent_id: UUID) -> Caller:
         if request.headers.get("Authorization") != f"Bearer {TOKEN}":

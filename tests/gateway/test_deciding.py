@@ -1,6 +1,7 @@
 """One decision for lists and calls, by rules, grant, definition and credential."""
 
 from datetime import UTC, datetime, timedelta
+from uuid import UUID
 
 import pytest
 
@@ -8,7 +9,8 @@ from service.errors import NotFoundError, UnauthenticatedError
 from service.gateway.authenticate import AgentAuthenticator
 from service.gateway.gate import Admitted, Pending
 from tests.callers import Callers
-from tests.gateway.world import ALLOW, ASK, DENY, TOOLS, World, refusal, tool
+from tests.gateway.observing import observe
+from tests.gateway.world import ALLOW, ASK, DENY, TOOLS, TRACKER, World, refusal, tool
 
 
 async def test_a_list_has_what_can_be_called_or_asked_for(world: World) -> None:
@@ -201,3 +203,34 @@ async def test_the_same_list_is_the_same_object_until_something_moves(
     await world.rule(issues_list=ALLOW)
     assert len(await world.gate.tools(caller)) == 1
     assert await world.gate.tools(caller, world.agent_id) == ()
+
+
+async def test_an_alias_stays_with_its_connector(world: World) -> None:
+    other = (await world.ada.post("/api/mcp/connectors", TRACKER)).data["id"]
+    await world.ada.put(f"/api/mcp/connectors/{other}/grants/agents/{world.agent_id}")
+    await observe(world.resources.log, UUID(other), [tool("issues.list")])
+    rules = [
+        {"connector_id": each, "tool_pattern": pattern, "stance": stance}
+        for each in (other, str(world.connector_id))
+        for pattern, stance in (("*", ALLOW), ("issues.delete", DENY))
+    ]
+    await world.ada.put(f"{world.agent}/tools", {"rules": rules})
+
+    async def prefixes() -> dict[str, str]:
+        listed = await world.gate.tools(await world.caller())
+        return {str(each.connector.connector_id): each.prefix for each in listed}
+
+    before = await prefixes()
+    grant = f"{world.connector}/grants/agents/{world.agent_id}"
+    await world.ada.delete(grant)
+    without = await prefixes()
+    await world.ada.put(grant)
+    prefix = (await prefixes())[str(world.connector_id)]
+    await world.gate.refused_unlisted(
+        await world.caller(), None, f"{prefix}_issues.delete"
+    )
+
+    assert before[other] == f"tracker-{other[:8]}"
+    assert without == {other: before[other]}
+    (refused,) = await world.recorded("tool_call.refused")
+    assert (refused.event.tool, refused.event.reason) == ("issues.delete", "denied")

@@ -116,3 +116,22 @@ async def test_nothing_is_observed_of_a_server_that_fails() -> None:
         await observed(stage)
 
     assert len(upstream.requests) == 1
+
+
+async def test_nothing_is_observed_of_a_list_that_could_not_be_shown() -> None:
+    schema: Any = {"type": "object"}
+    for _ in range(200):
+        schema = {"type": "object", "properties": {"a": schema}}
+
+    async def answer(_request: web.Request, body: Any) -> web.StreamResponse:
+        tools = [{"name": "deep", "inputSchema": schema}]
+        result = {"resultType": "complete", "tools": tools}
+        return web.json_response({"jsonrpc": "2.0", "id": body["id"], "result": result})
+
+    async with plain_upstream(answer) as upstream, opened() as stage:
+        stage.gate.connect(upstream.url)
+
+        assert await observed(stage) == []
+        await observed(stage)
+
+    assert len(upstream.requests) == 1

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from service.gateway.prefixes import prefixes_of
 from service.gateway.protocol.aliases import aliases_of
 from service.gateway.protocol.events import (
     EVENT_BYTES_MAX,
@@ -29,9 +30,36 @@ def test_an_alias_is_the_slug_and_the_name() -> None:
 
 
 def test_equal_slugs_are_told_apart_on_both_sides() -> None:
+    one, two = UUID(int=1 << 96), UUID(int=2 << 96)
+
+    assert prefixes_of({one: "t", two: "t"}) == {one: "t-00000001", two: "t-00000002"}
+
+
+def test_no_slug_gets_the_prefix_of_another_connector() -> None:
+    one, two, three = (UUID(int=number << 96) for number in (3, 2, 1))
+
+    prefixes = prefixes_of({one: "t", two: "t", three: "t-00000003"})
+
+    assert prefixes[one] == "t-00000003"
+    assert prefixes[three] == "t-00000003-00000001"
+
+
+def test_equal_aliases_are_told_apart() -> None:
+    """Two ids may begin with the same digits."""
     found = aliases_of({ONE: "t", TWO: "t"}, [(ONE, "a"), (TWO, "a")])
 
-    assert found == {"t-00000000_a": (ONE, "a"), "t-00000000_a_ca978112": (TWO, "a")}
+    assert found == {"t_a": (ONE, "a"), "t_a_ca978112": (TWO, "a")}
+
+
+def test_a_tool_that_is_named_like_anothers_alias_takes_it_from_nobody() -> None:
+    tools = [(ONE, "x.y")]
+    for _ in range(10):
+        aliases = aliases_of({ONE: "t"}, tools)
+        (taken,) = (each for each, tool in aliases.items() if tool == tools[0])
+        assert len(taken) <= 64
+        tools.append((ONE, taken.removeprefix("t_")))
+
+    assert sorted(aliases_of({ONE: "t"}, tools).values()) == sorted(tools)
 
 
 @given(

@@ -96,8 +96,8 @@ def _aliased(listed: Sequence[ListedTool]) -> dict[str, Tool]:
     by_key = {
         (each.connector.connector_id, each.definition.name): each for each in listed
     }
-    slugs = {each.connector.connector_id: each.connector.slug for each in listed}
-    aliases = aliases_of(slugs, by_key)
+    prefixes = {each.connector.connector_id: each.prefix for each in listed}
+    aliases = aliases_of(prefixes, by_key)
     order = {key: number for number, key in enumerate(by_key)}
     return {
         alias: Tool(by_key[key])

@@ -36,6 +36,17 @@ CONNECTORS_MAX: Final = 4096
 PROGRESS: Final = "notifications/progress"
 LOG: Final = "notifications/message"
 LIST_CHANGED: Final = "notifications/tools/list_changed"
+# The levels of log messages, the least severe first.
+LOG_LEVELS: Final = (
+    "debug",
+    "info",
+    "notice",
+    "warning",
+    "error",
+    "critical",
+    "alert",
+    "emergency",
+)
 # Of a client with a handshake, which can't say in a call which it wants.
 LOG_LEVEL: Final = "info"
 # Fields of each notification that are relayed.
@@ -147,7 +158,9 @@ class Forwarder:
         finally:
             if started is not None:
                 call.upstream_s = perf_counter() - started
-        return result_of_upstream(message, call.asked.capabilities)
+        return result_of_upstream(
+            message, call.asked.capabilities, is_stateless=call.asked.is_stateless
+        )
 
     async def _answer(self, exchange: Exchange, call: Forwarding) -> dict[str, Any]:
         """Return the answer; relay what precedes it."""
@@ -197,7 +210,7 @@ def _request(call: Forwarding, context: Mapping[str, str]) -> Request:
     if "inputResponses" in given and (state is None or state.kind == "upstream"):
         params["inputResponses"] = given["inputResponses"]
     sent = {**asked.context.sent, **context}
-    level = meta.get(LOG_LEVEL_KEY) if asked.is_stateless else LOG_LEVEL
+    level = _log_level(asked)
     if level is not None:
         sent[LOG_LEVEL_KEY] = level
     mirrored = asked.tool.mirrored
@@ -219,11 +232,27 @@ async def _relay(
         return
     relayed = {name: params[name] for name in RELAYED[method] if name in params}
     if method == PROGRESS:
+        meta = asked.message.meta
         # The exchange's id was the upstream's token.
-        if params.get("progressToken") != exchange.id:
+        if "progressToken" not in meta or params.get("progressToken") != exchange.id:
             return
-        relayed["progressToken"] = asked.message.meta["progressToken"]
+        relayed["progressToken"] = meta["progressToken"]
+    elif not _is_logged(params.get("level"), _log_level(asked)):
+        return
     await asked.reply.notify({"jsonrpc": "2.0", "method": method, "params": relayed})
+
+
+def _log_level(asked: CallRequest) -> Any:
+    """Return from which level on the client wants log messages; None for none."""
+    return asked.message.meta.get(LOG_LEVEL_KEY) if asked.is_stateless else LOG_LEVEL
+
+
+def _is_logged(level: Any, wanted: Any) -> bool:
+    return (
+        level in LOG_LEVELS
+        and wanted in LOG_LEVELS
+        and LOG_LEVELS.index(level) >= LOG_LEVELS.index(wanted)
+    )
 
 
 def _explained(call: Forwarding, error: UpstreamError) -> dict[str, Any]:

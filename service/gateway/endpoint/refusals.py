@@ -34,7 +34,7 @@ def refuse_request(request: web.Request) -> web.Response | None:
     origin = request.headers.get("Origin")
     if origin is not None and not _is_local(origin, request.host):
         return _response(request, 403, "requests of web pages are not accepted")
-    accepted = request.headers.get("Accept", "*/*")
+    accepted = ",".join(request.headers.getall("Accept", ["*/*"])).lower()
     if "*/*" not in accepted and not (JSON in accepted and EVENT_STREAM in accepted):
         return _response(request, 406, f"Accept must list {JSON} and {EVENT_STREAM}")
     return None

@@ -50,9 +50,14 @@ def inputs_of(capabilities: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def result_of_upstream(
-    message: Mapping[str, Any], capabilities: Mapping[str, Any]
+    message: Mapping[str, Any],
+    capabilities: Mapping[str, Any],
+    *,
+    is_stateless: bool,
 ) -> dict[str, Any]:
     """Return the result of an upstream's answer, without what isn't for the agent.
+
+    A client with a handshake, which isn't stateless, can't be asked for input.
 
     :raises RpcError: the upstream refused the arguments, or lacks a capability
     :raises UpstreamError: any other error, or no result of a tool
@@ -65,6 +70,8 @@ def result_of_upstream(
     _strip_meta(result)
     kind = result.setdefault("resultType", "complete")
     if kind == "input_required":
+        if not is_stateless:
+            raise unusable("it asked a client with a handshake", WANTS_INPUT)
         _check_inputs(result, capabilities)
     elif kind != "complete" or not isinstance(result.get("content"), list):
         raise unusable("no result of a tool")
@@ -94,11 +101,11 @@ def _raise(error: Any) -> None:
 
 def _check_inputs(result: dict[str, Any], capabilities: Mapping[str, Any]) -> None:
     requests, state = result.get("inputRequests", {}), result.get("requestState")
-    known = {INPUTS[name] for name in inputs_of(capabilities)}
+    known = [INPUTS[name] for name in inputs_of(capabilities)]
     if (
         not isinstance(requests, dict)
         or not all(isinstance(each, dict) for each in requests.values())
-        or not {each.get("method") for each in requests.values()} <= known
+        or not all(each.get("method") in known for each in requests.values())
         or not isinstance(state, str | None)
         or not (requests or state)
     ):

@@ -201,7 +201,8 @@ def _is_stateless(message: Message, request: web.Request) -> bool:
         return True
     if revision is None or revision in HANDSHAKE:
         return False
-    raise unsupported(revision)
+    # A header may have bytes that are no text.
+    raise unsupported(revision.encode(errors="replace").decode())
 
 
 def _initialized(message: Message) -> dict[str, Any]:

@@ -57,7 +57,10 @@ def _valid(carrier: Mapping[str, Any]) -> dict[str, str]:
     found = {
         key: value
         for key in KEYS
-        if isinstance(value := carrier.get(key), str) and len(value) <= CHARACTERS_MAX
+        if isinstance(value := carrier.get(key), str)
+        and len(value) <= CHARACTERS_MAX
+        # A header may have bytes that are no text, which no JSON can hold.
+        and (value.isascii() or value.isprintable())
     }
     if valid_traceparent(found.get("traceparent")) is None:
         found.pop("traceparent", None)

@@ -4,11 +4,13 @@ from collections.abc import Iterator
 from typing import Final
 
 EVENT_BYTES_MAX: Final = 1024 * 1024
+# Of a whole stream: each costs something, also an empty one.
+LINES_MAX: Final = 250_000
 COMMENT: Final = b":\n\n"
 
 
 class EventTooLargeError(Exception):
-    """An event has more than ``EVENT_BYTES_MAX``."""
+    """An event has more than ``EVENT_BYTES_MAX``, or a stream ``LINES_MAX`` lines."""
 
 
 class EventParser:
@@ -18,12 +20,13 @@ class EventParser:
         self._rest = bytearray()
         self._data: list[bytes] = []
         self._bytes = 0
+        self._lines = 0
         self._is_message = True
 
     def feed(self, chunk: bytes) -> Iterator[bytes]:
         """Yield the data of the events that this chunk completes.
 
-        :raises EventTooLargeError: one is too large
+        :raises EventTooLargeError: one is too large, or there are too many lines
         """
         self._bytes += len(chunk)
         self._rest += chunk
@@ -33,6 +36,9 @@ class EventParser:
             # A "\r" may be the first half of a line's end.
             whole = lines[-1].endswith(b"\n")
             self._rest = bytearray() if whole else lines.pop()
+            self._lines += len(lines)
+            if self._lines > LINES_MAX:
+                raise EventTooLargeError
             for line in lines:
                 data = self._take(bytes(line).rstrip(b"\r\n"))
                 if data:

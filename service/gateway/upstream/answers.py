@@ -22,6 +22,9 @@ from service.pacing import Pace
 Notified = Callable[[dict[str, Any]], Awaitable[None]]
 
 ANSWER_BYTES_MAX: Final = 8 * 1024 * 1024
+# As deep as the API, too, can show a definition; orjson reads deeper than it writes.
+LEVELS_MAX: Final = 128
+ORJSON_LEVELS_MAX: Final = 254
 # Larger ones are counted before they are parsed, which holds the event loop.
 BYTES_UNCOUNTED_MAX: Final = 256 * 1024
 VALUES_MAX: Final = 50_000
@@ -110,7 +113,20 @@ async def _parsed(data: bytes) -> dict[str, Any]:
         raise unusable("not JSON") from None
     if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
         raise unusable("not a JSON-RPC message")
+    if data.count(b"[") + data.count(b"{") > LEVELS_MAX and _is_deep(message):
+        raise unusable(f"more than {LEVELS_MAX} levels")
     return message
+
+
+def _is_deep(message: Any) -> bool:
+    """Say whether a message has more levels than ``LEVELS_MAX``, as orjson counts."""
+    for _ in range(ORJSON_LEVELS_MAX - LEVELS_MAX):
+        message = [message]
+    try:
+        orjson.dumps(message)
+    except orjson.JSONEncodeError:
+        return True
+    return False
 
 
 async def _refuse_many_values(data: bytes) -> None:
