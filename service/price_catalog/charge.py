@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Final
 
 from service.price_catalog.structure import Rate
-from service.price_catalog.usage import UNITS, Usage
+from service.price_catalog.usage import UNITS, CallUsage
 
 # Precise enough for any price times any count, so nothing is rounded.
 EXACT: Final = Context(prec=100)
@@ -53,7 +53,7 @@ class Charge:
     unpriced: Unpriced | None = None
 
 
-def amount_of(rates: Mapping[str, Rate], usage: Usage) -> Decimal | Unpriced:
+def amount_of(rates: Mapping[str, Rate], usage: CallUsage) -> Decimal | Unpriced:
     """Return the exact cost of usage at the rate of each unit, or why it is unknown.
 
     What has no rate of its own is charged with the unit that contains it: cached
@@ -87,7 +87,7 @@ def _is_covered(unit: str, rates: Mapping[str, Rate]) -> bool:
     )
 
 
-def _price(rate: Rate, usage: Usage) -> Decimal | None:
+def _price(rate: Rate, usage: CallUsage) -> Decimal | None:
     if not rate["tiers"]:
         return Decimal(rate["price"])
     length = usage.input_tokens
@@ -100,7 +100,7 @@ def _price(rate: Rate, usage: Usage) -> Decimal | None:
     return Decimal(price)
 
 
-def _total(prices: Mapping[str, Decimal], usage: Usage) -> Decimal | Unpriced:
+def _total(prices: Mapping[str, Decimal], usage: CallUsage) -> Decimal | Unpriced:
     total = Decimal(0)
     charged: dict[str, int | Decimal] = {}
     # Only what is priced by the hour may not come out even.

@@ -3,7 +3,7 @@
 This is the interface for every caller that has a model call and wants its cost::
 
     charge = await price_call(
-        Usage(input_tokens=1200, output_tokens=80, cache_read_tokens=1000),
+        CallUsage(input_tokens=1200, output_tokens=80, cache_read_tokens=1000),
         provider="openai",
         models=("gpt-4o-mini-2024-07-18", "gpt-4o-mini"),
         at=call_started_at,
@@ -35,7 +35,7 @@ from service.price_catalog.matching import MatchedModel, index_of, names_of
 from service.price_catalog.periods import time_text
 from service.price_catalog.price import Price, price_at
 from service.price_catalog.structure import Rate, rates_at
-from service.price_catalog.usage import Usage
+from service.price_catalog.usage import CallUsage
 
 A = TypeVar("A", bound=LoggedAggregate)
 RULES_SOURCE: Final = "genai-prices"  # the only price list with rules
@@ -48,7 +48,7 @@ class PriceCatalog(Protocol):
 
 
 async def price_call(
-    usage: Usage,
+    usage: CallUsage,
     *,
     provider: str | None,
     models: Sequence[str | None],
@@ -106,7 +106,9 @@ async def _entries(
                 yield entry
 
 
-def charge_of(entry: ModelPricing, usage: Usage, at: datetime, *, rule: str) -> Charge:
+def charge_of(
+    entry: ModelPricing, usage: CallUsage, at: datetime, *, rule: str
+) -> Charge:
     """Return the cost of a call by an entry of the catalog, at a time."""
     priced_as = f"{entry.provider_key}/{entry.model}"
     price = price_at(entry, at)

@@ -66,7 +66,7 @@ def _none() -> Mapping[str, Any]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Usage:
+class CallUsage:
     """The usage of one model call; None is not reported, which isn't 0.
 
     One call, never a sum over calls: tiers depend on the length of each prompt.

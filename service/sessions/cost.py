@@ -7,7 +7,7 @@ from typing import Final, Literal
 from service.pacing import Pace
 from service.price_catalog.charge import EXACT, Charge, Unpriced
 from service.price_catalog.pricing import PriceCatalog, price_call
-from service.price_catalog.usage import Usage
+from service.price_catalog.usage import CallUsage
 from service.sessions.turn import ModelShare, PricedShare, TokenCounts, Turn
 
 # Nothing was charged: there was no model call.
@@ -101,7 +101,7 @@ async def _charge_of_reported(turn: Turn, catalog: PriceCatalog) -> Charge:
     tokens = turn.tokens
     if turn.model is None and tokens == TokenCounts():
         return NO_CHARGE
-    usage = Usage(
+    usage = CallUsage(
         input_tokens=tokens.prompt,
         output_tokens=tokens.completion,
         cache_read_tokens=tokens.cache_read,
@@ -111,7 +111,7 @@ async def _charge_of_reported(turn: Turn, catalog: PriceCatalog) -> Charge:
 
 
 async def _charge(
-    usage: Usage,
+    usage: CallUsage,
     provider: str | None,
     models: Sequence[str | None],
     at: datetime,

@@ -9,7 +9,7 @@ from typing import Final
 
 from typing_extensions import TypedDict
 
-from service.price_catalog.usage import Usage
+from service.price_catalog.usage import CallUsage
 from service.sessions.turn import (
     ModelShare,
     PricedCall,
@@ -19,7 +19,7 @@ from service.sessions.turn import (
     Turn,
 )
 
-OWN_COUNTS: Final = frozenset(each.name for each in fields(Usage)) - {
+OWN_COUNTS: Final = frozenset(each.name for each in fields(CallUsage)) - {
     "others",
     "conditions",
 }
@@ -28,7 +28,7 @@ OWN_COUNTS: Final = frozenset(each.name for each in fields(Usage)) - {
 class RecordedCall(TypedDict):
     """A model call: ``share`` is the index of the turn's model that it belongs to.
 
-    ``counts`` are those of ``Usage`` as text; a missing one wasn't reported.
+    ``counts`` are those of ``CallUsage`` as text; a missing one wasn't reported.
     """
 
     share: int
@@ -131,7 +131,7 @@ def token_counts(used: RecordedShare) -> TokenCounts:
     )
 
 
-def _counts(usage: Usage) -> dict[str, str]:
+def _counts(usage: CallUsage) -> dict[str, str]:
     own = {name: getattr(usage, name) for name in sorted(OWN_COUNTS)}
     return {
         name: str(count)
@@ -142,7 +142,7 @@ def _counts(usage: Usage) -> dict[str, str]:
 
 def _call(call: RecordedCall) -> PricedCall:
     counts = call["counts"]
-    usage = Usage(
+    usage = CallUsage(
         **{name: int(count) for name, count in counts.items() if name in OWN_COUNTS},
         others={
             name: Decimal(count)

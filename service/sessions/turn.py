@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 from service.errors import Problem
 from service.events import DecimalText
 from service.price_catalog.charge import EXACT, Charge
-from service.price_catalog.usage import Usage
+from service.price_catalog.usage import CallUsage
 
 TEXT_BYTES_MAX = 64 * 1024
 ERROR_BYTES_MAX = 4 * 1024
@@ -69,7 +69,7 @@ class PricedCall:
     """A model call as it is priced: its start, and what it used."""
 
     started_at: datetime
-    usage: Usage
+    usage: CallUsage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

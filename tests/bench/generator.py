@@ -8,6 +8,7 @@ import asyncio
 import sys
 import time
 from pathlib import Path
+from typing import cast
 from urllib.parse import urlsplit
 
 import uvloop
@@ -52,8 +53,8 @@ class Connection(asyncio.Protocol):
         self.over = asyncio.get_running_loop().create_future()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        # uvloop's transports are no subclasses of asyncio's.
+        self._transport = cast("asyncio.Transport", transport)
         self._next()
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002

@@ -12,16 +12,17 @@ def service(
     database_url: str,
     data_dir: Path,
     *,
-    only: str = "api",
+    only: str | None = "api",
     options: Sequence[str] = (),
     program: Sequence[str] = AGENT_RUNTIME,
 ) -> AbstractContextManager[Server]:
-    """Run the service as its command line does."""
+    """Run the service as its command line does; without ``only``, all of it."""
+    part = ("--only", only) if only else ()
     return running(
         serving(
             *("--database-url", database_url, "--data-dir", str(data_dir)),
-            *("--only", only, *options),
-            log=data_dir / f"{only}.log",
+            *(*part, *options),
+            log=data_dir / f"{only or 'serve'}.log",
             program=program,
         )
     )

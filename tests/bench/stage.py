@@ -42,7 +42,11 @@ class Size:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
-    """``rules`` and ``other_rules`` go around the same agents half a turn apart."""
+    """``rules`` and ``other_rules`` go around the same agents half a turn apart.
+
+    ``served`` is plain ``serve``, with followers in a process of its own, on a database
+    of its own, so that it does nothing while others are measured.
+    """
 
     size: Size
     folder: Path
@@ -51,12 +55,15 @@ class Stage:
     library_url: str
     api: Server
     sessions_api: Server
+    served: Server
     bare_rules: Server
     bare_catalog: Server
     bare_list: Server
     rules: Path
     other_rules: Path
     catalog: Path
+    served_rules: Path
+    served_catalog: Path
     session_list: Path
     insert: Path
     fsyncs: float
@@ -78,9 +85,12 @@ def _stage(held: ExitStack, folder: Path, url: str, size: Size) -> Stage:
     migrate(url)
     sessions_url = new_database(url, "bench_sessions")
     migrate(sessions_url)
-    for name in ("rules", "sessions"):
+    served_url = new_database(url, "bench_served")
+    migrate(served_url)
+    for name in ("rules", "sessions", "served"):
         (folder / name).mkdir(mode=0o700)
     world = asyncio.run(_fill(url, folder / "rules"))
+    served_world = asyncio.run(_fill(served_url, folder / "served"))
     readers = asyncio.run(_fill(sessions_url, folder / "sessions", agents=1))
     session_log.write_sessions(
         sessions_url, sessions=size.sessions, agent=readers.agents[0]
@@ -90,13 +100,19 @@ def _stage(held: ExitStack, folder: Path, url: str, size: Size) -> Stage:
     sessions_api = held.enter_context(
         processes.service(sessions_url, folder / "sessions")
     )
+    served = held.enter_context(
+        processes.service(served_url, folder / "served", only=None)
+    )
     asyncio.run(import_prices(api.url, url, folder / "rules", world))
+    asyncio.run(import_prices(served.url, served_url, folder / "served", served_world))
     plans = {
         "rules": rule_changes(world),
         "other_rules": rule_changes(world, offset=AGENTS // 2),
         # Of a caller who writes nothing: no follower runs here that a read of one's
         # own writes could wait for.
         "catalog": reads(world.admin_token, CATALOG),
+        "served_rules": rule_changes(served_world),
+        "served_catalog": reads(served_world.admin_token, CATALOG),
         "session_list": reads(readers.admin_token, LIST),
     }
     files = {name: plan.write(folder / f"{name}.plan") for name, plan in plans.items()}
@@ -114,6 +130,7 @@ def _stage(held: ExitStack, folder: Path, url: str, size: Size) -> Stage:
         library_url=new_database(url, "bench_library"),
         api=api,
         sessions_api=sessions_api,
+        served=served,
         bare_rules=held.enter_context(processes.bare(answers["rules"])),
         bare_catalog=held.enter_context(processes.bare(answers["catalog"])),
         bare_list=held.enter_context(processes.page(sessions_url, folder)),

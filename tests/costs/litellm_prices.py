@@ -15,7 +15,7 @@ from service.price_catalog.imports.exact_prices import RefusedRowError
 from service.price_catalog.imports.litellm.importer import import_litellm
 from service.price_catalog.imports.litellm.names import read_key
 from service.price_catalog.pricing import price_call
-from service.price_catalog.usage import Usage
+from service.price_catalog.usage import CallUsage
 from tests.costs.agreement import Agreement
 from tests.costs.catalog import ImportedCatalog
 from tests.harness.environment import installed
@@ -127,8 +127,8 @@ def _answers(folder: Path, prices: Path, asked: list[Any]) -> list[Any]:
     return found
 
 
-def _usage(counts: dict[str, int], tier: str | None) -> Usage:
-    return Usage(
+def _usage(counts: dict[str, int], tier: str | None) -> CallUsage:
+    return CallUsage(
         input_tokens=counts["input"],
         output_tokens=counts["output"],
         cache_read_tokens=counts.get("cache_read"),

@@ -12,7 +12,7 @@ from service.price_catalog.charge import Unpriced, amount_of
 from service.price_catalog.periods import MANUAL, PriceValues
 from service.price_catalog.pricing import A, price_call
 from service.price_catalog.structure import Rate
-from service.price_catalog.usage import Usage
+from service.price_catalog.usage import CallUsage
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -51,7 +51,7 @@ def flat(
     return pricing
 
 
-async def charged(pricing: ModelPricing, usage: Usage) -> Decimal | Unpriced | None:
+async def charged(pricing: ModelPricing, usage: CallUsage) -> Decimal | Unpriced | None:
     charge = await price_call(
         usage,
         provider="acme",
@@ -66,7 +66,7 @@ async def test_a_charge_names_price_entry_and_rule() -> None:
     pricing = flat("2", "8")
 
     charge = await price_call(
-        Usage(input_tokens=1_000_000, output_tokens=500_000),
+        CallUsage(input_tokens=1_000_000, output_tokens=500_000),
         provider="acme",
         models=("swift-1-of-today", "swift-1"),
         at=NOON,
@@ -96,7 +96,7 @@ async def test_cached_tokens_without_a_price_are_charged_as_input(
 
     found = await charged(
         pricing,
-        Usage(
+        CallUsage(
             input_tokens=1_000_000,
             output_tokens=100_000,
             cache_read_tokens=500_000,
@@ -108,40 +108,42 @@ async def test_cached_tokens_without_a_price_are_charged_as_input(
 
 
 async def test_an_embedding_needs_no_count_of_output() -> None:
-    assert await charged(flat("0.02"), Usage(input_tokens=500_000)) == Decimal("0.01")
+    assert await charged(flat("0.02"), CallUsage(input_tokens=500_000)) == Decimal(
+        "0.01"
+    )
 
 
 async def test_a_free_output_needs_no_count() -> None:
-    assert await charged(flat("2", "0"), Usage(input_tokens=500_000)) == 1
+    assert await charged(flat("2", "0"), CallUsage(input_tokens=500_000)) == 1
 
 
 @pytest.mark.parametrize(
     ("usage", "reason"),
     [
-        (Usage(), Unpriced.COUNT_MISSING),
-        (Usage(input_tokens=1), Unpriced.COUNT_MISSING),
-        (Usage(output_tokens=1), Unpriced.COUNT_MISSING),
+        (CallUsage(), Unpriced.COUNT_MISSING),
+        (CallUsage(input_tokens=1), Unpriced.COUNT_MISSING),
+        (CallUsage(output_tokens=1), Unpriced.COUNT_MISSING),
         (
-            Usage(input_tokens=1, output_tokens=1, cache_read_tokens=2),
+            CallUsage(input_tokens=1, output_tokens=1, cache_read_tokens=2),
             Unpriced.COUNTS_CONTRADICT,
         ),
     ],
 )
 async def test_counts_that_do_not_suffice_have_a_reason(
-    usage: Usage, reason: Unpriced
+    usage: CallUsage, reason: Unpriced
 ) -> None:
     assert await charged(flat("2", "8", cache_read="1"), usage) is reason
 
 
 async def test_output_without_a_price_is_unknown_not_free() -> None:
-    found = await charged(flat("2"), Usage(input_tokens=1, output_tokens=1))
+    found = await charged(flat("2"), CallUsage(input_tokens=1, output_tokens=1))
 
     assert found is Unpriced.NO_PRICE_THEN
 
 
 async def test_a_model_without_an_entry_or_without_a_price_then_has_a_reason() -> None:
     catalog = InMemory(flat("2", "8"))
-    usage = Usage(input_tokens=1, output_tokens=1)
+    usage = CallUsage(input_tokens=1, output_tokens=1)
     early = NOON.replace(hour=11)
 
     unknown = await price_call(
@@ -163,7 +165,7 @@ def rate(price: str) -> Rate:
 
 def test_seconds_of_audio_are_no_part_of_the_input_tokens() -> None:
     rates = {"input_tokens": rate("1"), "input_audio_seconds": rate("3.6")}
-    usage = Usage(
+    usage = CallUsage(
         input_tokens=1_000_000, output_tokens=0, others={"input_audio_seconds": 1000}
     )
 
@@ -172,6 +174,6 @@ def test_seconds_of_audio_are_no_part_of_the_input_tokens() -> None:
 
 def test_a_cost_with_a_price_by_the_hour_has_28_digits() -> None:
     rates = {"input_tokens": rate("0.1"), "audio_seconds": rate("4.8")}
-    usage = Usage(input_tokens=1, output_tokens=0, others={"audio_seconds": 7})
+    usage = CallUsage(input_tokens=1, output_tokens=0, others={"audio_seconds": 7})
 
     assert amount_of(rates, usage) == Decimal("0.009333433333333333333333333333")

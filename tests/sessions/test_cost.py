@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from service.price_catalog.charge import EXACT, Unpriced, amount_of
 from service.price_catalog.price import Price
 from service.price_catalog.pricing import rates_of
-from service.price_catalog.usage import Usage
+from service.price_catalog.usage import CallUsage
 from service.sessions.turn import TOKENS_MAX, TokenCounts
 from tests.callers import Callers
 from tests.sessions.recording import NOON, Recorder, at, turn
@@ -44,7 +44,7 @@ def price(
 
 
 def cost(tokens: TokenCounts, at_price: Price) -> Decimal | None:
-    usage = Usage(
+    usage = CallUsage(
         input_tokens=tokens.prompt,
         output_tokens=tokens.completion,
         cache_read_tokens=tokens.cache_read,

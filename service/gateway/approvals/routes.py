@@ -39,11 +39,11 @@ Reason = Annotated[
 ]
 
 
-class Refusal(RequestModel):
+class RefusalBody(RequestModel):
     reason: Reason = None
 
 
-class Approval(RequestModel):
+class ApprovalBody(RequestModel):
     reason: Reason = None
     valid_for_s: Annotated[
         int,
@@ -85,7 +85,7 @@ async def get_approval(
     body_example={"reason": "as agreed with support", "valid_for_s": 900},
 )
 async def post_approval_approve(
-    request: web.Request, agent_id: UUID, approval_id: UUID, body: Approval
+    request: web.Request, agent_id: UUID, approval_id: UUID, body: ApprovalBody
 ) -> Answer[ApprovalResource]:
     """Approve a call of an agent, once.
 
@@ -109,7 +109,7 @@ async def post_approval_approve(
     body_example={"reason": "not before the release"},
 )
 async def post_approval_refuse(
-    request: web.Request, agent_id: UUID, approval_id: UUID, body: Refusal
+    request: web.Request, agent_id: UUID, approval_id: UUID, body: RefusalBody
 ) -> Answer[ApprovalResource]:
     """Refuse a call of an agent.
 
@@ -132,7 +132,7 @@ async def post_approval_refuse(
     body_example={"reason": "approved by mistake"},
 )
 async def post_approval_withdraw(
-    request: web.Request, agent_id: UUID, approval_id: UUID, body: Refusal
+    request: web.Request, agent_id: UUID, approval_id: UUID, body: RefusalBody
 ) -> Answer[ApprovalResource]:
     """Withdraw the approval of a call that was not made yet, or the question.
 

@@ -61,7 +61,7 @@ CACHE_CREATION: Final = (
     "gen_ai.usage.cache_creation.input_tokens",
     "gen_ai.usage.cache_creation_input_tokens",
 )
-# By the names of service.price_catalog.usage.Usage: further parts of the tokens.
+# By the names of service.price_catalog.usage.CallUsage: further parts of the tokens.
 DETAILS: Final[Mapping[str, tuple[str, ...]]] = {
     "cache_write_5m_tokens": (
         "anthropic.usage.cache_creation.ephemeral_5m_input_tokens",

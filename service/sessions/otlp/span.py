@@ -14,7 +14,7 @@ class ModelCall:
 
     ``is_total``: the span sums up others, such as an agent's run, so its tokens may
     be counted in those, too. ``details`` and ``conditions`` are named as in
-    ``service.price_catalog.usage.Usage``. ``scope`` is the instrumentation, and
+    ``service.price_catalog.usage.CallUsage``. ``scope`` is the instrumentation, and
     ``response_id`` the provider's id of the answer: two instrumentations of one call
     tell the same id. ``reported_cost`` is the cost in US dollars that the provider or
     the instrumentation reports.

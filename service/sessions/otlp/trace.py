@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Final
 
-from service.price_catalog.usage import Usage
+from service.price_catalog.usage import CallUsage
 from service.sessions.otlp.layers import counted_calls
 from service.sessions.otlp.span import KeptEntry, KeptSpan, KeptText, ModelCall
 from service.sessions.turn import (
@@ -17,7 +17,7 @@ from service.sessions.turn import (
     total_reported,
 )
 
-USAGE_FIELDS: Final = frozenset(field.name for field in fields(Usage))
+USAGE_FIELDS: Final = frozenset(field.name for field in fields(CallUsage))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,9 +136,9 @@ def _tokens(call: ModelCall) -> TokenCounts:
     )
 
 
-def _usage(call: ModelCall) -> Usage:
+def _usage(call: ModelCall) -> CallUsage:
     known = {name: n for name, n in call.details.items() if name in USAGE_FIELDS}
-    return Usage(
+    return CallUsage(
         input_tokens=call.prompt_tokens,
         output_tokens=call.completion_tokens,
         cache_read_tokens=call.cache_read_tokens,
