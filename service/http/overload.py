@@ -3,7 +3,7 @@
 import asyncio
 import resource
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, cast
 from uuid import uuid4
 
 from prometheus_client import Counter
@@ -50,15 +50,15 @@ class OverloadProtocol(asyncio.Protocol):
         self._timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
         REFUSED.inc()
-        self._transport = transport
+        # uvloop's transports are no subclasses of asyncio's.
+        self._transport = cast("asyncio.Transport", transport)
         self._limit.refusing += 1
         if self._limit.refusing > REFUSALS_MAX:
-            transport.abort()
+            self._transport.abort()
             return
         loop = asyncio.get_running_loop()
-        self._timer = loop.call_later(CLOSE_GRACE_S, transport.abort)
+        self._timer = loop.call_later(CLOSE_GRACE_S, self._transport.abort)
 
     def data_received(self, data: bytes) -> None:  # noqa: ARG002 # any request
         if not self._transport.is_closing():

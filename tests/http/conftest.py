@@ -1,10 +1,12 @@
 """Operations of the tests' own, beside the service's."""
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 
 import pytest
 import pytest_asyncio
+import uvloop
 from aiohttp import web
 from aiohttp.test_utils import TestClient
 
@@ -68,3 +70,13 @@ async def edge(resources: Resources) -> AsyncIterator[Callers]:
     add_operations(app, routes.operations)
     async with TestClient(Server(app)) as client:
         yield Callers(resources, client)
+
+
+def pytest_asyncio_loop_factories(
+    item: pytest.Item,
+) -> Mapping[str, Callable[[], asyncio.AbstractEventLoop]]:
+    """Run the server's tests on uvloop too, as the service does."""
+    factories = {"asyncio": asyncio.new_event_loop}
+    if item.path.name == "test_server.py":
+        factories["uvloop"] = uvloop.new_event_loop
+    return factories

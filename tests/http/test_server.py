@@ -1,4 +1,4 @@
-"""What is refused before it is a request of the application."""
+"""What is refused before it is a request of the application, on both event loops."""
 
 import asyncio
 import contextlib
