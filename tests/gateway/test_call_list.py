@@ -67,6 +67,19 @@ async def test_calls_are_listed_latest_first(world: World, callers: Callers) -> 
     assert (await stranger.get(one)).status == 404
 
 
+async def test_a_call_that_never_ends_is_unknown_after_a_while(world: World) -> None:
+    await world.rule(issues_any=ALLOW)
+    await world.call("issues.list")
+    (running,) = (await listed(world, world.ada))["calls"]
+    async with world.resources.pool.connection() as db:
+        await db.execute("UPDATE read.tool_call SET at = at - interval '10 minutes'")
+
+    (unknown,) = (await listed(world, world.ada, query="?outcome=unknown"))["calls"]
+
+    assert (running["outcome"], unknown["outcome"]) == ("running", "unknown")
+    assert (await listed(world, world.ada, query="?outcome=running"))["calls"] == []
+
+
 async def test_calls_count_in_the_turn_that_they_name(
     world: World, callers: Callers
 ) -> None:

@@ -2,9 +2,16 @@
 
 from typing import Any
 
+import pytest
 from aiohttp import web
 
-from tests.gateway.plain_upstream import PlainUpstream, hello, plain_upstream
+from service.gateway import observer
+from tests.gateway.plain_upstream import (
+    PlainUpstream,
+    answered,
+    hello,
+    plain_upstream,
+)
 from tests.gateway.sdk_server import serving, tools
 from tests.gateway.stage import Stage, opened
 
@@ -135,3 +142,42 @@ async def test_nothing_is_observed_of_a_list_that_could_not_be_shown() -> None:
         await observed(stage)
 
     assert len(upstream.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("ttl_ms", "wait_s"),
+    [
+        (0, 60),
+        (120_000, 120),
+        (10**9, 3600),
+        (-1, 900),
+        ("1", 900),
+        (True, 900),
+        (None, 900),
+    ],
+)
+async def test_an_upstream_says_when_it_is_observed_again(
+    monkeypatch: pytest.MonkeyPatch, ttl_ms: object, wait_s: float
+) -> None:
+    async def answer(_request: web.Request, body: Any) -> web.StreamResponse:
+        return answered(body, {"tools": [], "ttlMs": ttl_ms})
+
+    async with plain_upstream(answer) as upstream, opened() as stage:
+        clock = Clock()
+        monkeypatch.setattr(observer, "time", clock)
+        stage.gate.connect(upstream.url)
+        await observed(stage)
+
+        clock.now += wait_s - 1
+        assert len(await observed(stage)) == 1
+        clock.now += 2
+        assert len(await observed(stage)) == 2
+
+
+class Clock:
+    """Stands for the module ``time`` of the observer."""
+
+    now = 1000.0
+
+    def monotonic(self) -> float:
+        return self.now

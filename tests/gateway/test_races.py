@@ -6,18 +6,21 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Final
 
+import pytest
+
 from service.aggregates import AGGREGATES
 from service.connectors.grant_commands import RevokeGrant, revoke_grant
 from service.errors import UnauthenticatedError
 from service.event_log.execute import execute
 from service.event_log.log import EventLog
+from service.gateway import tool_gate
 from service.gateway.gate import Admitted, Caller
 from service.gateway.tokens.commands import RevokeAgentToken, revoke_agent_token
 from service.principal import Principal
 from service.resources import Resources
 from service.tool_rules.commands import ReplaceToolRules, ToolRule, replace_tool_rules
 from service.tool_rules.decision import Stance
-from tests.gateway.world import ALLOW, World
+from tests.gateway.world import ALLOW, World, refusal
 
 # The promise is stated of 400.
 ROUNDS: Final = int(os.environ.get("GATEWAY_RACES", "40"))
@@ -97,3 +100,34 @@ async def test_no_call_is_admitted_after_an_acknowledged_revocation(
     assert admitted >= ROUNDS, "nothing was raced"
     events = await world.recorded("tool_call.admitted")
     assert len(events) == admitted
+
+
+async def test_a_batched_call_knows_what_is_older_than_it_may_be(
+    world: World, resources: Resources, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No notification, and no poll, has to come in between."""
+    monkeypatch.setattr(tool_gate, "BATCHED_AGE_MAX_S", 0.0)
+    settings = {"slug": "tracker", "record_mode": "batched"}
+    await world.ada.put(f"{world.connector}/gateway", settings)
+    others = EventLog(resources.conninfo, AGGREGATES, resources.pool)
+    await others.start()
+    assert world.ada.user_id is not None
+    ada = Principal(user_id=world.ada.user_id)
+    grant = f"{world.connector}/grants/agents/{world.agent_id}"
+    command = RevokeGrant(connector_id=world.connector_id, agent_id=world.agent_id)
+    await world.rule(issues_any=ALLOW)
+    answers = []
+    for _ in range(10):
+        await world.ada.put(grant)
+        assert isinstance(await world.call("issues.list"), Admitted)
+        await execute(
+            others,
+            partial(revoke_grant, command),
+            metadata=ada.metadata,
+            at=datetime.now(UTC),
+            principal=ada,
+        )
+        answers.append(refusal(await world.call("issues.list")))
+    await others.stop()
+
+    assert answers == ["connector_not_granted"] * 10

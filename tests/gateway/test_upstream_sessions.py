@@ -1,0 +1,109 @@
+"""Sessions of upstreams with a handshake: whose they are, and how they end."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import uuid4
+
+from aiohttp import web
+from aiohttp.test_utils import TestServer
+
+from service.gateway.gate import Outcome
+from service.gateway.upstream.errors import SESSION_ENDED
+from tests.gateway.plain_upstream import answered
+from tests.gateway.stage import opened
+from tests.waiting import until
+
+
+@dataclass
+class SessionServer:
+    """A server of 2025-11-25; ``begun`` are its sessions, ``messages`` what it got."""
+
+    url: str = ""
+    begun: list[str] = field(default_factory=list)
+    messages: list[tuple[str | None, dict[str, Any]]] = field(default_factory=list)
+    is_slow: bool = False
+
+    def of_session(self, method: str) -> list[str | None]:
+        return [session for session, each in self.messages if each["method"] == method]
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        body = await request.json()
+        session = request.headers.get("Mcp-Session-Id")
+        self.messages.append((session, body))
+        match body["method"]:
+            case "server/discover":
+                return web.Response(status=400)
+            case "initialize":
+                self.begun.append(f"session-{len(self.begun)}")
+                agreed = {"protocolVersion": "2025-11-25", "capabilities": {}}
+                answer = answered(body, agreed)
+                answer.headers["Mcp-Session-Id"] = self.begun[-1]
+                return answer
+            case "tools/call":
+                if session not in self.begun:
+                    return web.Response(status=404)
+                if self.is_slow:
+                    await asyncio.Event().wait()
+                return answered(body, {"content": [{"type": "text", "text": session}]})
+        return web.Response(status=202)
+
+
+@asynccontextmanager
+async def session_server() -> AsyncIterator[SessionServer]:
+    served = SessionServer()
+    app = web.Application()
+    app.router.add_post("/mcp", served.handle)
+    async with TestServer(app) as server:
+        served.url = str(server.make_url("/mcp"))
+        yield served
+
+
+async def test_users_of_an_agent_have_sessions_of_their_own() -> None:
+    async with session_server() as served, opened() as stage:
+        stage.gate.connect(served.url, "add")
+        got = []
+        for user_id in (None, uuid4(), uuid4(), None):
+            stage.gate.user_id = user_id
+            got.append((await stage.call("tools_add")).content)
+
+    assert got == ["session-0", "session-1", "session-2", "session-0"]
+
+
+async def test_a_session_that_has_ended_is_begun_anew_by_the_next_call() -> None:
+    async with session_server() as served, opened() as stage:
+        stage.gate.connect(served.url, "add")
+        await stage.call("tools_add")
+        served.begun[:] = ["another"]
+
+        ended = await stage.call("tools_add")
+        again = await stage.call("tools_add")
+
+    assert ended.content == SESSION_ENDED
+    assert again.content == "session-1"
+    # The call that met the end of its session isn't repeated.
+    assert len(served.of_session("tools/call")) == 3
+
+
+async def test_a_server_with_a_handshake_is_told_of_a_cancellation() -> None:
+    async with session_server() as served, opened() as stage:
+        stage.gate.connect(served.url, "add")
+        served.is_slow = True
+        calling = asyncio.create_task(stage.call("tools_add"))
+        await until(lambda: bool(served.of_session("tools/call")))
+
+        calling.cancel()
+
+        await until(lambda: bool(served.of_session("notifications/cancelled")))
+        await asyncio.wait_for(stage.gate.ended_one.wait(), 60)
+    (session, told), *_ = [
+        each
+        for each in served.messages
+        if each[1]["method"] == "notifications/cancelled"
+    ]
+    (called,) = [body for _, body in served.messages if body["method"] == "tools/call"]
+    assert session == "session-0"
+    assert told["params"] == {"requestId": called["id"]}
+    assert [each.outcome for each in stage.gate.ended] == [Outcome.CANCELLED]
