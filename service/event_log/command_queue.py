@@ -141,6 +141,10 @@ class CommandQueue:
         They can't be sent: a version check would take another process's event for
         the one that they rest on.
         """
+        if not self.pending.has_failures:
+            return
+        # Commands are queued after those that they rest on, so one pass finds all.
         for command in self._waiting:
             if command.bases and command.has_failed_base:
                 command.end(BaseFailedError())
+        self.pending.has_failures = False

@@ -92,6 +92,8 @@ class PendingCommand:
             return
         self.outcome = outcome
         self._pending.remove(self)
+        if self.has_failed:
+            self._pending.has_failures = True
         # Each command would keep the one before it in memory.
         self.bases = NO_BASES
         if not self.done.done():
@@ -131,9 +133,11 @@ class PendingCommands:
 
     ``writes`` are an aggregate's states after each of them, by the id's number, whose
     hash is cheaper. Only commands may read them, and rest on their writers then.
+    ``has_failures`` says that commands have failed on which others may rest.
     """
 
     def __init__(self) -> None:
+        self.has_failures = False
         self.writes: dict[int, list[tuple[LoggedAggregate, PendingCommand]]] = {}
         self._keys: dict[bytes, PendingCommand] = {}
 
