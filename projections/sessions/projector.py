@@ -13,12 +13,13 @@ from projections.engine.projector import Projector
 from projections.sessions.table import (
     OpenedRow,
     RepricedRow,
+    TouchedRow,
     TurnRow,
     delete_turns,
     insert_opened,
     insert_turns,
     reprice_turns,
-    summarize,
+    update_touched,
 )
 from service.database import Db
 from service.event_log.mapper import RecordedEvent
@@ -41,36 +42,37 @@ class SessionsProjector(Projector):
         changes = _Changes()
         for recorded in events:
             changes.add(recorded)
-        if changes.opened:
-            await insert_opened(db, changes.opened)
         if changes.repriced:
             await reprice_turns(db, changes.repriced.values())
         if changes.amended:
             await delete_turns(db, changes.amended)
         if changes.turns:
             await insert_turns(db, changes.turns.values())
-        await summarize(db, changes.ended, changes.versions)
+        if changes.opened:
+            await insert_opened(db, changes.opened.values())
+        if changes.touched:
+            await update_touched(db, changes.touched.values())
 
 
 @dataclass(slots=True)
 class _Changes:
     """The changes of a batch of events to the tables."""
 
-    opened: list[OpenedRow] = field(default_factory=list)
+    opened: dict[UUID, OpenedRow] = field(default_factory=dict)
+    touched: dict[UUID, TouchedRow] = field(default_factory=dict)
     # The last event of a turn replaces the earlier ones.
     turns: dict[TurnKey, TurnRow] = field(default_factory=dict)
     amended: set[TurnKey] = field(default_factory=set)
     repriced: dict[TurnKey, RepricedRow] = field(default_factory=dict)
-    ended: dict[UUID, datetime | None] = field(default_factory=dict)
-    versions: dict[UUID, int] = field(default_factory=dict)
 
     def add(self, recorded: RecordedEvent) -> None:
         event = recorded.event
-        self.ended.setdefault(recorded.aggregate_id, None)
-        self.versions[recorded.aggregate_id] = recorded.version
+        if isinstance(event, ChatSession.Created):
+            self.opened[recorded.aggregate_id] = _opened(recorded)
+            return
+        session = self._session(recorded.aggregate_id)
+        session.version = recorded.version
         match event:
-            case ChatSession.Created():
-                self.opened.append(_opened(recorded))
             case ChatSession.TurnRecorded() | ChatSession.TurnAmended():
                 key = recorded.aggregate_id, event.turn_id
                 if isinstance(event, ChatSession.TurnAmended) and key not in self.turns:
@@ -84,9 +86,17 @@ class _Changes:
                 else:
                     self.repriced[key] = row
             case ChatSession.Ended():
-                self.ended[recorded.aggregate_id] = datetime.fromisoformat(
-                    event.ended_at
-                )
+                session.ended_at = datetime.fromisoformat(event.ended_at)
+
+    def _session(self, session_id: UUID) -> OpenedRow | TouchedRow:
+        opened = self.opened.get(session_id)
+        if opened is not None:
+            return opened
+        if session_id not in self.touched:
+            self.touched[session_id] = TouchedRow(
+                id=session_id, ended_at=None, version=0
+            )
+        return self.touched[session_id]
 
 
 def _opened(recorded: RecordedEvent) -> OpenedRow:
@@ -94,10 +104,12 @@ def _opened(recorded: RecordedEvent) -> OpenedRow:
     return OpenedRow(
         id=recorded.aggregate_id,
         session_id=event.session_id,
-        agent_id=UUID(event.agent_id),
-        user_id=UUID(event.user_id),
+        agent_id=event.agent_id,
+        user_id=event.user_id,
         opened_at=datetime.fromisoformat(event.started_at),
         opened_position=recorded.position,
+        ended_at=None,
+        version=recorded.version,
     )
 
 

@@ -1,6 +1,6 @@
 """Writes to the sessions' read tables."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -16,12 +16,25 @@ from service.database import Db
 
 @dataclass(slots=True, kw_only=True)
 class OpenedRow:
+    """A session whose first event is among those that are applied now."""
+
     id: UUID
     session_id: str
-    agent_id: UUID
-    user_id: UUID
+    agent_id: str
+    user_id: str
     opened_at: datetime
     opened_position: int
+    ended_at: datetime | None
+    version: int
+
+
+@dataclass(slots=True, kw_only=True)
+class TouchedRow:
+    """A session of earlier events; without an end it keeps the one that it has."""
+
+    id: UUID
+    ended_at: datetime | None
+    version: int
 
 
 @dataclass(slots=True, kw_only=True)
@@ -78,18 +91,6 @@ class RepricedRow:
     lacks_usage: bool
 
 
-INSERT_OPENED = """
-    INSERT INTO session (
-           id, session_id, agent_id, user_id, opened_at, opened_position,
-           started_at, last_active_at, has_error, rendered)
-    SELECT id, session_id, agent_id, user_id, opened_at, opened_position,
-           opened_at, opened_at, false, ''
-      FROM unnest(
-           %(id)b::uuid[], %(session_id)b::text[], %(agent_id)b::uuid[],
-           %(user_id)b::uuid[], %(opened_at)b::timestamptz[],
-           %(opened_position)b::bigint[])
-           AS opened (id, session_id, agent_id, user_id, opened_at, opened_position)
-"""
 INSERT_TURNS = """
     INSERT INTO session_turn (
            session, version, turn_id, trace_id, started_at, ended_at, latency_us,
@@ -138,13 +139,26 @@ REPRICE_TURNS = """
                      pricing_rule, unpriced, priced_at, shares, lacks_usage)
      WHERE t.session = given.session AND t.turn_id = given.turn_id
 """
+OPENED = """
+    SELECT *
+      FROM unnest(
+           %(id)b::uuid[], %(session_id)b::text[], %(agent_id)b::text[]::uuid[],
+           %(user_id)b::text[]::uuid[], %(opened_at)b::timestamptz[],
+           %(opened_position)b::bigint[], %(ended_at)b::timestamptz[],
+           %(version)b::bigint[])
+           AS given (id, session_id, agent_id, user_id, opened_at, opened_position,
+                     ended_at, version)
+"""
+TOUCHED = """
+    SELECT s.id, s.session_id, s.agent_id, s.user_id, s.opened_at, s.opened_position,
+           coalesce(given.ended_at, s.ended_at) AS ended_at, given.version
+      FROM unnest(%(id)b::uuid[], %(ended_at)b::timestamptz[], %(version)b::bigint[])
+           AS given (id, ended_at, version)
+      JOIN session s USING (id)
+"""
 # A row depends on the set of its turns alone, not on their order of arrival.
-SUMMARIZE = (
-    SQL("""
-    WITH touched AS (
-         SELECT * FROM unnest(
-             %(id)b::uuid[], %(ended_at)b::timestamptz[], %(version)b::bigint[])
-             AS given (id, ended_at, version)
+WHOLE = """
+    WITH touched AS ({touched}
     ), summary AS (
          SELECT t.session AS id,
                 count(*) AS traces,
@@ -176,12 +190,10 @@ SUMMARIZE = (
           WHERE t.session = ANY (%(id)b::uuid[])
           GROUP BY t.session
     ), whole AS (
-         SELECT s.id, s.session_id, s.agent_id, s.user_id,
-                coalesce(touched.ended_at, s.ended_at) AS ended_at,
-                touched.version,
+         SELECT s.id, s.session_id, s.agent_id, s.user_id, s.opened_at,
+                s.opened_position, s.ended_at, s.version,
                 least(s.opened_at, t.started_at) AS started_at,
-                greatest(s.opened_at, touched.ended_at, s.ended_at, t.ended_at)
-                    AS last_active_at,
+                greatest(s.opened_at, s.ended_at, t.ended_at) AS last_active_at,
                 coalesce(t.traces, 0) AS traces, coalesce(t.errors, 0) AS errors,
                 CASE WHEN NOT t.lacks_usage THEN t.prompt_tokens END AS prompt_tokens,
                 CASE WHEN NOT t.lacks_usage THEN t.completion_tokens END
@@ -195,10 +207,28 @@ SUMMARIZE = (
                 coalesce(t.reasons, '{{}}') AS reasons,
                 t.reported_cost, coalesce(t.reported, 0) AS reported,
                 t.latency_ms, t.first_input, t.last_output
-           FROM touched
-           JOIN session s USING (id)
+           FROM touched s
            LEFT JOIN summary t USING (id)
     )
+"""
+RENDERED = rendered_by_sql(StoredSession)
+# A rebuild inserts most rows as they stay: an insert costs a quarter of an update.
+INSERT_OPENED = (
+    SQL(WHOLE).format(touched=SQL(OPENED))
+    + SQL("""
+    INSERT INTO session (
+           id, session_id, agent_id, user_id, opened_at, opened_position, ended_at,
+           version, started_at, last_active_at, has_error, first_input_version,
+           last_output_version, rendered)
+    SELECT id, session_id, agent_id, user_id, opened_at, opened_position, ended_at,
+           version, started_at, last_active_at, errors > 0, first_input,
+           last_output, {rendered}
+      FROM whole w
+""").format(rendered=RENDERED)
+).as_bytes(None)
+UPDATE_TOUCHED = (
+    SQL(WHOLE).format(touched=SQL(TOUCHED))
+    + SQL("""
     UPDATE session s
        SET ended_at = w.ended_at,
            version = w.version,
@@ -210,14 +240,8 @@ SUMMARIZE = (
            rendered = {rendered}
       FROM whole w
      WHERE s.id = w.id
-""")
-    .format(rendered=rendered_by_sql(StoredSession))
-    .as_bytes(None)
-)
-
-
-async def insert_opened(db: Db, rows: Iterable[OpenedRow]) -> None:
-    await db.execute(INSERT_OPENED, columns(rows))
+""").format(rendered=RENDERED)
+).as_bytes(None)
 
 
 async def insert_turns(db: Db, rows: Iterable[TurnRow]) -> None:
@@ -236,15 +260,11 @@ async def reprice_turns(db: Db, rows: Iterable[RepricedRow]) -> None:
     await db.execute(REPRICE_TURNS, columns(rows))
 
 
-async def summarize(
-    db: Db, ended: Mapping[UUID, datetime | None], versions: Mapping[UUID, int]
-) -> None:
-    """Recompute the rows of sessions from their turns and, where given, ends."""
-    await db.execute(
-        SUMMARIZE,
-        {
-            "id": list(ended),
-            "ended_at": list(ended.values()),
-            "version": [versions[session] for session in ended],
-        },
-    )
+async def insert_opened(db: Db, rows: Iterable[OpenedRow]) -> None:
+    """Insert new sessions, with the figures of their turns."""
+    await db.execute(INSERT_OPENED, columns(rows))
+
+
+async def update_touched(db: Db, rows: Iterable[TouchedRow]) -> None:
+    """Compute the rows of earlier sessions again from their turns."""
+    await db.execute(UPDATE_TOUCHED, columns(rows))
