@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from projections.agents.projector import AgentsProjector
 from projections.audit.proofs.projector import MerkleTreeProjector
@@ -22,6 +22,9 @@ from projections.users.projector import UsersProjector
 from service.database import service_conninfo
 from service.event_log.log import EventLog
 from service.tasks import end_tasks
+
+if TYPE_CHECKING:
+    from service.tracing.tracing import Tracing
 
 PROJECTORS: Final[tuple[Projector, ...]] = (
     AgentsProjector(),
@@ -56,11 +59,17 @@ def follower_conninfo(database_url: str) -> str:
 
 @asynccontextmanager
 async def run_followers(
-    log: EventLog, database_url: str, projectors: Sequence[Projector] = PROJECTORS
+    log: EventLog,
+    database_url: str,
+    projectors: Sequence[Projector] = PROJECTORS,
+    *,
+    traces: "Tracing | None" = None,
 ) -> AsyncIterator[list[Follower]]:
     """Run one follower for each projector until the block ends."""
     conninfo = follower_conninfo(database_url)
-    followers = [Follower(projector, log, conninfo) for projector in projectors]
+    followers = [
+        Follower(projector, log, conninfo, traces=traces) for projector in projectors
+    ]
     tasks = [
         asyncio.create_task(follower.run(), name=f"follower {follower.name}")
         for follower in followers

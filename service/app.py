@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from aiohttp import web
 
@@ -60,6 +61,7 @@ from service.http.operation import Operation, add_operations
 from service.http.own_writes import OWN_WRITES, OwnWrites
 from service.http.read_server import READ_SERVERS, READS_ONLY
 from service.http.refusals import REFUSALS
+from service.http.request_spans import tracing_requests
 from service.http.server import DRAINING, Draining
 from service.http.streaming import STREAMS, Streams
 from service.http.throttle import Throttle
@@ -82,6 +84,9 @@ from service.tool_rules.routes import routes as tool_rule_commands
 from service.users.key_routes import routes as key_commands
 from service.users.routes import routes as user_commands
 from service.users.token_routes import routes as token_commands
+
+if TYPE_CHECKING:
+    from service.tracing.tracing import Tracing
 
 
 def operations() -> list[Operation]:
@@ -144,14 +149,17 @@ def create_app(
     phoenix: PhoenixStore | None = None,
     follower_process: FollowerProcess | None = None,
     gateway: GatewaySettings | None = None,
+    traces: "Tracing | None" = None,
 ) -> web.Application:
     """Wire the operations to what a process holds open.
 
     ``probes_only``: for a process without the API, which still answers probes.
     ``reads_only``: commands are refused. ``phoenix`` enriches lists of sessions.
-    ``follower_process`` is the one that this process has started, if any.
+    ``follower_process`` is the one that this process has started, if any. With
+    ``traces`` requests and tool calls have spans.
     """
-    app = web.Application(middlewares=[edge], client_max_size=BODY_BYTES_MAX)
+    middlewares = [edge] if traces is None else [tracing_requests(traces), edge]
+    app = web.Application(middlewares=middlewares, client_max_size=BODY_BYTES_MAX)
     app[READS_ONLY] = reads_only
     app[READ_SERVERS] = resources.reads
     app[IMPORT_RESOURCES] = resources
@@ -185,6 +193,7 @@ def create_app(
                 resources.conninfo,
                 resources.key_ring.request_state_mac,
                 gateway or GatewaySettings(),
+                traces,
             )
         )
     app[SIGN_IN_CODES] = SignInCodes()

@@ -122,6 +122,13 @@ class Config(KeyConfig, KafkaConfig, TraceStoreConfig, GatewayConfig):
         description="Hours within which the whole log is compared with its Merkle tree "
         "again, in the background. A short log takes less.",
     )
+    otlp_endpoint: str | None = Field(
+        None,
+        pattern=r"^https?://[^/?#@\s]+(/[^?#\s]*)?$",
+        description="URL of an OTLP/HTTP receiver, path included, that spans of "
+        "requests, commits, tool calls, followers and the relay are exported to. "
+        "Without it there are none.",
+    )
     log_format: LogFormat = Field(
         "auto",
         description="Format of log lines: text, json, or auto, which is text on a "

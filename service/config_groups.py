@@ -158,9 +158,3 @@ class GatewayConfig(BaseModel):
         "perhaps {agent_id} in it. With it, clients of agents that can open links "
         "are given one.",
     )
-    gateway_otlp_endpoint: str | None = Field(
-        None,
-        pattern=r"^https?://[^/?#@\s]+(/[^?#\s]*)?$",
-        description="URL of an OTLP/HTTP receiver, path included, that spans of tool "
-        "calls are exported to. Without it there are none.",
-    )

@@ -6,7 +6,7 @@ import logging
 import signal
 from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from aiohttp import web
 
@@ -38,6 +38,9 @@ from service.http.loop_delay import measuring_loop_delay
 from service.http.server import DRAINING
 from service.keys.root_key_source import outside_root_keys
 from service.resources import Resources, open_resources
+
+if TYPE_CHECKING:
+    from service.tracing.tracing import Tracing
 
 POSTGRES_CHECK_INTERVAL_S: Final = 0.5
 READ_TABLES_TIMEOUT_S: Final = 10.0
@@ -75,6 +78,7 @@ async def serve(
     kafka = kafka_settings(config) if wants_relay else None
     stop = _stop_on_signal()
     async with AsyncExitStack() as stack:
+        traces = await _open_traces(stack, config)
         resources = await stack.enter_async_context(
             open_resources(
                 database_url,
@@ -93,10 +97,12 @@ async def serve(
             )
             await follower_process.wait_until_ready()
         if "followers" in config.parts:
-            await _start_followers(stack, config, resources)
+            await _start_followers(stack, config, resources, traces)
         if kafka is not None and "relay" in config.parts:
-            await _start_relay(stack, kafka, resources)
-        app, base_url = await _start_http(stack, config, resources, follower_process)
+            await _start_relay(stack, kafka, resources, traces)
+        app, base_url = await _start_http(
+            stack, config, resources, follower_process, traces
+        )
         if config.demo:
             tools_url = await stack.enter_async_context(demo_tools(config.data_dir))
             await _load_demo(base_url, config.data_dir, tools_url)
@@ -123,12 +129,27 @@ def _read_replica(config: Config) -> str | None:
     return config.read_database_url if "api" in config.parts else None
 
 
+async def _open_traces(stack: AsyncExitStack, config: Config) -> "Tracing | None":
+    if config.otlp_endpoint is None:
+        return None
+    # Neither is imported without need: see service.tracing.
+    from service.tracing.export import exporting_spans
+    from service.tracing.tracing import Tracing
+
+    return Tracing(
+        await stack.enter_async_context(exporting_spans(config.otlp_endpoint))
+    )
+
+
 async def _start_followers(
-    stack: AsyncExitStack, config: Config, resources: Resources
+    stack: AsyncExitStack,
+    config: Config,
+    resources: Resources,
+    traces: "Tracing | None",
 ) -> None:
     """Start the followers and wait for the first read tables, but not for long."""
     await stack.enter_async_context(
-        run_followers(resources.log, resources.database_url)
+        run_followers(resources.log, resources.database_url, traces=traces)
     )
     names = [projector.name for projector in PROJECTORS]
     try:
@@ -144,9 +165,14 @@ async def _start_followers(
 
 
 async def _start_relay(
-    stack: AsyncExitStack, kafka: KafkaSettings, resources: Resources
+    stack: AsyncExitStack,
+    kafka: KafkaSettings,
+    resources: Resources,
+    traces: "Tracing | None",
 ) -> None:
-    await stack.enter_async_context(run_relay(resources.log, resources.conninfo, kafka))
+    await stack.enter_async_context(
+        run_relay(resources.log, resources.conninfo, kafka, traces=traces)
+    )
     await stack.enter_async_context(
         run_checkpoint_relay(resources.pool, resources.conninfo, kafka)
     )
@@ -157,6 +183,7 @@ async def _start_http(
     config: Config,
     resources: Resources,
     follower_process: FollowerProcess | None,
+    traces: "Tracing | None",
 ) -> tuple[web.Application, str]:
     """Listen and return the base URL; without the API, for probes and metrics only."""
     phoenix = None
@@ -175,6 +202,7 @@ async def _start_http(
         phoenix=phoenix,
         follower_process=follower_process,
         gateway=GatewaySettings.of(config),
+        traces=traces,
     )
     base_url = await stack.enter_async_context(listen(app, config.host, config.port))
     return app, base_url

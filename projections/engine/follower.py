@@ -2,7 +2,10 @@
 
 import asyncio
 import logging
+import time
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING
 
 import psycopg
 
@@ -14,11 +17,16 @@ from projections.engine.follower_position import (
 from projections.engine.progress import FollowerStatus
 from projections.engine.projector import Positioned, Projector
 from projections.engine.rebuild import create_indexes, create_tables, rebuild
+from projections.engine.traceparents import traceparents_of
 from service.database import TRANSIENT, TRY_ADVISORY_LOCK, Db, connect, deadline
 from service.event_log import reader
 from service.event_log.commit_notifier import wait_for_commit
 from service.event_log.log import EventLog
 from service.event_log.mapper import UnreadableEventError
+from service.tracing.current import NOT_TRACED
+
+if TYPE_CHECKING:
+    from service.tracing.tracing import Tracing
 
 BATCH_EVENTS_MAX = 1000
 STEP_TIMEOUT_S = 120.0
@@ -65,12 +73,14 @@ class Follower:
         log: EventLog,
         conninfo: str,
         *,
+        traces: "Tracing | None" = None,
         stopped_retry_s: float = STOPPED_RETRY_S,
     ) -> None:
         self.status = FollowerStatus(projector.name)
         self._projector = projector
         self._log = log
         self._conninfo = conninfo
+        self._traces = traces
         self._stopped_retry_s = stopped_retry_s
         self._batch_max = BATCH_EVENTS_MAX
 
@@ -191,6 +201,7 @@ class Follower:
         upto: int,
     ) -> int:
         """Apply a batch and return how far it went."""
+        started_ns = time.time_ns()
         if upto - position > UNSIZED_EVENTS:
             upto = await reader.last_of_chunk(
                 db, after=position, upto=upto, topics=self._projector.topics or None
@@ -201,12 +212,21 @@ class Follower:
         if len(events) == self._batch_max:
             upto = events[-1].position
         try:
-            await self._apply(db, saved, events, position, upto)
+            with self._traced(events, upto, started_ns):
+                await self._apply(db, saved, events, position, upto)
         except Exception as error:
             if self._batch_max == 1 and events and not _is_transient(error):
                 raise UnappliedEventError(events[0]) from error
             raise
         return upto
+
+    def _traced(
+        self, events: Sequence[Positioned], upto: int, started_ns: int
+    ) -> AbstractContextManager[None]:
+        if self._traces is None:
+            return NOT_TRACED
+        traceparents = traceparents_of(events)
+        return self._traces.follower_step(self.name, traceparents, upto, started_ns)
 
     async def _apply(
         self,

@@ -1,13 +1,14 @@
 """Reads the log in batches, each the size of one Kafka transaction."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from projections.relay.kafka.publisher import KafkaMessage
 from projections.relay.kafka.topic_state import ID_HEADER
 from projections.relay.messages import (
+    TRACEPARENT_HEADER,
     MessageBuilder,
     NotPublicError,
     message_bytes,
@@ -37,6 +38,14 @@ class MessageBatch:
     def event_id(self) -> str:
         """Return the id of the last message."""
         return dict(self.messages[-1].headers)[ID_HEADER].decode()
+
+    @property
+    def traceparents(self) -> Iterator[str]:
+        """Yield the trace contexts that the events were recorded in."""
+        for message in self.messages:
+            for name, value in message.headers:
+                if name == TRACEPARENT_HEADER:
+                    yield value.decode()
 
 
 class BatchReader:

@@ -26,6 +26,7 @@ DATAREF: Final = "/api/audit/events/{position}"
 ENVELOPE_BYTES: Final = 700
 SUBJECTS_REMEMBERED: Final = 65_536
 CONTENT_TYPE: Final = ("content-type", b"application/json")
+TRACEPARENT_HEADER: Final = "ce_traceparent"
 SPECVERSION: Final = ("ce_specversion", b"1.0")
 # A token's id is a keyed hash of the token. The UUID derived from it can't be reversed
 # and is the same for all events of one token.
@@ -89,7 +90,7 @@ class MessageBuilder:
             ("ce_actor", recorded.metadata.get("actor", "system").encode()),
         ]
         if trace := recorded.metadata.get("traceparent"):
-            headers.append(("ce_traceparent", trace.encode()))
+            headers.append((TRACEPARENT_HEADER, trace.encode()))
         if value is not None and len(value) > DATA_BYTES_MAX:
             value = None
             dataref = DATAREF.format(position=recorded.position)

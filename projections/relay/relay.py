@@ -6,9 +6,9 @@ import logging
 import os
 import socket
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractContextManager, asynccontextmanager
 from random import SystemRandom
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from uuid import UUID, uuid4
 
 import orjson
@@ -16,7 +16,7 @@ import psycopg
 from psycopg.types.json import set_json_loads
 
 from projections.relay import relay_position
-from projections.relay.batch_reader import BatchReader
+from projections.relay.batch_reader import BatchReader, MessageBatch
 from projections.relay.kafka.errors import (
     FencedError,
     LogBehindTopicError,
@@ -36,6 +36,10 @@ from service.event_log.commit_notifier import wait_for_commit
 from service.event_log.log import EventLog
 from service.event_log.mapper import UnreadableEventError
 from service.tasks import end_tasks
+from service.tracing.current import NOT_TRACED
+
+if TYPE_CHECKING:
+    from service.tracing.tracing import Tracing
 
 POLL_S: Final = 0.5
 STANDBY_S: Final = 1.0
@@ -63,6 +67,7 @@ class Relay:
         settings: KafkaSettings,
         *,
         make_publisher: MakePublisher = TransactionalPublisher,
+        traces: "Tracing | None" = None,
         stopped_retry_s: float = STOPPED_RETRY_S,
     ) -> None:
         self.metrics = RelayMetrics(relay_position.FOLLOWER)
@@ -70,6 +75,7 @@ class Relay:
         self._conninfo = conninfo
         self._settings = settings
         self._make_publisher = make_publisher
+        self._traces = traces
         self._stopped_retry_s = stopped_retry_s
         self._relay_id = f"{socket.gethostname()}:{os.getpid()}:{uuid4().hex[:8]}"
         self._failures = 0
@@ -149,9 +155,11 @@ class Relay:
                         await wait_for_commit(committed, POLL_S)
                         continue
                     self.metrics.behind_since = batch.recorded_at
-                    PUBLISHED.inc(
-                        await publisher.publish(batch.messages, position=batch.position)
-                    )
+                    with self._traced(batch):
+                        published_now = await publisher.publish(
+                            batch.messages, position=batch.position
+                        )
+                    PUBLISHED.inc(published_now)
                     TRANSACTIONS.inc()
                     self._failures = 0
                     position, event_id = batch.position, batch.event_id
@@ -160,6 +168,16 @@ class Relay:
                         await stored.advance(position)
         finally:
             await publisher.close()
+
+    def _traced(self, batch: MessageBatch) -> AbstractContextManager[None]:
+        if self._traces is None:
+            return NOT_TRACED
+        return self._traces.transaction(
+            self._settings.topic,
+            batch.traceparents,
+            len(batch.messages),
+            batch.position,
+        )
 
     async def _head(
         self, db: Db, epoch: UUID, position: int, event_id: str | None
@@ -191,10 +209,14 @@ class Relay:
 
 @asynccontextmanager
 async def run_relay(
-    log: EventLog, conninfo: str, settings: KafkaSettings
+    log: EventLog,
+    conninfo: str,
+    settings: KafkaSettings,
+    *,
+    traces: "Tracing | None" = None,
 ) -> AsyncIterator[Relay]:
     """Run a relay until the block ends."""
-    relay = Relay(log, conninfo, settings)
+    relay = Relay(log, conninfo, settings, traces=traces)
     task = asyncio.create_task(relay.run(), name="relay")
     try:
         yield relay

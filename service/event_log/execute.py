@@ -13,6 +13,7 @@ from service.event_log.pending import BaseFailedError, OvertakenError
 from service.event_log.protocol import CommandLog
 from service.event_log.unit_of_work import UnitOfWork
 from service.principal import Principal
+from service.tracing.current import deciding
 
 ATTEMPTS_MAX = 20
 ATTEMPTS_AT_ONCE = 4
@@ -120,7 +121,8 @@ async def _decide(
     has_lock: bool,
 ) -> _Decided:
     try:
-        result = await decide(work)
+        with deciding():
+            result = await decide(work)
     except ServiceError as refusal:
         if work.bases:
             return _Decided(None, refusal, _check(log, work), is_check=True)

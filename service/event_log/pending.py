@@ -14,6 +14,7 @@ from service.event_log.append import (
     VersionConflictError,
 )
 from service.event_log.history import History
+from service.tracing.current import waiting_for_commit
 
 BATCH_COMMANDS_MAX = 256
 # Of one aggregate; as many as a commit holds.
@@ -53,6 +54,7 @@ class PendingCommand:
         "outcome",
         "since",
         "size",
+        "span",
         "submissions",
     )
 
@@ -71,6 +73,7 @@ class PendingCommand:
         self.batch_max = BATCH_COMMANDS_MAX
         self.submissions = 0
         self.outcome: Appended | Exception | None = None
+        self.span = waiting_for_commit()
         self._pending = pending
         self._repeats: list[PendingCommand] | None = None
         self._ended: asyncio.Event | None = None
@@ -94,6 +97,8 @@ class PendingCommand:
         self._pending.remove(self)
         if self.has_failed:
             self._pending.has_failures = True
+        if self.span is not None:
+            self.span.ended(outcome)
         # Each command would keep the one before it in memory.
         self.bases = NO_BASES
         if not self.done.done():

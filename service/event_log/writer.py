@@ -30,6 +30,7 @@ from service.event_log.history import History
 from service.event_log.pending import NO_BASES, PendingCommand, bases_by_number
 from service.event_log.writer_connection import WriterConnection
 from service.tasks import end_tasks
+from service.tracing.current import committing
 
 RESUBMISSIONS_MAX = 3
 RECONNECT_S = 0.2
@@ -191,6 +192,7 @@ class Writer:
         began = time.perf_counter()
         try:
             with (
+                committing([each.span for each in batch if each.span], len(batch)),
                 without_warnings(connection),
                 deadline(connection, self._timeouts.commit_s),
             ):

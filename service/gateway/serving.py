@@ -1,10 +1,10 @@
 """Open the MCP endpoints of agents over a gate."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from ipaddress import ip_network
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from aiohttp import web
 
@@ -21,6 +21,9 @@ from service.gateway.upstream.addresses import AddressPolicy, Network
 from service.gateway.upstream.client import UpstreamClient
 from service.gateway.upstream.connections import open_connections
 
+if TYPE_CHECKING:
+    from service.tracing.tracing import Tracing
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GatewaySettings:
@@ -29,7 +32,6 @@ class GatewaySettings:
     networks: Sequence[Network] = ()
     hold_s: float = 20.0
     approval_url: str | None = None
-    otlp_endpoint: str | None = None
 
     @classmethod
     def of(cls, config: GatewayConfig) -> Self:
@@ -38,7 +40,6 @@ class GatewaySettings:
             networks=[ip_network(text.strip()) for text in texts if text],
             hold_s=config.gateway_hold_s,
             approval_url=config.gateway_approval_url,
-            otlp_endpoint=config.gateway_otlp_endpoint,
         )
 
 
@@ -52,16 +53,17 @@ class Gateway:
 
 @asynccontextmanager
 async def open_gateway(
-    gate: Gate, mac: Callable[..., bytes], settings: GatewaySettings
+    gate: Gate,
+    mac: Callable[..., bytes],
+    settings: GatewaySettings,
+    traces: "Tracing | None" = None,
 ) -> AsyncIterator[Gateway]:
     """Yield a gateway; its connections are closed when the block ends.
 
-    ``mac`` authenticates what clients keep between two rounds of a call.
+    ``mac`` authenticates what clients keep between two rounds of a call. With
+    ``traces`` calls have spans.
     """
-    async with (
-        open_connections(AddressPolicy(settings.networks)) as connections,
-        _traces(settings.otlp_endpoint) as traces,
-    ):
+    async with open_connections(AddressPolicy(settings.networks)) as connections:
         client = UpstreamClient(connections)
         observer = DefinitionObserver(gate, client)
         calls = ToolCalls(
@@ -72,27 +74,30 @@ async def open_gateway(
             approval_url=settings.approval_url,
         )
         try:
-            yield Gateway(AgentServer(gate, calls, traces), observer)
+            yield Gateway(AgentServer(gate, calls, _of_calls(traces)), observer)
         finally:
             await observer.close()
 
 
-def _traces(endpoint: str | None) -> AbstractAsyncContextManager[CallTraces | None]:
-    if endpoint is None:
-        return nullcontext()
-    from service.gateway.endpoint.spans import exporting_spans
+def _of_calls(traces: "Tracing | None") -> CallTraces | None:
+    if traces is None:
+        return None
+    from service.gateway.endpoint.spans import CallSpans
 
-    return exporting_spans(endpoint)
+    return CallSpans(traces.tracer("agent-runtime.gateway"))
 
 
 def serving_agents(
-    conninfo: str, mac: Callable[..., bytes], settings: GatewaySettings
+    conninfo: str,
+    mac: Callable[..., bytes],
+    settings: GatewaySettings,
+    traces: "Tracing | None" = None,
 ) -> Callable[[web.Application], AsyncIterator[None]]:
     """Return what answers agents, and observes tools, while an application runs."""
 
     async def serve(app: web.Application) -> AsyncIterator[None]:
         async with (
-            open_gateway(app[GATE], mac, settings) as gateway,
+            open_gateway(app[GATE], mac, settings, traces) as gateway,
             observing(conninfo, gateway.observer),
         ):
             app[AGENT_SERVER] = gateway.server

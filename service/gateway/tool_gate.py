@@ -61,6 +61,7 @@ from service.identifiers import id_text
 from service.keys.key_ring import KeyRing
 from service.keys.vault import Vault
 from service.tool_rules.decision import Stance
+from service.tracing.current import current_traceparent
 
 # The weaker promise of ``batched``: what a decision reads is at most this old.
 BATCHED_AGE_MAX_S: Final = 1.0
@@ -272,8 +273,9 @@ def _metadata(caller: Caller, call: Call) -> dict[str, str]:
         "token": id_text(caller.token_id),
         "request_id": call.request_id,
     }
-    if call.traceparent is not None:
-        metadata["traceparent"] = call.traceparent
+    traceparent = call.traceparent or current_traceparent()
+    if traceparent is not None:
+        metadata["traceparent"] = traceparent
     return metadata
 
 

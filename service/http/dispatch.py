@@ -25,6 +25,7 @@ from service.http.log_epoch import POSITION_HEADER
 from service.http.own_writes import remember_write
 from service.http.requests import if_match
 from service.http.telemetry import REQUEST_ID, TRACEPARENT, count_of
+from service.tracing.current import current_traceparent
 
 Command = TypeVar("Command")
 Result = TypeVar("Result")
@@ -126,6 +127,8 @@ def request_metadata(request: web.Request) -> dict[str, str]:
     """
     principal = request[PRINCIPAL]
     metadata = {**principal.metadata, "request_id": request[REQUEST_ID]}
-    if TRACEPARENT in request:
-        metadata["traceparent"] = request[TRACEPARENT]
+    # A span is in the client's trace, if that sent one.
+    traceparent = current_traceparent() or request.get(TRACEPARENT)
+    if traceparent is not None:
+        metadata["traceparent"] = traceparent
     return metadata

@@ -1,4 +1,4 @@
-"""The only middleware: request id, authentication, errors, metrics and log line."""
+"""The one middleware that always runs: authentication, errors, metrics, log line."""
 
 import time
 from collections.abc import Awaitable, Callable

@@ -51,6 +51,12 @@ def valid_traceparent(given: object) -> str | None:
     return None
 
 
+def route_of(request: web.Request) -> str | None:
+    """Return the route's template; paths would be unbounded as labels and names."""
+    resource = request.match_info.route.resource
+    return resource.canonical if resource else None
+
+
 def add_edge_headers(request: web.BaseRequest, response: web.StreamResponse) -> None:
     """Add the headers of every response; streams do so before they are prepared."""
     headers = response.headers
@@ -67,9 +73,7 @@ def record(
     request: web.Request, status: int, duration_s: float, *, actor: str | None
 ) -> None:
     """Count a request and write its line; ``actor`` is the caller's user id."""
-    resource = request.match_info.route.resource
-    # The route's template: a label with paths would be unbounded.
-    route = resource.canonical if resource else "none"
+    route = route_of(request) or "none"
     ANSWERED_ROUTES.append(route)
     _durations(request.method, route, status).observe(duration_s)
     if logger.isEnabledFor(logging.INFO):

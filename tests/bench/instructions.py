@@ -1,14 +1,15 @@
 """Count the instructions of a request: ``python -m tests.bench.instructions``.
 
 Operations 1, 4 and 5, tool calls through the gateway, and their yardsticks run under
-callgrind, one request after the other. Unlike a rate, the count hardly depends on what
-else the machine does. ``--check`` fails when an operation takes more instructions, as a
-multiple of its yardstick's, than ``recorded_instructions.json`` and the tolerance
-allow; ``--record`` writes that file.
+callgrind, one request after the other; operation 1 also with its spans exported.
+Unlike a rate, the count hardly depends on what else the machine does. ``--check``
+fails when an operation takes more instructions, as a multiple of its yardstick's, than
+``recorded_instructions.json`` and the tolerance allow; ``--record`` writes that file.
 """
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,10 +18,12 @@ from dataclasses import dataclass
 from http.client import HTTPConnection
 from itertools import cycle, islice
 from pathlib import Path
+from unittest.mock import patch
 from urllib.parse import urlsplit
 
 from tests.bench import gateway_stage, processes
 from tests.bench.plan import Plan, Request
+from tests.bench.span_receiver import span_receiver
 from tests.bench.stage import AGENTS, Size, Stage, set_up
 from tests.harness.service import Server
 
@@ -80,6 +83,28 @@ def operations(stage: Stage) -> dict[str, Compared]:
             lambda under: processes.bare(folder / "catalog.json", under=under),
         ),
     }
+
+
+def traced(stage: Stage) -> dict[str, Compared]:
+    """Return operation 1 with all of its spans exported, against none."""
+    folder = stage.folder
+
+    @contextmanager
+    def ours(under: Sequence[str]) -> Iterator[Server]:
+        with (
+            patch.dict(os.environ, {"OTEL_BSP_MAX_EXPORT_BATCH_SIZE": str(4 * BATCH)}),
+            span_receiver() as endpoint,
+            processes.service(
+                stage.database_url,
+                folder / "rules",
+                options=["--otlp-endpoint", endpoint],
+                program=_service(under),
+            ) as server,
+        ):
+            yield server
+
+    operation_1 = operations(stage)["operation 1"]
+    return {"operation 1, traced": Compared(operation_1.plan, ours, operation_1.ours)}
 
 
 def tool_calls(stage: gateway_stage.Stage) -> dict[str, Compared]:
@@ -168,12 +193,15 @@ def _total(output: Path) -> int:
 def main() -> int:
     options = _options()
     ratios: dict[str, float] = {}
-    if options.only != "operations":
+    if options.only in (None, "gateway"):
         with gateway_stage.set_up() as gateway:
             ratios |= _ratios(tool_calls(gateway), gateway.folder)
     if options.only != "gateway":
         with set_up(SIZE) as stage:
-            ratios |= _ratios(operations(stage), stage.folder)
+            if options.only != "traces":
+                ratios |= _ratios(operations(stage), stage.folder)
+            if options.only != "operations":
+                ratios |= _ratios(traced(stage), stage.folder)
     if options.record:
         kept = json.loads(RECORDED.read_text()) | ratios
         RECORDED.write_text(json.dumps(dict(sorted(kept.items())), indent=1) + "\n")
@@ -216,7 +244,7 @@ def _options() -> argparse.Namespace:
     choice.add_argument("--check", action="store_true", help="compare with the record")
     choice.add_argument("--record", action="store_true", help="write the record")
     parser.add_argument(
-        "--only", choices=("operations", "gateway"), help="count these alone"
+        "--only", choices=("operations", "gateway", "traces"), help="count these alone"
     )
     return parser.parse_args()
 

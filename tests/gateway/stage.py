@@ -29,6 +29,7 @@ from service.http.middleware import edge
 from service.http.operation import add_operations
 from service.http.read_server import READS_ONLY
 from service.keys.cipher import length_prefixed
+from service.tracing.tracing import Tracing
 from tests.gateway.fake_gate import TOKEN, FakeGate
 from tests.http_server import Server
 
@@ -124,7 +125,7 @@ async def opened(
     *,
     hold_s: float = 0.0,
     approval_url: str | None = None,
-    otlp_endpoint: str | None = None,
+    traces: Tracing | None = None,
 ) -> AsyncIterator[Stage]:
     gate = gate or FakeGate()
     app = web.Application(middlewares=[edge])
@@ -136,8 +137,8 @@ async def opened(
             networks=networks,
             hold_s=hold_s,
             approval_url=approval_url,
-            otlp_endpoint=otlp_endpoint,
         ),
+        traces,
     ) as gateway:
         app[AGENT_SERVER] = gateway.server
         add_operations(app, routes.operations)

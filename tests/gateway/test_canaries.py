@@ -25,10 +25,10 @@ from tests.gateway.served import (
     new_session,
     new_setting,
 )
-from tests.gateway.test_traces import receiver
 from tests.harness.service import running, serving
 from tests.kafka.fixtures import new_topic
 from tests.kafka.reading import read_all
+from tests.otlp_receiver import receiver
 from tests.secrets.test_leaks import (
     encodings,
     files_in,
@@ -119,7 +119,7 @@ async def test_arguments_results_and_credentials_are_nowhere(
     upstream = MarkedUpstream(mark)
     tools = (*OUTCOMES, ASKED, DENIED)
     async with receiver() as exported:
-        options += ["--gateway-otlp-endpoint", exported.url]
+        options += ["--otlp-endpoint", exported.url]
         with running(serving(*options, log=log)) as service:
             async with (
                 new_session() as http,

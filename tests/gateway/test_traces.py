@@ -1,25 +1,20 @@
 """Spans of tool calls, as an OTLP receiver gets them."""
 
-import subprocess
-import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 from aiohttp import web
-from aiohttp.test_utils import TestServer
 from mcp import types
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
-    ExportTraceServiceRequest,
-    ExportTraceServiceResponse,
-)
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
 from service.gateway.gate import RefusalReason, Refused
+from service.tracing.export import exporting_spans
+from service.tracing.tracing import Tracing
 from tests.gateway.plain_upstream import PlainUpstream, answered, plain_upstream
 from tests.gateway.stage import Stage, opened
+from tests.otlp_receiver import Receiver, attributes, receiver
 
 TRACE, PARENT, OTHER = "a" * 32, "b" * 16, "c" * 16
 TRACEPARENT = f"00-{TRACE}-{PARENT}-01"
@@ -27,62 +22,23 @@ TRACEPARENT = f"00-{TRACE}-{PARENT}-01"
 CANARY = "8d1f7c2e-canary"
 
 
-@dataclass
-class Receiver:
-    """What was exported so far; complete once the gateway has ended."""
-
-    url: str = ""
-    bodies: list[bytes] = field(default_factory=list)
-
-    async def handle(self, request: web.Request) -> web.Response:
-        self.bodies.append(await request.read())
-        return web.Response(
-            body=ExportTraceServiceResponse().SerializeToString(),
-            content_type="application/x-protobuf",
-        )
-
-    @property
-    def spans(self) -> dict[str, Span]:
-        """The spans by their kind."""
-        kinds = {Span.SPAN_KIND_SERVER: "server", Span.SPAN_KIND_CLIENT: "client"}
-        found = [
-            span
-            for body in self.bodies
-            for resource in ExportTraceServiceRequest.FromString(body).resource_spans
-            for scope in resource.scope_spans
-            for span in scope.spans
-        ]
-        spans = {kinds[span.kind]: span for span in found}
-        assert len(spans) == len(found)
-        return spans
-
-
-@asynccontextmanager
-async def receiver() -> AsyncIterator[Receiver]:
-    received = Receiver()
-    app = web.Application()
-    app.router.add_post("/v1/traces", received.handle)
-    async with TestServer(app) as server:
-        received.url = str(server.make_url("/v1/traces"))
-        yield received
+def by_kind(received: Receiver) -> dict[str, Span]:
+    kinds = {Span.SPAN_KIND_SERVER: "server", Span.SPAN_KIND_CLIENT: "client"}
+    spans = {kinds[span.kind]: span for span in received.spans}
+    assert len(spans) == len(received.spans)
+    return spans
 
 
 @asynccontextmanager
 async def traced(
     received: Receiver, upstream: PlainUpstream, **settings: Any
 ) -> AsyncIterator[Stage]:
-    async with opened(otlp_endpoint=received.url, **settings) as stage:
+    async with (
+        exporting_spans(received.url) as provider,
+        opened(traces=Tracing(provider), **settings) as stage,
+    ):
         stage.gate.connect(f"{upstream.url}?key={CANARY}", "add")
         yield stage
-
-
-def attributes(span: Span) -> dict[str, Any]:
-    return {
-        each.key: each.value.int_value
-        if each.value.HasField("int_value")
-        else each.value.string_value
-        for each in span.attributes
-    }
 
 
 def call(**meta: str) -> Mapping[str, Any]:
@@ -106,7 +62,8 @@ async def test_a_call_is_a_server_span_and_a_client_span() -> None:
         (connector,) = map(str, stage.gate.upstreams)
         port = int(upstream.url.split(":")[2].split("/")[0])
 
-    server, client = received.spans["server"], received.spans["client"]
+    spans = by_kind(received)
+    server, client = spans["server"], spans["client"]
     common = {
         "mcp.method.name": "tools/call",
         "gen_ai.operation.name": "execute_tool",
@@ -173,7 +130,7 @@ async def test_errors_have_a_type_and_no_text(
     ):
         await stage.ask("tools/call", call())
 
-    spans = received.spans
+    spans = by_kind(received)
     expected = {"server": of_server, "client": of_client}
     assert {
         kind: attributes(span)["error.type"] for kind, span in spans.items()
@@ -197,7 +154,7 @@ async def test_a_call_that_is_not_forwarded_has_no_client_span() -> None:
         params = {"name": CANARY, "arguments": {}}
         await stage.ask("tools/call", params)
 
-    (span,) = received.spans.values()
+    (span,) = received.spans
     assert span.name == "tools/call"
     assert attributes(span)["error.type"] == "-32602"
     assert not any(CANARY.encode() in each for each in received.bodies)
@@ -266,16 +223,4 @@ async def test_the_official_client_is_in_its_own_trace() -> None:
         result = await client.call_tool("tools_add", {"q": CANARY}, meta=meta)
 
     assert isinstance(result.content[0], types.TextContent)
-    assert received.spans["server"].trace_id.hex() == TRACE
-
-
-@pytest.mark.processes
-def test_the_sdk_is_not_imported_unless_it_is_used() -> None:
-    code = (
-        "import sys, service.serve; "
-        "print([each for each in sys.modules if each.startswith('opentelemetry.sdk')])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
-    assert done.stdout == "[]\n"
+    assert by_kind(received)["server"].trace_id.hex() == TRACE

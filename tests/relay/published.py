@@ -73,14 +73,17 @@ def reached(kafka: KafkaSettings) -> int:
 
 
 async def require_equal(resources: Resources, kafka: KafkaSettings) -> list[Record]:
-    """The topic has every event once, and each aggregate's in order."""
+    """The topic has every event once, and each partition in the log's order."""
     records = await asyncio.to_thread(read_all, kafka.bootstrap, kafka.topic)
     assert facts_of_topic(records) == facts_of_log(await whole_log(resources.log))
+    positions = defaultdict(list)
     versions = defaultdict(list)
     partitions = defaultdict(set)
     for each in records:
+        positions[each.partition].append(each.position)
         versions[each.key].append(int(each.headers["ce_aggregateversion"]))
         partitions[each.key].add(each.partition)
+    assert all(each == sorted(each) for each in positions.values())
     assert all(each == [*range(1, len(each) + 1)] for each in versions.values())
     assert all(len(each) == 1 for each in partitions.values())
     return records

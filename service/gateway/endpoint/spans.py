@@ -4,33 +4,25 @@ A SERVER span for the agent's call and a CLIENT span for the upstream's part of 
 Without arguments, results, credentials or an upstream's path and texts.
 
 https://github.com/open-telemetry/semantic-conventions-genai has the conventions.
-Imported only where an endpoint is configured: it takes a fifth of a second.
+Imported only where an endpoint is configured.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 from opentelemetry.context import Context
-from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-from opentelemetry.sdk.resources import Resource
-from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.trace import (
     Link,
     Span,
     SpanKind,
-    Status,
-    StatusCode,
     Tracer,
     get_current_span,
     set_span_in_context,
 )
-from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-from service import __version__
 from service.errors import ServiceError
 from service.gateway.endpoint.trace_context import TraceContext
 from service.gateway.endpoint.traces import CallReceived
@@ -38,14 +30,14 @@ from service.gateway.gate import Admitted
 from service.gateway.protocol.errors import RpcError
 from service.gateway.upstream.errors import UpstreamError
 from service.http.errors import status_of
+from service.tracing.current import current_request
+from service.tracing.request_span import fail
+from service.tracing.tracing import PROPAGATOR
 
 METHOD: Final = "tools/call"
 CANCELLED: Final = "cancelled"
 TOOL_ERROR: Final = "tool_error"
-# For a request with its retries, and so for the last one when the process ends.
-EXPORT_S: Final = 5.0
 ID_CHARACTERS_MAX: Final = 256
-PROPAGATOR: Final = TraceContextTextMapPropagator()
 # Of every span.
 COMMON: Final = {
     "mcp.method.name": METHOD,
@@ -54,27 +46,6 @@ COMMON: Final = {
     "network.protocol.name": "http",
 }
 PORTS: Final = {"http": 80, "https": 443}
-
-
-@asynccontextmanager
-async def exporting_spans(endpoint: str) -> AsyncIterator["CallSpans"]:
-    """Yield what makes spans; the last ones are exported when the block ends.
-
-    The standard variables ``OTEL_EXPORTER_OTLP_*``, ``OTEL_BSP_*``, ``OTEL_TRACES_*``
-    and ``OTEL_RESOURCE_ATTRIBUTES`` count as well.
-    """
-    provider = TracerProvider(
-        resource=Resource.create(
-            {"service.name": "agent-runtime", "service.version": __version__}
-        ),
-        shutdown_on_exit=False,
-    )
-    exporter = OTLPSpanExporter(endpoint=endpoint, timeout=EXPORT_S)
-    provider.add_span_processor(BatchSpanProcessor(exporter))
-    try:
-        yield CallSpans(provider.get_tracer("agent-runtime.gateway", __version__))
-    finally:
-        await asyncio.to_thread(provider.shutdown)
 
 
 class CallSpans:
@@ -171,7 +142,11 @@ class ForwardedSpan:
 def _parent(given: TraceContext) -> tuple[Context, list[Link]]:
     """Return the context of the message, with a link to that of its HTTP request."""
     of_message = PROPAGATOR.extract(given.of_message, Context())
-    of_http = PROPAGATOR.extract(given.of_http, Context())
+    request = current_request()
+    if request is not None:
+        of_http = set_span_in_context(request.span, Context())
+    else:
+        of_http = PROPAGATOR.extract(given.of_http, Context())
     transport = get_current_span(of_http).get_span_context()
     if "traceparent" not in given.of_message:
         return of_http, []
@@ -205,11 +180,9 @@ def _ending(span: Span) -> Iterator[None]:
 
 
 def _fail(span: Span, error: str, code: int | None = None) -> None:
-    span.set_attribute("error.type", error)
+    fail(span, error)
     if code is not None:
         span.set_attribute("rpc.response.status_code", str(code))
-    # No description: it could be an upstream's text.
-    span.set_status(Status(StatusCode.ERROR))
 
 
 def _of_admitted(admitted: Admitted) -> dict[str, str]:

@@ -63,7 +63,7 @@ async def _run(
     options: argparse.Namespace, cluster: Cluster, broker: Broker | None
 ) -> int:
     _say(seed=options.seed, rounds=options.rounds, writes=options.writes)
-    cast = Cast(relays=1 if broker else 0, agents=100, connectors=30, secrets=20)
+    cast = Cast(relays=2 if broker else 0, agents=100, connectors=30, secrets=20)
     async with set_up(cluster, cast, broker=broker) as stage:
         epoch = stage.epoch()
         async with running(stage, seed=options.seed, clients=options.clients) as run:
