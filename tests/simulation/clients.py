@@ -1,10 +1,18 @@
 """Clients of the model, and what they are answered."""
 
+from collections.abc import Generator
 from dataclasses import dataclass, field
+from typing import Any, Protocol
 
-from simpy import Environment
+from simpy import Environment, Event
 
-from tests.simulation.model import Process, Steps
+from tests.simulation.model import Steps
+
+
+class Commands(Protocol):
+    """Takes commands, and tells whether each was committed."""
+
+    def command(self) -> Generator[Event, Any, bool]: ...
 
 
 @dataclass(slots=True)
@@ -17,15 +25,19 @@ class Answers:
     refused: int = 0
 
     def add(self, began: float, ended: float) -> None:
-        if began >= self.warm_up_s:
+        if ended >= self.warm_up_s:
             self.times.append(ended)
             self.waits.append(ended - began)
 
     def rate(self, until: float) -> float:
         return len(self.times) / (until - self.warm_up_s)
 
+    def percentile(self, share: float) -> float:
+        found = sorted(self.waits)
+        return found[min(int(len(found) * share), len(found) - 1)]
 
-def closed_loop(process: Process, env: Environment, answers: Answers) -> Steps:
+
+def closed_loop(process: Commands, env: Environment, answers: Answers) -> Steps:
     """A caller that sends its next command when it has its answer."""
     while True:
         began = env.now

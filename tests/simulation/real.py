@@ -70,6 +70,20 @@ class Caller:
         return appended.position
 
 
+def cpu_of(pid: int) -> float:
+    """Return the CPU time of a process's main thread, in seconds."""
+    return _cpu(Path(f"/proc/{pid}/schedstat"))
+
+
+def threads_cpu_of(pid: int) -> float:
+    """Return the CPU time of a process's threads, in seconds."""
+    return sum(map(_cpu, Path(f"/proc/{pid}/task").glob("*/schedstat")))
+
+
+def _cpu(schedstat: Path) -> float:
+    return int(schedstat.read_text(encoding="ascii").split()[0]) / 1e9
+
+
 @asynccontextmanager
 async def caller_of(
     database_url: str, folder: Path

@@ -44,6 +44,9 @@ class Spread:
     def draw(self, random: Random) -> float:
         return self.groups[int(random.random() * len(self.groups))]
 
+    def times(self, factor: float) -> "Spread":
+        return Spread(tuple(each * factor for each in self.groups))
+
 
 @dataclass(frozen=True, slots=True)
 class BatchTime:
@@ -54,7 +57,9 @@ class BatchTime:
     noise: Spread
 
     @classmethod
-    def fit(cls, samples: Mapping[int, Sequence[float]]) -> Self:
+    def fit(
+        cls, samples: Mapping[int, Sequence[float]] | Mapping[float, Sequence[float]]
+    ) -> Self:
         """Fit a line to the medians by the number of items; all relative errors count.
 
         The noise is the quotient of each sample and the line, so the mean stays that
@@ -80,6 +85,9 @@ class BatchTime:
             for value in found
         ]
         return cls(float(f"{base:.4g}"), float(f"{slope:.4g}"), Spread.of(quotients))
+
+    def mean(self, items: float) -> float:
+        return (self.base + self.each * items) * self.noise.mean
 
     def draw(self, random: Random, items: int) -> float:
         return (self.base + self.each * items) * self.noise.draw(random)

@@ -1,14 +1,17 @@
 """The model predicts what the real system reached; a wrong model doesn't.
 
-What it reached is recorded by ``python -m tests.simulation.live --record``.
+What it reached is recorded by ``python -m tests.simulation.live --record``, and of two
+logs by ``python -m tests.simulation.two_logs --record``.
 """
 
+from statistics import fmean
 from typing import Any
 
 import pytest
 
-from tests.simulation.checks import RIGHT, Model, Observed, compare
+from tests.simulation.checks import RIGHT, Model, Observed, compare, reached
 from tests.simulation.service_times import recorded
+from tests.simulation.two_logs import CALLERS
 
 WRONG = {
     "without group commit": Model(batch_max=1),
@@ -29,3 +32,14 @@ def test_the_model_predicts_what_was_recorded() -> None:
 @pytest.mark.parametrize("model", WRONG.values(), ids=WRONG)
 def test_a_wrong_model_is_noticed(model: Model) -> None:
     assert failures(recorded()["observed"], model) != []
+
+
+def test_two_logs_take_nearly_twice_the_commands_of_one() -> None:
+    """One log with two writers, two with one each: as many callers, who wait."""
+    real = recorded()["two_logs"]
+    observed = Observed.of(recorded()["observed"])
+    one = reached(observed, RIGHT, writers=2, callers=2 * CALLERS).rate
+    two = 2 * reached(observed, RIGHT, writers=1, callers=CALLERS).rate
+
+    assert min(real) >= 1.8
+    assert two / one == pytest.approx(fmean(real), rel=0.15)

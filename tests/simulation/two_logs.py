@@ -1,14 +1,14 @@
 """Two logs on two PostgreSQL against one, where commits wait.
 
-    python -m tests.simulation.two_logs
+    python -m tests.simulation.two_logs [--record]
 
 Real processes of PostgreSQL, real writers; the figure is a ratio of one run.
 """
 
+import argparse
 import tempfile
 from contextlib import AsyncExitStack, ExitStack
 from pathlib import Path
-from statistics import median
 
 import pytest
 import uvloop
@@ -22,16 +22,20 @@ from tests.simulation.real import (
     logs_on,
     warm_up,
 )
+from tests.simulation.service_times import record
 from tests.time_limits import raise_limits
 
 CALLERS = 4
 DELAY_S = 1.0
 SECONDS = 8.0
-ROUNDS = 2
+ROUNDS = 5
 
 
-async def ratio(urls: list[str], folders: list[Path]) -> float:
-    """Return commands a second with two logs, of those with one log and two writers."""
+async def ratios(urls: list[str], folders: list[Path]) -> list[float]:
+    """Return commands a second with two logs, of those with one log and two writers.
+
+    One for each round.
+    """
     async with AsyncExitStack() as stack:
         callers = []
         for url, folder in zip(urls, folders, strict=True):
@@ -50,11 +54,11 @@ async def ratio(urls: list[str], folders: list[Path]) -> float:
             two = await closed_loops(
                 [first[0], second[0]], callers, 2 * CALLERS, SECONDS
             )
-            found.append(two.rate / one.rate)
-        return median(found)
+            found.append(round(two.rate / one.rate, 3))
+        return found
 
 
-def measure() -> float:
+def measure() -> list[float]:
     with ExitStack() as stack:
         raise_limits(stack.enter_context(pytest.MonkeyPatch.context()))
         urls, folders = [], []
@@ -67,11 +71,17 @@ def measure() -> float:
             urls.append(postgres.url)
             folders.append(Path(name) / "api")
             folders[-1].mkdir(mode=0o700)
-        return uvloop.run(ratio(urls, folders))
+        return uvloop.run(ratios(urls, folders))
 
 
 def main() -> None:
-    print(f"{measure():.2f} times the commands of one log")
+    parser = argparse.ArgumentParser(prog="python -m tests.simulation.two_logs")
+    parser.add_argument("--record", action="store_true", help="what it found")
+    options = parser.parse_args()
+    found = measure()
+    print(*(f"{each:.2f}" for each in found), "times the commands of one log")
+    if options.record:
+        record({"two_logs": found})
 
 
 if __name__ == "__main__":
