@@ -19,6 +19,7 @@ settings.load_profile("whole")
 SERVERS = {"postgres", "bootstrap", "own_broker", "mock"}
 NOT_FAST = (
     "slow",
+    "servers",
     "processes",
     "kafka",
     "phoenix",

@@ -15,6 +15,8 @@ from tests.gateway.plain_upstream import PlainUpstream, answered, plain_upstream
 from tests.gateway.stage import Stage, opened
 from tests.waiting import until
 
+pytestmark = pytest.mark.servers
+
 URL = "https://console.example/approvals/{approval_id}"
 LINKS: Mapping[str, Any] = {"_meta": {CAPABILITIES_KEY: {"elicitation": {"url": {}}}}}
 

@@ -27,6 +27,8 @@ from tests.gateway.plain_upstream import PlainUpstream, answered, hello, plain_u
 from tests.gateway.stage import Stage, opened
 from tests.waiting import until
 
+pytestmark = pytest.mark.servers
+
 HIDDEN = "http://internal.example/secret?key=1"
 Answer = Callable[[web.Request, dict[str, Any]], Awaitable[web.StreamResponse]]
 

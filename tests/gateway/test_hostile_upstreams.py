@@ -16,6 +16,8 @@ from tests.gateway.fake_gate import TOKEN
 from tests.gateway.plain_upstream import answered, plain_upstream
 from tests.gateway.stage import Posted, Stage, opened
 
+pytestmark = pytest.mark.servers
+
 Answer = Callable[[web.Request, dict[str, Any]], Awaitable[web.StreamResponse]]
 RESULT = {"content": [{"type": "text", "text": "hello"}]}
 

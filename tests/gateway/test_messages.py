@@ -9,6 +9,8 @@ from service.gateway.protocol.revisions import CAPABILITIES_KEY, REVISION_KEY, S
 from tests.gateway.plain_upstream import PlainUpstream, plain_upstream
 from tests.gateway.stage import Stage, opened
 
+pytestmark = pytest.mark.servers
+
 
 @pytest.fixture
 async def stage() -> AsyncIterator[Stage]:

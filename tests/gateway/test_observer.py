@@ -15,6 +15,8 @@ from tests.gateway.plain_upstream import (
 from tests.gateway.sdk_server import serving, tools
 from tests.gateway.stage import Stage, opened
 
+pytestmark = pytest.mark.servers
+
 
 async def observed(stage: Stage) -> list[list[str]]:
     await stage.observer.step()

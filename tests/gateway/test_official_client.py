@@ -10,6 +10,8 @@ from service.gateway.gate import Outcome, RefusalReason, Refused
 from tests.gateway.sdk_server import serving, tools
 from tests.gateway.stage import Stage, opened
 
+pytestmark = pytest.mark.servers
+
 ERAS = ["2026-07-28", "legacy", "auto"]
 SERVERS = {
     "stateless": {},

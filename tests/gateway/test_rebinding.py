@@ -16,6 +16,8 @@ from service.gateway.upstream.errors import NOT_REACHABLE
 from tests.gateway.plain_upstream import PlainUpstream, hello, plain_upstream
 from tests.gateway.stage import opened
 
+pytestmark = pytest.mark.servers
+
 NAME = "upstream.example"
 ALLOWED = "127.0.0.1"
 METADATA = ["169.254.169.254", "::ffff:169.254.169.254", "100.100.100.200"]

@@ -16,6 +16,8 @@ from tests.gateway.plain_upstream import PlainUpstream, answered, plain_upstream
 from tests.gateway.stage import Stage, opened
 from tests.otlp_receiver import Receiver, attributes, receiver
 
+pytestmark = pytest.mark.servers
+
 TRACE, PARENT, OTHER = "a" * 32, "b" * 16, "c" * 16
 TRACEPARENT = f"00-{TRACE}-{PARENT}-01"
 # In the arguments, the result, and an upstream's texts.

@@ -21,6 +21,8 @@ from service.gateway.upstream.http_connection import (
 )
 from tests.waiting import until
 
+pytestmark = pytest.mark.servers
+
 OK = b"HTTP/1.1 200 OK\r\n"
 CHUNKED = b"Transfer-Encoding: chunked\r\n\r\n"
 HELLO = OK + b"Content-Type: text/plain\r\nContent-Length: 5\r\n\r\nhello"

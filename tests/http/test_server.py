@@ -18,6 +18,8 @@ from tests.http.test_failures import log_lines
 from tests.metrics import counted
 from tests.waiting import until
 
+pytestmark = pytest.mark.servers
+
 HIDDEN = b"art_hidden"
 TOO_LONG = b"x" * 9000
 REQUEST = b"GET /absent HTTP/1.1\r\nHost: a\r\n\r\n"
