@@ -17,8 +17,8 @@ from typing import Final
 import aiohttp
 import uvloop
 
-from tests.bench.contextforge import running_contextforge
 from tests.bench.gateway_stage import Stage, Target, set_up
+from tests.bench.peers.contextforge import running_contextforge, tool_call
 from tests.harness.environment import MissingError
 
 CALLERS: Final = 16
@@ -79,8 +79,9 @@ def main() -> None:
         stage = held.enter_context(set_up())
         peer = None
         try:
-            upstream, folder = stage.plain.url, stage.folder / "contextforge"
-            peer = held.enter_context(running_contextforge(upstream, folder))
+            folder = stage.folder / "contextforge"
+            forge = held.enter_context(running_contextforge(folder))
+            peer = asyncio.run(tool_call(forge, stage.plain.url))
         except MissingError as missing:
             print(f"not compared with ContextForge: {missing}", flush=True)
         run = _ratios(stage, peer, options.rounds, options.seconds)

@@ -16,6 +16,8 @@ from pathlib import Path
 LUA = Path(__file__).with_name("requests.lua")
 THREADS = 2
 CONNECTIONS = 64
+# wrk takes a later answer for none.
+TIMEOUT_S = 60
 RESULT = re.compile(r"^result (\d+) (\d+) (\d+) (\d+) (\d+)$", re.MULTILINE)
 
 
@@ -27,6 +29,7 @@ class LoadError(Exception):
 class Load:
     """What was reached; latencies in milliseconds."""
 
+    requests: int
     rate: float
     p50_ms: float
     p99_ms: float
@@ -38,6 +41,7 @@ def closed_loop(
     if shutil.which("wrk") is None:
         return generated(url, plan, seconds=seconds, connections=connections)
     words = [f"-t{THREADS}", f"-c{connections}", f"-d{max(1, round(seconds))}s"]
+    words += ["--timeout", f"{TIMEOUT_S}s"]
     script = ["-s", str(LUA), url, "--", str(plan), str(THREADS)]
     return _result(["wrk", *words, *script])
 
@@ -65,6 +69,7 @@ def _result(command: Sequence[str]) -> Load:
     if found is None:
         raise LoadError(f"{command[0]} failed: {run.stdout}{run.stderr}")
     requests, duration_us, failed, p50_us, p99_us = map(int, found.groups())
-    if failed:
+    if failed or not requests:
         raise LoadError(f"{failed} of {requests} requests failed")
-    return Load(requests / duration_us * 1e6, p50_us / 1000, p99_us / 1000)
+    rate = requests / duration_us * 1e6
+    return Load(requests, rate, p50_us / 1000, p99_us / 1000)

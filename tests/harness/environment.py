@@ -14,12 +14,14 @@ class MissingError(Exception):
     """A peer isn't installed, and can't be."""
 
 
-def installed(requirement: str, folder: Path) -> Path:
-    """Return a folder with a virtual environment, into which it is installed once.
+def installed(requirements: str, folder: Path) -> Path:
+    """Return a folder with a virtual environment, into which they are installed once.
 
-    :raises MissingError: the package index doesn't have it
+    ``requirements`` are separated by spaces.
+
+    :raises MissingError: the package index doesn't have one
     """
-    return _installed([requirement], requirement, folder)
+    return _installed(requirements.split(), requirements, folder)
 
 
 def installed_from(requirements: Path, folder: Path) -> Path:

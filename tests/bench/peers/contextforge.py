@@ -8,8 +8,9 @@ import asyncio
 import os
 import secrets
 import subprocess
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Final
@@ -24,7 +25,7 @@ from tests.harness.environment import installed
 from tests.harness.process import Process, ProcessError, free_ports
 from tests.waiting import until
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 REQUIREMENT: Final = "mcp-contextforge-gateway==1.0.7.post20260921"
 ADMIN: Final = "admin@example.com"
 # The newest that it speaks.
@@ -32,9 +33,40 @@ REVISION: Final = "2025-11-25"
 START_TIMEOUT_S: Final = 600.0
 
 
+@dataclass(frozen=True, slots=True)
+class ContextForge:
+    url: str
+    process: psutil.Process
+    headers: Mapping[str, str]
+
+    @asynccontextmanager
+    async def api(self) -> AsyncIterator["Api"]:
+        async with aiohttp.ClientSession(self.url, headers=self.headers) as http:
+            yield Api(http)
+
+
+class Api:
+    """Its own API, as its administrator."""
+
+    def __init__(self, http: aiohttp.ClientSession) -> None:
+        self._http = http
+
+    async def send(self, method: str, path: str, body: Any = None) -> Any:
+        async with self._http.request(method, path, json=body) as answer:
+            answer.raise_for_status()
+            return await answer.json()
+
+    async def is_ready(self) -> bool:
+        try:
+            async with self._http.get("/health") as answer:
+                return answer.status == HTTPStatus.OK
+        except aiohttp.ClientConnectionError:
+            return False
+
+
 @contextmanager
-def running_contextforge(upstream_url: str, folder: Path) -> Iterator[Target]:
-    """Run it before an upstream, and yield a call of the upstream's only tool.
+def running_contextforge(folder: Path) -> Iterator[ContextForge]:
+    """Run it on an empty database.
 
     :raises MissingError: it can't be installed
     """
@@ -75,8 +107,11 @@ def running_contextforge(upstream_url: str, folder: Path) -> Iterator[Target]:
             "Accept": ACCEPT,
             REVISION_HEADER: REVISION,
         }
-        url = f"http://127.0.0.1:{port}"
-        yield asyncio.run(_connected(process, url, headers, upstream_url))
+        forge = ContextForge(
+            f"http://127.0.0.1:{port}", psutil.Process(process.pid), headers
+        )
+        asyncio.run(_ready(process, forge))
+        yield forge
     finally:
         process.stop()
 
@@ -95,36 +130,30 @@ def _token(programs: Path, settings: Mapping[str, str], folder: Path) -> str:
     return made.stdout.strip()
 
 
-async def _connected(
-    process: Process, url: str, headers: Mapping[str, str], upstream_url: str
-) -> Target:
-    async with aiohttp.ClientSession(url, headers=headers) as http:
+async def _ready(process: Process, forge: ContextForge) -> None:
+    async with forge.api() as api:
 
         async def is_ready() -> bool:
             if not process.is_running:
                 raise ProcessError("ContextForge ended")
-            try:
-                async with http.get("/health") as answer:
-                    return answer.status == HTTPStatus.OK
-            except aiohttp.ClientConnectionError:
-                return False
-
-        async def send(method: str, path: str, body: Any = None) -> Any:
-            async with http.request(method, path, json=body) as answer:
-                answer.raise_for_status()
-                return await answer.json()
+            return await api.is_ready()
 
         await until(is_ready, timeout_s=START_TIMEOUT_S)
+
+
+async def tool_call(forge: ContextForge, upstream_url: str) -> Target:
+    """Return a call of an upstream's only tool through it."""
+    async with forge.api() as api:
         upstream = {"name": "bench", "url": upstream_url, "transport": "STREAMABLEHTTP"}
-        await send("POST", "/gateways", upstream)
-        (tool,) = await send("GET", "/tools")
+        await api.send("POST", "/gateways", upstream)
+        (tool,) = await api.send("GET", "/tools")
         served = {"name": "bench", "associated_tools": [tool["id"]]}
-        server = await send("POST", "/servers", {"server": served})
+        server = await api.send("POST", "/servers", {"server": served})
     params = {"name": tool["name"], "arguments": ARGUMENTS}
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
     return Target(
-        f"{url}/servers/{server['id']}/mcp",
-        psutil.Process(process.pid),
-        headers,
+        f"{forge.url}/servers/{server['id']}/mcp",
+        forge.process,
+        forge.headers,
         orjson.dumps(body),
     )

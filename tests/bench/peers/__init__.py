@@ -1,0 +1,1 @@
+"""What people would use instead, measured in turn with this service."""
