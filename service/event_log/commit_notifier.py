@@ -5,9 +5,10 @@ import contextlib
 import logging
 from collections.abc import Callable, Iterator
 
-from psycopg import Error
+from psycopg import Error, OperationalError
+from psycopg.pq import ExecStatus
 
-from service.database import connect
+from service.database import Db, connect
 from service.tasks import end_tasks
 
 CHANNEL = "agent_runtime_log"
@@ -30,15 +31,11 @@ class CommitNotifier:
         self._conninfo = conninfo
         self._others_committed = others_committed
         self._subscribers: set[asyncio.Event] = set()
-        self._own_pid: int | None = None
-        self._notify_wanted = asyncio.Event()
+        self._channel: _Channel | None = None
         self._tasks: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
-        self._tasks = [
-            asyncio.create_task(self._listen(), name="commit notifier listen"),
-            asyncio.create_task(self._notify(), name="commit notifier notify"),
-        ]
+        self._tasks = [asyncio.create_task(self._run(), name="commit notifier")]
 
     async def stop(self) -> None:
         await end_tasks(*self._tasks)
@@ -55,43 +52,37 @@ class CommitNotifier:
 
     def notify_others(self) -> None:
         """Announce a commit of this process to the other ones."""
-        self._notify_wanted.set()
+        if self._channel is not None:
+            self._channel.notify()
 
     def notify_subscribers(self) -> None:
         for event in self._subscribers:
             event.set()
 
-    async def _listen(self) -> None:
+    async def _run(self) -> None:
         while True:
             try:
-                async with await connect(self._conninfo) as connection:
-                    await connection.execute(f"LISTEN {CHANNEL}")
-                    # Commits before LISTEN were not notified.
-                    self._others_committed()
-                    async for note in connection.notifies():
-                        if note.pid != self._own_pid:
-                            self._others_committed()
+                connection = await connect(self._conninfo)
+                try:
+                    await self._use(connection)
+                finally:
+                    await connection.close()
             except (Error, OSError):
-                logger.warning("connection for LISTEN lost")
+                logger.warning("connection for LISTEN and NOTIFY lost")
             await asyncio.sleep(RECONNECT_S)
 
-    async def _notify(self) -> None:
-        while True:
-            try:
-                async with await connect(self._conninfo) as connection:
-                    self._own_pid = connection.info.backend_pid
-                    while True:
-                        await self._notify_wanted.wait()
-                        self._notify_wanted.clear()
-                        try:
-                            await connection.execute(f"NOTIFY {CHANNEL}")
-                        except BaseException:
-                            self._notify_wanted.set()
-                            raise
-                        await asyncio.sleep(NOTIFY_INTERVAL_S)
-            except (Error, OSError):
-                logger.warning("connection for NOTIFY lost")
-            await asyncio.sleep(RECONNECT_S)
+    async def _use(self, connection: Db) -> None:
+        await connection.execute(f"LISTEN {CHANNEL}")
+        # Commits before LISTEN were not notified.
+        self._others_committed()
+        self._channel = channel = _Channel(connection, self._others_committed)
+        try:
+            # Nor were our own, without a connection.
+            channel.notify()
+            await channel.lost
+        finally:
+            self._channel = None
+            channel.close()
 
 
 async def wait_for_commit(committed: asyncio.Event, timeout_s: float) -> None:
@@ -102,3 +93,81 @@ async def wait_for_commit(committed: asyncio.Event, timeout_s: float) -> None:
         async with asyncio.timeout(timeout_s):
             await committed.wait()
     committed.clear()
+
+
+class _Channel:
+    """A connection that listens and notifies, read by a callback of the event loop.
+
+    NOTIFY is sent without a task that waits for its answer, and a notification of this
+    connection comes together with it: a commit costs one write and one read.
+    ``lost`` fails when the connection does.
+    """
+
+    def __init__(self, connection: Db, notified: Callable[[], None]) -> None:
+        self._loop = asyncio.get_running_loop()
+        self.lost: asyncio.Future[None] = self._loop.create_future()
+        self._pgconn = connection.pgconn
+        self._notified = notified
+        self._own_pid = connection.info.backend_pid
+        self._is_wanted = self._is_under_way = False
+        self._not_before = 0.0
+        self._timer: asyncio.TimerHandle | None = None
+        self._socket: int | None = self._pgconn.socket
+        self._loop.add_reader(self._socket, self._read)
+
+    def close(self) -> None:
+        """Use the connection no more, which isn't closed by this."""
+        # Another connection may get the same number once this one is closed.
+        if self._socket is not None:
+            self._loop.remove_reader(self._socket)
+            self._socket = None
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def notify(self) -> None:
+        """Send a notification, or soon: at most one in ``NOTIFY_INTERVAL_S``."""
+        self._is_wanted = True
+        if self._is_under_way or self._timer is not None or self._socket is None:
+            return
+        wait_s = self._not_before - self._loop.time()
+        if wait_s > 0:
+            self._timer = self._loop.call_later(wait_s, self._send)
+        else:
+            self._send()
+
+    def _send(self) -> None:
+        self._timer = None
+        self._is_wanted = False
+        self._not_before = self._loop.time() + NOTIFY_INTERVAL_S
+        try:
+            self._pgconn.send_query(f"NOTIFY {CHANNEL}".encode())
+        except OperationalError as error:
+            self._fail(error)
+        else:
+            self._is_under_way = True
+
+    def _read(self) -> None:
+        try:
+            self._pgconn.consume_input()
+            self._take_results()
+        except OperationalError as error:
+            self._fail(error)
+            return
+        while note := self._pgconn.notifies():
+            if note.be_pid != self._own_pid:
+                self._notified()
+        if self._is_wanted:
+            self.notify()
+
+    def _take_results(self) -> None:
+        while self._is_under_way and not self._pgconn.is_busy():
+            result = self._pgconn.get_result()
+            if result is None:
+                self._is_under_way = False
+            elif result.status != ExecStatus.COMMAND_OK:
+                raise OperationalError(result.get_error_message())
+
+    def _fail(self, error: OperationalError) -> None:
+        self.close()
+        if not self.lost.done():
+            self.lost.set_exception(error)

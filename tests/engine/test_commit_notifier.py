@@ -5,12 +5,20 @@ import asyncio
 from psycopg import AsyncConnection
 from psycopg_pool import AsyncConnectionPool
 
+from service.database import service_conninfo
+from service.event_log.commit_notifier import CommitNotifier
 from service.event_log.log import EventLog
 from tests.engine.conftest import RunFollower
 from tests.engine.line_counts import LineCounts
 from tests.engine.tables import caught_up
 from tests.event_log.logs import open_ledger
 from tests.waiting import until
+
+# The last statement of a connection that listens and notifies.
+LISTENING = (
+    "FROM pg_stat_activity WHERE datname = current_database()"
+    " AND (query LIKE 'LISTEN%' OR query LIKE 'NOTIFY%')"
+)
 
 
 async def test_without_listen_it_still_looks_now_and_then(
@@ -31,14 +39,8 @@ async def test_without_listen_it_still_looks_now_and_then(
 async def test_a_lost_listen_is_taken_up_again(
     log: EventLog, other_log: EventLog, owner: AsyncConnection
 ) -> None:
-    await owner.execute(
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-        " WHERE datname = current_database() AND query LIKE 'LISTEN%'"
-    )
-    listening = (
-        "SELECT count(*) FROM pg_stat_activity"
-        " WHERE datname = current_database() AND query LIKE 'LISTEN%'"
-    )
+    await owner.execute(f"SELECT pg_terminate_backend(pid) {LISTENING}")
+    listening = f"SELECT count(*) {LISTENING}"  # constants
 
     async def all_listen() -> bool:
         return await (await owner.execute(listening)).fetchone() == (2,)
@@ -49,3 +51,32 @@ async def test_a_lost_listen_is_taken_up_again(
         committed.clear()
         await open_ledger(other_log, "heard")
         await asyncio.wait_for(committed.wait(), 60)
+
+
+async def test_others_are_told_and_the_process_itself_is_not(database_url: str) -> None:
+    heard = {"one": 0, "two": 0}
+
+    def hear(name: str) -> None:
+        heard[name] += 1
+
+    conninfo = service_conninfo(database_url)
+    one = CommitNotifier(conninfo, lambda: hear("one"))
+    two = CommitNotifier(conninfo, lambda: hear("two"))
+    await one.start()
+    # Of LISTEN itself: what was committed before wasn't notified.
+    await until(lambda: heard["one"] >= 1)
+    await two.start()
+    # Of the other's start, too, as perhaps of the first one's.
+    await until(lambda: heard["one"] >= 2 and heard["two"] >= 1)
+
+    for _ in range(500):
+        one.notify_others()
+    await until(lambda: heard["two"] >= 3)
+    one.notify_others()
+    await until(lambda: heard["two"] >= 4)
+
+    # Five hundred at once are the first of them, and one for all others.
+    assert heard["one"] == 2
+    assert heard["two"] in (4, 5)
+    await one.stop()
+    await two.stop()
