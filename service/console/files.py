@@ -25,9 +25,12 @@ CONTENT_TYPES: Final[Mapping[str, str]] = {
     ".mjs": "text/javascript",
     ".svg": "image/svg+xml",
 }
-# Vendored scripts are .mjs. Comments of our own aren't sent.
+# Vendored scripts are .mjs. Comments and indentation of our own aren't sent.
 OWN_SCRIPT: Final = ".js"
-COMMENT: Final = re.compile(rb"^ *//.*\n", re.MULTILINE)
+NOT_SENT: Final = re.compile(rb"^ *//.*\n|^ +", re.MULTILINE)
+# Otherwise browsers ask for the icon at each page, beside what the page shows.
+ICON: Final = ".svg"
+ICON_KEPT: Final = "max-age=86400"
 # Scripts can make no markup from text: neither elements nor a Trusted Types policy.
 CONTENT_POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
@@ -35,7 +38,7 @@ CONTENT_POLICY: Final = (
     "require-trusted-types-for 'script'; trusted-types 'none'"
 )
 HEADERS: Final[Mapping[str, str]] = {
-    "Cache-Control": "no-cache",
+    hdrs.CACHE_CONTROL: "no-cache",
     "Content-Security-Policy": CONTENT_POLICY,
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -70,6 +73,8 @@ def file_response(request: web.Request, path: str) -> web.Response:
     if file is None:
         raise NotFoundError("the console has no such file")
     headers = {**HEADERS, hdrs.ETAG: file.etag}
+    if path.endswith(ICON):
+        headers[hdrs.CACHE_CONTROL] = ICON_KEPT
     if request.headers.get(hdrs.IF_NONE_MATCH) == file.etag:
         return web.Response(status=304, headers=headers)
     body = file.plain
@@ -93,7 +98,7 @@ def _read(file: Traversable) -> StaticFile:
     plain = file.read_bytes()
     suffix = "." + file.name.rpartition(".")[2]
     if suffix == OWN_SCRIPT:
-        plain = COMMENT.sub(b"", plain)
+        plain = NOT_SENT.sub(b"", plain)
     return StaticFile(
         content_type=CONTENT_TYPES[suffix],
         plain=plain,

@@ -229,6 +229,27 @@ def test_the_trail_goes_on_live_and_pauses(visit: Visit, demo: DemoData) -> None
     assert rows.count() > count
 
 
+def test_a_provider_is_added_and_its_first_price_set(visit: Visit) -> None:
+    visitor = visit("admin")
+    visitor.open("prices")
+    visitor.page.get_by_role("button", name="Add a provider").click()
+    fill(visitor, "Key", "cellar")
+    fill(visitor, "Name", "The machine in the cellar")
+    visitor.press("Enter")
+    expect(visitor.page.get_by_role("dialog")).to_have_count(0)
+
+    visitor.page.get_by_role("button", name="Set a price").click()
+    fill(visitor, "Provider key", "cellar")
+    fill(visitor, "Model", "small-1")
+    fill(visitor, "Input price", "0.5")
+    visitor.press("Enter")
+    expect(visitor.page.get_by_role("dialog")).to_have_count(0)
+    visitor.open("prices?provider=cellar")
+    row = visitor.page.locator("main tbody tr")
+    expect(row).to_contain_text("The machine in the cellar")
+    expect(row).to_contain_text("small-1")
+
+
 @pytest.mark.parametrize("label", ["Export CSV", "Export JSON Lines"])
 def test_the_trail_is_exported(visit: Visit, label: str) -> None:
     visitor = visit("olga")

@@ -51,7 +51,7 @@ def test_a_slip_in_the_end_issues_nothing(
     visitor.page.get_by_label("Valid until").fill(end)
     visitor.press("Enter")
 
-    expect(visitor.page.get_by_role("alert")).to_contain_text("is a time")
+    expect(visitor.page.get_by_role("alert")).to_contain_text("is no time")
     assert demo.call("GET", path) == before
 
 

@@ -18,10 +18,10 @@ export class ApiError extends Error {
   }
 }
 
-// Prices and costs have more digits than binary floating point: they stay text.
-function exact(_key, value, context) {
-  return typeof value === "number" && !Number.isInteger(value) && context?.source ? context.source : value;
-}
+// Prices and costs have more digits than binary floating point: they stay text. Strings
+// are matched whole, so that no number in one is found. A reviver takes ten times as long.
+const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+|[eE])[\d.eE+-]*/g;
+const parsed = (text) => JSON.parse(text.replace(TOKEN, (token) => (token[0] === '"' || Number.isInteger(Number(token)) ? token : `"${token}"`)));
 
 export function onChange(listener) {
   listeners.add(listener);
@@ -79,10 +79,10 @@ export function asWritten(_key, value, context) {
   return rounded && context?.source && JSON.rawJSON ? JSON.rawJSON(context.source) : value;
 }
 
-async function envelope(response, reviver = exact) {
+async function envelope(response, reviver) {
   const text = await response.text();
   try {
-    return JSON.parse(text, reviver);
+    return reviver ? JSON.parse(text, reviver) : parsed(text);
   } catch {
     throw new ApiError(response.status, `The answer (${response.status}) isn't JSON.`);
   }
@@ -140,7 +140,7 @@ export async function* stream(path, query, signal) {
     rest = events.pop();
     for (const event of events) {
       const data = event.split("\n").find((line) => line.startsWith("data: "));
-      if (data) yield JSON.parse(data.slice(6), exact);
+      if (data) yield parsed(data.slice(6));
     }
   }
 }

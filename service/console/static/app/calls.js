@@ -3,7 +3,7 @@ import { number } from "./format.js";
 import { OF_AGENT, OF_CONNECTOR } from "./names.js";
 import { Badge, Stance, Table } from "./parts.js";
 import { link } from "./route.js";
-import { Time, duration } from "./time.js";
+import { duration, linkedTime } from "./time.js";
 import { html } from "./ui.js";
 import { Visible } from "./visible.js";
 
@@ -62,7 +62,7 @@ export function Decided({ call }) {
 export const ToolName = ({ name }) => (name === null ? html`<span class="none">–</span>` : html`<code><${Visible} text=${name} /></code>`);
 
 const COLUMNS = [
-  { label: "Time", cell: (row) => html`<a href=${link(["calls", row.id])}><${Time} at=${row.at} /></a>` },
+  { label: "Time", cell: (row) => linkedTime(row.at, link(["calls", row.id])) },
   OF_AGENT,
   OF_CONNECTOR,
   { label: "Tool", sort: (row) => row.tool, cell: (row) => html`<${ToolName} name=${row.tool} />` },

@@ -6,7 +6,7 @@ import { Named, OF_CONNECTOR } from "./names.js";
 import { Field, RULE, Reading, Stance, Table } from "./parts.js";
 import { useRead } from "./reads.js";
 import { link, setQuery } from "./route.js";
-import { parseMoment } from "./time.js";
+import { WrongTimes, isPosition, momentsOf } from "./time.js";
 import { html, useEffect, useState } from "./ui.js";
 
 const TOOLS_MAX = 12;
@@ -81,15 +81,18 @@ export function RuleTables({ agent, read, may, changed }) {
 // Restoring an agent's rules as of a moment.
 export function RestoreRules({ agent, version, restored }) {
   const [text, setText] = useState("");
-  const [at, setAt] = useState(null);
+  const [given, setGiven] = useState({});
   const look = (event) => {
     event.preventDefault();
-    setAt(parseMoment(text) ?? null);
+    setGiven({ at: text });
   };
+  const { sent, wrong } = momentsOf(given, ["at"]);
+  const at = sent.at ?? null;
   const read = useRead(at === null ? null : `/api/mcp/agents/${agent}/tools`, { at }, { minor: true });
-  const body = { at: /^\d+$/.test(at ?? "") ? Number(at) : at };
+  const body = { at: isPosition(at) ? Number(at) : at };
   return html`<details><summary>Restore earlier rules</summary>
     <form class="filters" onSubmit=${look}><${Field} label="Rules as of" value=${text} onValue=${setText} required=${true} placeholder="a time or a position" /><span class="buttons"><button type="submit">Show them</button></span></form>
+    <${WrongTimes} wrong=${wrong} />
     ${at !== null && html`<${Reading} read=${read} what="Reading the rules then">${() => html`
       <${Table} caption="Rules then" columns=${[OF_CONNECTOR, ...RULE]} rows=${read.data.rules} rowKey=${(rule) => `${rule.connector_id} ${rule.tool_pattern}`} empty="There were no rules: every tool was denied." />
       <p class="buttons"><${Confirmed} label="Restore these rules" title="Restore the rules of that time?" after=${restored}

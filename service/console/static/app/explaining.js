@@ -1,24 +1,25 @@
 // Decisions with their reasons: asking for several at once, and showing one.
 import { get } from "./api.js";
 import { Named } from "./names.js";
-import { Failure, Stance, Table } from "./parts.js";
+import { Reading, Stance, Table } from "./parts.js";
+import { PageReads } from "./reads.js";
 import { link } from "./route.js";
 import { Time } from "./time.js";
-import { html, useEffect, useState } from "./ui.js";
+import { html, useContext, useEffect, useState } from "./ui.js";
 
 const AT_ONCE = 6;
-
-export const explanation = (agent, connector, tool, at, options) =>
-  get(`/api/mcp/agents/${agent}/tools/explain`, { connector_id: connector, tool, at }, options);
 
 // Ask for the decision of each { agent, connector, tool, at }; returns them as they come,
 // in the same order: undefined while under way, { error } where refused.
 export function useExplanations(asked) {
   const [found, setFound] = useState([]);
+  const [turn, setTurn] = useState(0);
+  const reads = useContext(PageReads);
   const key = JSON.stringify(asked);
   useEffect(() => {
     const controller = new AbortController();
     const answers = new Array(asked.length).fill(undefined);
+    const refresh = () => setTurn(turn + 1);
     let next = 0;
     setFound([...answers]);
     const work = async () => {
@@ -26,17 +27,25 @@ export function useExplanations(asked) {
         const index = next;
         next += 1;
         const { agent, connector, tool, at } = asked[index];
+        const read = { path: `/api/mcp/agents/${agent}/tools/explain`, query: { connector_id: connector, tool, at }, refresh };
+        let answer;
         try {
-          answers[index] = (await explanation(agent, connector, tool, at, { signal: controller.signal })).data;
+          answer = await get(read.path, read.query, { signal: controller.signal });
+          answers[index] = answer.data;
         } catch (error) {
           answers[index] = { error };
         }
-        if (!controller.signal.aborted) setFound([...answers]);
+        if (controller.signal.aborted) return;
+        if (answer) reads.report(asked[index], { ...read, ...answer });
+        setFound([...answers]);
       }
     };
     for (let worker = 0; worker < AT_ONCE; worker += 1) work();
-    return () => controller.abort();
-  }, [key]);
+    return () => {
+      controller.abort();
+      asked.forEach((each) => reads.forget(each));
+    };
+  }, [key, turn]);
   return found;
 }
 
@@ -68,15 +77,13 @@ const RULES = [
 ];
 
 // One decision in full; `title` names the time.
-export function Decision({ title, read }) {
-  if (read.error) return html`<section><h2>${title}</h2><${Failure} error=${read.error} retry=${read.refresh} /></section>`;
-  if (read.data === undefined) return html`<section><h2>${title}</h2><p class="working" role="status">Reading the decision …</p></section>`;
-  const { data } = read;
-  return html`<section class="decision"><h2>${title}</h2>
-    <p class="figure"><${Stance} stance=${data.stance} /></p>
+export const Decision = ({ title, read }) =>
+  html`<section class="decision"><h2>${title}</h2><${Reading} read=${read} what="Reading the decision">${() => html`<${Decided} data=${read.data} />`}<//></section>`;
+
+function Decided({ data }) {
+  return html`<p class="figure"><${Stance} stance=${data.stance} /></p>
     <p>Why: ${reasonOf(data)}. ${data.stance_since && html`Last changed by <${Cause} event=${data.stance_since} />.`}</p>
     <p>${data.granted ? html`The agent holds the connector. Granted by <${Cause} event=${data.granted_since} />.` : "The agent doesn't hold the connector."}</p>
     ${data.definition && html`<p>The tool's definition is <a href=${link(["definitions", data.connector_id])}>${data.definition}</a>.</p>`}
-    <${Table} caption="Rules for this connector" columns=${RULES} rows=${data.rules} rowKey=${(rule) => rule.tool_pattern} empty="The agent has no rules for this connector." />
-  </section>`;
+    <${Table} caption="Rules for this connector" columns=${RULES} rows=${data.rules} rowKey=${(rule) => rule.tool_pattern} empty="The agent has no rules for this connector." />`;
 }

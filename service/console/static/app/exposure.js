@@ -3,7 +3,7 @@ import { Cause } from "./explaining.js";
 import { Named, useList } from "./names.js";
 import { Filters, Reading, Table } from "./parts.js";
 import { useRead } from "./reads.js";
-import { parseMoment } from "./time.js";
+import { WrongTimes, momentsOf } from "./time.js";
 import { Timeline } from "./timeline.js";
 import { html } from "./ui.js";
 
@@ -17,16 +17,14 @@ const COLUMNS = [
 
 export function Exposure({ connector, query }) {
   const agents = useList("agents");
-  const read = useRead(`/api/audit/connectors/${connector.id}/exposure`, {
-    since: parseMoment(query.since) ?? connector.created_at,
-    until: parseMoment(query.until) ?? undefined,
-  });
+  const { sent, wrong } = momentsOf(query, ["since", "until"]);
+  const read = useRead(wrong.length ? null : `/api/audit/connectors/${connector.id}/exposure`, { ...sent, since: sent.since ?? connector.created_at });
   const nameOf = (id) => agents.find((agent) => agent.id === id)?.name ?? id.slice(0, 8);
   const fields = [
     { name: "since", label: "Since", placeholder: "its registration" },
     { name: "until", label: "Until", placeholder: "now" },
   ];
-  return html`<${Filters} fields=${fields} /><${Reading} read=${read} what="Reading the exposure">${() => {
+  return html`<${Filters} fields=${fields} /><${WrongTimes} wrong=${wrong} />${wrong.length === 0 && html`<${Reading} read=${read} what="Reading the exposure">${() => {
     const rows = [...read.data.publications, ...read.data.grants];
     const times = rows.flatMap((row) => [at(row.since), at(row.until)]).filter(Boolean);
     const from = Math.min(Date.parse(connector.created_at), ...times);
@@ -38,5 +36,5 @@ export function Exposure({ connector, query }) {
     }
     return html`${rows.length > 0 && html`<${Timeline} caption="Who could use it" from=${from} until=${until} lanes=${[...lanes].map(([label, spans]) => ({ label, spans }))} />`}
       <${Table} caption="Periods in which it could be used" columns=${COLUMNS} rows=${rows} rowKey=${(_, index) => index} empty="Nobody but its owner could use it in this time." />`;
-  }}<//>`;
+  }}<//>`}`;
 }

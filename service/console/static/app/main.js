@@ -10,10 +10,18 @@ import { SignIn } from "./sign_in.js";
 import { zone, zones } from "./time.js";
 import { html, render, useEffect, useLayoutEffect, useMemo, useRef, useState } from "./ui.js";
 
+const LATE_MS = 250;
+
+// Shown only for what takes long: its frames would take the time that the page waits for.
 function Working() {
   const [busy, setBusy] = useState(false);
+  const [late, setLate] = useState(false);
   useEffect(() => onChange(() => setBusy(requestsUnderWay() > 0)), []);
-  return html`<div class="bar ${busy ? "busy" : ""}" data-busy=${busy ? "true" : "false"} aria-hidden="true"></div>`;
+  useEffect(() => {
+    const timer = busy ? setTimeout(() => setLate(true), LATE_MS) : setLate(false);
+    return () => clearTimeout(timer);
+  }, [busy]);
+  return html`<div class=${busy && late ? "bar busy" : "bar"} data-busy=${busy ? "true" : "false"} aria-hidden="true"></div>`;
 }
 
 function ZoneChoice() {

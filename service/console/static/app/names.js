@@ -2,6 +2,7 @@
 import { readAll } from "./reads.js";
 import { link } from "./route.js";
 import { html, useEffect, useState } from "./ui.js";
+import { isolated } from "./parts.js";
 
 const LISTS = {
   agents: "/api/catalog/agents",
@@ -59,8 +60,8 @@ function isFresh(kind) {
 
 function nameOf({ kind, id, plain }) {
   const name = kept.get(kind)?.byId?.get(id)?.name;
-  const text = name ? html`<bdi title=${id}>${name}</bdi>` : html`<code title=${id}>${id.slice(0, 8)}…</code>`;
-  return plain ? text : html`<a href=${link([kind, id])}>${text}</a>`;
+  const text = name ? isolated(name) : html`<code title=${id}>${id.slice(0, 8)}…</code>`;
+  return plain ? text : html`<a href=${link([kind, id])} title=${id}>${text}</a>`;
 }
 
 function Awaited(thing) {
@@ -74,6 +75,8 @@ export function Named({ kind, id, plain = false }) {
   if (!id) return html`<span class="none">–</span>`;
   return isFresh(kind) ? nameOf({ kind, id, plain }) : html`<${Awaited} kind=${kind} id=${id} plain=${plain} />`;
 }
+
+Named.isPlain = true;
 
 // Columns of tables.
 export const OF_AGENT = { label: "Agent", cell: (row) => html`<${Named} kind="agents" id=${row.agent_id} />` };

@@ -3,7 +3,7 @@ import { curlOf } from "./api.js";
 import { PageReads } from "./reads.js";
 import { link, setQuery, useRoute } from "./route.js";
 import { ago } from "./time.js";
-import { createContext, html, useContext, useEffect, useId, useState } from "./ui.js";
+import { createContext, h, html, useContext, useEffect, useId, useState } from "./ui.js";
 
 export function Copy({ label, text }) {
   const [said, setSaid] = useState("");
@@ -40,12 +40,12 @@ export function Page({ title, lead, children, actions }) {
   }, [title]);
   return html`<div class="head">
       <h1 tabindex="-1" >${title}</h1>
-      ${shown.length > 0 && html`<p class="tools">
-        <${AsOf} reads=${shown} />
+      <p class="tools">
+        ${shown.length > 0 && html`<${AsOf} reads=${shown} />
         <button type="button" class="quiet" onClick=${() => shown.forEach((read) => read.refresh())}>Refresh</button>
-        <${Copy} label="Copy as curl" text=${() => shown.map((read) => curlOf(read.path, read.query)).join("\n")} />
+        <${Copy} label="Copy as curl" text=${() => shown.map((read) => curlOf(read.path, read.query)).join("\n")} />`}
         <${Copy} label="Copy link" text=${() => location.href} />
-      </p>`}
+      </p>
     </div>
     ${lead && html`<p class="lead">${lead}</p>`}
     ${actions}
@@ -109,7 +109,7 @@ export function Table({ caption, columns, rows, empty, rowKey = (row) => row.id,
         ${column.sort
           ? html`<button type="button" class="sort" onClick=${() => sortBy(index)}>${column.label}<span aria-hidden="true">${sorted?.index === index ? (sorted.direction > 0 ? " ↑" : " ↓") : " ↕"}</span></button>`
           : column.label}</th>`)}</tr></thead>
-      <tbody>${shown.map((row, index) => html`<tr key=${rowKey(row, index)}>${columns.map((column, place) => html`<td class=${classes[place]}>${column.cell(row)}</td>`)}</tr>`)}</tbody>
+      <tbody>${shown.map((row, index) => h("tr", { key: rowKey(row, index) }, columns.map((column, place) => h("td", { class: classes[place] }, column.cell(row)))))}</tbody>
     </table>
   </div>`;
 }
@@ -175,9 +175,11 @@ export function Paging({ path, next, shown }) {
 export function Badge({ kind, children }) {
   return html`<span class="badge ${kind}">${children}</span>`;
 }
+Badge.isPlain = true;
 
 const STANCES = { allow: "✓ allow", ask: "? ask", deny: "✕ deny" };
 export const Stance = ({ stance }) => html`<${Badge} kind=${stance}>${STANCES[stance] ?? stance}<//>`;
+Stance.isPlain = true;
 
 // Columns of a table of tool rules.
 export const RULE = [
@@ -193,5 +195,15 @@ export function Facts({ facts }) {
 
 export const NotOffered = ({ what, reason }) => html`<p class="not-offered">${what}: ${reason}.</p>`;
 
-export const Cut = ({ text, length = 80 }) =>
-  text ? html`<bdi title=${text.length > length ? text.slice(0, 2000) : undefined}>${text.length > length ? `${text.slice(0, length)}…` : text}</bdi>` : html`<span class="none">–</span>`;
+const ORDINARY = /^[ -~\u00a1-\u02af\u2010-\u2026]*$/;
+
+// Text that somebody else has chosen, so that it can't turn what stands around it. Latin
+// text can't: an element for its direction would cost more than all else in a cell.
+export const isolated = (text) => (ORDINARY.test(text) ? text : html`<bdi>${text}</bdi>`);
+
+export function Cut({ text, length = 80 }) {
+  if (!text) return html`<span class="none">–</span>`;
+  if (text.length <= length) return isolated(text);
+  return html`<bdi title=${text.slice(0, 2000)}>${text.slice(0, length)}…</bdi>`;
+}
+Cut.isPlain = true;

@@ -56,7 +56,7 @@ export function useRead(path, query, { minor = false, reviver } = {}) {
     const update = (change) => {
       if (!controller.signal.aborted) setState((before) => ({ ...(before.key === key ? before : { key }), ...change }));
     };
-    update({ loading: true, slow: false });
+    if (state.key === key) update({ loading: true, slow: false });
     const timer = setTimeout(() => update({ slow: true }), SLOW_MS);
     request.answer
       .then((answer) => {

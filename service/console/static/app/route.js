@@ -2,20 +2,21 @@
 // The server never sees it, so neither filters nor sign-in codes are in its log.
 import { useEffect, useState } from "./ui.js";
 
-let parsed = { hash: null };
+// A table asks hundreds of times, and reading the address each time is slow.
+let route = null;
 
-export function currentRoute() {
-  const { hash } = location;
-  if (parsed.hash !== hash) {
-    const [path, query] = hash.replace(/^#\/?/, "").split("?");
-    parsed = {
-      hash,
-      path: path.split("/").filter(Boolean).map(decoded),
-      query: Object.fromEntries(new URLSearchParams(query ?? "")),
-    };
-  }
-  return parsed;
+function reread() {
+  const [path, query] = location.hash.replace(/^#\/?/, "").split("?");
+  route = {
+    path: path.split("/").filter(Boolean).map(decoded),
+    query: Object.fromEntries(new URLSearchParams(query ?? "")),
+  };
+  return route;
 }
+
+addEventListener("hashchange", reread);
+
+export const currentRoute = () => route ?? reread();
 
 function decoded(part) {
   try {
@@ -26,19 +27,21 @@ function decoded(part) {
 }
 
 export function useRoute() {
-  const [route, setRoute] = useState(currentRoute);
+  const [shown, setRoute] = useState(reread);
   useEffect(() => {
     const changed = () => setRoute(currentRoute());
     addEventListener("hashchange", changed);
     return () => removeEventListener("hashchange", changed);
   }, []);
-  return route;
+  return shown;
 }
 
 // Make an address; the time zone goes along with every link.
-export function link(path, query = {}) {
+export function link(path, query) {
   const parts = [path].flat().map(encodeURIComponent).join("/");
-  const kept = { tz: currentRoute().query.tz, ...query };
+  const { tz } = currentRoute().query;
+  if (!tz && !query) return `#/${parts}`;
+  const kept = { tz, ...query };
   const given = Object.entries(kept).filter(([, value]) => value !== undefined && value !== null && value !== "");
   const text = new URLSearchParams(given).toString();
   return `#/${parts}${text ? `?${text}` : ""}`;

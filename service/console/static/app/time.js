@@ -31,10 +31,16 @@ function format(timeZone) {
 
 export const shown = (at) => format(zone()).format(new Date(at));
 
+const exactly = (at) => `${at} (shown in ${zone()})`;
+
 export function Time({ at }) {
   if (!at) return html`<span class="none">–</span>`;
-  return html`<time datetime=${at} title=${`${at} (shown in ${zone()})`}>${shown(at)}</time>`;
+  return html`<time datetime=${at} title=${exactly(at)}>${shown(at)}</time>`;
 }
+Time.isPlain = true;
+
+// A time that leads to what was then.
+export const linkedTime = (at, href) => html`<a href=${href} title=${exactly(at)}>${shown(at)}</a>`;
 
 const FORMS = /^(\d{4})-(\d\d)-(\d\d)(?:[ T](\d\d):(\d\d)(?::(\d\d))?)?$/;
 
@@ -61,20 +67,36 @@ function inZone([year, month, day, hour, minute, second]) {
   return new Date(guess).toISOString();
 }
 
-// Return { sent, wrong }: the window of a query's `from` and `until`, and what is no time.
-export function windowOf(query) {
+export const isPosition = (moment) => /^\d+$/.test(moment ?? "");
+
+// Return { sent, wrong }: the times that a query has under `names`, and what is no time.
+export function momentsOf(query, names, positions = true) {
   const sent = {};
   const wrong = [];
-  for (const [name, parameter] of [["from", "start_time"], ["until", "end_time"]]) {
+  for (const name of names) {
     const moment = parseMoment(query[name]);
-    if (moment === null || /^\d+$/.test(moment ?? "")) wrong.push(query[name]);
-    else sent[parameter] = moment;
+    if (moment === null || (isPosition(moment) && !positions)) wrong.push(query[name]);
+    else sent[name] = moment;
   }
   return { sent, wrong };
 }
 
+// The window of a query's `from` and `until`, which are no positions.
+export function windowOf(query) {
+  const { sent, wrong } = momentsOf(query, ["from", "until"], false);
+  return { sent: { start_time: sent.from, end_time: sent.until }, wrong };
+}
+
 export const WrongTimes = ({ wrong }) =>
   wrong.map((text) => html`<p class="warning" role="alert">“<bdi>${text}</bdi>” is no time: write 2026-05-31, or 2026-05-31 14:00.</p>`);
+
+// Read the time that a form asks for; undefined for nothing. Throws an Error: a typing
+// mistake never means "now", nor "for ever".
+export function timeOf(text) {
+  const moment = parseMoment(text);
+  if (moment === null || isPosition(moment)) throw new Error(`“${text}” is no time: write 2026-05-31, or 2026-05-31 14:00`);
+  return moment;
+}
 
 // How long until a time, in words.
 export function left(at, now = Date.now()) {

@@ -5,7 +5,7 @@ import { useMe } from "./me.js";
 import { Named } from "./names.js";
 import { Badge, Field, NotOffered, Reading, Table } from "./parts.js";
 import { useRead } from "./reads.js";
-import { Time, parseMoment } from "./time.js";
+import { Time, timeOf } from "./time.js";
 import { html, useState } from "./ui.js";
 
 // `extra` goes into the body of the request; `children` are more fields.
@@ -13,10 +13,7 @@ export function IssueToken({ path, extra = {}, issued, children }) {
   const [label, setLabel] = useState("");
   const [until, setUntil] = useState("");
   const perform = async () => {
-    const expires = parseMoment(until);
-    // Nobody gets a token without an end because of a slip.
-    if (expires === null || /^\d+$/.test(expires ?? "")) throw new Error("The end of a token is a time, such as 2030-01-31 18:00");
-    return call("POST", path, { body: { label: label.trim(), ...extra, ...(expires ? { expires_at: expires } : {}) } });
+    return call("POST", path, { body: { label: label.trim(), ...extra, expires_at: timeOf(until) } });
   };
   return html`<${FormDialog} label="Issue a token" submit="Issue" perform=${perform} after=${issued}>
     <${Field} label="Label" value=${label} onValue=${setLabel} required=${true} maxlength="128" help="What it is for" />

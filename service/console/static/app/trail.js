@@ -1,7 +1,7 @@
 // The filters of the audit trail, and saving what they find.
 import { curlOf, download } from "./api.js";
 import { Copy, Failure } from "./parts.js";
-import { parseMoment } from "./time.js";
+import { isPosition, momentsOf } from "./time.js";
 import { html, useEffect, useRef, useState } from "./ui.js";
 
 const FILTERS = ["actor", "kind", "resource", "request_id"];
@@ -9,12 +9,8 @@ const FILTERS = ["actor", "kind", "resource", "request_id"];
 // Return { sent, wrong }: the API's parameters, and the times that can't be read.
 export function filtersOf(query) {
   const sent = Object.fromEntries(FILTERS.map((name) => [name, query[name]?.trim()]));
-  const wrong = [];
-  for (const end of ["from", "until"]) {
-    const moment = parseMoment(query[end]);
-    if (moment === null) wrong.push(query[end]);
-    else if (moment) sent[`${end}_${/^\d+$/.test(moment) ? "position" : "time"}`] = moment;
-  }
+  const { sent: moments, wrong } = momentsOf(query, ["from", "until"]);
+  for (const [end, moment] of Object.entries(moments)) sent[`${end}_${isPosition(moment) ? "position" : "time"}`] = moment;
   return { sent, wrong };
 }
 

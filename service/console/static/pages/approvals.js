@@ -6,14 +6,14 @@ import { Named, OF_AGENT, OF_CONNECTOR, options, useList } from "../app/names.js
 import { Filters, Page, Paging, Reading, Table } from "../app/parts.js";
 import { useRead } from "../app/reads.js";
 import { link } from "../app/route.js";
-import { Time } from "../app/time.js";
+import { linkedTime } from "../app/time.js";
 import { html, useState } from "../app/ui.js";
 
 const ALL = "all";
 const LEAD = "Calls that an agent may make only if a person approves them, one by one. Open one to see what is asked, and to decide.";
 
 const columnsOf = (may) => [
-  { label: "Asked", sort: (row) => row.requested_at, cell: (row) => html`<a href=${link(["approvals", row.agent_id, row.id])}><${Time} at=${row.requested_at} /></a>` },
+  { label: "Asked", sort: (row) => row.requested_at, cell: (row) => linkedTime(row.requested_at, link(["approvals", row.agent_id, row.id])) },
   { label: "State", sort: (row) => row.state, cell: (row) => html`<${State} state=${row.state} />` },
   OF_AGENT,
   OF_CONNECTOR,

@@ -7,12 +7,12 @@ import { Failure, Filters, NotOffered, Page, Paging, Reading, Table } from "../a
 import { useRead } from "../app/reads.js";
 import { link } from "../app/route.js";
 import { Sentence } from "../app/sentence.js";
-import { Time } from "../app/time.js";
+import { WrongTimes, linkedTime } from "../app/time.js";
 import { Export, filtersOf } from "../app/trail.js";
 import { html, useState } from "../app/ui.js";
 
 const COLUMNS = [
-  { label: "Recorded", cell: (entry) => html`<a href=${link(["audit", entry.position])}><${Time} at=${entry.recorded_at} /></a>` },
+  { label: "Recorded", cell: (entry) => linkedTime(entry.recorded_at, link(["audit", entry.position])) },
   { label: "Who did what", wide: true, cell: (entry) => html`<${Sentence} entry=${entry} />` },
   { label: "Kind", cell: (entry) => html`<a href=${link("audit", { kind: entry.kind })}><code>${entry.kind}</code></a>` },
   { label: "Position", number: true, cell: (entry) => entry.position },
@@ -59,7 +59,7 @@ function Trail({ query }) {
   const shown = () => [...live.entries.filter((entry) => entry.position > read.position), ...read.data.entries].slice(0, ENTRIES_MAX);
   return html`<${Page} title="Audit trail" lead=${LEAD}>
     <${Filters} fields=${fields} />
-    ${wrong.map((text) => html`<p class="warning" role="alert">“<bdi>${text}</bdi>” is no time: write 2026-05-31, 2026-05-31 14:00, or a position of the log.</p>`)}
+    <${WrongTimes} wrong=${wrong} />
     ${wrong.length === 0 && html`<${Live} on=${following} setOn=${setOn} live=${live} reason=${reason} />
     <${Reading} read=${read} what="Reading the trail">${() => html`
       <${Table} caption="Entries of the audit trail" hideCaption=${true} columns=${COLUMNS} rows=${shown()} rowKey=${(entry) => entry.position}

@@ -4,12 +4,12 @@ import { Named, options, useList } from "../app/names.js";
 import { Badge, Filters, Page, Reading, Stance, Table } from "../app/parts.js";
 import { useRead } from "../app/reads.js";
 import { link } from "../app/route.js";
-import { parseMoment, shown } from "../app/time.js";
+import { WrongTimes, isPosition, momentsOf, shown } from "../app/time.js";
 import { html } from "../app/ui.js";
 
 const AGENTS_MAX = 100;
 
-const named = (at) => (at === undefined ? "Now" : /^\d+$/.test(at) ? `At position ${at}` : `At ${shown(at)}`);
+const named = (at) => (at === undefined ? "Now" : isPosition(at) ? `At position ${at}` : `At ${shown(at)}`);
 
 function OneAgent({ agent, connector, tool, at, other, both }) {
   const path = `/api/mcp/agents/${agent}/tools/explain`;
@@ -46,9 +46,7 @@ function AllAgents({ connector, tool, at, query }) {
 export default function Explain({ query }) {
   const agents = useList("agents");
   const connectors = useList("connectors");
-  const at = parseMoment(query.at);
-  const other = parseMoment(query.other);
-  const bad = at === null || other === null;
+  const { sent: { at, other }, wrong } = momentsOf(query, ["at", "other"]);
   const fields = [
     { name: "connector", label: "Connector", choices: options(connectors), any: "choose" },
     { name: "tool", label: "Tool", placeholder: "issues.create" },
@@ -56,10 +54,10 @@ export default function Explain({ query }) {
     { name: "agent", label: "Agent", choices: options(agents), any: "all that hold it" },
     query.agent && { name: "other", label: "Compare with", placeholder: "another time" },
   ].filter(Boolean);
-  const ready = query.connector && query.tool && !bad;
+  const ready = query.connector && query.tool && wrong.length === 0;
   return html`<${Page} title="Explain" lead="Who could call a tool of a connector, at any time, and who allowed it. A time is written as 2026-05-31 14:00, or as a position of the log. Each answer leads to its entry in the log, which you can verify.">
     <${Filters} fields=${fields} />
-    ${bad && html`<p class="failure" role="alert">This is not a time. Write it as in 2026-05-31 14:00, or give a position.</p>`}
+    <${WrongTimes} wrong=${wrong} />
     ${!query.connector || !query.tool ? html`<p class="empty">Choose a connector and type the name of a tool, such as issues.create.</p>` : null}
     ${ready && (query.agent
       ? html`<${OneAgent} agent=${query.agent} connector=${query.connector} tool=${query.tool} at=${at} other=${other} both=${Boolean(query.other)} />`

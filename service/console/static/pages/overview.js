@@ -8,7 +8,7 @@ import { Badge, Card, Page, Reading } from "../app/parts.js";
 import { useRead } from "../app/reads.js";
 import { link } from "../app/route.js";
 import { seesEverything, useMe } from "../app/me.js";
-import { Time, duration, left } from "../app/time.js";
+import { duration, left, linkedTime } from "../app/time.js";
 import { html, useMemo } from "../app/ui.js";
 
 const HOUR_MS = 3_600_000;
@@ -93,7 +93,7 @@ function FailedSessions({ since }) {
   const read = useRead("/api/observability/session/list", { has_error: true, start_time: since, limit: 5 });
   const found = read.data?.sessions ?? [];
   return html`<${Card} title="Sessions with errors, last day" href=${link("sessions", { has_error: "true" })} state=${read.data && (found.length ? "warn" : "good")}>
-    <${Reading} read=${read}>${() => found.length === 0 ? html`<p class="figure">0</p>` : html`<ul class="plain">${found.map((each) => html`<li><a href=${link(["sessions", each.session_id])}><${Time} at=${each.start_time} /></a> – ${plural(each.num_traces_with_error, "failed turn")}</li>`)}</ul>
+    <${Reading} read=${read}>${() => found.length === 0 ? html`<p class="figure">0</p>` : html`<ul class="plain">${found.map((each) => html`<li>${linkedTime(each.start_time, link(["sessions", each.session_id]))} – ${plural(each.num_traces_with_error, "failed turn")}</li>`)}</ul>
       ${read.data.pagination.has_next_page && html`<p>and more</p>`}`}<//>
   <//>`;
 }

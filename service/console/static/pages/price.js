@@ -5,7 +5,7 @@ import { Facts, Field, NotOffered, Page, Reading, Table } from "../app/parts.js"
 import { useRead } from "../app/reads.js";
 import { link } from "../app/route.js";
 import { isSuperuser, seesEverything, useMe } from "../app/me.js";
-import { Time, parseMoment } from "../app/time.js";
+import { Time } from "../app/time.js";
 import { Timeline } from "../app/timeline.js";
 import { html, useState } from "../app/ui.js";
 
@@ -52,7 +52,7 @@ export default function Price({ rest, query }) {
   const [provider, ...parts] = rest;
   const name = parts.join("/");
   const me = useMe();
-  const read = useRead("/api/llm-router/prices", { provider, model: name, limit: 100, after: query.after, at: parseMoment(query.at) ?? undefined });
+  const read = useRead("/api/llm-router/prices", { provider, model: name, limit: 100, after: query.after });
   const model = read.data;
   const may = isSuperuser(me);
   return html`<${Page} title="Price of ${name}">

@@ -7,7 +7,7 @@ import { PriceImport } from "../app/price_import.js";
 import { useRead } from "../app/reads.js";
 import { link } from "../app/route.js";
 import { isSuperuser, useMe } from "../app/me.js";
-import { Time, parseMoment } from "../app/time.js";
+import { Time, WrongTimes, momentsOf, timeOf } from "../app/time.js";
 import { html, useState } from "../app/ui.js";
 
 const ROWS_MAX = 200;
@@ -40,9 +40,9 @@ function SetPrice({ done }) {
   const body = () => ({
     provider: values.provider, model: values.model,
     input_price_per_1m: values.input || null, output_price_per_1m: values.output || null,
-    ...(parseMoment(values.from) ? { effective_from: parseMoment(values.from) } : {}),
+    effective_from: timeOf(values.from),
   });
-  return html`<${FormDialog} label="Set a price" submit="Set" perform=${() => call("POST", "/api/llm-router/prices", { body: body() })} after=${done}>
+  return html`<${FormDialog} label="Set a price" submit="Set" perform=${async () => call("POST", "/api/llm-router/prices", { body: body() })} after=${done}>
     <p>For 1,000,000 tokens, in USD. An earlier open period ends where this one starts.</p>
     <${Field} label="Provider key" value=${values.provider} onValue=${set("provider")} required=${true} />
     <${Field} label="Model" value=${values.model} onValue=${set("model")} required=${true} />
@@ -54,7 +54,8 @@ function SetPrice({ done }) {
 
 export default function Prices({ query }) {
   const me = useMe();
-  const read = useRead("/api/llm-router/providers", { as_of: parseMoment(query.as_of) ?? undefined, at: parseMoment(query.at) ?? undefined });
+  const { sent, wrong } = momentsOf(query, ["as_of", "at"]);
+  const read = useRead(wrong.length ? null : "/api/llm-router/providers", sent);
   const wanted = (query.model ?? "").toLowerCase();
   const providers = read.data ?? [];
   const rows = providers.flatMap((provider) => provider.models.map((model) => ({ ...model, provider: provider.provider, display_name: provider.display_name })))
@@ -69,9 +70,10 @@ export default function Prices({ query }) {
   return html`<${Page} title="Models and prices" lead="Prices for 1,000,000 tokens that are effective now, or at any time, as known then or now."
     actions=${isSuperuser(me) ? html`<p class="buttons"><${SetPrice} done=${changed} /><${AddProvider} added=${changed} /></p>` : html`<${NotOffered} what="Setting and importing prices" reason="for superusers" />`}>
     <${Filters} fields=${fields} />
-    <${Reading} read=${read} what="Reading prices">${() => html`
+    <${WrongTimes} wrong=${wrong} />
+    ${wrong.length === 0 && html`<${Reading} read=${read} what="Reading prices">${() => html`
       <p role="status" class="meta">${plural(rows.length, "model")} of ${plural(providers.length, "provider")}${rows.length > ROWS_MAX ? `; the first ${ROWS_MAX} are shown, filter for others` : ""}.</p>
-      <${Table} caption="Prices" hideCaption=${true} columns=${COLUMNS} rows=${rows.slice(0, ROWS_MAX)} rowKey=${(row) => `${row.provider}/${row.model}`} empty="No model has a price at this moment that matches." />`}<//>
+      <${Table} caption="Prices" hideCaption=${true} columns=${COLUMNS} rows=${rows.slice(0, ROWS_MAX)} rowKey=${(row) => `${row.provider}/${row.model}`} empty="No model has a price at this time that matches." />`}<//>`}
     ${isSuperuser(me) && html`<${PriceImport} imported=${changed} />`}
   <//>`;
 }

@@ -4,13 +4,13 @@ import { Named, OF_AGENT, options, useList } from "../app/names.js";
 import { Badge, Cut, Filters, Page, Paging, Reading, Table } from "../app/parts.js";
 import { useRead } from "../app/reads.js";
 import { link } from "../app/route.js";
-import { Time, WrongTimes, duration, windowOf } from "../app/time.js";
+import { WrongTimes, duration, linkedTime, windowOf } from "../app/time.js";
 import { html } from "../app/ui.js";
 
 const LIMITS = ["25", "50", "100"];
 
 const COLUMNS = [
-  { label: "Start", sort: (row) => row.start_time, cell: (row) => html`<a href=${link(["sessions", row.session_id])}><${Time} at=${row.start_time} /></a>` },
+  { label: "Start", sort: (row) => row.start_time, cell: (row) => linkedTime(row.start_time, link(["sessions", row.session_id])) },
   OF_AGENT,
   { label: "User", cell: (row) => html`<${Named} kind="users" id=${row.user_id} plain=${true} />` },
   { label: "State", cell: (row) => (row.num_traces_with_error > 0 ? html`<${Badge} kind="deny">✕ ${row.num_traces_with_error} failed<//>` : row.has_ended ? html`<${Badge} kind="plain">ended<//>` : html`<${Badge} kind="allow">open<//>`) },
@@ -19,7 +19,7 @@ const COLUMNS = [
   { label: "Cost", number: true, sort: (row) => Number(row.cost_summary.total.cost ?? 0), cell: (row) => money(row.cost_summary.total.cost, row.cost_summary.total.currency) },
   { label: "Duration", number: true, sort: (row) => Number(row.duration_ms), cell: (row) => duration(row.duration_ms) },
   { label: "Median turn", number: true, sort: (row) => Number(row.trace_latency_ms_p50), cell: (row) => duration(row.trace_latency_ms_p50) },
-  { label: "First input", wide: true, cell: (row) => html`<${Cut} text=${row.first_input} length=${60} />` },
+  { label: "First input", cell: (row) => html`<${Cut} text=${row.first_input} length=${60} />` },
 ];
 
 function Totals({ sessions }) {
