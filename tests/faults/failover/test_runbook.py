@@ -42,6 +42,22 @@ async def ctl(cluster: Cluster, command: str, **names: str) -> str:
     return await asyncio.to_thread(cluster.patronictl, *words)
 
 
+async def until_listed(cluster: Cluster, *, leaders: int, standbys: int) -> None:
+    async def is_listed() -> bool:
+        listed = await ctl(cluster, "list")
+        counts = (listed.count("Leader"), listed.count("Quorum Standby"))
+        return counts == (leaders, standbys)
+
+    await until(is_listed, timeout_s=WHOLE_TIMEOUT_S, step_s=STEP_S)
+
+
+async def until_in_history(cluster: Cluster, machine: Machine) -> None:
+    async def is_there() -> bool:
+        return machine.name in await ctl(cluster, "history")
+
+    await until(is_there, timeout_s=WHOLE_TIMEOUT_S, step_s=STEP_S)
+
+
 async def roles(cluster: Cluster) -> tuple[Machine, Machine]:
     """Return the primary and a standby, of a whole cluster."""
     await until_whole(cluster)
@@ -86,9 +102,9 @@ async def test_an_operator_switches_over_and_watches(cluster: Cluster) -> None:
     await until_whole(cluster)
 
     assert standby.is_primary
-    listed = await ctl(cluster, "list")
-    assert (listed.count("Leader"), listed.count("Quorum Standby")) == (1, 2)
-    assert standby.name in await ctl(cluster, "history")
+    # Patroni writes down a moment later who a standby of the quorum is.
+    await until_listed(cluster, leaders=1, standbys=2)
+    await until_in_history(cluster, standby)
 
 
 async def test_paused_patroni_fails_over_only_by_hand(cluster: Cluster) -> None:
