@@ -44,7 +44,7 @@ RECORDED = """
 """
 RECEIPT = """
     SELECT request, answer, position, recorded_at
-      FROM events.receipt
+      FROM events.valid_receipt
      WHERE key = %(key)s
 """
 

@@ -1,4 +1,8 @@
-"""Delete the receipts of idempotency keys after their retention."""
+"""Delete the receipts of idempotency keys after their retention, a day at a time.
+
+A lookup ignores receipts that are older than ``RETENTION``. They are deleted with all
+others of a day, when the last of these has expired.
+"""
 
 import asyncio
 import logging
@@ -11,24 +15,15 @@ from service.database import Pool
 RETENTION = timedelta(hours=24)
 INTERVAL_S = 3600.0
 RETRY_S = 60.0
-# A long delete would hold back vacuum, and flood a standby.
-DELETE_ROWS_MAX = 1000
-DELETE_EXPIRED = """
-    DELETE FROM events.receipt
-     WHERE key IN (
-           SELECT key FROM events.receipt
-            WHERE recorded_at < clock_timestamp() - %(retention)s
-            ORDER BY recorded_at
-            LIMIT %(rows)s)
-"""
+# Appends would wait behind its lock for as long as the standbys are away.
+WITHOUT_STANDBYS = "SET LOCAL synchronous_commit = local"
+ROTATE = "SELECT events.rotate_receipts()"
 
 logger = logging.getLogger(__name__)
 
 
-async def keep_deleting_expired(
-    pool: Pool,
-) -> None:
-    """Delete expired receipts once an hour, until cancelled.
+async def keep_deleting_expired(pool: Pool) -> None:
+    """Delete a day of expired receipts whenever there is one, until cancelled.
 
     Any number of processes may do so.
     """
@@ -42,18 +37,14 @@ async def keep_deleting_expired(
             await asyncio.sleep(INTERVAL_S)
 
 
-async def delete_expired(
-    pool: Pool,
-    *,
-    rows_max: int = DELETE_ROWS_MAX,
-) -> int:
-    """Delete expired receipts in several statements; return how many."""
-    deleted = 0
-    while True:
-        async with pool.connection() as connection:
-            cursor = await connection.execute(
-                DELETE_EXPIRED, {"retention": RETENTION, "rows": rows_max}
-            )
-        deleted += cursor.rowcount
-        if cursor.rowcount < rows_max:
-            return deleted
+async def delete_expired(pool: Pool) -> bool:
+    """Delete a day of receipts if all of them have expired; return whether they had.
+
+    :raises psycopg.errors.LockNotAvailable: a table is being read, as by a backup
+    """
+    async with pool.connection() as connection, connection.transaction():
+        await connection.execute(WITHOUT_STANDBYS)
+        cursor = await connection.execute(ROTATE)
+        row = await cursor.fetchone()
+    assert row is not None
+    return bool(row[0])

@@ -1,14 +1,9 @@
-"""What is kept for an Idempotency-Key, and for how long."""
+"""What is kept for an Idempotency-Key."""
 
 import asyncio
-from datetime import timedelta
-from functools import partial
 
-from psycopg import AsyncConnection
-
-from service.event_log.append import AlreadyAnsweredError, Appended, Receipt
+from service.event_log.append import AlreadyAnsweredError, Receipt
 from service.event_log.log import EventLog
-from service.event_log.receipt_retention import RETENTION, delete_expired
 from service.resources import Resources
 from tests.callers import Callers
 from tests.event_log.logs import enter, entering, entries, open_ledger, run
@@ -142,33 +137,3 @@ async def test_a_conflict_keeps_no_receipt(log: EventLog) -> None:
         log, after=kept.position - 1, upto=kept.position, limit=1
     )
     assert recorded[0].version == int(kept.answer)
-
-
-def answered(receipt: Receipt, _: object) -> Receipt:
-    return receipt
-
-
-async def test_receipts_are_deleted_after_a_day(
-    log: EventLog, resources: Resources, owner: AsyncConnection
-) -> None:
-    async def nothing(work: object) -> None:
-        return None
-
-    for number in range(7):
-        made = Receipt(key=b"%d" % number, request=b"", answer=b"")
-        _, appended = await run(
-            log,
-            nothing,
-            receipt=partial(answered, made),
-        )
-        assert isinstance(appended, Appended)
-    old = RETENTION + timedelta(minutes=1)
-    await owner.execute(
-        "UPDATE events.receipt SET recorded_at = recorded_at - %s WHERE key <> '6'",
-        [old],
-    )
-
-    assert await delete_expired(resources.pool, rows_max=2) == 6
-
-    assert await log.receipt(b"5") is None
-    assert await log.receipt(b"6") is not None
