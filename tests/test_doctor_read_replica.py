@@ -10,6 +10,7 @@ import pytest
 from service.cli.main import main
 from service.cli.read_replica import LAG, REACHED, ROLE, SAME_LOG, STANDBY
 from service.cli.running import EXIT_CONFIG, EXIT_FAILED
+from service.database import CONNECT_TIMEOUT_S, connect
 from service.keys.key_ring import KEY_RING_FILE, KeyRing
 from service.migrate import migrate
 from tests.harness.replicated_postgres import (
@@ -113,7 +114,11 @@ def test_a_standby_that_is_down_or_frozen_is_not_reached(
     capsys: pytest.CaptureFixture[str],
     tmp_path: Path,
     servers: Replication,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    # The frozen one never answers, so all of the limit passes: not the raised one.
+    own_limit = {"timeout_s": CONNECT_TIMEOUT_S}
+    monkeypatch.setattr(connect, "__kwdefaults__", own_limit)
     servers.standby.kill()
     try:
         down = problems(capsys, tmp_path, servers.primary, servers.standby.url)

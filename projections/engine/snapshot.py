@@ -1,7 +1,12 @@
 """Answer a read from one snapshot, and say which position it reflects."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import (
+    AbstractAsyncContextManager,
+    AsyncExitStack,
+    asynccontextmanager,
+    suppress,
+)
 from dataclasses import dataclass
 
 from aiohttp import web
@@ -61,9 +66,23 @@ async def reading(request: web.Request, *followers: str) -> AsyncIterator[Snapsh
     :raises UnavailableError: when the followers don't get that far in time, or have
         never run on this database
     """
-    await wait_for_followers(request, followers, asked_position(request))
-    async with snapshot_of(read_server(request), *followers) as snapshot:
-        refuse_older(request, snapshot.position)
+    asked = asked_position(request)
+    async with AsyncExitStack() as stack:
+
+        async def open_snapshot() -> Snapshot:
+            server = read_server(request)
+            return await stack.enter_async_context(snapshot_of(server, *followers))
+
+        snapshot = None
+        if asked is not None:
+            # Mostly it has been reached, which a snapshot tells without another query.
+            with suppress(_NotBuiltYetError):
+                snapshot = await open_snapshot()
+        if snapshot is None or snapshot.position < (asked or 0):
+            await stack.aclose()
+            await wait_for_followers(request, followers, asked)
+            snapshot = await open_snapshot()
+            refuse_older(request, snapshot.position)
         yield snapshot
 
 
@@ -151,10 +170,10 @@ async def snapshot_of(
             row = await cursor.fetchone()
             assert row is not None
             if row[1] < len(followers):
-                raise _not_built_yet()
+                raise _NotBuiltYetError
             yield Snapshot(db, row[0])
         except UndefinedTable:
-            raise _not_built_yet() from None
+            raise _NotBuiltYetError from None
         finally:
             await db.rollback()
 
@@ -176,7 +195,7 @@ async def read_once(
         try:
             yield db
         except UndefinedTable:
-            raise _not_built_yet() from None
+            raise _NotBuiltYetError from None
 
 
 @asynccontextmanager
@@ -220,9 +239,12 @@ def lender(
     return lend
 
 
-def _not_built_yet() -> UnavailableError:
-    return UnavailableError(
-        "the read tables have not been built yet",
-        code="not_built_yet",
-        headers={"Retry-After": "1"},
-    )
+class _NotBuiltYetError(UnavailableError):
+    """Followers have never run on this database."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the read tables have not been built yet",
+            code="not_built_yet",
+            headers={"Retry-After": "1"},
+        )

@@ -6,7 +6,7 @@ from functools import lru_cache
 from aiohttp import web
 
 from projections.price_catalog.rendering import RenderedCatalog
-from service.http.large_response import LargeResponse
+from service.http.direct_response import DirectResponse
 from service.http.log_epoch import POSITION_HEADER
 
 MAX_AGE_S = 60
@@ -33,7 +33,7 @@ def respond_conditionally(
     headers["Content-Type"] = "application/json"
     if chosen.encoding is not None:
         headers["Content-Encoding"] = chosen.encoding
-    return LargeResponse(body=chosen.body, headers=headers)
+    return DirectResponse(body=chosen.body, headers=headers)
 
 
 def max_age_s(now: datetime, boundary: datetime | None) -> int:

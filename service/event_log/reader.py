@@ -24,7 +24,9 @@ TAIL = """
       LEFT JOIN events.stored_event last ON last.notification_id = h.position
       LEFT JOIN events.stored_event seen ON seen.notification_id = %s
 """
-RECEIPT = "SELECT key, request, answer, position FROM events.receipt WHERE key = %b"
+RECEIPT = """
+    SELECT key, request, answer, position FROM events.valid_receipt WHERE key = %b
+"""
 STORED_BETWEEN = """
     SELECT originator_id, originator_version, topic, state
       FROM events.stored_event

@@ -9,6 +9,8 @@ import orjson
 from aiohttp import web
 from pydantic import Field
 
+from service.http.direct_response import DirectResponse
+
 JSON = "application/json"
 # Datetimes come out as RFC 3339 with Z; UUIDs as text.
 _OPTIONS = orjson.OPT_UTC_Z | orjson.OPT_NAIVE_UTC
@@ -57,7 +59,7 @@ def respond(answer: Answer[Any]) -> web.Response:
     headers = dict(answer.headers)
     if answer.etag is not None:
         headers["ETag"] = f'"{answer.etag}"'
-    return web.Response(
+    return DirectResponse(
         body=render(answer) if answer.body is None else answer.body,
         status=answer.status,
         headers=headers,

@@ -3,7 +3,6 @@
 import contextlib
 import json
 from collections.abc import Iterator
-from collections.abc import Set as AbstractSet
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -57,21 +56,19 @@ def parse_json(body: bytes, model: type[Model]) -> Model:
     outside = None
     if len(body) > BYTES_UNCOUNTED_MAX:
         outside = bounded(body)
-    names_shown: bool = getattr(model, "NAMES_SHOWN", True)
-    known = frozenset(model.model_fields)
     try:
         # A model may parse JSON itself: prices keep every digit.
         parsed = model.model_validate_json(body)
     except ValidationError as error:
         outside = without_strings(body) if outside is None else outside
-        _refuse_malformed(body, outside, known, names_shown=names_shown)
-        problems = problems_of(error, names_shown=names_shown)
+        _refuse_malformed(body, outside, model)
+        problems = problems_of(error, names_shown=_names_shown(model))
         named = {problem.path for problem in problems}
         problems += [each for each in _nul_problems(body) if each.path not in named]
         raise InvalidRequestError(
             "the body is not valid", problems=problems[:PROBLEMS_MAX]
         ) from None
-    _refuse_duplicates(body, known, names_shown=names_shown)
+    _refuse_duplicates(body, model)
     if problems := _nul_problems(body):
         raise InvalidRequestError(
             "a text of the body contains U+0000", code="nul_in_text", problems=problems
@@ -105,21 +102,17 @@ def parse_document(body: bytes) -> Any:
     return parsed
 
 
-def _refuse_malformed(
-    body: bytes, outside: bytes, known: AbstractSet[str], *, names_shown: bool
-) -> None:
+def _refuse_malformed(body: bytes, outside: bytes, model: type[BaseModel]) -> None:
     """Reject bodies that aren't JSON, or nested too deep."""
     refuse_deep(outside)
     try:
         orjson.loads(body)
     except orjson.JSONDecodeError as error:
         raise _not_json(error) from None
-    _refuse_duplicates(body, known, names_shown=names_shown)
+    _refuse_duplicates(body, model)
 
 
-def _refuse_duplicates(
-    body: bytes, known: AbstractSet[str], *, names_shown: bool
-) -> None:
+def _refuse_duplicates(body: bytes, model: type[BaseModel]) -> None:
     """Reject duplicate keys: pydantic takes the last of them silently.
 
     ``body`` is valid JSON.
@@ -131,13 +124,17 @@ def _refuse_duplicates(
     try:
         _KEYS_DECODER.decode(body.decode())
     except _DuplicateKeyError as error:
-        is_shown = names_shown or error.key in known
+        is_shown = _names_shown(model) or error.key in model.model_fields
         name = shown_name(error.key) if is_shown else HIDDEN_NAME
         raise MalformedRequestError(
             "an object of the body has a key twice",
             code="duplicate_key",
             problems=[Problem(name, "given more than once")],
         ) from None
+
+
+def _names_shown(model: type[BaseModel]) -> bool:
+    return getattr(model, "NAMES_SHOWN", True)
 
 
 def _not_json(error: orjson.JSONDecodeError) -> MalformedRequestError:

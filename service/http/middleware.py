@@ -13,6 +13,7 @@ from service.http.operation import operation_of
 from service.http.read_server import answered, refuse_writes
 from service.http.refusals import REFUSALS
 from service.http.requests import refuse_repeated_headers
+from service.http.server import close_while_draining
 from service.http.telemetry import add_edge_headers, name_request, record
 
 CHANGING = (hdrs.METH_POST, hdrs.METH_PUT, hdrs.METH_DELETE)
@@ -55,6 +56,8 @@ async def edge(request: web.Request, handler: Handler) -> web.StreamResponse:
         status = response.status
         if not response.prepared:
             add_edge_headers(request, response)
+            # A direct response is sent without aiohttp's signals, of which this is one.
+            await close_while_draining(request, response)
         return response
     finally:
         principal = request.get(PRINCIPAL)

@@ -1,6 +1,7 @@
 """Choose the server of a read: the replica, as long as its answer is as good."""
 
 from collections.abc import Awaitable, Callable
+from functools import cache
 from typing import Final
 
 from aiohttp import hdrs, web
@@ -66,7 +67,7 @@ def read_server(request: web.Request) -> ReadServer:
     """Return the server of a request's reads; commands read from the primary."""
     chosen = request.get(READ_SERVER)
     if chosen is None:
-        servers = request.config_dict[READ_SERVERS]
+        servers = request.app[READ_SERVERS]
         chosen = servers.primary
         if (
             servers.replica is not None
@@ -76,7 +77,7 @@ def read_server(request: web.Request) -> ReadServer:
         ):
             chosen = servers.replica
         request[READ_SERVER] = chosen
-        READS.labels(chosen.name).inc()
+        _reads_of(chosen.name).inc()
     return chosen
 
 
@@ -85,16 +86,21 @@ def _asks_for_time(request: web.Request) -> bool:
     return not request.query.get("at", "0").isdigit()
 
 
+@cache
+def _reads_of(server: str) -> Counter:
+    return READS.labels(server)
+
+
 def reads_from_replica(request: web.Request) -> bool:
     return isinstance(request.get(READ_SERVER), ReadReplica)
 
 
 def read_from_primary(request: web.Request, reason: str) -> ReadServer:
     """Ask the primary from now on."""
-    primary = request.config_dict[READ_SERVERS].primary
+    primary = request.app[READ_SERVERS].primary
     request[READ_SERVER] = primary
     REPEATED.labels(reason).inc()
-    READS.labels(primary.name).inc()
+    _reads_of(primary.name).inc()
     return primary
 
 

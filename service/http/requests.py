@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 from types import NoneType
 from typing import Annotated, Any, ClassVar, TypeVar, get_args, get_origin
 from urllib.parse import unquote_to_bytes
@@ -159,17 +159,22 @@ def parse_query(request: web.Request, model: type[Model] | None) -> Model | None
 
     :raises MalformedRequestError: some are unknown, repeated or not valid
     """
-    _refuse_other_encoding(request.rel_url.raw_query_string)
+    raw = request.rel_url.raw_query_string
+    if not raw:
+        if model is None:
+            return None
+        defaults: Model | None = _defaults(model)
+        if defaults is not None:
+            return defaults
+    _refuse_other_encoding(raw)
     if model is None:
-        if request.rel_url.raw_query_string:
-            raise MalformedRequestError(
-                "this operation takes no query parameters",
-                problems=[
-                    Problem(shown_name(name), "unknown parameter")
-                    for name in dict.fromkeys(request.query)
-                ][:PROBLEMS_MAX],
-            )
-        return None
+        raise MalformedRequestError(
+            "this operation takes no query parameters",
+            problems=[
+                Problem(shown_name(name), "unknown parameter")
+                for name in dict.fromkeys(request.query)
+            ][:PROBLEMS_MAX],
+        )
     given: dict[str, str] = {}
     problems: list[Problem] = []
     for name, value in request.query.items():
@@ -187,6 +192,15 @@ def parse_query(request: web.Request, model: type[Model] | None) -> Model | None
             "a query parameter is not valid", problems=problems[:PROBLEMS_MAX]
         )
     return parsed
+
+
+@cache
+def _defaults(model: type[BaseModel]) -> Any:
+    """Return the query of a request without parameters; None if one is required."""
+    try:
+        return model.model_validate_strings({})
+    except ValidationError:
+        return None
 
 
 def _refuse_other_encoding(raw: str) -> None:

@@ -15,9 +15,10 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from http.client import HTTPConnection
+from http.client import HTTPResponse
 from itertools import cycle, islice
 from pathlib import Path
+from socket import create_connection, socket
 from unittest.mock import patch
 from urllib.parse import urlsplit
 
@@ -129,7 +130,10 @@ def instructions_per_request(start: Start, plan: Plan, output: Path) -> int:
 
 
 def _batches(server: Server, plan: Plan, output: Path) -> Iterator[int]:
-    with _connected(server.url) as connection:
+    address = urlsplit(server.url)
+    with create_connection(
+        (address.hostname or "", address.port or 0), TIMEOUT_S
+    ) as connection:
         requests = cycle(plan.requests)
         _send(connection, plan, islice(requests, WARM_UP))
         _control(server, "--instr=on")
@@ -154,23 +158,25 @@ def _changes_of_few(plan: Plan) -> Plan:
     return Plan(plan.headers, chosen)
 
 
-@contextmanager
-def _connected(url: str) -> Iterator[HTTPConnection]:
-    address = urlsplit(url)
-    connection = HTTPConnection(address.hostname or "", address.port, timeout=TIMEOUT_S)
-    try:
-        yield connection
-    finally:
-        connection.close()
-
-
-def _send(connection: HTTPConnection, plan: Plan, requests: Iterator[Request]) -> None:
+def _send(connection: socket, plan: Plan, requests: Iterator[Request]) -> None:
     for request in requests:
-        connection.request(request.method, request.path, request.body, plan.headers)
-        answer = connection.getresponse()
+        # By one write: whether head and body are read together must not depend on
+        # what else the machine does.
+        connection.sendall(_octets(plan, request))
+        answer = HTTPResponse(connection, method=request.method)
+        answer.begin()
         body = answer.read()
         if answer.status != 200:
             raise RuntimeError(f"{request}: {answer.status} {body[:500]!r}")
+
+
+def _octets(plan: Plan, request: Request) -> bytes:
+    headers = {"Host": "127.0.0.1", **plan.headers}
+    if request.body:
+        headers["Content-Length"] = str(len(request.body))
+    lines = [f"{name}: {value}" for name, value in headers.items()]
+    head = "\r\n".join([f"{request.method} {request.path} HTTP/1.1", *lines, "", ""])
+    return head.encode() + request.body
 
 
 def _control(server: Server, command: str) -> None:

@@ -18,6 +18,11 @@ if __name__ == "__main__":
     with (
         patch("projections.price_catalog.cache.STATE_TTL_S", NEVER_S),
         patch("service.http.loop_delay.INTERVAL_S", NEVER_S),
+        patch("service.logs.FLUSH_INTERVAL_S", NEVER_S),
+        patch("service.serve.POSTGRES_CHECK_INTERVAL_S", NEVER_S),
+        patch("service.event_log.cache_tail.TAIL_POLL_S", NEVER_S),
+        patch("service.event_log.durable.POLL_S", NEVER_S),
+        patch("service.event_log.writer.EXPIRY_INTERVAL_S", NEVER_S),
         patch("service.event_log.writer_slots.CHECK_S", NEVER_S),
         patch("service.gateway.approvals.expiry.INTERVAL_S", NEVER_S),
         patch("service.gateway.calls.recorder.INTERVAL_S", RECORDING_S),

@@ -18,6 +18,7 @@ from projections.audit.trail.queries import entries_found
 from projections.catalog import run_followers
 from projections.engine.progress import wait_for_position
 from service.app import create_app
+from service.connection_pool import POOL_TIMEOUT_S, CheckedPool, connection_pool
 from service.event_log import read_replica
 from service.http.read_server import READS, REPEATED
 from service.migrate import migrate
@@ -30,6 +31,8 @@ from tests.waiting import until
 
 pytestmark = pytest.mark.slow
 
+# Imported before the limit is raised.
+OWN_WAIT_S = POOL_TIMEOUT_S
 CONNECTORS = "/api/mcp/connectors"
 CONNECTOR = {"name": "search", "url": "https://tools.example/mcp"}
 
@@ -252,6 +255,19 @@ async def test_a_replica_that_is_too_far_behind_is_not_asked(
     await until(lambda: stage.is_asked)
 
 
+@pytest.fixture
+def own_wait_for_replica(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let reads wait for a connection to the replica as long as a user's, no longer."""
+
+    def own_pool(conninfo: str) -> CheckedPool:
+        pool = connection_pool(conninfo)
+        pool.timeout = OWN_WAIT_S
+        return pool
+
+    monkeypatch.setattr(read_replica, "connection_pool", own_pool)
+
+
+@pytest.mark.usefixtures("own_wait_for_replica")
 async def test_a_replica_that_is_killed_is_not_asked_until_it_is_back(
     stage: Stage,
 ) -> None:

@@ -5,6 +5,7 @@ import time
 import pytest
 from aiohttp.test_utils import TestClient, TestServer
 
+from projections.engine import snapshot
 from projections.engine.progress import wait_for_position
 from service.app import create_app
 from service.resources import Resources
@@ -29,6 +30,24 @@ async def test_a_read_waits_for_the_position_and_names_the_one_it_reflects(
 
         assert listed.position >= made.position
         assert made.data["id"] in {each["id"] for each in listed.data["connectors"]}
+
+
+async def test_a_position_that_has_been_reached_takes_no_query_of_its_own(
+    callers: Callers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ann = await callers.user("ann")
+    made = await ann.post(CONNECTORS, {"name": "c", "url": "https://t.example/"})
+    position = made.headers["X-Event-Position"]
+    assert (await ann.get(CONNECTORS, X_Min_Position=position)).status == 200
+
+    async def not_expected(*_: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(snapshot, "wait_for_position", not_expected)
+    listed = await ann.get(CONNECTORS, X_Min_Position=position)
+
+    assert listed.status == 200
+    assert listed.position >= made.position
 
 
 async def test_a_position_that_isnt_reached_in_time_is_503(

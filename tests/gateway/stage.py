@@ -6,14 +6,11 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from io import BytesIO
 from ipaddress import ip_network
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-import httpx2
 from aiohttp import web
 from aiohttp.test_utils import TestClient
-from mcp import Client
-from mcp.client.streamable_http import streamable_http_client
 
 from service.gateway.endpoint.routes import AGENT_SERVER, routes
 from service.gateway.observer import DefinitionObserver
@@ -28,10 +25,14 @@ from service.gateway.upstream.addresses import Network
 from service.http.middleware import edge
 from service.http.operation import add_operations
 from service.http.read_server import READS_ONLY
+from service.http.server import DRAINING, Draining
 from service.keys.cipher import length_prefixed
 from service.tracing.tracing import Tracing
 from tests.gateway.fake_gate import TOKEN, FakeGate
 from tests.http_server import Server
+
+if TYPE_CHECKING:
+    from mcp import Client
 
 LOOPBACK = ip_network("127.0.0.0/8")
 
@@ -49,8 +50,13 @@ class Stage:
     @asynccontextmanager
     async def client(
         self, mode: str, connector_id: UUID | None = None, **settings: Any
-    ) -> AsyncIterator[Client]:
+    ) -> "AsyncIterator[Client]":
         """The official client, as an agent."""
+        # Tests without it don't import it.
+        import httpx2
+        from mcp import Client
+        from mcp.client.streamable_http import streamable_http_client
+
         url = str(self.http.make_url(self.path(connector_id)))
         headers = {"Authorization": f"Bearer {TOKEN}"}
         async with (
@@ -130,6 +136,7 @@ async def opened(
     gate = gate or FakeGate()
     app = web.Application(middlewares=[edge])
     app[READS_ONLY] = False
+    app[DRAINING] = Draining()
     async with open_gateway(
         gate,
         lambda *parts: hmac.digest(b"key", length_prefixed(*parts), "sha256"),

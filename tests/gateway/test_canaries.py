@@ -48,9 +48,10 @@ OUTCOMES = {
     "huge": "too_large",
     "nonsense": "upstream_error",
     "breaking_off": "upstream_error",
-    # After a minute.
     "silent": "timeout",
 }
+# It times out after a minute.
+SILENT = "silent"
 ASKED, DENIED = "asked", "denied"
 ANSWER_BYTES_MAX = 8 * 2**20
 
@@ -61,6 +62,7 @@ class MarkedUpstream:
 
     mark: str
     credentials: set[str | None] = field(default_factory=set)
+    silences: int = 0
 
     async def answer(
         self, request: web.Request, body: dict[str, Any]
@@ -89,6 +91,7 @@ class MarkedUpstream:
                 return response
             case "silent":
                 await streamed(request, message)
+                self.silences += 1
                 await asyncio.Event().wait()
             case "broken":
                 return web.Response(status=500, text=f"{self.mark} a trace {self.mark}")
@@ -134,7 +137,7 @@ async def test_arguments_results_and_credentials_are_nowhere(
                 path = f"{setting.connector_path}/credential"
                 await admin.do("PUT", path, attached)
                 await setting.rule(any="allow", asked="ask", denied="deny")
-                await call_all(setting, f"{mark} an argument {mark}")
+                await call_all(setting, upstream, f"{mark} an argument {mark}")
                 await until(lambda: all_recorded(admin), timeout_s=300)
                 # Something of the same kind that is meant to be found.
                 for name in encodings(planted):
@@ -205,15 +208,20 @@ async def streamed(request: web.Request, *messages: Any) -> web.StreamResponse:
     return response
 
 
-async def call_all(setting: Setting, argument: str) -> None:
+async def call_all(setting: Setting, upstream: MarkedUpstream, argument: str) -> None:
     arguments = {"text": argument, argument: {"list": [argument]}}
+    answered_at_once = {name: each for name, each in OUTCOMES.items() if name != SILENT}
+    silent: list[asyncio.Task[tuple[int, Any]]] = []
     for mode in ("strict", "batched"):
         path = f"{setting.connector_path}/gateway"
         await setting.manager.do("PUT", path, {"slug": "upstream", "record_mode": mode})
+        # Its minute passes while the others are answered, in the other mode, too.
+        silent.append(asyncio.create_task(setting.agent.call(SILENT, arguments)))
+        await until(lambda: upstream.silences == len(silent), timeout_s=300)
         answers = await asyncio.gather(
-            *(setting.agent.call(name, arguments) for name in OUTCOMES)
+            *(setting.agent.call(name, arguments) for name in answered_at_once)
         )
-        for answer, outcome in zip(answers, OUTCOMES.values(), strict=True):
+        for answer, outcome in zip(answers, answered_at_once.values(), strict=True):
             assert is_answered(answer) == (outcome == "ok"), answer
         assert is_refused(await setting.agent.call(DENIED, arguments))
         assert is_refused(await setting.agent.call(argument[:60], arguments))
@@ -224,6 +232,8 @@ async def call_all(setting: Setting, argument: str) -> None:
         assert argument in str(shown.data["arguments"])
         await setting.manager.do("POST", f"{path}/approve", {})
         assert is_answered(await setting.agent.call(ASKED, arguments))
+    for answer in await asyncio.gather(*silent):
+        assert not is_answered(answer), answer
     # One more is left open, with its arguments sealed.
     await setting.agent.call(ASKED, {**arguments, "n": 2})
 

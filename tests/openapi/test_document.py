@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from functools import cache
 from typing import Any
 
 import orjson
@@ -16,6 +17,8 @@ from service.http.openapi.schemas import Schemas
 from service.http.openapi.tags import TAGS
 from tests.openapi.contract import current_document, documented
 
+# Parsed once; not to be changed.
+the_document = cache(current_document)
 RENDER = (
     "import sys; from tests.openapi.contract import current_document; "
     "from service.http.envelope import to_json; "
@@ -51,7 +54,7 @@ def test_it_says_what_it_is() -> None:
 def test_a_refusal_is_an_envelope_also_where_a_file_was_asked_for(
     operation: Any,
 ) -> None:
-    document = current_document()
+    document = the_document()
     described = document["paths"][operation.path][operation.method.lower()]
     for status, answer in described["responses"].items():
         if int(status) < 400 or (operation.name, status) == ("get_readyz", "503"):
@@ -66,7 +69,7 @@ def test_a_refusal_is_an_envelope_also_where_a_file_was_asked_for(
 
 @pytest.mark.parametrize("operation", documented(), ids=lambda each: each.name)
 def test_an_operation_is_described(operation: Any) -> None:
-    described = current_document()["paths"][operation.path][operation.method.lower()]
+    described = the_document()["paths"][operation.path][operation.method.lower()]
 
     assert described["operationId"] == operation.name
     assert described["summary"]

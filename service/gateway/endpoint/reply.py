@@ -10,6 +10,7 @@ from aiohttp import web
 
 from service.gateway.protocol.events import COMMENT, event_of
 from service.gateway.protocol.revisions import EVENT_STREAM, JSON
+from service.http.direct_response import DirectResponse
 from service.http.streaming import Stream
 from service.http.telemetry import add_edge_headers
 
@@ -67,7 +68,7 @@ class Reply:
     async def finish(self, answer: bytes, status: int = 200) -> web.StreamResponse:
         """Send the answer; its status counts unless a stream has been started."""
         if self._stream is None:
-            return web.Response(body=answer, status=status, content_type=JSON)
+            return DirectResponse(body=answer, status=status, content_type=JSON)
         await self._stream.write(event_of(answer))
         await self._stream.response.write_eof()
         return self._stream.response

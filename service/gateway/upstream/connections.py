@@ -6,7 +6,7 @@ import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
 import aiohappyeyeballs
@@ -32,6 +32,14 @@ class ServerAddress(NamedTuple):
     port: int
 
 
+@cache
+def _tls_context() -> ssl.SSLContext:
+    """Return the settings of TLS, with the certificates of the system read once."""
+    context = ssl.create_default_context()
+    context.set_alpn_protocols(["http/1.1"])
+    return context
+
+
 @dataclass(frozen=True, slots=True)
 class Target:
     """A URL, and the lines that each request to it begins with."""
@@ -50,8 +58,7 @@ class Connections:
 
     def __init__(self, policy: AddressPolicy) -> None:
         self._policy = policy
-        self._tls = ssl.create_default_context()
-        self._tls.set_alpn_protocols(["http/1.1"])
+        self._tls = _tls_context()
         self._idle: dict[ServerAddress, list[Connection]] = {}
         self._open: set[Connection] = set()
 

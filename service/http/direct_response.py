@@ -1,0 +1,73 @@
+"""A response of bytes that are known, sent without aiohttp's general preparation."""
+
+import time
+from email.utils import formatdate
+from functools import lru_cache
+from http import HTTPStatus
+from typing import Final
+
+from aiohttp import HttpVersion11, hdrs, web
+from aiohttp.abc import AbstractStreamWriter
+
+# A copy of this much behind the head takes longer than a write of its own; a small
+# body is better sent by one write, as one packet.
+LARGE_BYTES: Final = 64 * 1024
+BODILESS: Final = frozenset({HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED})
+
+
+class DirectResponse(web.Response):
+    """Sends head and body as soon as it is prepared.
+
+    aiohttp first looks for cookies, compression, chunks, other versions of HTTP and
+    handlers of a signal, by a coroutine for each step. A response that has or needs any
+    of these is sent by aiohttp. The edge sets ``Server``, and closes connections.
+    """
+
+    _is_sent = False
+
+    @property
+    def prepared(self) -> bool:
+        return self._is_sent or super().prepared
+
+    @property
+    def keep_alive(self) -> bool | None:
+        return self._is_sent or super().keep_alive
+
+    async def prepare(self, request: web.BaseRequest) -> AbstractStreamWriter | None:
+        body = self.body
+        if not isinstance(body, bytes) or not self._is_usual(request):
+            return await super().prepare(request)
+        headers = self.headers
+        headers[hdrs.CONTENT_LENGTH] = str(len(body))
+        headers[hdrs.DATE] = _date(int(time.time()))
+        self._is_sent = True
+        writer = request.writer
+        await writer.write_headers(f"HTTP/1.1 {self.status} {self.reason}", headers)
+        if len(body) > LARGE_BYTES:
+            writer.send_headers()
+        await writer.write_eof(body)
+        return None
+
+    async def write_eof(self, data: bytes = b"") -> None:
+        if not self._is_sent:
+            await super().write_eof(data)
+
+    def _is_usual(self, request: web.BaseRequest) -> bool:
+        return (
+            not self.prepared
+            and self.status not in BODILESS
+            and request.method != hdrs.METH_HEAD
+            and request.version == HttpVersion11
+            and request.keep_alive
+            # Until it is decided that the connection is closed.
+            and self.keep_alive is None
+            and not self.chunked
+            and not self.compression
+            # Its property would make an empty one. Without it, aiohttp decides.
+            and getattr(self, "_cookies", True) is None
+        )
+
+
+@lru_cache(1)
+def _date(second: int) -> str:
+    return formatdate(second, usegmt=True)
