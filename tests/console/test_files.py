@@ -118,7 +118,7 @@ async def test_every_file_has_the_policy_and_an_etag(client: TestClient) -> None
         assert (first.status, again.status) == (200, 304), name
         for response in (first, again):
             assert response.headers["Content-Security-Policy"] == CONTENT_POLICY
-            kept = "max-age=86400" if name.endswith(".svg") else "no-cache"
+            kept = "max-age=86400" if name.endswith(".png") else "no-cache"
             assert response.headers["Cache-Control"] == kept
 
 

@@ -199,18 +199,6 @@ def test_a_price_is_set_corrected_and_ended(visit: Visit) -> None:
     expect(rows).to_have_count(3)
 
 
-def test_a_dry_run_of_an_import_changes_nothing(visit: Visit) -> None:
-    visitor = visit("admin")
-    visitor.open("prices")
-    visitor.page.get_by_text("Import a price list").click()
-    visitor.page.get_by_role("button", name="Dry run").click()
-
-    expect(
-        visitor.page.get_by_role("status").filter(has_text="unchanged")
-    ).to_be_visible()
-    expect(visitor.page.locator("main")).to_contain_text("What the import would change")
-
-
 def test_the_trail_goes_on_live_and_pauses(visit: Visit, demo: DemoData) -> None:
     visitor = visit("olga")
     visitor.open("audit")

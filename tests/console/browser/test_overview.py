@@ -1,11 +1,12 @@
 """The overview: what needs a hand is said at first sight."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Final
 
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.console.browser.answers import answer
+from tests.console.browser.answers import Held, answer, as_usual, refuse
 from tests.console.browser.conftest import Counts, Visit
 from tests.console.browser.service import DemoData
 from tests.console.browser.test_definitions import changed_tools, path_of
@@ -123,3 +124,65 @@ def test_stopped_and_late_parts_of_the_service_are_named(
     assert visitor.violations() == []
     counts.axe_checks += 1
     counts.states.add("overview, degraded")
+
+
+NO_APPROVALS: Final[Mapping[str, Any]] = {"approvals": [], "end_cursor": None}
+NO_CALLS: Final[Mapping[str, Any]] = {"calls": [], "end_cursor": None}
+
+
+def test_the_first_sentence_says_what_needs_a_hand(
+    visit: Visit, demo: DemoData, counts: Counts
+) -> None:
+    visitor = visit("admin")
+    visitor.refusals_expected = True
+    answer(visitor.page, "/readyz", readiness(status="ready"))
+    answer(visitor.page, "/api/mcp/approvals", NO_APPROVALS)
+    answer(visitor.page, "/api/mcp/calls", NO_CALLS)
+    refuse(visitor.page, "/api/usage", 503, "unavailable", "no connection is free")
+    visitor.open("overview")
+
+    said = visitor.page.locator(".attention")
+    expect(said).not_to_contain_text("Looking")
+    expect(said.locator(".bad")).to_contain_text("Needs a hand: Cost today (UTC)")
+    expect(said.locator(".warn")).to_contain_text("Sessions with errors, last day")
+    expect(said).not_to_contain_text("Approvals waiting")
+    expect(card(visitor, "Cost today")).to_contain_text("no connection is free")
+    assert visitor.violations() == []
+    counts.axe_checks += 1
+    counts.states.add("overview, failed")
+
+    as_usual(visitor.page, "/api/usage")
+    visitor.page.get_by_role("button", name="Try again").click()
+    expect(said.locator(".bad")).to_have_count(0)
+
+
+def test_nothing_needs_a_hand(visit: Visit, counts: Counts) -> None:
+    visitor = visit("ben")
+    answer(visitor.page, "/readyz", readiness(status="ready"))
+    answer(visitor.page, "/api/mcp/approvals", NO_APPROVALS)
+    answer(visitor.page, "/api/mcp/calls", NO_CALLS)
+    sessions = {"sessions": [], "pagination": {"has_next_page": False}}
+    answer(visitor.page, "/api/observability/session/list", sessions)
+    answer(visitor.page, "/api/mcp/connectors", {"connectors": [], "end_cursor": None})
+    visitor.open("overview")
+
+    expect(visitor.page.locator(".attention")).to_have_text("✓ Nothing needs a hand.")
+    assert visitor.violations() == []
+    counts.axe_checks += 1
+    counts.states.add("overview, empty")
+
+
+def test_a_slow_overview_says_that_it_looks(visit: Visit, counts: Counts) -> None:
+    visitor = visit("admin")
+    held = Held(visitor.page, "/readyz")
+    visitor.page.goto(f"{visitor.url}/console#/overview")
+
+    said = visitor.page.locator(".attention")
+    expect(said).to_contain_text("Looking")
+    expect(card(visitor, "Service")).to_contain_text("longer than usual")
+    assert visitor.violations() == []
+    counts.axe_checks += 1
+    counts.states.add("overview, slow")
+    held.release()
+    expect(said).not_to_contain_text("Looking")
+    visitor.settled()

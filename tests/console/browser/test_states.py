@@ -7,11 +7,22 @@ import orjson
 import pytest
 from playwright.sync_api import Route, expect
 
+from tests.console.browser.answers import Held
 from tests.console.browser.conftest import Counts, Visit
 from tests.console.browser.service import HOSTILE, DemoData
 
 pytestmark = pytest.mark.processes
 
+# A page that waits for its answers is never late: its timer of 100 ms doesn't run.
+NEVER_LATE = """
+const timer = setTimeout;
+window.setTimeout = (run, ms, ...rest) => (ms === 100 ? 0 : timer(run, ms, ...rest));
+window.workingWasShown = false;
+new MutationObserver(() => {
+  if (document.querySelector("h1")?.textContent === "Sessions")
+    window.workingWasShown ||= document.querySelector(".working") !== null;
+}).observe(document, {childList: true, subtree: true});
+"""
 LIST = re.compile("/api/observability/session/list")
 
 
@@ -61,6 +72,23 @@ def test_slow_and_failed(visit: Visit, counts: Counts) -> None:
     expect(visitor.page.locator("main tbody tr")).to_have_count(25)
     counts.states |= {"sessions, slow", "sessions, failed"}
     counts.axe_checks += 2
+
+
+def test_the_page_before_stays_until_a_quick_answer(visit: Visit) -> None:
+    visitor = visit("admin")
+    visitor.page.add_init_script(NEVER_LATE)
+    visitor.open("overview")
+    held = Held(visitor.page, "/api/observability/session/list")
+    visitor.page.get_by_role("link", name="Sessions", exact=True).click()
+
+    expect(visitor.page.locator("[data-busy=true]")).to_have_count(1)
+    expect(visitor.page.locator("h1")).to_have_text("Overview")
+    expect(visitor.page.locator(".working")).to_have_count(0)
+    held.release()
+    expect(visitor.page.locator("main tbody tr")).to_have_count(25)
+    expect(visitor.page.locator("h1")).to_have_text("Sessions")
+    expect(visitor.page.locator("h1")).to_be_focused()
+    assert visitor.page.evaluate("workingWasShown") is False
 
 
 def test_unreachable(visit: Visit) -> None:

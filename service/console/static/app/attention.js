@@ -4,7 +4,7 @@ import { OUTCOME_CHOICES, REFUSALS } from "./calls.js";
 import { number } from "./format.js";
 import { isSuperuser, useMe } from "./me.js";
 import { Named, listed } from "./names.js";
-import { Card, Failure, Reading } from "./parts.js";
+import { Card, Failure, Reading, cardState } from "./parts.js";
 import { useRead } from "./reads.js";
 import { link } from "./route.js";
 import { html, useEffect, useState } from "./ui.js";
@@ -44,7 +44,7 @@ export function Definitions({ refused }) {
   const { found = [], looked, all } = state.data ?? {};
   const total = found.flatMap((each) => each.counts).reduce((sum, [, count]) => sum + count, 0);
   const isBad = found.some((each) => each.counts.some(([standing]) => standing === "changed"));
-  return html`<${Card} title="Tool definitions to accept" href=${link("connectors")} state=${state.data && (isBad ? "bad" : total ? "warn" : "good")}>
+  return html`<${Card} title="Tool definitions to accept" href=${link("connectors")} state=${cardState(state, isBad ? "bad" : total ? "warn" : "good")}>
     ${state.error ? html`<${Failure} error=${state.error} />` : !state.data ? html`<p class="working" role="status">Reading …</p>`
       : all === 0 ? html`<p>None: you own no connector.</p>`
       : html`<p class="figure">${total}</p>
@@ -76,7 +76,7 @@ export function FailingConnectors({ since, refused }) {
   const all = [refused, ...reads];
   const read = all.find((each) => each.error) ?? all.find((each) => !each.data) ?? refused;
   const found = all.every((each) => each.data) ? byConnector(all.flatMap((each) => each.data.calls)) : [];
-  return html`<${Card} title="Failing connectors, last hour" href=${link("calls", { outcome: "upstream_error" })} state=${read.data && (found.length ? "bad" : "good")}>
+  return html`<${Card} title="Failing connectors, last hour" href=${link("calls", { outcome: "upstream_error" })} state=${cardState(read, found.length ? "bad" : "good")}>
     <${Reading} read=${read}>${() => html`<p class="figure">${found.length}</p>
       <ul class="plain">${found.slice(0, SHOWN).map(([id, causes]) => html`<li><a href=${link("calls", { connector_id: id })}><${Named} kind="connectors" id=${id} plain=${true} /></a>: ${[...causes].map(([cause, count]) => `${cause}${count > 1 ? ` (${number(count)})` : ""}`).join(", ")}</li>`)}</ul>`}<//>
   <//>`;

@@ -4,13 +4,15 @@ import { PAGES, pageOf } from "./pages.js";
 import { Failure, Page } from "./parts.js";
 import { forgetNames, namesFor } from "./names.js";
 import { PageReads, newReads } from "./reads.js";
-import { go, link, setQuery, useRoute } from "./route.js";
+import { PageRoute, go, link, setQuery, useRoute } from "./route.js";
 import { Me, FOR_AUDITORS, seesEverything, signOut, whoAmI } from "./me.js";
 import { SignIn } from "./sign_in.js";
 import { zone, zones } from "./time.js";
-import { html, render, useEffect, useLayoutEffect, useMemo, useRef, useState } from "./ui.js";
+import { createPortal, html, render, useEffect, useLayoutEffect, useMemo, useRef, useState } from "./ui.js";
 
 const LATE_MS = 250;
+// What is done within this time seems to be done at once.
+const HELD_MS = 100;
 
 // Shown only for what takes long: its frames would take the time that the page waits for.
 function Working() {
@@ -24,10 +26,12 @@ function Working() {
   return html`<div class=${busy && late ? "bar busy" : "bar"} data-busy=${busy ? "true" : "false"} aria-hidden="true"></div>`;
 }
 
+// One for all renderings: its hundreds of options aren't compared each time.
+const ZONES = html`<${() => zones().map((name) => html`<option value=${name}>${name}</option>`)} />`;
+
 function ZoneChoice() {
-  const choices = useMemo(() => zones().map((name) => html`<option value=${name}>${name}</option>`), []);
   return html`<label class="zone">Time zone
-    <select value=${zone()} onChange=${(event) => setQuery({ tz: event.target.value })}>${choices}</select>
+    <select value=${zone()} onChange=${(event) => setQuery({ tz: event.target.value })}>${ZONES}</select>
   </label>`;
 }
 
@@ -53,62 +57,85 @@ function Navigation({ me, current }) {
   </nav>`;
 }
 
-// The pages that have been loaded.
+// The pages' scripts that have been loaded.
 const views = new Map();
 
-function Shown({ route }) {
-  const [, setLoaded] = useState(null);
+// Return { View, error } of a page; no view while its script is loaded.
+function useView(name, reads) {
+  const [, setLoaded] = useState(false);
   const [error, setError] = useState(null);
-  const page = pageOf(route.path);
-  const name = page?.module;
   useLayoutEffect(() => {
-    let current = true;
-    setError(null);
-    if (name && !views.has(name)) {
-      import(`../pages/${name}.js`)
-        .then((loaded) => {
-          views.set(name, loaded.default);
-          if (current) setLoaded(name);
-        })
-        .catch((failure) => current && setError(failure));
-    }
-    return () => {
-      current = false;
-    };
+    if (!name || views.has(name)) return;
+    reads.expect(import(`../pages/${name}.js`).then((loaded) => {
+      views.set(name, loaded.default);
+      setLoaded(true);
+    }).catch(setError));
   }, [name]);
-  if (error) return html`<${Failure} error=${{ status: 0, message: "This page's script can't be loaded" }} />`;
-  if (!name) return html`<${Page} title="No such page"><p>The address names no page of the console. <a href=${link("overview")}>Go to the overview</a>.</p><//>`;
-  if (!views.has(name)) return html`<p class="working" role="status">Loading the page …</p>`;
-  return html`<${Whole} key=${route.path.join("/")} View=${views.get(name)} route=${route} />`;
+  return { View: views.get(name), error };
 }
 
-// A page with the list of what it has read.
-function Whole({ View, route }) {
+function NoPage() {
+  return html`<${Page} title="No such page"><p>The address names no page of the console. <a href=${link("overview")}>Go to the overview</a>.</p><//>`;
+}
+
+// A page with the list of what it has read, in an element of its own. Calls `ready` once
+// it has its first answers, or when they take long.
+function Whole({ name, route, holder, ready }) {
   const reads = useMemo(newReads, []);
-  return html`<${PageReads.Provider} value=${reads}><${View} id=${route.path[1]} rest=${route.path.slice(1)} query=${route.query} /><//>`;
+  const { View, error } = useView(name, reads);
+  useLayoutEffect(() => reads.onceAnswered(ready, HELD_MS), []);
+  const page = error
+    ? html`<${Failure} error=${{ status: 0, message: "This page's script can't be loaded" }} />`
+    : !name ? html`<${NoPage} />`
+    : View ? html`<${View} id=${route.path[1]} rest=${route.path.slice(1)} query=${route.query} />`
+    : html`<p class="working" role="status">Loading the page …</p>`;
+  return createPortal(html`<${PageRoute.Provider} value=${route}><${PageReads.Provider} value=${reads}>${page}<//><//>`, holder);
 }
 
-function Console({ me, leave }) {
-  const route = useRoute();
-  const main = useRef(null);
-  const where = route.path.join("/");
-  const first = useRef(true);
+let pagesMade = 0;
+const newPage = () => ({ key: (pagesMade += 1), holder: document.createElement("div") });
+
+// The page of the address. The page before it stays until it is ready: most answers are
+// there within a moment, and a page without them would be drawn only to be replaced.
+function Pages({ me, main, route }) {
+  const place = useRef(null);
+  const [shown, setShown] = useState(null);
+  const page = useMemo(newPage, [route.path.join("/")]);
+  page.whole = useMemo(() => {
+    const ready = () => {
+      if (place.current.hasChildNodes()) scrollTo(0, 0);
+      place.current.replaceChildren(page.holder);
+      setShown(page);
+    };
+    page.of = pageOf(route.path);
+    return html`<${Whole} key=${page.key} name=${page.of?.module} route=${route} holder=${page.holder} ready=${ready} />`;
+  }, [route]);
   // A new page begins at its heading, also for those who don't see it.
+  const first = useRef(true);
   useEffect(() => {
-    if (first.current) {
-      first.current = false;
+    if (!shown || first.current) {
+      first.current = !shown;
       return undefined;
     }
-    scrollTo(0, 0);
     const timer = setInterval(() => {
-      const heading = main.current?.querySelector("h1");
+      const heading = shown.holder.querySelector("h1");
       if (heading) {
         heading.focus({ preventScroll: true });
         clearInterval(timer);
       }
     }, 20);
     return () => clearInterval(timer);
-  }, [where]);
+  }, [shown]);
+  return html`<div class="body">
+      <${Navigation} me=${me} current=${shown?.of?.path} />
+      <main tabindex="-1" ref=${main}><div ref=${place} aria-busy=${shown === page ? "false" : "true"} /></main>
+    </div>
+    ${shown !== page && shown?.whole}${page.whole}`;
+}
+
+function Console({ me, leave }) {
+  const route = useRoute();
+  const main = useRef(null);
   return html`<${Me.Provider} value=${me}>
     <button type="button" class="skip" onClick=${() => main.current.focus()}>Skip to the page</button>
     <${Working} />
@@ -120,10 +147,7 @@ function Console({ me, leave }) {
         ${me.roles.length > 0 && html`<span class="roles"> (${me.roles.join(", ")})</span>`}${" "}
         <button type="button" class="quiet" onClick=${leave}>Sign out</button></p>
     </header>
-    <div class="body">
-      <${Navigation} me=${me} current=${pageOf(route.path)?.path} />
-      <main tabindex="-1" ref=${main}><${Shown} route=${route} /></main>
-    </div>
+    <${Pages} me=${me} main=${main} route=${route} />
   <//>`;
 }
 

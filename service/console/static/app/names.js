@@ -53,9 +53,13 @@ export function useList(kind) {
   return rows;
 }
 
-function isFresh(kind) {
-  const list = kept.get(kind);
-  return hidden.includes(kind) || (list?.isRead && Date.now() - list.at < KEPT_MS);
+// Whether there is nothing to wait for: a name that is known is shown while the list is
+// read again.
+function isKnown(kind, id) {
+  if (hidden.includes(kind)) return true;
+  listed(kind);
+  const { isRead, byId } = kept.get(kind);
+  return isRead || byId?.has(id);
 }
 
 function nameOf({ kind, id, plain }) {
@@ -73,7 +77,7 @@ function Awaited(thing) {
 // read yet take a component with a state: a table has hundreds.
 export function Named({ kind, id, plain = false }) {
   if (!id) return html`<span class="none">–</span>`;
-  return isFresh(kind) ? nameOf({ kind, id, plain }) : html`<${Awaited} kind=${kind} id=${id} plain=${plain} />`;
+  return isKnown(kind, id) ? nameOf({ kind, id, plain }) : html`<${Awaited} kind=${kind} id=${id} plain=${plain} />`;
 }
 
 Named.isPlain = true;

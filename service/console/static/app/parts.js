@@ -1,7 +1,7 @@
 // The parts that every page is made of: frame, failure, table, filters, paging.
 import { curlOf } from "./api.js";
 import { PageReads } from "./reads.js";
-import { link, setQuery, useRoute } from "./route.js";
+import { PageRoute, link, setQuery } from "./route.js";
 import { ago } from "./time.js";
 import { createContext, h, html, useContext, useEffect, useId, useState } from "./ui.js";
 
@@ -116,7 +116,7 @@ export function Table({ caption, columns, rows, empty, rowKey = (row) => row.id,
 
 // Fields whose values stand in the address; applying them begins at the first page.
 export function Filters({ fields }) {
-  const { query } = useRoute();
+  const { query } = useContext(PageRoute);
   const [draft, setDraft] = useState(query);
   useEffect(() => setDraft(query), [JSON.stringify(query)]);
   const names = fields.map((field) => field.name);
@@ -158,12 +158,23 @@ export function Field({ label, name, value, onValue, choices, any = "any", lines
 // Colours are never alone: what they say stands in words, too.
 const STATES = { bad: "needs a hand", warn: "worth a look" };
 
-export const Card = ({ title, href, state, children }) =>
-  html`<section class="card ${state ?? ""}">${STATES[state] && html`<p class="state">${STATES[state]}</p>`}<h2>${href ? html`<a href=${href}>${title}</a>` : title}</h2>${children}</section>`;
+// Where the cards of a page say how they are: called with a title and { href, state }.
+export const CardStates = createContext(null);
+
+// The state of a card from its read: what can't be read needs a hand, too.
+export const cardState = (read, state) => (read.error ? "bad" : read.data && state);
+
+export function Card({ title, href, state, children }) {
+  const tell = useContext(CardStates);
+  useEffect(() => {
+    tell?.(title, { href, state });
+  }, [tell, title, href, state]);
+  return html`<section class="card ${state ?? ""}">${STATES[state] && html`<p class="state">${STATES[state]}</p>`}<h2>${href ? html`<a href=${href}>${title}</a>` : title}</h2>${children}</section>`;
+}
 
 // Links to the first and the next page of a list with cursors.
 export function Paging({ path, next, shown }) {
-  const { query } = useRoute();
+  const { query } = useContext(PageRoute);
   return html`<nav class="paging" aria-label="Pages">
     <span role="status">${shown} shown</span>
     ${query.after && html`<a href=${link(path, { ...query, after: "" })}>First page</a>`}

@@ -19,7 +19,7 @@ const COLUMNS = [
 
 function Report({ report }) {
   const { counts } = report;
-  return html`<h3>${report.dry_run ? "What the import would change" : "What the import changed"}</h3>
+  return html`<h2>${report.dry_run ? "What the import would change" : "What the import changed"}</h2>
     <p role="status">${counts.added} added, ${counts.changed} changed, ${counts.unchanged} unchanged, ${counts.held} held back, ${counts.skipped} skipped, ${counts.vanished} no longer listed. From ${report.source.name} ${report.source.version ?? ""}.</p>
     <${Table} caption="Differences" columns=${COLUMNS} rows=${report.differences.slice(0, ROWS_MAX)} rowKey=${(row) => `${row.provider}/${row.model}`} empty="The list and the catalog agree." />
     ${report.differences.length > ROWS_MAX && html`<p class="warning">The first ${ROWS_MAX} of ${report.differences.length} are shown.</p>`}`;

@@ -6,6 +6,32 @@ import { createContext, useContext, useEffect, useLayoutEffect, useMemo, useStat
 class Reads {
   #all = new Map();
   #listeners = new Set();
+  #expected = 0;
+  #answered = null;
+
+  // Something is under way until this promise, which never fails, is done.
+  expect(done) {
+    this.#expected += 1;
+    done.then(() => {
+      this.#expected -= 1;
+      if (this.#expected === 0) this.#answered?.();
+    });
+  }
+
+  // Call `done` once nothing is under way, or after `ms`; return how to give that up.
+  onceAnswered(done, ms) {
+    const forget = () => {
+      clearTimeout(timer);
+      this.#answered = null;
+    };
+    this.#answered = () => {
+      forget();
+      done();
+    };
+    const timer = setTimeout(this.#answered, ms);
+    if (this.#expected === 0) this.#answered();
+    return forget;
+  }
 
   report(key, read) {
     this.#all.set(key, read);
@@ -58,7 +84,7 @@ export function useRead(path, query, { minor = false, reviver } = {}) {
     };
     if (state.key === key) update({ loading: true, slow: false });
     const timer = setTimeout(() => update({ slow: true }), SLOW_MS);
-    request.answer
+    const done = request.answer
       .then((answer) => {
         update({ ...answer, error: null, loading: false, slow: false });
         if (!minor && !controller.signal.aborted) reads.report(key, { path, query, refresh, ...answer });
@@ -69,6 +95,7 @@ export function useRead(path, query, { minor = false, reviver } = {}) {
         if (!minor) reads.report(key, { path, query, refresh, position: null, readAt: Date.now() });
       })
       .finally(() => clearTimeout(timer));
+    reads.expect(done);
     return () => {
       clearTimeout(timer);
       controller.abort();

@@ -1,6 +1,6 @@
 // The address after "#": a page's path, and a query with its filters and time zone.
 // The server never sees it, so neither filters nor sign-in codes are in its log.
-import { useEffect, useState } from "./ui.js";
+import { createContext, useEffect, useState } from "./ui.js";
 
 // A table asks hundreds of times, and reading the address each time is slow.
 let route = null;
@@ -35,6 +35,9 @@ export function useRoute() {
   }, []);
   return shown;
 }
+
+// The route that a page is shown for; while another page is read, the address is that one's.
+export const PageRoute = createContext(null);
 
 // Make an address; the time zone goes along with every link.
 export function link(path, query) {

@@ -32,8 +32,8 @@ function AllAgents({ connector, tool, at, query }) {
   const columns = [
     { label: "Agent", cell: (row) => html`<${Named} kind="agents" id=${row.id} />` },
     { label: "Could call it", cell: (row) => (row.pending ? "…" : row.error ? html`<${Badge} kind="plain">not for you to see<//>` : html`<${Stance} stance=${row.stance} />`) },
-    { label: "Allowed or refused by", cell: (row) => (row.stance_since ? html`<${Cause} event=${row.stance_since} />` : row.reason ? reasonOf(row) : "–") },
-    { label: "Connector granted by", cell: (row) => (row.granted_since ? html`<${Cause} event=${row.granted_since} />` : "–") },
+    { label: "Allowed or refused by", wide: true, cell: (row) => (row.stance_since ? html`<${Cause} event=${row.stance_since} />` : row.reason ? reasonOf(row) : "–") },
+    { label: "Connector granted by", wide: true, cell: (row) => (row.granted_since ? html`<${Cause} event=${row.granted_since} />` : "–") },
     { label: "Details", cell: (row) => html`<a href=${link("explain", { ...query, agent: row.id })}>Explain<span class="hidden"> this decision</span></a>` },
   ];
   return html`<${Reading} read=${read} what="Reading grants">${() => html`
