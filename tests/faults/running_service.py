@@ -162,14 +162,18 @@ def _make_programs(service: RunningService, apis_url: str) -> None:
         )
     for number in range(cast.followers):
         service.followers.append(_program(service, "followers", number, service.url))
-    kafka = service.kafka
-    if kafka is not None:
-        options = ["--kafka", kafka.bootstrap, "--kafka-topic", kafka.topic]
-        options += ["--kafka-replication", "1"]
+    if service.kafka is not None:
         for number in range(cast.relays):
-            service.relays.append(
-                _program(service, "relay", number, service.url, options)
-            )
+            service.relays.append(relay(service, number))
+
+
+def relay(service: RunningService, number: int) -> Program:
+    """Return a relay to the service's topic, not started yet."""
+    kafka = service.kafka
+    assert kafka is not None
+    options = ["--kafka", kafka.bootstrap, "--kafka-topic", kafka.topic]
+    options += ["--kafka-replication", "1"]
+    return _program(service, "relay", number, service.url, options)
 
 
 def _program(

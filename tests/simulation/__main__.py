@@ -11,9 +11,11 @@ from math import isinf
 from pathlib import Path
 from statistics import fmean
 
-from tests.simulation import questions
+from tests.simulation import lost_cell, questions
 from tests.simulation.measured import ServiceTimes, recorded_times
+from tests.simulation.moves import moves
 from tests.simulation.questions import Row, interval, rounded
+from tests.simulation.reads import CORES, LOADS, replicas
 from tests.simulation.storm import storms
 
 PAGE = Path(__file__).parents[2] / "docs" / "scale.md"
@@ -24,7 +26,17 @@ TABLES = re.compile(
 
 def tables(times: ServiceTimes) -> str:
     """Return the answers as Markdown."""
-    return "\n".join([*_one_log(times), *_cells(times), *_troubles(times), ""])
+    return "\n".join(
+        [
+            *_one_log(times),
+            *_cells(times),
+            *_troubles(times),
+            *_reads(times),
+            *_moves(times),
+            *_lost_cell(times),
+            "",
+        ]
+    )
 
 
 def _table(heads: Sequence[str], rows: Sequence[Row]) -> list[str]:
@@ -104,6 +116,63 @@ def _troubles(times: ServiceTimes) -> Iterator[str]:
     yield from _table(
         ["rebuild, hours", "a million events", "100 million", "a billion"],
         questions.rebuilds(times),
+    )
+
+
+def _reads(times: ServiceTimes) -> Iterator[str]:
+    yield from ("### Replicas for operation 4", "")
+    yield from _table(
+        [
+            f"reading processes on a replica of {CORES + 1} cores",
+            "pages of 25 sessions a second, at most",
+            "busiest at most",
+            *(f"p99 at {load:.0%} of that, ms" for load in LOADS),
+        ],
+        replicas(times),
+    )
+
+
+def _moves(times: ServiceTimes) -> Iterator[str]:
+    yield from ("### Moving a tenant", "")
+    yield from _table(
+        [
+            "copied in batches of",
+            "events copied a second",
+            "hours for 10 million",
+            "the tenant's writes are refused, ms",
+            "p99 of others in the other cell before, ms",
+            "meanwhile, ms",
+        ],
+        moves(times),
+    )
+
+
+def _lost_cell(times: ServiceTimes) -> Iterator[str]:
+    yield from ("### A cell is lost", "")
+    capacity = fmean(min(questions.parts(times).values(), key=fmean))
+    yield from _table(
+        ["tenants of a cell", "of the one with the most", "its share of all load, %"],
+        lost_cell.concerned(capacity),
+    )
+    yield from _table(
+        [
+            "what is kept, at",
+            "WAL, MB a second",
+            "GB a day",
+            "TB a year",
+            "a year copied at 200 MB a second",
+            "at 1 GB a second",
+        ],
+        lost_cell.sizes(times, capacity),
+    )
+    yield from _table(
+        [
+            "read tables from a log of 100 million events",
+            "hours until tools can be used",
+            "until a table is there, on average",
+            "until all are",
+        ],
+        lost_cell.orders(times),
     )
 
 

@@ -1,6 +1,6 @@
 """Measure the real system's service times, and write them where the model reads them.
 
-    python -m tests.simulation.measure [requests] [followers]
+    python -m tests.simulation.measure [requests] [followers] [sessions]
 
 Everything runs on a PostgreSQL of its own, through the service's own code. Times are
 CPU times, which other work on the machine changes less than times by the clock; a
@@ -30,6 +30,7 @@ from tests.bench.stage import follow_to_the_end, new_database
 from tests.bench.world import World
 from tests.simulation.measure_followers import follower_times
 from tests.simulation.measure_http import http_times
+from tests.simulation.measure_sessions import bytes_of_turn, page_times
 from tests.simulation.real import Caller, caller_of, closed_loops, cpu_of, noted
 from tests.simulation.service_times import BatchTime, Spread, record, recorded
 from tests.time_limits import raise_limits
@@ -120,7 +121,15 @@ def followers(url: str, folder: Path) -> dict[str, Any]:
     }
 
 
-PARTS = {"requests": requests, "followers": followers}
+def sessions(url: str, folder: Path) -> dict[str, Any]:
+    page, world = page_times(url, folder)
+    return {
+        "page": {name: asdict(each) for name, each in page.items()},
+        "bytes_of_turn": bytes_of_turn(url, folder, world),
+    }
+
+
+PARTS = {"requests": requests, "followers": followers, "sessions": sessions}
 
 
 def main() -> None:

@@ -21,6 +21,9 @@ class ServiceTimes:
     ``command`` is the event loop's work for a batch, ``append`` PostgreSQL's, before
     the ``commit``. ``http`` is what a request takes besides its command: one that
     replaces ``rules``, one that records a ``turn``. ``rebuild`` is for an event.
+    ``page`` is what a page of sessions takes, in the ``api`` and in the ``database``,
+    as a multiple of what the API takes to replace rules. ``bytes_of_turn`` are those
+    of the ``log``, the ``read tables`` and the ``WAL``.
     """
 
     command: BatchTime
@@ -29,6 +32,20 @@ class ServiceTimes:
     http: Mapping[str, Spread]
     followers: Mapping[str, FollowerTime]
     rebuild: Mapping[str, Spread]
+    page: Mapping[str, Spread]
+    bytes_of_turn: Mapping[str, float]
+
+    @property
+    def page_in_api(self) -> Spread:
+        return self.page["api"].times(self._rules_s)
+
+    @property
+    def page_in_database(self) -> Spread:
+        return self.page["database"].times(self._rules_s)
+
+    @property
+    def _rules_s(self) -> float:
+        return self.http["rules"].mean + self.command.each
 
     def changed(self, **times: Any) -> "ServiceTimes":
         return replace(self, **times)
@@ -59,6 +76,8 @@ def from_json(found: Mapping[str, Any]) -> ServiceTimes:
             for name, each in found["followers"].items()
         },
         rebuild={name: spread(each) for name, each in found["rebuild"].items()},
+        page={name: spread(each) for name, each in found["page"].items()},
+        bytes_of_turn=found["bytes_of_turn"],
     )
 
 

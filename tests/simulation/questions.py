@@ -142,8 +142,13 @@ def cells(capacity: float, largest: float) -> list[float]:
 
 
 def _cells_for(seed: int, capacity: float, largest: float) -> float:
-    """Return the fewest cells of which none has more than 70 % of what it can take.
+    return len(spread_over(seed, capacity, largest)) or float("inf")
 
+
+def spread_over(seed: int, capacity: float, largest: float) -> list[list[float]]:
+    """Return the loads of the tenants of each cell; none if no number is enough.
+
+    They are the fewest cells of which none has more than 70 % of what it can take.
     Tenants are distributed by Zipf, with an exponent that gives the largest its share,
     and each is put where the load is least when it comes: nobody knows beforehand how
     large it gets.
@@ -152,11 +157,11 @@ def _cells_for(seed: int, capacity: float, largest: float) -> float:
     loads = [TURNS * share for share in _zipf(largest)]
     random.shuffle(loads)
     if max(loads) > HEADROOM * capacity:
-        return float("inf")
+        return []
     cells = max(int(TURNS / (HEADROOM * capacity)), 1)
-    while _hottest(loads, cells) > HEADROOM * capacity:
+    while max(map(sum, spread := _spread(loads, cells))) > HEADROOM * capacity:
         cells += 1
-    return cells
+    return spread
 
 
 def _zipf(largest: float) -> list[float]:
@@ -170,11 +175,14 @@ def _zipf(largest: float) -> list[float]:
         low, high = (exponent, high) if share < largest else (low, exponent)
 
 
-def _hottest(loads: Sequence[float], cells: int) -> float:
-    heap = [0.0] * cells
+def _spread(loads: Sequence[float], cells: int) -> list[list[float]]:
+    found: list[list[float]] = [[] for _ in range(cells)]
+    heap = [(0.0, number) for number in range(cells)]
     for load in loads:
-        heapq.heapreplace(heap, heap[0] + load)
-    return max(heap)
+        total, number = heap[0]
+        found[number].append(load)
+        heapq.heapreplace(heap, (total + load, number))
+    return found
 
 
 def growth(times: ServiceTimes) -> list[Row]:

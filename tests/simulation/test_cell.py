@@ -22,7 +22,9 @@ TIMES = ServiceTimes(
     followers={
         name: FollowerTime(cpu=STEP, database=STEP) for name in ("first", "second")
     },
-    rebuild={"first": Spread.constant(0.0001)},
+    rebuild={"first": Spread.constant(0.0001), "sessions": Spread.constant(0.0001)},
+    page={"api": Spread.constant(5.0), "database": Spread.constant(2.0)},
+    bytes_of_turn={"log": 3000, "read tables": 1000, "WAL": 6000},
 )
 
 
@@ -66,6 +68,7 @@ def test_a_load_is_answered_at_its_rate() -> None:
     assert cell.rate == pytest.approx(500, rel=0.1)
 
 
+@pytest.mark.slow
 def test_a_proxy_that_admits_few_requests_ends_a_storm() -> None:
     after_1_s = list(PAUSES.values())[1]
     all_admitted = storm(1, TIMES, after_1_s)

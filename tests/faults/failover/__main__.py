@@ -9,12 +9,14 @@ in the end what was found; the exit status is 1 when anything was.
 import argparse
 import asyncio
 import json
+import os
 import sys
 import tempfile
 import time
 from contextlib import ExitStack
 from pathlib import Path
 from random import Random
+from statistics import median
 from typing import Any
 
 import uvloop
@@ -52,6 +54,13 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--writes", type=int, default=100_000, help="and at least so")
     parser.add_argument("--minutes", type=float, default=180, help="but no longer")
     parser.add_argument("--clients", type=int, default=24)
+    parser.add_argument(
+        "--pause",
+        type=float,
+        default=0.2,
+        help="mean seconds between two writes of a client: a load that fills the "
+        "machine would be measured instead of the fail-over",
+    )
     parser.add_argument("--only", help="one fault, by name, again and again")
     parser.add_argument(
         "--kafka", action="store_true", help="with a relay and a broker"
@@ -66,7 +75,9 @@ async def _run(
     cast = Cast(relays=2 if broker else 0, agents=100, connectors=30, secrets=20)
     async with set_up(cluster, cast, broker=broker) as stage:
         epoch = stage.epoch()
-        async with running(stage, seed=options.seed, clients=options.clients) as run:
+        async with running(
+            stage, seed=options.seed, clients=options.clients, pause_s=options.pause
+        ) as run:
             await _strike_on(run, options)
         _say(**_summary(run), checking=True)
         with cluster.paused():
@@ -106,13 +117,14 @@ async def _strike_on(run: Run[FailoverStage], options: argparse.Namespace) -> No
             gap_s=round(gap_s, 1),
             acknowledged=run.load.acknowledged,
             seconds=round(time.monotonic() - started),
+            load=round(os.getloadavg()[0], 1),
             findings=run.findings.total,
         )
 
 
 def _summary(run: Run[FailoverStage]) -> dict[str, Any]:
     gaps = {
-        name: [round(each, 1) for each in (min(found), max(found))]
+        name: [len(found), *(round(of(found), 1) for of in (min, median, max))]
         for name, found in run.recoveries.items()
     }
     return {
@@ -120,7 +132,7 @@ def _summary(run: Run[FailoverStage]) -> dict[str, Any]:
         "answers": dict(run.load.counts),
         "strikes": dict(run.stage.counts),
         "slowest_answer_s": round(run.load.slowest_s, 2),
-        "shortest_and_longest_gap_s": gaps,
+        "gaps_number_least_median_most_s": gaps,
         "surprises": len(run.load.surprises) + len(run.stage.surprises),
     }
 

@@ -80,6 +80,8 @@ FAULTS: dict[Fault, int] = {
     machine_cut_off: 1,
 }
 """How often a long run draws each."""
+LASTING = (machine_lost, machine_frozen, machine_cut_off)
+"""Those that go on until they are ended."""
 
 
 async def fail_over(run: Run[FailoverStage], fault: Fault, random: Random) -> float:
@@ -101,10 +103,11 @@ async def fail_over(run: Run[FailoverStage], fault: Fault, random: Random) -> fl
             )
             await load.until_acknowledged(ACKNOWLEDGED, timeout_s=failover_s)
             gap_s = load.longest_gap_s
-            await asyncio.sleep(random.uniform(0, HELD_MAX_S))
+            if fault in LASTING:
+                await asyncio.sleep(random.uniform(0, HELD_MAX_S))
         await stage.recover(timeout_s=WHOLE_TIMEOUT_S * stage.slowness)
         await load.until_acknowledged(ACKNOWLEDGED, timeout_s=failover_s)
-    except TimeoutError as error:
+    except (TimeoutError, AssertionError) as error:
         run.findings.add(f"not well after {name} of {old.name}: {error}")
         return failover_s
     run.recoveries.setdefault(name, []).append(gap_s)
