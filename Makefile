@@ -22,6 +22,10 @@ VENV ?= .venv
 DATA ?= data
 bin = $(VENV)/bin
 
+# Tests start hundreds of processes: without bytecode files, each would compile the
+# service again.
+export PYTHONDONTWRITEBYTECODE =
+
 .PHONY: serve test costs coverage test-fast test-phoenix faults conformance worst-inputs bench bench-check check format contract monitoring examples console-checks pictures lock clean recordings
 
 serve: $(VENV)/.installed

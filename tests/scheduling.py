@@ -2,6 +2,9 @@
 
 Who needs a broker or a Phoenix shares it with others, instead of starting one in
 each worker. They take longest, so they are first.
+
+Fast tests are sent to the workers by module: one by one, sending would take longer than
+they do.
 """
 
 from collections.abc import MutableSequence
@@ -33,6 +36,8 @@ class Scheduling(LoadScopeScheduling):
     """Like xdist's loadgroup, which pytest 9.2 no longer tells the groups."""
 
     def _split_scope(self, nodeid: str) -> str:
+        if self.config.option.markexpr == "fast":
+            return nodeid.partition("::")[0]
         return shared_by(nodeid) or nodeid
 
 

@@ -2,6 +2,7 @@
 
 import argparse
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from service.config import NO_OPTION, Config, variable_of
 ROOT = Path(__file__).parent.parent
 
 
+@cache
 def text(path: str) -> str:
     return (ROOT / path).read_text(encoding="utf-8")
 
@@ -41,6 +43,7 @@ def test_every_operation_is_in_the_api_document(operation: str) -> None:
 OPERATIONS = text("docs/operations.md")
 
 
+@cache
 def sources() -> str:
     return "\n".join(
         path.read_text("utf-8")
