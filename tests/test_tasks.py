@@ -3,12 +3,16 @@
 import asyncio
 from typing import Any
 
+import pytest
 from psycopg_pool import AsyncConnectionPool
 
 from service.tasks import end_tasks
 
 
-async def test_a_task_that_loses_a_cancellation_still_ends() -> None:
+async def test_a_task_that_loses_a_cancellation_still_ends(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("service.tasks.CANCEL_AGAIN_S", 0.01)
     lost = 0
 
     async def deaf() -> None:

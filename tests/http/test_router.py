@@ -46,6 +46,7 @@ def with_words() -> set[str]:
     return found
 
 
+@pytest.mark.slow
 async def test_each_operation_is_found_as_by_aiohttp(
     app: web.Application, router: Router
 ) -> None:
@@ -61,6 +62,7 @@ async def test_each_operation_is_found_as_by_aiohttp(
         assert dict(zip(found.names, values, strict=True)) == dict(theirs)
 
 
+@pytest.mark.slow
 async def test_no_path_leads_elsewhere_than_by_aiohttp(
     app: web.Application, router: Router
 ) -> None:

@@ -11,7 +11,7 @@ from projections.relay.kafka.errors import BrokerUnavailableError
 from projections.relay.kafka.settings import KafkaSettings
 from tests.kafka.mock_cluster import mock_cluster
 
-pytestmark = pytest.mark.usefixtures("nothing_left")
+pytestmark = [pytest.mark.servers, pytest.mark.usefixtures("nothing_left")]
 
 
 @pytest.fixture

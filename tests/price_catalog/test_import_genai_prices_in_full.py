@@ -21,6 +21,8 @@ from service.price_catalog.imports.price_list import (
     PricePeriod,
 )
 
+pytestmark = pytest.mark.slow
+
 MEASURED_VERSION = "0.2.3"
 FIELDS = ("input_mtok", "output_mtok", "cache_write_mtok", "cache_read_mtok")
 MICROSECOND = timedelta(microseconds=1)

@@ -12,6 +12,8 @@ from tests.simulation.questions import cells
 from tests.simulation.service_times import BatchTime, FollowerTime, Spread
 from tests.simulation.storm import ADMITTED, FAIL_OVER_S, LOAD, PAUSES, storm
 
+pytestmark = pytest.mark.slow
+
 ONCE = Spread.constant(1.0)
 STEP = BatchTime(0.0, 0.0001, ONCE)
 TIMES = ServiceTimes(
@@ -68,7 +70,6 @@ def test_a_load_is_answered_at_its_rate() -> None:
     assert cell.rate == pytest.approx(500, rel=0.1)
 
 
-@pytest.mark.slow
 def test_a_proxy_that_admits_few_requests_ends_a_storm() -> None:
     after_1_s = list(PAUSES.values())[1]
     all_admitted = storm(1, TIMES, after_1_s)

@@ -13,6 +13,8 @@ from tests.simulation.checks import RIGHT, Model, Observed, compare, reached
 from tests.simulation.service_times import recorded
 from tests.simulation.two_logs import CALLERS
 
+pytestmark = pytest.mark.slow
+
 WRONG = {
     "without group commit": Model(batch_max=1),
     "lock released before the commit": Model(commits_in_lock=False),

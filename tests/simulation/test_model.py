@@ -92,6 +92,7 @@ def test_a_server_serves_one_after_the_other() -> None:
     assert server.busy == 6
 
 
+@pytest.mark.slow
 def test_more_callers_share_a_commit() -> None:
     def rate(callers: int) -> float:
         env, random = Environment(), Random(1)

@@ -10,8 +10,9 @@ from tests.simulation.__main__ import in_page, tables
 from tests.simulation.measured import from_json, recorded_times
 from tests.simulation.service_times import recorded
 
+pytestmark = pytest.mark.slow
 
-@pytest.mark.slow
+
 def test_the_page_has_the_answers_of_the_simulation() -> None:
     assert in_page() == tables(recorded_times()), "run python -m tests.simulation"
 

@@ -8,6 +8,8 @@ from tests.simulation.reads import CORES, SECONDS, Reads
 from tests.simulation.service_times import BatchTime
 from tests.simulation.test_cell import ONCE, TIMES
 
+pytestmark = pytest.mark.slow
+
 
 def test_a_move_copies_every_event_and_refuses_only_the_last_step() -> None:
     found = move(1, TIMES, 500, 256)

@@ -100,6 +100,7 @@ async def test_the_process_is_named_as_the_standard_variables_say(
     assert b"deployment.environment.name" in body
 
 
+@pytest.mark.servers
 async def test_a_receiver_that_is_down_costs_spans_alone() -> None:
     before = dropped("export_failed")
     async with receiver() as received:
