@@ -2,14 +2,17 @@
 
 import asyncio
 from collections.abc import Callable
+from typing import Any
 from unittest.mock import AsyncMock, Mock
 
 import pytest
+import uvloop
 from aiohttp import HttpVersion10, HttpVersion11, web
 from aiohttp.base_protocol import BaseProtocol
 from aiohttp.http_writer import HttpVersion, StreamWriter
 from aiohttp.test_utils import make_mocked_request
 
+from service.http import direct_response
 from service.http.direct_response import DirectResponse
 
 SMALL = b'{"data": null}'
@@ -22,13 +25,19 @@ Change = Callable[[web.Response], None]
 
 async def written(
     response: web.Response, method: str = "GET", version: HttpVersion = HttpVersion11
-) -> list[bytes]:
+) -> list[Any]:
+    """Return what each write took, a list where it took one."""
     loop = asyncio.get_running_loop()
     protocol = BaseProtocol(loop)
     protocol.transport = transport = Mock(spec=asyncio.Transport)
     transport.is_closing.return_value = False
+    transport.writelines.side_effect = lambda parts: transport.write([*parts])
     request = make_mocked_request(
-        method, "/", version=version, writer=StreamWriter(protocol, loop)
+        method,
+        "/",
+        version=version,
+        transport=transport,
+        writer=StreamWriter(protocol, loop),
     )
 
     await response.prepare(request)
@@ -51,12 +60,23 @@ async def test_a_small_answer_is_one_write_of_what_aiohttp_sends() -> None:
     assert lines(ours) == lines(theirs)
 
 
-async def test_a_large_body_is_not_copied_behind_its_head() -> None:
-    head, body = await written(DirectResponse(body=LARGE))
+async def test_a_large_body_is_sent_with_its_head_and_not_copied() -> None:
+    ((head, body),) = await written(DirectResponse(body=LARGE))
 
     assert head.startswith(b"HTTP/1.1 200 OK")
     assert b"Content-Length: 100000" in head
     assert body is LARGE
+
+
+async def test_without_the_library_s_rendering_aiohttp_sends_a_large_body(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(direct_response, "_HEAD", None)
+
+    (ours,) = await written(DirectResponse(body=LARGE, headers=HEADERS))
+    (theirs,) = await written(web.Response(body=LARGE, headers=HEADERS))
+
+    assert lines(ours) == lines(theirs)
 
 
 async def test_the_connection_stays_open() -> None:
@@ -118,11 +138,41 @@ async def test_a_header_with_a_line_break_is_refused() -> None:
         await written(DirectResponse(body=SMALL, headers={"X-A": "b\r\nX-C: d"}))
 
 
-async def test_nothing_is_sent_to_a_client_that_has_left() -> None:
+@pytest.mark.parametrize("body", [SMALL, LARGE])
+async def test_nothing_is_sent_to_a_client_that_has_left(body: bytes) -> None:
     protocol = BaseProtocol(asyncio.get_running_loop())
     request = make_mocked_request(
         "GET", "/", writer=StreamWriter(protocol, asyncio.get_running_loop())
     )
+    request.protocol.transport = None
 
     with pytest.raises(ConnectionError):
-        await DirectResponse(body=SMALL).prepare(request)
+        await DirectResponse(body=body).prepare(request)
+
+
+def test_a_client_that_reads_slowly_receives_a_large_answer_whole() -> None:
+    body = bytes(range(256)) * 64 * 1024
+
+    async def answer(_request: web.Request) -> web.Response:
+        return DirectResponse(body=body)
+
+    async def received() -> bytes:
+        app = web.Application()
+        app.router.add_get("/", answer)
+        runner = web.AppRunner(app)
+        await runner.setup()
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        # The reader stops at its limit, so the system takes a part of the answer.
+        reader, writer = await asyncio.open_connection(*runner.addresses[0], limit=1000)
+        writer.write(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n" * 2)
+        answers = [await one_body(reader) for _ in range(2)]
+        writer.close()
+        await runner.cleanup()
+        return b"".join(answers)
+
+    async def one_body(reader: asyncio.StreamReader) -> bytes:
+        await reader.readuntil(b"\r\n\r\n")
+        return await reader.readexactly(len(body))
+
+    # The event loop of the service, whose writes are its own.
+    assert uvloop.run(received()) == body * 2
