@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from tests.bench import library, load, pgbench, processes, session_log
 from tests.bench.lag import LagSampler
+from tests.bench.plan import changing
 from tests.bench.stage import Stage
 
 EVENTS_PER_S = 3000
@@ -40,7 +41,8 @@ class Limit:
 
 
 def replace_rules(stage: Stage, seconds: float) -> float:
-    return load.closed_loop(stage.api.url, stage.rules, seconds=seconds).rate
+    plan = changing(stage.rules)
+    return load.closed_loop(stage.api.url, plan, seconds=seconds).rate
 
 
 def bare_rules(stage: Stage, seconds: float) -> float:
@@ -61,9 +63,12 @@ def two_processes(stage: Stage, seconds: float) -> float:
         processes.service(stage.database_url, stage.folder / "rules") as second,
         ThreadPoolExecutor(2) as pool,
     ):
-        plans = {stage.api.url: stage.rules, second.url: stage.other_rules}
         # The second one's cache is cold.
         for duration in (1.0, seconds):
+            plans = {
+                stage.api.url: changing(stage.rules),
+                second.url: changing(stage.other_rules),
+            }
             loads = pool.map(
                 lambda each, duration=duration: load.closed_loop(
                     *each, seconds=duration, connections=load.CONNECTIONS // 2
@@ -83,7 +88,8 @@ def bare_catalog(stage: Stage, seconds: float) -> float:
 
 
 def served_rules(stage: Stage, seconds: float) -> float:
-    return load.closed_loop(stage.served.url, stage.served_rules, seconds=seconds).rate
+    plan = changing(stage.served_rules)
+    return load.closed_loop(stage.served.url, plan, seconds=seconds).rate
 
 
 def served_catalog(stage: Stage, seconds: float) -> float:
@@ -114,7 +120,7 @@ def half_rate_p99(stage: Stage, seconds: float) -> float:
     """Return the latency at half of the rate that is reached just now."""
     most = replace_rules(stage, seconds)
     return load.generated(
-        stage.api.url, stage.rules, seconds=seconds, rate=most * HALF
+        stage.api.url, changing(stage.rules), seconds=seconds, rate=most * HALF
     ).p99_ms
 
 
@@ -125,7 +131,8 @@ def lag_p99(stage: Stage, seconds: float) -> float:
         LagSampler(stage.database_url) as sampler,
     ):
         sampler.wait_until_caught_up()
-        load.generated(stage.api.url, stage.rules, seconds=seconds, rate=EVENTS_PER_S)
+        plan = changing(stage.rules)
+        load.generated(stage.api.url, plan, seconds=seconds, rate=EVENTS_PER_S)
     return sampler.p99_ms()
 
 

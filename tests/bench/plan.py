@@ -1,11 +1,15 @@
 """What is sent: a file of requests that every load generator reads."""
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
+from secrets import token_hex
 
 import orjson
 
 from tests.bench.world import World
+
+CHANGING = re.compile(r'"issues\.[a-z0-9]{6}"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +70,18 @@ def rule_changes(world: World, *, offset: int = 0) -> Plan:
             for agent in agents
         ],
     )
+
+
+def changing(file: Path) -> Path:
+    """Give the rule that a file of rule changes is about another name for a run.
+
+    The run before ended anywhere in the file. Without this, up to one request for each
+    agent would find its rules as they are, which takes a query instead of a share of a
+    commit, all of them at the start of the run.
+    """
+    name = f'"issues.{token_hex(3)}"'
+    file.write_text(CHANGING.sub(name, file.read_text("utf-8")), "utf-8")
+    return file
 
 
 def reads(token: str, path: str) -> Plan:
