@@ -23,6 +23,7 @@ new MutationObserver(() => {
     window.workingWasShown ||= document.querySelector(".working") !== null;
 }).observe(document, {childList: true, subtree: true});
 """
+HIDDEN_WIDTH = "element => element.scrollWidth - element.clientWidth"
 LIST = re.compile("/api/observability/session/list")
 
 
@@ -45,6 +46,33 @@ def test_empty_one_and_many(visit: Visit, demo: DemoData, counts: Counts) -> Non
     expect(visitor.page.get_by_role("link", name="First page")).to_be_visible()
     counts.states |= {"sessions, empty", "sessions, one", "sessions, many"}
     counts.axe_checks += 2
+
+
+@pytest.mark.parametrize("width", [1280, 1440])
+def test_what_a_session_is_about_needs_no_scrolling_sideways(
+    visit: Visit, width: int
+) -> None:
+    visitor = visit("admin", viewport={"width": width, "height": 720})
+    visitor.open("sessions?limit=100")
+    headings = visitor.page.locator("main thead th").all_inner_texts()
+    cell = visitor.page.locator("main tbody td").nth(headings.index("First input"))
+    box = cell.bounding_box()
+
+    assert box is not None
+    assert box["width"] >= 200
+    assert box["x"] + box["width"] <= width
+    assert visitor.page.locator("main .scroll").evaluate(HIDDEN_WIDTH) <= 0
+
+
+def test_a_narrow_window_cuts_off_no_first_input(visit: Visit) -> None:
+    visitor = visit("admin", viewport={"width": 320, "height": 640})
+    visitor.open("sessions?limit=100")
+
+    cut = visitor.page.locator("main td.rest").evaluate_all(
+        f"cells => cells.filter(cell => ({HIDDEN_WIDTH})(cell) > 0).length"
+    )
+    assert cut == 0
+    assert visitor.overflow() <= 0
 
 
 def test_slow_and_failed(visit: Visit, counts: Counts) -> None:
@@ -197,7 +225,7 @@ def test_a_page_says_how_recent_it_is(visit: Visit, demo: DemoData) -> None:
     visitor = visit("admin")
     visitor.open("agents")
     before = visitor.page.locator(".as-of").inner_text()
-    assert re.match(r"as of position \d+, \d+ s ago", before)
+    assert re.match(r"as of position \d+, \d+ (s|min|h) ago", before)
 
     demo.call("POST", "/api/catalog/agents", {"name": "Newcomer"})
     visitor.page.get_by_role("button", name="Refresh").click()

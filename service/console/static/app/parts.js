@@ -92,12 +92,15 @@ function order(rows, column, direction) {
   });
 }
 
-// A table with a caption; columns with `sort` sort the rows that are shown.
+const classOf = (column) => (column.number ? "number" : column.wide ? "wide" : column.rest ? "rest" : undefined);
+
+// A table with a caption; columns with `sort` sort the rows that are shown. `wide` ones
+// break their lines; one with `rest` has one line, cut off where there is no room for it.
 export function Table({ caption, columns, rows, empty, rowKey = (row) => row.id, hideCaption = false }) {
   const [sorted, setSorted] = useState(null);
   const id = useId();
   const shown = sorted ? order(rows, columns[sorted.index], sorted.direction) : rows;
-  const classes = columns.map((column) => (column.number ? "number" : column.wide ? "wide" : undefined));
+  const classes = columns.map(classOf);
   if (rows.length === 0) return html`<p class="empty">${empty}</p>`;
   const sortBy = (index) =>
     setSorted((before) => (before?.index === index ? { index, direction: -before.direction } : { index, direction: 1 }));
@@ -107,7 +110,7 @@ export function Table({ caption, columns, rows, empty, rowKey = (row) => row.id,
       <thead><tr>${columns.map((column, index) => html`<th scope="col" class=${column.number ? "number" : undefined}
         aria-sort=${sorted?.index === index ? (sorted.direction > 0 ? "ascending" : "descending") : undefined}>
         ${column.sort
-          ? html`<button type="button" class="sort" onClick=${() => sortBy(index)}>${column.label}<span aria-hidden="true">${sorted?.index === index ? (sorted.direction > 0 ? " ↑" : " ↓") : " ↕"}</span></button>`
+          ? html`<button type="button" class="sort" onClick=${() => sortBy(index)}>${column.label}<span aria-hidden="true">${sorted?.index === index ? (sorted.direction > 0 ? "\u00a0↑" : "\u00a0↓") : "\u00a0↕"}</span></button>`
           : column.label}</th>`)}</tr></thead>
       <tbody>${shown.map((row, index) => h("tr", { key: rowKey(row, index) }, columns.map((column, place) => h("td", { class: classes[place] }, column.cell(row)))))}</tbody>
     </table>

@@ -11,15 +11,15 @@ const LIMITS = ["25", "50", "100"];
 
 const COLUMNS = [
   { label: "Start", sort: (row) => row.start_time, cell: (row) => linkedTime(row.start_time, link(["sessions", row.session_id])) },
+  { label: "First input", rest: true, cell: (row) => html`<${Cut} text=${row.first_input} length=${60} />` },
   OF_AGENT,
   { label: "User", cell: (row) => html`<${Named} kind="users" id=${row.user_id} plain=${true} />` },
-  { label: "State", cell: (row) => (row.num_traces_with_error > 0 ? html`<${Badge} kind="deny">✕ ${row.num_traces_with_error} failed<//>` : row.has_ended ? html`<${Badge} kind="plain">ended<//>` : html`<${Badge} kind="allow">open<//>`) },
+  { label: "State", cell: (row) => (row.num_traces_with_error > 0 ? html`<${Badge} kind="deny">✕ ${row.num_traces_with_error} failed<//>` : row.has_ended ? "ended" : html`<${Badge} kind="allow">open<//>`) },
   { label: "Turns", number: true, sort: (row) => row.num_traces, cell: (row) => number(row.num_traces) },
   { label: "Tokens", number: true, sort: (row) => row.token_usage.total, cell: (row) => number(row.token_usage.total) },
   { label: "Cost", number: true, sort: (row) => Number(row.cost_summary.total.cost ?? 0), cell: (row) => money(row.cost_summary.total.cost, row.cost_summary.total.currency) },
   { label: "Duration", number: true, sort: (row) => Number(row.duration_ms), cell: (row) => duration(row.duration_ms) },
   { label: "Median turn", number: true, sort: (row) => Number(row.trace_latency_ms_p50), cell: (row) => duration(row.trace_latency_ms_p50) },
-  { label: "First input", cell: (row) => html`<${Cut} text=${row.first_input} length=${60} />` },
 ];
 
 function Totals({ sessions }) {
