@@ -52,6 +52,10 @@ def make() -> None:
             for _ in range(visitor.page.locator(".canvas").count()):
                 visitor.page.locator(".canvas canvas").first.wait_for()
             visitor.page.evaluate("scrollTo(0, 0)")
+            if name == "agent":
+                visitor.page.locator("main td", has_text="✓ allow").first.wait_for()
+                heading = visitor.page.get_by_role("heading", name="Effective")
+                heading.evaluate("heading => heading.scrollIntoView()")
             visitor.page.screenshot(path=FOLDER / f"{name}.png")
 
 

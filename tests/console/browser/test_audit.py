@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 from tests.console.browser.answers import Held
 from tests.console.browser.conftest import Visit
 from tests.console.browser.service import HOSTILE, DemoData
+from tests.waiting import until_blocking
 
 pytestmark = pytest.mark.processes
 
@@ -19,7 +20,8 @@ REGISTERED = "agent.registered"
 def registered(demo: DemoData, name: str) -> str:
     """Register an agent, and return its id once the trail shows it."""
     agent = demo.call("POST", "/api/catalog/agents", {"name": name})
-    assert entries(demo, REGISTERED)
+    about = f"/api/audit/events?resource={agent['id']}"
+    until_blocking(lambda: demo.call("GET", about)["entries"])
     return str(agent["id"])
 
 

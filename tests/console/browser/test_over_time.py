@@ -53,15 +53,24 @@ def test_a_session_shows_its_turns_and_cost_over_time(
     expect(table_of(cost)).to_have_count(len(session["turns"]))
 
 
-def test_usage_is_charted_by_day_and_model(visit: Visit, demo: DemoData) -> None:
-    usage = demo.call("GET", "/api/usage?group_by=day,model")["usage"]
+@pytest.mark.parametrize(
+    ("other", "member"), [("model", "model"), ("agent", "agent_id")]
+)
+def test_usage_is_charted_by_day_and_another_group(
+    visit: Visit, demo: DemoData, other: str, member: str
+) -> None:
+    agents = demo.call("GET", "/api/catalog/agents?limit=100")["agents"]
+    names = {each["id"]: each["name"] for each in agents}
     visitor = visit("admin")
-    visitor.open("usage?by=model")
+    # The page's own answer: another may be of another day.
+    with visitor.page.expect_response("**/api/usage?*") as answered:
+        visitor.open(f"usage?by={other}")
+    usage = answered.value.json()["data"]["usage"]
 
-    cost = chart(visitor, "Cost by day and model")
+    cost = chart(visitor, f"Cost by day and {other}")
     assert drawn(cost)
-    for model in {row["model"] for row in usage}:
-        expect(cost.locator(".legend")).to_contain_text(model)
+    for group in {row[member] for row in usage}:
+        expect(cost.locator(".legend")).to_contain_text(names.get(group, group))
     expect(table_of(cost)).to_have_count(len({row["day"] for row in usage}))
 
 

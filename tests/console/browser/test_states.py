@@ -205,7 +205,10 @@ def test_a_link_restores_filters_time_zone_and_page(visit: Visit) -> None:
     visitor.page.get_by_role("button", name="Apply").click()
     visitor.settled()
     visitor.page.get_by_label("Time zone").select_option("Asia/Tokyo")
-    visitor.page.get_by_role("link", name="Next page").click()
+    following = visitor.page.get_by_role("link", name="Next page")
+    expect(following).to_have_attribute("href", re.compile("tz=Asia"))
+    following.click()
+    expect(visitor.page.get_by_role("link", name="First page")).to_be_visible()
     visitor.settled()
     rows = visitor.page.locator("main tbody tr").all_inner_texts()
 
