@@ -19,7 +19,7 @@ from service.http.operation import Routes
 from service.sessions.otlp.answer import joined_reasons, partial_success, refusal
 from service.sessions.otlp.body import JSON, PROTOBUF, read_export
 from service.sessions.otlp.ingest import Ingest
-from service.sessions.otlp.pending import keep_deleting_old_traces
+from service.sessions.otlp.old_traces import keep_deleting_old_traces
 from service.sessions.otlp.recording import Recording
 from service.tasks import end_tasks
 

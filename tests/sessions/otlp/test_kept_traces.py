@@ -9,7 +9,7 @@ from prometheus_client import REGISTRY
 from service.resources import Resources
 from service.sessions.otlp import pending
 from service.sessions.otlp.ingest import TOO_LARGE
-from service.sessions.otlp.pending import delete_old_traces
+from service.sessions.otlp.old_traces import delete_old_traces
 from tests.callers import Caller
 from tests.sessions.otlp.spans import NOON, export, llm, send, session, span
 from tests.sessions.otlp.test_routes import status_of

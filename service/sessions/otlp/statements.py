@@ -1,0 +1,79 @@
+"""Statements on open traces: tables ``reported_trace`` and ``reported_trace_part``.
+
+The first export of a trace is in its row, each later one is a part of its own. A span
+that arrives twice is the same span: the first one stays. Of two texts the one that is
+first in order stays. Rows of traces are locked in order, so that two requests with the
+same traces don't deadlock.
+"""
+
+from typing import Final
+
+INSERT: Final = """
+    INSERT INTO events.reported_trace AS known
+           (agent_id, trace_id, spans, span_count, has_entry, names_session,
+            first_input, last_output)
+    SELECT agent_id, trace_id, spans, span_count, has_entry, names_session,
+           first_input, last_output
+      FROM unnest(%(agents)b::uuid[], %(traces)b::text[], %(spans)b::jsonb[],
+                  %(counts)b::int[], %(have_entry)b::bool[], %(name_session)b::bool[],
+                  %(inputs)b::jsonb[], %(outputs)b::jsonb[])
+           AS given (agent_id, trace_id, spans, span_count, has_entry, names_session,
+                     first_input, last_output)
+     ORDER BY agent_id, trace_id
+    ON CONFLICT (agent_id, trace_id) DO UPDATE
+       SET touched_at = now(),
+           first_input = CASE WHEN known.first_input->>'order' COLLATE "C"
+                <= excluded.first_input->>'order' THEN known.first_input
+                ELSE coalesce(excluded.first_input, known.first_input) END,
+           last_output = CASE WHEN known.last_output->>'order' COLLATE "C"
+                >= excluded.last_output->>'order' THEN known.last_output
+                ELSE coalesce(excluded.last_output, known.last_output) END,
+"""
+# Returns nothing for a trace that may be past its bounds, or whose spans a process of
+# an earlier version didn't count; and the whole trace only where a turn needs it.
+MERGE: Final = f"""{INSERT}
+           parts = events.add_reported_trace_part(
+               known.agent_id, known.trace_id, known.parts + 1, excluded.spans),
+           part_bytes = known.part_bytes + pg_column_size(excluded.spans),
+           span_count = known.span_count + excluded.span_count,
+           has_entry = known.has_entry OR excluded.has_entry,
+           names_session = known.names_session OR excluded.names_session
+     WHERE known.span_count + excluded.span_count <= %(spans_max)s
+       AND pg_column_size(known.spans) + known.part_bytes <= %(bytes_max)s
+    RETURNING agent_id, trace_id, parts > 0 AND has_entry AND names_session,
+              CASE WHEN parts > 0 AND has_entry AND names_session
+                   THEN spans::text END,
+              CASE WHEN parts > 0 AND has_entry AND names_session
+                   THEN first_input END,
+              CASE WHEN parts > 0 AND has_entry AND names_session
+                   THEN last_output END,
+              CASE WHEN parts > 1 AND has_entry AND names_session
+                   THEN events.reported_trace_parts(agent_id, trace_id, parts) END
+"""  # of two constants
+# A trigger puts the parts of a trace into its row when its spans are set.
+PUT_TOGETHER: Final = """
+    UPDATE events.reported_trace t
+       SET spans = t.spans
+      FROM (SELECT agent_id, trace_id
+              FROM unnest(%(agents)b::uuid[], %(traces)b::text[])
+                   AS given (agent_id, trace_id)
+              JOIN events.reported_trace found USING (agent_id, trace_id)
+             WHERE found.part_bytes > 0
+             ORDER BY agent_id, trace_id
+               FOR UPDATE OF found) AS locked
+     WHERE t.agent_id = locked.agent_id AND t.trace_id = locked.trace_id
+"""
+# By exact bounds, for traces whose parts have been put together.
+MERGE_INTO_ROW: Final = f"""{INSERT}
+           spans = excluded.spans || known.spans
+     WHERE (SELECT count(*) FROM jsonb_object_keys(excluded.spans || known.spans))
+           <= %(spans_max)s
+       AND pg_column_size(known.spans) <= %(bytes_max)s
+    RETURNING agent_id, trace_id, true, spans::text, first_input, last_output,
+              NULL::text[]
+"""  # noqa: S608 # of two constants
+COUNT: Final = """
+    SELECT count(*)
+      FROM (SELECT FROM events.reported_trace
+             WHERE agent_id = %(agent)s LIMIT %(limit)s) AS begun
+"""

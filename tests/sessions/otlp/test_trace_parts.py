@@ -1,0 +1,212 @@
+"""Exports after the first one of a trace are rows of their own."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from psycopg import AsyncConnection, sql
+from psycopg.conninfo import make_conninfo
+
+from service.connection_pool import connection_pool
+from service.database import Pool, service_conninfo
+from service.migrate import migrate, migrations
+from service.resources import Resources
+from service.sessions.otlp import pending
+from service.sessions.otlp.old_traces import delete_old_traces
+from service.sessions.otlp.pending import KeptTrace, TraceKey, merge_spans
+from service.sessions.otlp.span import KeptSpan
+from service.sessions.otlp.trace import turn_of
+from tests.bench.trace_of_before import merge_whole
+from tests.bench.traces import kept
+from tests.callers import Caller
+from tests.sessions.otlp.spans import export, llm, send, session, span
+from tests.sessions.otlp.test_kept_traces import forgotten
+from tests.sessions.recording import Recorder
+
+BEFORE = "0016"
+SPANS = [
+    kept(span(1, session__id="s")),
+    *(kept(llm(number, 1, number, 1)) for number in range(2, 6)),
+    kept(span(6, 1, session__id="other", start=1)),
+]
+COUNTS = """
+    SELECT (SELECT count(*) FROM jsonb_object_keys(t.spans)),
+           (SELECT count(*) FROM events.reported_trace_part p
+             WHERE p.agent_id = t.agent_id AND p.trace_id = t.trace_id)
+      FROM events.reported_trace t
+     WHERE t.trace_id = %s
+"""
+
+
+@asynccontextmanager
+async def pool_of(url: str) -> AsyncIterator[Pool]:
+    async with connection_pool(service_conninfo(url)) as pool:
+        yield pool
+
+
+@pytest.fixture
+async def old_url(postgres: str) -> AsyncIterator[str]:
+    """The URL of a database as the version before the table of parts leaves it."""
+    name = "before_parts"
+    url = make_conninfo(postgres, dbname=name)
+    async with await AsyncConnection.connect(postgres, autocommit=True) as db:
+        await db.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+        known = {each.name: each.sha256 for each in migrations()}
+        migrate(url, upto={each: known[each] for each in known if each < BEFORE})
+        yield url
+        await db.execute(
+            sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name))
+        )
+
+
+def new_key() -> TraceKey:
+    return TraceKey(uuid4(), uuid4().hex)
+
+
+async def stored(pool: Pool, key: TraceKey) -> tuple[int, int]:
+    """Return the spans in a trace's row, and its parts."""
+    async with pool.connection() as db:
+        row = await (await db.execute(COUNTS, [key.trace_id])).fetchone()
+    assert row is not None
+    return int(row[0]), int(row[1])
+
+
+async def merged(pool: Pool, key: TraceKey, *spans: KeptSpan) -> KeptTrace | None:
+    return (await merge_spans(pool, {key: KeptTrace(spans)})).get(key)
+
+
+def by_id(trace: KeptTrace | None) -> dict[str, KeptSpan]:
+    assert trace is not None
+    return {each.span_id: each for each in trace.spans}
+
+
+async def test_only_the_first_export_is_in_the_row_of_its_trace(
+    resources: Resources,
+) -> None:
+    key = new_key()
+    for each in SPANS:
+        last = await merged(resources.pool, key, each)
+
+    assert await stored(resources.pool, key) == (1, len(SPANS) - 1)
+    assert by_id(last) == {each.span_id: each for each in SPANS}
+
+
+async def test_a_trace_without_a_root_is_not_read(resources: Resources) -> None:
+    key = new_key()
+    root, *calls = SPANS
+    for each in calls:
+        assert by_id(await merged(resources.pool, key, each)) == {each.span_id: each}
+
+    assert len(by_id(await merged(resources.pool, key, root))) == len(SPANS)
+
+
+async def test_spans_that_come_again_don_t_bring_a_trace_to_its_bounds(
+    resources: Resources, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key, pool = new_key(), resources.pool
+    monkeypatch.setattr(pending, "SPANS_OF_TRACE_MAX", 3)
+    await merged(pool, key, *SPANS[:2])
+    assert await stored(pool, key) == (2, 0)
+    await merged(pool, key, SPANS[1])
+    assert await stored(pool, key) == (2, 1)
+
+    again = await merged(pool, key, *SPANS[:2])
+
+    assert len(by_id(again)) == 2
+    assert await stored(pool, key) == (2, 0)
+    assert len(by_id(await merged(pool, key, SPANS[2]))) == 3
+    assert await merged(pool, key, SPANS[3]) is None
+    assert len(by_id(await merged(pool, key, SPANS[0]))) == 3
+
+
+async def test_exports_at_once_all_count(recorder: Recorder, ada: Caller) -> None:
+    calls = [llm(number, 1, 1, 1) for number in range(2, 32)]
+    spans = [*calls[:15], span(1, session__id="chat"), *calls[15:]]
+
+    exported = await asyncio.gather(
+        *(send(recorder.caller, export(recorder.agent_id, each)) for each in spans)
+    )
+
+    assert {each.status for each in exported} == {200}
+    found = await session(ada, "chat", exported)
+    assert found["token_usage"]["total"] == 2 * len(calls)
+
+
+async def test_parts_are_deleted_with_their_trace(resources: Resources) -> None:
+    pool = resources.pool
+    turn, incomplete = new_key(), new_key()
+    for each in (SPANS[1], SPANS[0]):
+        await merged(pool, turn, each)
+    for each in (SPANS[1], SPANS[2], SPANS[1]):
+        await merged(pool, incomplete, each)
+    before = forgotten("a turn"), forgotten("incomplete")
+
+    assert await delete_old_traces(pool, kept_for=timedelta(0)) == 2
+
+    assert (forgotten("a turn"), forgotten("incomplete")) == (
+        before[0] + 1,
+        before[1] + 1,
+    )
+    async with pool.connection() as db:
+        cursor = await db.execute("SELECT FROM events.reported_trace_part")
+        assert cursor.rowcount == 0
+
+
+async def test_a_trace_of_the_version_before_is_counted_when_it_goes_on(
+    old_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key, other = new_key(), new_key()
+    async with pool_of(old_url) as pool:
+        await merge_whole(pool, {key: KeptTrace(SPANS[:1]), other: KeptTrace(SPANS)})
+        migrate(old_url)
+        monkeypatch.setattr(pending, "SPANS_OF_TRACE_MAX", 2)
+
+        assert len(by_id(await merged(pool, key, SPANS[1]))) == 2
+        assert await merged(pool, key, SPANS[2]) is None
+        before = forgotten("a turn")
+        assert await delete_old_traces(pool, kept_for=timedelta(0)) == 2
+        assert forgotten("a turn") == before + 2
+
+
+async def test_exports_give_the_same_trace_in_any_split_and_order_in_two_versions(
+    old_url: str,
+) -> None:
+    """Some of them by a process of the version before, which still runs."""
+    migrate(old_url)
+    # The same span with other contents: the one that came first stays.
+    others = [replace(each, has_texts=True) for each in SPANS]
+    drawn: list[Sequence[tuple[bool, Sequence[KeptSpan]]]] = []
+
+    @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(data=st.data())
+    def draw(data: st.DataObject) -> None:
+        again = data.draw(st.lists(st.sampled_from(others), max_size=4))
+        told = data.draw(st.permutations(SPANS + again))
+        exports = []
+        while told:
+            size = data.draw(st.integers(1, len(told)))
+            unique = {each.span_id: each for each in reversed(told[:size])}
+            exports.append((data.draw(st.booleans()), list(unique.values())))
+            told = told[size:]
+        drawn.append(exports)
+
+    draw()
+    async with pool_of(old_url) as pool:
+        for exports in drawn:
+            key = new_key()
+            expected: dict[str, KeptSpan] = {}
+            for is_old, spans in exports:
+                merge: Any = merge_whole if is_old else merge_spans
+                last = (await merge(pool, {key: KeptTrace(spans)}))[key]
+                expected = {each.span_id: each for each in spans} | expected
+                turn = turn_of("1", list(expected.values()))
+                assert turn_of("1", last.spans) == turn, exports
+            assert turn is not None
+            assert by_id(last) == expected
