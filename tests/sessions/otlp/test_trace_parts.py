@@ -2,9 +2,10 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import replace
 from datetime import timedelta
+from types import SimpleNamespace
 from typing import Any
 from uuid import uuid4
 
@@ -29,6 +30,7 @@ from tests.callers import Caller
 from tests.sessions.otlp.spans import export, llm, send, session, span
 from tests.sessions.otlp.test_kept_traces import forgotten
 from tests.sessions.recording import Recorder
+from tests.waiting import until
 
 BEFORE = "0016"
 SPANS = [
@@ -42,6 +44,11 @@ COUNTS = """
              WHERE p.agent_id = t.agent_id AND p.trace_id = t.trace_id)
       FROM events.reported_trace t
      WHERE t.trace_id = %s
+"""
+
+WAITING = """
+    SELECT FROM pg_stat_activity
+     WHERE datname = current_database() AND wait_event_type = 'Lock'
 """
 
 
@@ -124,6 +131,33 @@ async def test_spans_that_come_again_don_t_bring_a_trace_to_its_bounds(
     assert len(by_id(await merged(pool, key, SPANS[2]))) == 3
     assert await merged(pool, key, SPANS[3]) is None
     assert len(by_id(await merged(pool, key, SPANS[0]))) == 3
+
+
+async def test_an_export_that_waited_for_another_one_sees_it(
+    resources: Resources,
+) -> None:
+    key, pool = new_key(), resources.pool
+    root, first, second, third = SPANS[:4]
+    await merged(pool, key, first)
+    await merged(pool, key, second)
+
+    async with (
+        await AsyncConnection.connect(resources.database_url) as holder,
+        await AsyncConnection.connect(resources.database_url) as watcher,
+        asyncio.TaskGroup() as tasks,
+    ):
+
+        async def is_waiting() -> bool:
+            return (await watcher.execute(WAITING)).rowcount == 1
+
+        await watcher.set_autocommit(True)
+        in_transaction: Any = SimpleNamespace(connection=lambda: nullcontext(holder))
+        await merged(in_transaction, key, third)
+        waiting = tasks.create_task(merged(pool, key, root))
+        await until(is_waiting)
+        await holder.commit()
+
+    assert len(by_id(waiting.result())) == 4
 
 
 async def test_exports_at_once_all_count(recorder: Recorder, ada: Caller) -> None:
