@@ -8,11 +8,14 @@ from collections.abc import Iterator, MutableSequence
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
-# A busy machine breaks a deadline. --hypothesis-profile fast tries fewer examples.
-settings.register_profile("whole", deadline=None)
-settings.register_profile("fast", deadline=None, max_examples=15)
+# A busy machine breaks a deadline, and is slow to make up examples.
+# --hypothesis-profile fast tries fewer of them.
+settings.register_profile(
+    "whole", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile("fast", settings.get_profile("whole"), max_examples=15)
 settings.load_profile("whole")
 
 # Fixtures, and markers.

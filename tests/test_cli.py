@@ -7,11 +7,11 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from aiohttp.test_utils import unused_port
 from psycopg.conninfo import make_conninfo
 
 from service.cli.main import main
 from service.cli.running import EXIT_CONFIG, EXIT_FAILED
+from tests.harness.process import refusing_port
 
 
 @pytest.fixture(autouse=True)
@@ -159,11 +159,12 @@ def test_a_port_that_is_taken_is_named(
 def test_a_database_that_is_away_is_said_without_its_password(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    url = f"postgresql://somebody:hidden@127.0.0.1:{unused_port()}/nowhere"
+    with refusing_port() as port:
+        url = f"postgresql://somebody:hidden@127.0.0.1:{port}/nowhere"
 
-    status, words = refusal(
-        capsys, "migrate", "--data-dir", str(tmp_path), "--database-url", url
-    )
+        status, words = refusal(
+            capsys, "migrate", "--data-dir", str(tmp_path), "--database-url", url
+        )
 
     assert status == EXIT_FAILED
     assert "refused" in words

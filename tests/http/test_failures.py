@@ -70,14 +70,14 @@ async def test_a_request_line_names_the_template_and_never_what_was_sent(
 ) -> None:
     ada = await edge.user("ada")
     with log_lines() as written:
-        await ada.post("/api/mcp/connectors/private-name/grants/public?token=abc")
+        await ada.post("/api/mcp/connectors/private-name/grants/public?token=private")
 
     lines = [orjson.loads(line) for line in written.getvalue().splitlines()]
     [line] = [line for line in lines if line["logger"] == "agent_runtime.request"]
     assert line["route"] == "/api/mcp/connectors/{id}/grants/public"
     assert (line["method"], line["status"]) == ("POST", 400)
-    assert "private-name" not in written.getvalue()
-    assert "abc" not in written.getvalue()
+    # No random id, such as the request's, can hold this word.
+    assert "private" not in written.getvalue()
 
 
 async def test_a_body_that_does_not_come_is_not_awaited_for_ever(

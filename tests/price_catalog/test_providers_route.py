@@ -215,13 +215,13 @@ async def test_an_answer_may_be_kept_to_the_next_boundary_at_most(
     await add(root)
     last = await put_price(root)
     open_ended = await listed(root, last)
-    soon = datetime.now(UTC) + timedelta(seconds=20)
+    soon = datetime.now(UTC) + timedelta(seconds=55)
     last = await put_price(root, model="swift-2", effective_from=soon.isoformat())
     bounded = await listed(root, last)
 
     assert open_ended.headers["Cache-Control"] == "private, max-age=60"
     age = int(bounded.headers["Cache-Control"].removeprefix("private, max-age="))
-    assert 0 <= age <= 20
+    assert 0 <= age <= 55
 
 
 async def test_any_caller_reads_but_not_without_a_token(callers: Callers) -> None:

@@ -42,7 +42,12 @@ class Visitor:
         self.settled()
 
     def settled(self) -> None:
-        """Wait until a page is shown and no request is under way."""
+        """Wait until a page is shown and no request is under way.
+
+        What a click or a new address asks for is under way from the next turn of the
+        page's event loop on.
+        """
+        self.page.evaluate("new Promise(done => setTimeout(done))")
         expect(self.page.locator("main h1").first).to_be_visible(timeout=TIMEOUT_MS)
         busy = ".working, main [aria-busy=true]"
         expect(self.page.locator(busy)).to_have_count(0, timeout=TIMEOUT_MS)
