@@ -163,7 +163,8 @@ def test_both_processes_stop_in_order_at_a_signal(
         assert server.stop() == 0
         assert has_ended(child)
 
-    stops = [line for line in log_lines(tmp_path) if line["message"] == "stopping"]
+    lines = sorted(log_lines(tmp_path), key=lambda line: str(line["time"]))
+    stops = [line for line in lines if line["message"] == "stopping"]
     assert [line.get("process") for line in stops] == [None, "followers"]
     assert not any(line["level"] == "error" for line in log_lines(tmp_path))
 

@@ -20,6 +20,7 @@ from service.event_log.mapper import EventMapper
 from tests.event_log.conformance import persistence
 from tests.event_log.ledger import Ledger
 from tests.event_log.logs import enter, open_ledger, open_log
+from tests.waiting import TIMEOUT_S
 
 
 def stock_datastore(database_url: str) -> PostgresDatastore:
@@ -108,7 +109,7 @@ class RunningLog:
 
     def __enter__(self) -> Self:
         self._thread.start()
-        self._ready.wait(10)
+        assert self._ready.wait(TIMEOUT_S)
         return self
 
     def __exit__(self, *_: object) -> None:

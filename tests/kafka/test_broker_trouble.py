@@ -10,7 +10,7 @@ from projections.relay.kafka.errors import BrokerUnavailableError, PublishError
 from projections.relay.kafka.publisher import TransactionalPublisher
 from projections.relay.kafka.settings import KafkaSettings, LogIdentity
 from projections.relay.kafka.topic_admin import check_topics
-from tests.harness.process import free_ports
+from tests.harness.process import refusing_port
 from tests.kafka.broker import Broker
 from tests.kafka.messages import message, messages
 from tests.kafka.reading import positions, published_position
@@ -98,11 +98,11 @@ async def test_a_start_and_a_check_end_in_time_on_a_frozen_broker(
 
 
 async def test_a_start_fails_at_once_where_nobody_listens(log: LogIdentity) -> None:
-    [port] = free_ports(1)
-    settings = KafkaSettings(bootstrap=f"127.0.0.1:{port}", topic="events")
-    publisher = TransactionalPublisher(settings, log)
-    with pytest.raises(BrokerUnavailableError) as failure:
-        await publisher.start()
+    with refusing_port() as port:
+        settings = KafkaSettings(bootstrap=f"127.0.0.1:{port}", topic="events")
+        publisher = TransactionalPublisher(settings, log)
+        with pytest.raises(BrokerUnavailableError) as failure:
+            await publisher.start()
     assert_before_deadline(failure.value)
     await close_at_once(publisher, settings)
 

@@ -97,7 +97,7 @@ async def test_keys_go_where_every_murmur2_producer_sends_them(
     )
     for number in range(100):
         producer.produce(settings.topic, key=f"key-{number}")
-    assert producer.flush(10) == 0
+    assert producer.flush(60) == 0
     for record in read_all(settings.bootstrap, settings.topic):
         assert partition_of(record.key, settings.partitions) == record.partition
 
@@ -166,4 +166,4 @@ def limit_record_size(settings: KafkaSettings, size: int) -> None:
     )
     admin = AdminClient({"bootstrap.servers": settings.bootstrap})
     for done in admin.incremental_alter_configs([resource]).values():
-        done.result(10)
+        done.result(60)

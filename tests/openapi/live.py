@@ -46,7 +46,7 @@ def live_service(database_url: str, data_dir: Path) -> Iterator[Live]:
     )
     thread.start()
     try:
-        yield asyncio.run_coroutine_threadsafe(_wait(ready), loop).result(60)
+        yield asyncio.run_coroutine_threadsafe(_wait(ready), loop).result(300)
     finally:
         loop.call_soon_threadsafe(stop.set)
         thread.join()

@@ -18,7 +18,7 @@ from projections.relay.relay import Relay
 from service.resources import Resources, open_resources
 from tests.conftest import fresh_database
 from tests.event_log.cutting import cut
-from tests.harness.process import free_ports
+from tests.harness.process import refusing_port
 from tests.kafka.broker import Broker
 from tests.kafka.reading import positions
 from tests.relay.published import require_equal, until_published
@@ -86,8 +86,13 @@ async def test_a_topic_that_is_missing_stops_it_until_there_is_one(
         await create_topics(missing)
         await until_published(resources, missing)
         await until_state(relay, "following")
-        status, seen = await readiness(client)
-        assert (status, seen["stopped"], seen["lag"]) == ("ready", None, 0)
+
+        async def is_ready() -> bool:
+            status, seen = await readiness(client)
+            return (status, seen["stopped"], seen["lag"]) == ("ready", None, 0)
+
+        # Kafka may show what the relay hasn't been told yet.
+        await until(is_ready)
     await require_equal(resources, missing)
 
 
@@ -203,8 +208,14 @@ async def test_without_a_broker_it_tries_again_and_shows_how_far_behind_it_is(
     resources: Resources, client: TestClient, kafka: KafkaSettings
 ) -> None:
     await register(resources.log, 4)
-    [port] = free_ports(1)
-    nowhere = replace(kafka, bootstrap=f"127.0.0.1:{port}")
+    with refusing_port() as port:
+        nowhere = replace(kafka, bootstrap=f"127.0.0.1:{port}")
+        await expect_interrupted(resources, client, nowhere)
+
+
+async def expect_interrupted(
+    resources: Resources, client: TestClient, nowhere: KafkaSettings
+) -> None:
     async with relaying(resources, nowhere) as relay:
         await until_state(relay, "interrupted")
         status, seen = await readiness(client)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from aiohttp import web
-from aiohttp.test_utils import TestClient, TestServer, unused_port
+from aiohttp.test_utils import TestClient, TestServer
 
 from projections.sessions.phoenix.store import LOOKUPS, PhoenixStore, open_phoenix
 from projections.sessions.trace_store import TRACES, Traces
@@ -17,6 +17,7 @@ from service.app import create_app
 from service.circuit_breaker import FAILURES_MAX
 from service.resources import Resources
 from tests.callers import Caller
+from tests.harness.process import refusing_port
 from tests.metrics import counted
 from tests.sessions.phoenix.fake import FakePhoenix, node, serving
 from tests.sessions.recording import LIST, LONG_AGO, Recorder, register_agent, turn
@@ -114,7 +115,8 @@ async def half_open() -> AsyncIterator[str]:
 
 @asynccontextmanager
 async def nobody() -> AsyncIterator[str]:
-    yield f"http://127.0.0.1:{unused_port()}"
+    with refusing_port() as port:
+        yield f"http://127.0.0.1:{port}"
 
 
 @pytest.fixture
