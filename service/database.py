@@ -100,6 +100,15 @@ async def connect(conninfo: str, *, timeout_s: int = CONNECT_TIMEOUT_S) -> Db:
     return connection
 
 
+def message_of(error: Exception) -> str:
+    """Return what the server says alone, for a log line.
+
+    ``str(error)`` may go on with statements and with values of rows.
+    """
+    said = error.diag.message_primary if isinstance(error, psycopg.Error) else None
+    return said or str(error)
+
+
 async def require_right_session(conninfo: str) -> None:
     """Try a first connection; one that can't be made at all is left to the caller.
 

@@ -11,7 +11,7 @@ import psycopg
 from psycopg import AsyncConnection
 from psycopg.pq import TransactionStatus
 
-from service.database import connect, deadline
+from service.database import connect, deadline, message_of
 from service.event_log.append import Append, Appended
 from service.event_log.durable import NotReplicatedError, wait_for_standbys
 
@@ -99,7 +99,9 @@ async def settle(
         try:
             return await _ask(conninfo, backend, batch, timeout_s=left)
         except (psycopg.Error, OSError, NotReplicatedError) as error:
-            logger.warning("can't look up the outcome of a commit yet: %s", error)
+            logger.warning(
+                "can't look up the outcome of a commit yet: %s", message_of(error)
+            )
             await asyncio.sleep(RECONNECT_S)
     logger.error("the outcome of a commit stays unknown")
     return None

@@ -10,7 +10,7 @@ from datetime import timedelta
 
 import psycopg
 
-from service.database import Pool
+from service.database import Pool, message_of
 
 RETENTION = timedelta(hours=24)
 INTERVAL_S = 3600.0
@@ -31,7 +31,7 @@ async def keep_deleting_expired(pool: Pool) -> None:
         try:
             await delete_expired(pool)
         except (psycopg.Error, OSError) as error:
-            logger.warning("can't delete expired receipts: %s", error)
+            logger.warning("can't delete expired receipts: %s", message_of(error))
             await asyncio.sleep(RETRY_S)
         else:
             await asyncio.sleep(INTERVAL_S)

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 
 from psycopg import AsyncConnection
 
-from service.database import Db, connect, deadline, is_alive
+from service.database import Db, connect, deadline, is_alive, message_of
 from service.event_log.binary_arrays import BinaryArray, BinaryArrayDumper
 from service.event_log.commit_unknown import Backend
 
@@ -46,7 +46,7 @@ class WriterConnection:
             try:
                 self._connection = await self._connect()
             except Exception as error:  # noqa: BLE001 # the queued commands are refused
-                logger.warning("the event log can't be reached: %s", error)
+                logger.warning("the event log can't be reached: %s", message_of(error))
         return self._connection
 
     async def close(self) -> None:

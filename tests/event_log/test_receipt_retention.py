@@ -16,10 +16,16 @@ from service.database import Pool
 from service.event_log import log as module
 from service.event_log.append import AlreadyAnsweredError, Receipt
 from service.event_log.log import EventLog
-from service.event_log.receipt_retention import RETENTION, delete_expired
+from service.event_log.receipt_retention import (
+    RETENTION,
+    delete_expired,
+    keep_deleting_expired,
+)
 from service.event_log.unit_of_work import UnitOfWork
 from service.resources import Resources
+from service.tasks import end_tasks
 from tests.event_log.logs import entering, entries, open_ledger, run
+from tests.waiting import until
 
 DAY = timedelta(days=1)
 TICK = timedelta(microseconds=1)
@@ -205,3 +211,22 @@ async def test_deleting_gives_up_where_a_table_is_being_read(
     assert await delete_expired(resources.pool)
 
     assert await keep(log, "new", "again") == "meanwhile"
+
+
+async def test_a_deletion_that_fails_logs_no_statement(
+    log: EventLog,
+    resources: Resources,
+    owner: AsyncConnection,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    await set_time(owner, NOON)
+    await keep(log, "old")
+    async with owner.transaction():
+        await owner.execute("SELECT FROM events.receipt_previous")
+        deleting = asyncio.create_task(keep_deleting_expired(resources.pool))
+        await until(lambda: "can't delete expired receipts" in caplog.text)
+    await end_tasks(deleting)
+
+    assert "lock timeout" in caplog.text
+    assert "SQL" not in caplog.text
+    assert "events." not in caplog.text

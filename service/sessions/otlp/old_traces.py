@@ -8,7 +8,7 @@ from typing import Final
 import psycopg
 from prometheus_client import Counter
 
-from service.database import Pool
+from service.database import Pool, message_of
 from service.pacing import Pace
 
 # A trace accepts spans until this long after its last one.
@@ -54,7 +54,7 @@ async def keep_deleting_old_traces(pool: Pool) -> None:
         try:
             await delete_old_traces(pool)
         except (psycopg.Error, OSError) as error:
-            logger.warning("can't delete old traces: %s", error)
+            logger.warning("can't delete old traces: %s", message_of(error))
         await asyncio.sleep(FORGET_EVERY_S)
 
 
