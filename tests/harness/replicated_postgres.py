@@ -17,7 +17,7 @@ from service.embedded_postgres.account import change_owner, server_account
 from service.embedded_postgres.binaries import packaged_binaries
 from service.embedded_postgres.processes import ENVIRONMENT
 from tests.harness.process import ending_with_parent
-from tests.harness.process_tree import children
+from tests.harness.process_tree import children, kill_tree
 from tests.waiting import until_blocking
 
 PORT = "5432"
@@ -94,8 +94,7 @@ class Server:
         """End all of its processes, as a power cut would."""
         if self.popen is None:
             return
-        self._send_all(signal.SIGSTOP)
-        self._send_all(signal.SIGKILL)
+        kill_tree(self.popen.pid)
         self.popen.wait()
         self.popen = None
 
