@@ -3,12 +3,14 @@
 import contextlib
 import shutil
 import subprocess
+import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import orjson
 import psycopg
 
 from service.embedded_postgres.processes import ENVIRONMENT
@@ -24,6 +26,7 @@ from tests.faults.tools import MissingToolError, require
 from tests.harness.environment import MissingError, installed_from
 from tests.harness.process import Process, free_ports
 from tests.harness.replicated_postgres import TEMPORARY, as_server_account, new_folder
+from tests.waiting import until_blocking
 
 REQUIREMENTS = Path(__file__).with_name("requirements.txt")
 INSTALLED = ROOT / ".patroni"
@@ -54,6 +57,17 @@ class Etcd(Process):
             environment=ENVIRONMENT,
             folder=folder,
         )
+
+    def wait_until_ready(self) -> None:
+        """Wait until its version is decided: a Patroni that finds it undecided ends."""
+        until_blocking(self._has_version)
+
+    def _has_version(self) -> bool:
+        try:
+            with urllib.request.urlopen(f"http://{HOST}:{self.port}/version") as reply:
+                return bool(orjson.loads(reply.read())["etcdcluster"] != "not_decided")
+        except OSError:
+            return False
 
 
 @dataclass(slots=True, kw_only=True)
@@ -142,6 +156,7 @@ def running_cluster() -> Iterator[Cluster]:
         etcd = Etcd(folder, etcd_program)
         stack.callback(etcd.kill)
         etcd.start()
+        etcd.wait_until_ready()
         machines = []
         for name in NAMES:
             ports = free_ports(5)
