@@ -48,6 +48,6 @@ def _send(pid: int, number: signal.Signals) -> None:
 def _has_ended(pid: int) -> bool:
     """Tell whether it has ended, also if nobody has asked for its exit status yet."""
     try:
-        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+        return bool(psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
     except psutil.NoSuchProcess:
         return True
