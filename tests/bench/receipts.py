@@ -27,10 +27,11 @@ from service.embedded_postgres.server import EmbeddedPostgres
 from service.event_log.append import Append, Receipt
 from service.event_log.batch import APPEND, arguments
 from service.event_log.binary_arrays import BinaryArray, BinaryArrayDumper
-from service.migrate import migrate, migrations
+from service.migrate import migrate
 from tests.event_log.in_memory import InMemoryLog
 from tests.event_log.ledger import Ledger
 from tests.event_log.logs import new_ledger
+from tests.older_database import migrate_before
 from tests.simulation.real import cpu_of
 
 DAY = timedelta(days=1)
@@ -98,8 +99,10 @@ def database(server: str, *, in_two: bool) -> str:
     with psycopg.connect(server, autocommit=True) as db:
         db.execute(f"CREATE DATABASE {name}")
     url = make_conninfo(server, dbname=name)
-    known = {each.name: each.sha256 for each in migrations()}
-    migrate(url, upto={each: known[each] for each in known if in_two or each < IN_TWO})
+    if in_two:
+        migrate(url)
+    else:
+        migrate_before(url, IN_TWO)
     return url
 
 

@@ -24,12 +24,13 @@ from psycopg_pool import AsyncConnectionPool
 
 from service.database import Pool, service_conninfo
 from service.embedded_postgres.server import EmbeddedPostgres
-from service.migrate import migrate, migrations
+from service.migrate import migrate
 from service.sessions.otlp.conventions import SpanError, reported_span
 from service.sessions.otlp.pending import KeptTrace, TraceKey, merge_spans
 from service.sessions.otlp.span import KeptEntry, KeptSpan, kept_span
 from service.sessions.otlp.trace import turn_of
 from tests.bench.trace_of_before import merge_whole
+from tests.older_database import migrate_before
 from tests.sessions.otlp.spans import llm, span
 from tests.simulation.real import cpu_of
 
@@ -154,10 +155,10 @@ def database(server: str, *, in_parts: bool) -> str:
     with psycopg.connect(server, autocommit=True) as db:
         db.execute(f"CREATE DATABASE {name}")
     url = make_conninfo(server, dbname=name)
-    known = {each.name: each.sha256 for each in migrations()}
-    migrate(
-        url, upto={each: known[each] for each in known if in_parts or each < IN_PARTS}
-    )
+    if in_parts:
+        migrate(url)
+    else:
+        migrate_before(url, IN_PARTS)
     return url
 
 

@@ -1,16 +1,16 @@
 """Receipts in two tables, with processes and receipts of versions before them."""
 
-from collections.abc import AsyncIterator
+from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
 from psycopg import AsyncConnection, sql
-from psycopg.conninfo import make_conninfo
 
 from service.connection_pool import connection_pool
 from service.database import service_conninfo
 from service.event_log.receipt_retention import RETENTION, delete_expired
-from service.migrate import migrate, migrations
+from service.migrate import migrate
+from tests.older_database import database_before
 
 BEFORE = "0015"
 # Empty arrays before and after those of commands and receipts, in each form of the
@@ -35,18 +35,10 @@ DELETE_EXPIRED = """
 
 
 @pytest.fixture
-async def old_url(postgres: str) -> AsyncIterator[str]:
+def old_url(postgres: str) -> Iterator[str]:
     """The URL of a database as the version before the second table leaves it."""
-    name = "before_two_tables"
-    url = make_conninfo(postgres, dbname=name)
-    async with await AsyncConnection.connect(postgres, autocommit=True) as db:
-        await db.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
-        known = {each.name: each.sha256 for each in migrations()}
-        migrate(url, upto={each: known[each] for each in known if each < BEFORE})
+    with database_before(postgres, BEFORE) as url:
         yield url
-        await db.execute(
-            sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name))
-        )
 
 
 async def keep(db: AsyncConnection, form: str, key: str, answer: str) -> str:

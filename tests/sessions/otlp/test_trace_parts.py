@@ -1,7 +1,7 @@
 """Exports after the first one of a trace are rows of their own."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import replace
 from datetime import timedelta
@@ -12,12 +12,11 @@ from uuid import uuid4
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from psycopg import AsyncConnection, sql
-from psycopg.conninfo import make_conninfo
+from psycopg import AsyncConnection
 
 from service.connection_pool import connection_pool
 from service.database import Pool, service_conninfo
-from service.migrate import migrate, migrations
+from service.migrate import migrate
 from service.resources import Resources
 from service.sessions.otlp import pending
 from service.sessions.otlp.old_traces import delete_old_traces
@@ -27,6 +26,7 @@ from service.sessions.otlp.trace import turn_of
 from tests.bench.trace_of_before import merge_whole
 from tests.bench.traces import kept
 from tests.callers import Caller
+from tests.older_database import database_before
 from tests.sessions.otlp.spans import export, llm, send, session, span
 from tests.sessions.otlp.test_kept_traces import forgotten
 from tests.sessions.recording import Recorder
@@ -59,18 +59,10 @@ async def pool_of(url: str) -> AsyncIterator[Pool]:
 
 
 @pytest.fixture
-async def old_url(postgres: str) -> AsyncIterator[str]:
+def old_url(postgres: str) -> Iterator[str]:
     """The URL of a database as the version before the table of parts leaves it."""
-    name = "before_parts"
-    url = make_conninfo(postgres, dbname=name)
-    async with await AsyncConnection.connect(postgres, autocommit=True) as db:
-        await db.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
-        known = {each.name: each.sha256 for each in migrations()}
-        migrate(url, upto={each: known[each] for each in known if each < BEFORE})
+    with database_before(postgres, BEFORE) as url:
         yield url
-        await db.execute(
-            sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name))
-        )
 
 
 def new_key() -> TraceKey:
