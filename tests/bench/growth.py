@@ -1,10 +1,11 @@
-"""How cost grows with the log, and with what a single thing holds.
+"""How cost grows with the log.
 
     python -m tests.bench.growth [--sizes 10000 100000 1000000 10000000]
 
-One database on disk grows from size to size, by sessions written straight into the
-log, so that a session is an event. The list's projection has read all of them before
-anything is measured.
+A database on disk for each size, filled with sessions written straight into the log,
+so that a session is an event. What the operations read has been projected, and the
+tables vacuumed, before anything is measured; then each round measures all sizes in
+turn, so that they can be compared whatever the machine does meanwhile.
 """
 
 import argparse
@@ -12,10 +13,13 @@ import asyncio
 import json
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
+
+import psycopg
 
 from projections.catalog import PROJECTORS
 from service.embedded_postgres.server import EmbeddedPostgres
@@ -23,8 +27,14 @@ from service.event_log import aggregate_reader
 from service.migrate import migrate
 from service.resources import open_resources
 from tests.bench import load, processes, session_log
-from tests.bench.plan import Plan, reads, rule_changes
-from tests.bench.stage import CATALOG, LIST, follow_to_the_end, import_prices
+from tests.bench.plan import changing, reads, rule_changes
+from tests.bench.stage import (
+    CATALOG,
+    LIST,
+    follow_to_the_end,
+    import_prices,
+    new_database,
+)
 from tests.bench.world import World, make_world
 from tests.harness.service import Server
 
@@ -32,14 +42,13 @@ SIZES = (10_000, 100_000, 1_000_000, 10_000_000)
 AGENTS = 256
 REPLAYS = 100
 # The followers that the measured operations read from.
-FOLLOWED = ("sessions", "agents", "connectors", "provider_catalog", "users")
+FOLLOWED = ("sessions", "agents", "connectors", "provider_catalog", "users", "gateway")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figures:
     """Rates per second; times in milliseconds; memory of the API process in MB."""
 
-    events: int
     commands: float
     list_pages: float
     catalogs: float
@@ -48,114 +57,133 @@ class Figures:
     memory_mb: float
 
 
-def measure(
-    url: str, folder: Path, world: World, events: int, seconds: float
-) -> Figures:
-    _grow(url, folder, world, events)
-    replay_ms = asyncio.run(_replay_ms(url, folder, world))
-    began = time.perf_counter()
-    with processes.service(url, folder) as api:
-        start_ms = (time.perf_counter() - began) * 1000
-        ask = _asking(api, folder, seconds)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Log:
+    """A database of one size, and the API process that serves it."""
+
+    url: str
+    folder: Path
+    world: World
+    api: Server
+    start_ms: float
+    rules: Path
+    session_list: Path
+    catalog: Path
+
+    def measure(self, seconds: float) -> Figures:
+        def rate(plan: Path) -> float:
+            load.closed_loop(self.api.url, plan, seconds=1)
+            return load.closed_loop(self.api.url, plan, seconds=seconds).rate
+
         return Figures(
-            events=events,
-            commands=ask(rule_changes(world)),
-            list_pages=ask(reads(world.admin_token, LIST)),
-            catalogs=ask(reads(world.token, CATALOG)),
-            replay_ms=replay_ms,
-            start_ms=start_ms,
-            memory_mb=api.memory_mb(),
+            commands=rate(changing(self.rules)),
+            list_pages=rate(self.session_list),
+            catalogs=rate(self.catalog),
+            replay_ms=asyncio.run(_replay_ms(self)),
+            start_ms=self.start_ms,
+            memory_mb=self.api.memory_mb(),
         )
 
 
-def _asking(api: Server, folder: Path, seconds: float) -> Callable[[Plan], float]:
-    def ask(plan: Plan) -> float:
-        file = plan.write(folder / "growth.plan")
-        load.closed_loop(api.url, file, seconds=1)
-        return load.closed_loop(api.url, file, seconds=seconds).rate
+def _log_of(held: ExitStack, server_url: str, folder: Path, events: int) -> Log:
+    own = folder / str(events)
+    own.mkdir(mode=0o700)
+    url = new_database(server_url, f"growth_{events}")
+    migrate(url)
+    world = asyncio.run(_fill(url, own, events))
+    began = time.perf_counter()
+    api = held.enter_context(processes.service(url, own))
+    start_ms = (time.perf_counter() - began) * 1000
+    asyncio.run(import_prices(api.url, url, own, world))
+    plans = {
+        "rules": rule_changes(world),
+        "session_list": reads(world.admin_token, LIST),
+        "catalog": reads(world.admin_token, CATALOG),
+    }
+    files = {name: plan.write(own / f"{name}.plan") for name, plan in plans.items()}
+    return Log(url=url, folder=own, world=world, api=api, start_ms=start_ms, **files)
 
-    return ask
 
-
-def _grow(url: str, folder: Path, world: World, events: int) -> None:
-    async def head() -> int:
-        async with open_resources(url, folder) as resources:
-            return (await resources.log.head()).position
-
-    missing = events - asyncio.run(head())
-    if missing > 0:
-        session_log.write_sessions(url, sessions=missing, agent=world.agents[0])
-    asyncio.run(_follow(url, folder))
-
-
-async def _follow(url: str, folder: Path) -> None:
+async def _fill(url: str, folder: Path, events: int) -> World:
     async with open_resources(url, folder) as resources:
-        await follow_to_the_end(
-            resources, [each for each in PROJECTORS if each.name in FOLLOWED]
-        )
+        world = await make_world(resources, agents=AGENTS, connectors=2)
+        head = (await resources.log.head()).position
+    missing = max(events - head, 0)
+    await asyncio.to_thread(
+        session_log.write_sessions, url, sessions=missing, agent=world.agents[0]
+    )
+    await asyncio.to_thread(session_log.rebuild_rate, url, "sessions", events)
+    async with open_resources(url, folder) as resources:
+        followed = [each for each in PROJECTORS if each.name in FOLLOWED]
+        await follow_to_the_end(resources, followed)
+    with psycopg.connect(url, autocommit=True) as db:
+        db.execute("VACUUM (ANALYZE)")
+        db.execute("CHECKPOINT")
+    return world
 
 
-async def _replay_ms(url: str, folder: Path, world: World) -> float:
+async def _replay_ms(log: Log) -> float:
     """Return how long it takes to load one agent from the log, without a cache."""
     took = []
     async with (
-        open_resources(url, folder) as resources,
+        open_resources(log.url, log.folder) as resources,
         resources.pool.connection() as db,
     ):
-        for agent in world.agents[:REPLAYS]:
+        for agent in log.world.agents[:REPLAYS]:
             began = time.perf_counter()
             await aggregate_reader.load(db, resources.log.mapper, agent)
             took.append((time.perf_counter() - began) * 1000)
     return median(took)
 
 
-async def _fill(url: str, folder: Path) -> World:
-    async with open_resources(url, folder) as resources:
-        world = await make_world(resources, agents=AGENTS, connectors=2)
-        await follow_to_the_end(resources, PROJECTORS)
-    with processes.service(url, folder) as api:
-        await import_prices(api.url, url, folder, world)
-    return world
+def measured(
+    sizes: Sequence[int], rounds: int, seconds: float
+) -> dict[int, list[Figures]]:
+    with ExitStack() as held:
+        folder = Path(
+            held.enter_context(
+                tempfile.TemporaryDirectory(prefix="agent-runtime-growth-")
+            )
+        )
+        postgres = held.enter_context(EmbeddedPostgres.start(folder))
+        logs = {size: _log_of(held, postgres.url, folder, size) for size in sizes}
+        found: dict[int, list[Figures]] = {size: [] for size in sizes}
+        for number in range(rounds):
+            for size in sizes if number % 2 == 0 else reversed(sizes):
+                found[size].append(logs[size].measure(seconds))
+        return found
 
 
-def grown(sizes: list[int], seconds: float) -> Iterator[Figures]:
-    with (
-        tempfile.TemporaryDirectory(prefix="agent-runtime-growth-") as name,
-        EmbeddedPostgres.start(Path(name)) as postgres,
-    ):
-        folder = Path(name) / "api"
-        folder.mkdir(mode=0o700)
-        migrate(postgres.url)
-        world = asyncio.run(_fill(postgres.url, folder))
-        for size in sizes:
-            yield measure(postgres.url, folder, world, size, seconds)
+def medians(figures: Sequence[Figures]) -> dict[str, float]:
+    names = asdict(figures[0])
+    return {name: median(getattr(each, name) for each in figures) for name in names}
 
 
-def as_row(figures: Figures) -> str:
+def as_row(events: int, found: dict[str, float]) -> str:
     return (
-        f"| {figures.events:,} | {figures.commands:,.0f} | {figures.list_pages:,.0f} "
-        f"| {figures.catalogs:,.0f} | {figures.replay_ms:.2f} "
-        f"| {figures.start_ms:,.0f} | {figures.memory_mb:,.0f} |"
+        f"| {events:,} | {found['commands']:,.0f} | {found['list_pages']:,.0f} "
+        f"| {found['catalogs']:,.0f} | {found['replay_ms']:.2f} "
+        f"| {found['start_ms']:,.0f} | {found['memory_mb']:,.0f} |"
     )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.bench.growth")
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
+    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=5)
     parser.add_argument("--output", type=Path, help="a file for the figures as JSON")
     options = parser.parse_args()
+    found = measured(sorted(options.sizes), options.rounds, options.seconds)
     print(
         "| events | operation 1 /s | list pages /s | catalogs /s | replay of one agent,"
-        " ms | start, ms | memory, MB |\n|---|---|---|---|---|---|---|",
-        flush=True,
+        " ms | start, ms | memory, MB |\n|---|---|---|---|---|---|---|"
     )
-    found = []
-    for figures in grown(sorted(options.sizes), options.seconds):
-        found.append(asdict(figures))
-        print(as_row(figures), flush=True)
+    for size, figures in found.items():
+        print(as_row(size, medians(figures)))
     if options.output is not None:
-        options.output.write_text(json.dumps(found, indent=1))
+        every = {size: [asdict(each) for each in own] for size, own in found.items()}
+        options.output.write_text(json.dumps(every, indent=1))
 
 
 if __name__ == "__main__":

@@ -49,10 +49,11 @@ def insert_rate(database_url: str, script: Path, seconds: float) -> float:
         ],
         capture_output=True,
         text=True,
-        check=True,
+        check=False,
     )
     found = TPS.search(run.stdout)
-    assert found is not None, run.stdout
+    assert found is not None, run.stdout + run.stderr
+    assert run.returncode == 0, run.stderr
     return float(found[1])
 
 

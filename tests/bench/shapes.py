@@ -27,7 +27,7 @@ from service.migrate import migrate
 from service.resources import open_resources
 from service.tool_rules.aggregate import ToolRules
 from tests.bench import load, processes
-from tests.bench.plan import rule_changes
+from tests.bench.plan import changing, rule_changes
 from tests.bench.stage import follow_to_the_end, new_database
 from tests.bench.world import ACTOR, World, make_world
 
@@ -113,7 +113,10 @@ def measure(rounds: int, seconds: float) -> Mapping[str, list[load.Load]]:
         for number in range(rounds):
             names = list(SHAPES) if number % 2 == 0 else list(reversed(SHAPES))
             for name in names:
-                found[name].append(load.closed_loop(*places[name], seconds=seconds))
+                url, plan = places[name]
+                found[name].append(
+                    load.closed_loop(url, changing(plan), seconds=seconds)
+                )
     return found
 
 

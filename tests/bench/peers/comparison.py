@@ -9,6 +9,7 @@ import psutil
 import psycopg
 
 from tests.bench import load
+from tests.bench.plan import changing
 from tests.bench.stage import Stage
 
 WARM_UP_S = 2.0
@@ -107,6 +108,7 @@ def requests(
     def measure(seconds: float) -> Measured:
         before = cpu_s(processes)
         lasting = max(seconds, seconds_min)
+        changing(plan)
         done = load.closed_loop(url, plan, seconds=lasting, connections=connections)
         used = cpu_used(before, cpu_s(processes))
         return Measured(done.rate, used / done.requests, done.p99_ms)
