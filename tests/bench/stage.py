@@ -77,8 +77,16 @@ def set_up(size: Size) -> Iterator[Stage]:
                 tempfile.TemporaryDirectory(prefix="agent-runtime-bench-")
             )
         )
+        with EmbeddedPostgres.start(folder) as postgres:
+            _allow_connections(postgres.url)
         postgres = held.enter_context(EmbeddedPostgres.start(folder))
         yield _stage(held, folder, postgres.url, size)
+
+
+def _allow_connections(url: str) -> None:
+    """Allow for all services of the stage at once, beside pgbench."""
+    with psycopg.connect(url, autocommit=True) as db:
+        db.execute("ALTER SYSTEM SET max_connections = 300")
 
 
 def _stage(held: ExitStack, folder: Path, url: str, size: Size) -> Stage:
