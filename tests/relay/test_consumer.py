@@ -5,9 +5,11 @@ import contextlib
 from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import replace
 from random import Random
+from typing import Any
 from uuid import UUID
 
 import pytest
+from aiokafka import AIOKafkaConsumer, TopicPartition
 from psycopg import AsyncConnection
 
 from agent_runtime_client.kafka import Event, EventConsumer, StoredPosition, consume
@@ -24,6 +26,7 @@ from agent_runtime_client.kafka.positions import (
     read_positions,
     store_position,
 )
+from agent_runtime_client.kafka.topic import Record
 from agent_runtime_client.kafka.versions import Versions
 from docs.examples.public_connectors import follow
 from projections.relay.kafka.publisher import KafkaMessage, TransactionalPublisher
@@ -71,7 +74,9 @@ async def iterating(events: EventConsumer) -> AsyncIterator[None]:
         yield
     finally:
         task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
+        # What ended it before is why a test that waits for events waits in vain.
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
 
 
 async def test_events_come_typed_and_each_aggregates_in_order(
@@ -151,6 +156,69 @@ async def test_a_position_can_be_waited_for(
             assert max(events._done.values()) >= position  # noqa: SLF001 # what it has delivered
         with pytest.raises(TimeoutError):
             await events.wait_for(position + 1, timeout_s=0.1)
+
+
+class WatchedConsumer(AIOKafkaConsumer):
+    """Notes what waits while an assigned partition has no offset yet.
+
+    It would be looked up in the background, and not finding one would fail a fetch.
+    """
+
+    def __init__(self, *topics: str, **options: Any) -> None:
+        super().__init__(*topics, **options)
+        self.without_offset: set[TopicPartition] = set()
+        self.waited_without: list[str] = []
+
+    def assign(self, partitions: list[TopicPartition]) -> None:
+        super().assign(partitions)
+        self.without_offset = set(partitions)
+
+    def seek(self, partition: TopicPartition, offset: int) -> None:
+        super().seek(partition, offset)
+        self.without_offset.discard(partition)
+
+    async def end_offsets(
+        self, partitions: list[TopicPartition]
+    ) -> dict[TopicPartition, int]:
+        self._note("end_offsets")
+        return dict(await super().end_offsets(partitions))
+
+    async def getmany(
+        self, *partitions: TopicPartition, **options: Any
+    ) -> dict[TopicPartition, list[Record]]:
+        self._note("getmany")
+        return dict(await super().getmany(*partitions, **options))
+
+    def _note(self, waiting: str) -> None:
+        if self.without_offset:
+            self.waited_without.append(waiting)
+
+
+@pytest.mark.parametrize("with_positions", [True, False])
+async def test_no_partition_is_left_without_an_offset(
+    resources: Resources,
+    kafka: KafkaSettings,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    with_positions: bool,
+) -> None:
+    head = await publish_some(resources, kafka)
+    async with consume(kafka.bootstrap, kafka.topic) as events:
+        *_, last = await first(events, head)
+    toggled = await register(resources.log, 1)
+    async with run_relay(resources.log, resources.conninfo, kafka):
+        await until_published(resources, kafka)
+    monkeypatch.setattr(
+        "agent_runtime_client.kafka.topic.AIOKafkaConsumer", WatchedConsumer
+    )
+
+    positions = [last.stored] if with_positions else []
+    async with consume(kafka.bootstrap, kafka.topic, positions) as events:
+        assert await first(events, len(toggled))
+
+    watched = events._kafka  # noqa: SLF001 # the one that was made
+    assert isinstance(watched, WatchedConsumer)
+    assert watched.waited_without == []
 
 
 async def test_what_a_relay_did_not_write_is_refused(

@@ -127,10 +127,10 @@ class EventConsumer:
 
     async def _open(self, stored: Mapping[int, StoredPosition]) -> None:
         everything = [self._position_partition, *self._partitions]
-        self._kafka.assign(everything)
         starts = await self._kafka.beginning_offsets(everything)
         ends = await self._kafka.end_offsets(everything)
         await self._recognize(stored, starts, ends)
+        # Nothing is awaited before the offsets are set, as in last_records().
         self._kafka.assign(everything)
         for each in self._partitions:
             known = stored.get(each.partition)

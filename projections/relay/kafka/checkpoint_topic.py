@@ -81,7 +81,6 @@ async def read_last_note(settings: KafkaSettings) -> KeptNote | None:
     async with topic_consumer(settings, {topic: 1}) as consumer:
         with translate_errors("read the topic of checkpoints"):
             async with asyncio.timeout(settings.deadline_s):
-                consumer.assign([only])
                 starts = await consumer.beginning_offsets([only])
                 ends = await consumer.end_offsets([only])
                 spans = {only: (starts[only], ends[only])}

@@ -91,7 +91,6 @@ async def read_ends(
     everything = relay_partitions(settings)
     with translate_errors("read the topic"):
         async with asyncio.timeout(settings.deadline_s):
-            consumer.assign(everything)
             starts = await consumer.beginning_offsets(everything)
             ends = await consumer.end_offsets(everything)
             while any(ends[each] < offset for each, offset in at_least.items()):
@@ -173,6 +172,8 @@ async def last_records(
     look_back = FIRST_LOOK_BACK
     open_spans = {each: span for each, span in spans.items() if span[0] < span[1]}
     while open_spans:
+        # Nothing is awaited before the offsets are set: a partition without one would
+        # be looked up in the background, and that error be raised by the next fetch.
         consumer.assign(list(open_spans))
         for each, (start, end) in open_spans.items():
             consumer.seek(each, max(start, end - look_back))
