@@ -29,8 +29,10 @@ from tests.bench.stage import AGENTS, Size, Stage, set_up
 from tests.harness.service import Server
 
 RECORDED = Path(__file__).with_name("recorded_instructions.json")
-# Counts of the same code differ by up to 5 % from run to run.
-TOLERANCE = 0.1
+TOLERANCE = 0.05
+# Counts of the same code differ by a few per cent, more so while other work is done:
+# one beyond the tolerance is repeated, and the lowest counts.
+REPEATS_MAX = 2
 SIZE = Size(sessions=5_000, sample=0)
 WARM_UP = 40
 # The lowest of the batches counts: timers run in the others.
@@ -198,23 +200,23 @@ def _total(output: Path) -> int:
 
 def main() -> int:
     options = _options()
+    recorded: dict[str, float] = json.loads(RECORDED.read_text())
+    allowed = {name: each * (1 + TOLERANCE) for name, each in recorded.items()}
+    limits = allowed if options.check else {}
     ratios: dict[str, float] = {}
     if options.only in (None, "gateway"):
         with gateway_stage.set_up() as gateway:
-            ratios |= _ratios(tool_calls(gateway), gateway.folder)
+            ratios |= _ratios(tool_calls(gateway), gateway.folder, limits)
     if options.only != "gateway":
         with set_up(SIZE) as stage:
             if options.only != "traces":
-                ratios |= _ratios(operations(stage), stage.folder)
+                ratios |= _ratios(operations(stage), stage.folder, limits)
             if options.only != "operations":
-                ratios |= _ratios(traced(stage), stage.folder)
+                ratios |= _ratios(traced(stage), stage.folder, limits)
     if options.record:
-        kept = json.loads(RECORDED.read_text()) | ratios
-        RECORDED.write_text(json.dumps(dict(sorted(kept.items())), indent=1) + "\n")
-    if not options.check:
-        return 0
-    recorded = json.loads(RECORDED.read_text())
-    more = [name for name in ratios if ratios[name] > recorded[name] * (1 + TOLERANCE)]
+        kept = dict(sorted((recorded | ratios).items()))
+        RECORDED.write_text(json.dumps(kept, indent=1) + "\n")
+    more = [name for name, limit in limits.items() if ratios.get(name, 0) > limit]
     for name in more:
         print(
             f"{name} takes {ratios[name]} times the instructions of its yardstick,"
@@ -223,25 +225,36 @@ def main() -> int:
     return 1 if more else 0
 
 
-def _ratios(compared: Mapping[str, Compared], folder: Path) -> dict[str, float]:
-    ratios = {}
+def _ratios(
+    compared: Mapping[str, Compared], folder: Path, limits: Mapping[str, float]
+) -> dict[str, float]:
+    """Return what each takes of its yardstick; repeat those beyond their limits."""
+    ratios: dict[str, float] = {}
     for name, each in compared.items():
-        output = folder / f"{name.replace(' ', '-')}.callgrind"
-        ours = instructions_per_request(
-            each.ours, each.plan, output.with_suffix(".ours")
-        )
-        yardstick = instructions_per_request(
-            each.yardstick,
-            each.yardstick_plan or each.plan,
-            output.with_suffix(".yardstick"),
-        )
-        ratios[name] = round(ours / yardstick, 3)
-        print(
-            f"{name}: {ours:,} instructions, {ratios[name]} times the"
-            f" yardstick's {yardstick:,}",
-            flush=True,
-        )
+        for _ in range(1 + REPEATS_MAX):
+            ratio = _ratio(name, each, folder)
+            ratios[name] = min(ratio, ratios.get(name, ratio))
+            if name not in limits or ratios[name] <= limits[name]:
+                break
     return ratios
+
+
+def _ratio(name: str, compared: Compared, folder: Path) -> float:
+    output = folder / f"{name.replace(' ', '-')}.callgrind"
+    ours = instructions_per_request(
+        compared.ours, compared.plan, output.with_suffix(".ours")
+    )
+    yardstick = instructions_per_request(
+        compared.yardstick,
+        compared.yardstick_plan or compared.plan,
+        output.with_suffix(".yardstick"),
+    )
+    ratio = round(ours / yardstick, 3)
+    print(
+        f"{name}: {ours:,} instructions, {ratio} times the yardstick's {yardstick:,}",
+        flush=True,
+    )
+    return ratio
 
 
 def _options() -> argparse.Namespace:
