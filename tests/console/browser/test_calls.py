@@ -37,7 +37,8 @@ def test_calls_are_filtered_and_a_link_restores_it(
     other.page.goto(visitor.page.url.replace(visitor.url, other.url))
     other.settled()
     expect(other.page.get_by_label("Tool", exact=True)).to_have_value("list_issues")
-    assert other.page.locator("main tbody tr").all_inner_texts() == shown
+    others = other.page.locator("main tbody tr")
+    expect(others).to_have_text(shown, use_inner_text=True)
 
 
 def test_what_is_no_time_is_said_and_not_sent(visit: Visit, counts: Counts) -> None:
