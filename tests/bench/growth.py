@@ -21,7 +21,6 @@ from statistics import median
 
 import psycopg
 
-from projections.catalog import PROJECTORS
 from service.embedded_postgres.server import EmbeddedPostgres
 from service.event_log import aggregate_reader
 from service.migrate import migrate
@@ -31,7 +30,7 @@ from tests.bench.plan import changing, reads, rule_changes
 from tests.bench.stage import (
     CATALOG,
     LIST,
-    follow_to_the_end,
+    follow,
     import_prices,
     new_database,
 )
@@ -113,9 +112,7 @@ async def _fill(url: str, folder: Path, events: int) -> World:
         session_log.write_sessions, url, sessions=missing, agent=world.agents[0]
     )
     await asyncio.to_thread(session_log.rebuild_rate, url, "sessions", events)
-    async with open_resources(url, folder) as resources:
-        followed = [each for each in PROJECTORS if each.name in FOLLOWED]
-        await follow_to_the_end(resources, followed)
+    await follow(url, folder, *FOLLOWED)
     with psycopg.connect(url, autocommit=True) as db:
         db.execute("VACUUM (ANALYZE)")
         db.execute("CHECKPOINT")
@@ -154,16 +151,18 @@ def measured(
         return found
 
 
-def medians(figures: Sequence[Figures]) -> dict[str, float]:
+def medians(figures: Sequence[Figures]) -> Figures:
     names = asdict(figures[0])
-    return {name: median(getattr(each, name) for each in figures) for name in names}
+    return Figures(
+        **{name: median(getattr(each, name) for each in figures) for name in names}
+    )
 
 
-def as_row(events: int, found: dict[str, float]) -> str:
+def as_row(events: int, found: Figures) -> str:
     return (
-        f"| {events:,} | {found['commands']:,.0f} | {found['list_pages']:,.0f} "
-        f"| {found['catalogs']:,.0f} | {found['replay_ms']:.2f} "
-        f"| {found['start_ms']:,.0f} | {found['memory_mb']:,.0f} |"
+        f"| {events:,} | {found.commands:,.0f} | {found.list_pages:,.0f} "
+        f"| {found.catalogs:,.0f} | {found.replay_ms:.2f} "
+        f"| {found.start_ms:,.0f} | {found.memory_mb:,.0f} |"
     )
 
 

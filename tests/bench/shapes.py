@@ -19,7 +19,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
 
-from projections.catalog import PROJECTORS
 from service.embedded_postgres.server import EmbeddedPostgres
 from service.event_log.execute import execute
 from service.event_log.unit_of_work import UnitOfWork
@@ -28,8 +27,8 @@ from service.resources import open_resources
 from service.tool_rules.aggregate import ToolRules
 from tests.bench import load, processes
 from tests.bench.plan import changing, rule_changes
-from tests.bench.stage import follow_to_the_end, new_database
-from tests.bench.world import ACTOR, World, make_world
+from tests.bench.stage import fill, new_database
+from tests.bench.world import ACTOR, World
 
 USUAL = "64 agents of two connectors"
 APART = "600 agents of two connectors"
@@ -44,20 +43,20 @@ RULES_PER_CONNECTOR = 5
 
 
 async def usual(url: str, folder: Path) -> World:
-    return await _world(url, folder, agents=AGENTS, connectors=2)
+    return await fill(url, folder, agents=AGENTS, connectors=2)
 
 
 async def apart(url: str, folder: Path) -> World:
-    return await _world(url, folder, agents=AGENTS_APART, connectors=2)
+    return await fill(url, folder, agents=AGENTS_APART, connectors=2)
 
 
 async def held_by_many(url: str, folder: Path) -> World:
-    world = await _world(url, folder, agents=MANY_AGENTS, connectors=2)
+    world = await fill(url, folder, agents=MANY_AGENTS, connectors=2)
     return replace(world, agents=world.agents[:AGENTS])
 
 
 async def many_rules(url: str, folder: Path) -> World:
-    world = await _world(url, folder, agents=AGENTS, connectors=CONNECTORS)
+    world = await fill(url, folder, agents=AGENTS, connectors=CONNECTORS)
     rules = {
         str(connector): {f"area_{n}.*": "ask" for n in range(RULES_PER_CONNECTOR)}
         for connector in world.connectors
@@ -75,7 +74,7 @@ async def many_rules(url: str, folder: Path) -> World:
 
 
 async def hot(url: str, folder: Path) -> World:
-    return await _world(url, folder, agents=1, connectors=2)
+    return await fill(url, folder, agents=1, connectors=2)
 
 
 SHAPES = {
@@ -85,13 +84,6 @@ SHAPES = {
     MANY_RULES: many_rules,
     HOT: hot,
 }
-
-
-async def _world(url: str, folder: Path, *, agents: int, connectors: int) -> World:
-    async with open_resources(url, folder) as resources:
-        world = await make_world(resources, agents=agents, connectors=connectors)
-        await follow_to_the_end(resources, PROJECTORS)
-    return world
 
 
 def measure(rounds: int, seconds: float) -> Mapping[str, list[load.Load]]:

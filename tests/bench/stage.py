@@ -97,13 +97,13 @@ def _stage(held: ExitStack, folder: Path, url: str, size: Size) -> Stage:
     migrate(served_url)
     for name in ("rules", "sessions", "served"):
         (folder / name).mkdir(mode=0o700)
-    world = asyncio.run(_fill(url, folder / "rules"))
-    served_world = asyncio.run(_fill(served_url, folder / "served"))
-    readers = asyncio.run(_fill(sessions_url, folder / "sessions", agents=1))
+    world = asyncio.run(fill(url, folder / "rules"))
+    served_world = asyncio.run(fill(served_url, folder / "served"))
+    readers = asyncio.run(fill(sessions_url, folder / "sessions", agents=1))
     session_log.write_sessions(
         sessions_url, sessions=size.sessions, agent=readers.agents[0]
     )
-    asyncio.run(_follow(sessions_url, folder / "sessions", "sessions", "agents"))
+    asyncio.run(follow(sessions_url, folder / "sessions", "sessions", "agents"))
     api = held.enter_context(processes.service(url, folder / "rules"))
     sessions_api = held.enter_context(
         processes.service(sessions_url, folder / "sessions")
@@ -148,10 +148,12 @@ def _stage(held: ExitStack, folder: Path, url: str, size: Size) -> Stage:
     )
 
 
-async def _fill(url: str, data_dir: Path, *, agents: int = AGENTS) -> World:
+async def fill(
+    url: str, data_dir: Path, *, agents: int = AGENTS, connectors: int = CONNECTORS
+) -> World:
     """Make people, agents and connectors, and the read tables up to there."""
     async with open_resources(url, data_dir) as resources:
-        world = await make_world(resources, agents=agents, connectors=CONNECTORS)
+        world = await make_world(resources, agents=agents, connectors=connectors)
         await follow_to_the_end(resources, PROJECTORS)
     return world
 
@@ -160,10 +162,11 @@ async def import_prices(api_url: str, url: str, data_dir: Path, world: World) ->
     """Import the real price list, and wait for its read table."""
     async with ClientSession() as http:
         await import_real_prices(Api(http, api_url, world.admin_token))
-    await _follow(url, data_dir, "provider_catalog")
+    await follow(url, data_dir, "provider_catalog")
 
 
-async def _follow(url: str, data_dir: Path, *names: str) -> None:
+async def follow(url: str, data_dir: Path, *names: str) -> None:
+    """Let some followers, by name, read the log to its end."""
     async with open_resources(url, data_dir) as resources:
         await follow_to_the_end(
             resources, [each for each in PROJECTORS if each.name in names]

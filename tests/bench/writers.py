@@ -20,20 +20,16 @@ from statistics import median
 
 import psycopg
 
-from projections.catalog import PROJECTORS
 from service.embedded_postgres.server import EmbeddedPostgres
 from service.event_log.writer_slots import WRITERS_MAX
 from service.migrate import migrate
-from service.resources import open_resources
 from tests.bench import load, processes
 from tests.bench.plan import changing, reads, rule_changes
-from tests.bench.stage import CATALOG, follow_to_the_end
-from tests.bench.world import World, make_world
+from tests.bench.stage import AGENTS, CATALOG, fill
 
 RATES = (100, 400, 850)
 READS_PER_S = 25
 READERS = 3
-AGENTS = 256
 SLOW_COMMITS = (
     "ALTER SYSTEM SET commit_delay = 2000",
     "ALTER SYSTEM SET commit_siblings = 0",
@@ -94,18 +90,11 @@ def _measure(stage: Stage, shape: str, rate: float, seconds: float) -> Figures:
     )
 
 
-async def _fill(url: str, folder: Path) -> World:
-    async with open_resources(url, folder) as resources:
-        world = await make_world(resources, agents=AGENTS, connectors=2)
-        await follow_to_the_end(resources, PROJECTORS)
-    return world
-
-
 def _set_up(held: ExitStack) -> Stage:
     folder = Path(held.enter_context(tempfile.TemporaryDirectory(prefix="writers-")))
     postgres = held.enter_context(EmbeddedPostgres.start(folder))
     migrate(postgres.url)
-    world = asyncio.run(_fill(postgres.url, folder))
+    world = asyncio.run(fill(postgres.url, folder))
     with psycopg.connect(postgres.url, autocommit=True) as db:
         for statement in SLOW_COMMITS:
             db.execute(statement)

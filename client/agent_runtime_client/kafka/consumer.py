@@ -130,7 +130,7 @@ class EventConsumer:
         starts = await self._kafka.beginning_offsets(everything)
         ends = await self._kafka.end_offsets(everything)
         await self._recognize(stored, starts, ends)
-        # Nothing is awaited before the offsets are set, as in last_records().
+        # Await nothing before the offsets are set: see last_records().
         self._kafka.assign(everything)
         for each in self._partitions:
             known = stored.get(each.partition)

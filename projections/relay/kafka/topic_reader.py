@@ -172,8 +172,8 @@ async def last_records(
     look_back = FIRST_LOOK_BACK
     open_spans = {each: span for each, span in spans.items() if span[0] < span[1]}
     while open_spans:
-        # Nothing is awaited before the offsets are set: a partition without one would
-        # be looked up in the background, and that error be raised by the next fetch.
+        # Await nothing before the offsets are set: aiokafka looks for a missing one in
+        # the background, and the next fetch raises that it found none.
         consumer.assign(list(open_spans))
         for each, (start, end) in open_spans.items():
             consumer.seek(each, max(start, end - look_back))
