@@ -79,7 +79,9 @@ async def get_session(
             snapshot.db, row.id, offset=query.offset, limit=query.limit + 1
         )
         tool_calls = await turn_tool_calls(snapshot.db, row, found)
-    if found and not row.is_erased:
+    # A page without turns still shows the session's first and last text.
+    has_texts = found or row.sealed_input or row.sealed_output
+    if has_texts and not row.is_erased:
         await request.app[TEXT_READINGS].record(request, {row.id: row.user_id})
     vault = request.app[VAULT]
     enriched = await request.app[TRACES].of([row.key], page_began_at=began_at)

@@ -53,6 +53,20 @@ async def test_a_manager_who_reads_a_users_session_is_on_record(
     ]
 
 
+async def test_a_page_behind_the_last_turn_shows_texts_and_is_on_record(
+    recorder: Recorder, resources: Resources, ada: Caller, bob: Caller
+) -> None:
+    await recorder.list(by=bob)
+
+    reply = await ada.get(f"{SESSION}/chat-1?offset=10")
+
+    assert reply.data["first_input"] == "words"
+    assert reply.data["turns"] == []
+    assert await readings(resources) == [
+        (str(ada.user_id), "get_session", of(bob, "chat-1"))
+    ]
+
+
 async def test_auditors_are_too_and_the_trail_finds_it_by_the_user(
     callers: Callers, recorder: Recorder, resources: Resources, bob: Caller
 ) -> None:
