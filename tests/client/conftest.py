@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from pathlib import Path
 from typing import TypeVar
 
 import pytest
@@ -9,6 +10,7 @@ from aiohttp.test_utils import TestClient
 
 from agent_runtime_client import AgentRuntime, AsyncAgentRuntime
 from tests.callers import Caller, Callers
+from tests.client.art import Art
 
 T = TypeVar("T")
 
@@ -43,3 +45,8 @@ def blocking(
         return asyncio.ensure_future(asyncio.to_thread(work))
 
     return run
+
+
+@pytest.fixture
+def art(client: TestClient, ada: Caller, tmp_path: Path) -> Art:
+    return Art(url_of(client), ada.token, tmp_path)

@@ -18,11 +18,6 @@ from tests.client.conftest import url_of
 pytestmark = pytest.mark.processes
 
 
-@pytest.fixture
-def art(client: TestClient, ada: Caller, tmp_path: Path) -> Art:
-    return Art(url_of(client), ada.token, tmp_path)
-
-
 async def test_things_are_created_and_listed(art: Art) -> None:
     made = await art("agents", "create", "Triage", "--description", "x", "--yes")
     listed = await art("agents", "list", "--output", "jsonl")
@@ -56,60 +51,6 @@ async def test_json_is_the_data_as_the_service_sent_it(art: Art, ada: Caller) ->
     assert run.data == sent.data["prices"]
     raw = await art("api", "GET", "/api/llm-router/prices?provider=p&model=m")
     assert raw.data == sent.data
-
-
-async def test_a_change_without_a_terminal_needs_yes(art: Art) -> None:
-    run = await art("agents", "create", "Triage")
-
-    assert run.code == 2
-    assert "--yes" in run.err
-    assert "POST" in run.err
-    assert (await art("agents", "list")).data == []
-
-
-@pytest.mark.parametrize(("typed", "code", "made"), [("y\n", 0, 1), ("n\n", 1, 0)])
-async def test_on_a_terminal_a_change_is_asked_about(
-    art: Art, typed: str, code: int, made: int
-) -> None:
-    run = await art.on_a_terminal("agents", "create", "Triage", typed=typed)
-
-    assert run.code == code
-    assert "send it? [y/N]" in run.err
-    assert len((await art("agents", "list")).data) == made
-
-
-async def test_a_dry_run_shows_the_request_and_sends_nothing(art: Art) -> None:
-    run = await art("agents", "create", "Triage", "--dry-run", "--yes")
-
-    assert run.code == 0
-    assert "name: Triage" in run.err
-    assert "nothing was sent" in run.err
-    assert (await art("agents", "list")).data == []
-
-
-async def test_repricing_compares_or_records(art: Art, ada: Caller) -> None:
-    agent = (await ada.post("/api/catalog/agents", {"name": "a"})).data["id"]
-    start = {"agent_id": agent, "session_id": "s"}
-    await ada.post("/api/observability/session", start)
-    noon = "2026-03-01T12:00:00Z"
-    turn = {"turn_id": "t", "started_at": noon, "ended_at": noon}
-    used = {"provider": "p", "model": "m", "prompt_tokens": 1, "completion_tokens": 0}
-    await ada.post("/api/observability/session/s/turns", {**turn, **used})
-    await ada.post("/api/llm-router/providers", {"key": "p", "display_name": "P"})
-    price = {"provider": "p", "model": "m", "effective_from": "2026-01-01T00:00:00Z"}
-    amounts = {"input_price_per_1m": 1, "output_price_per_1m": 1}
-    await ada.post("/api/llm-router/prices", {**price, **amounts})
-    command = ("prices", "reprice-sessions", noon, "2026-03-02T00:00:00Z")
-
-    dry = await art(*command, "--dry-run")
-    unconfirmed = await art(*command)
-    done = await art(*command, "--yes")
-    again = await art(*command, "--dry-run")
-
-    assert unconfirmed.code == 2
-    assert (dry.data["dry_run"], dry.data["turns_changed"]) == (True, 1)
-    assert (done.data["dry_run"], done.data["turns_changed"]) == (False, 1)
-    assert again.data["turns_changed"] == 0
 
 
 async def test_a_secret_comes_from_standard_input_and_is_never_shown(art: Art) -> None:

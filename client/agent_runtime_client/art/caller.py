@@ -1,8 +1,9 @@
 """Calls operations for the command line: answers stay as the API gave them."""
 
 import json
+import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import httpx
 
@@ -12,6 +13,9 @@ from agent_runtime_client.operation import Call, Operation
 from agent_runtime_client.options import Options
 from agent_runtime_client.response import Response
 from agent_runtime_client.secret import Secret
+
+# Changes nothing. The whole path is compared, as a secret may be named "preview".
+PREVIEW: Final = re.compile(r"POST /api/mcp/agents/[^/]+/tools/preview")
 
 
 class Fields(dict[str, Any]):
@@ -63,7 +67,9 @@ class PlainCaller(Caller):
 
 
 def _changes_nothing(call: Call) -> bool:
-    if call.path.endswith("/preview") or call.query.get("dry_run") == "true":
+    if PREVIEW.fullmatch(f"{call.operation.method} {call.path}"):
+        return True
+    if call.query.get("dry_run") == "true":
         return True
     return _asks_for_a_dry_run(call.content)
 
