@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import re
 import socket
 import struct
 from contextlib import AsyncExitStack
@@ -9,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from projections.audit.trail.queries import Found, entries_found
 from service.http.streaming import (
     STREAMS,
     STREAMS_MAX,
@@ -125,6 +127,37 @@ async def test_it_ends_when_the_token_is_revoked(callers: Callers) -> None:
     async with live(auditor) as stream, asyncio.timeout(60):
         await root.delete(f"/api/users/{auditor.user_id}/roles/auditor")
         await stream.response.content.read()
+
+
+@pytest.mark.parametrize("ends", ["role revoked", "service stops"])
+async def test_it_ends_between_the_batches_of_what_was_recorded_before(
+    callers: Callers, monkeypatch: pytest.MonkeyPatch, ends: str
+) -> None:
+    """A stream that catches up from the start may have days to send."""
+    monkeypatch.setattr("projections.audit.trail.live.BATCH_ENTRIES", 3)
+    root = await callers.user("root", "superuser")
+    auditor = await callers.user("olga", "auditor")
+    await callers.user("ada")
+    queries = 0
+
+    async def end_during_the_first(*given: Any, **options: Any) -> Found:
+        nonlocal queries
+        queries += 1
+        if queries == 1 and ends == "role revoked":
+            await root.delete(f"/api/users/{auditor.user_id}/roles/auditor")
+        elif queries == 1:
+            await streams_of(auditor).close()
+        return await entries_found(*given, **options)
+
+    monkeypatch.setattr(
+        "projections.audit.trail.live.entries_found", end_during_the_first
+    )
+
+    async with opened(auditor, "/api/audit/stream?after=0") as response:
+        async with asyncio.timeout(60):
+            sent = await response.text()
+
+    assert re.findall("^id: ([0-9]+)$", sent, re.MULTILINE) == ["1", "2", "3"]
 
 
 async def test_streams_are_bounded(callers: Callers) -> None:

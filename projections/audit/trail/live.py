@@ -41,15 +41,13 @@ class Tail:
         self._filters = filters
         self._is_behind = False
 
-    async def send_new(self, stream: Stream) -> None:
-        """Send all recorded entries, batch by batch."""
-        while True:
-            entries, last, has_more = await self._batch()
-            if entries:
-                await stream.write(b"".join(map(_event, entries)))
-            self._filters = replace(self._filters, first=last + 1)
-            if not has_more:
-                return
+    async def send_batch(self, stream: Stream) -> bool:
+        """Send the next recorded entries, and return whether there are more."""
+        entries, last, has_more = await self._batch()
+        if entries:
+            await stream.write(b"".join(map(_event, entries)))
+        self._filters = replace(self._filters, first=last + 1)
+        return has_more
 
     async def wait(self, committed: asyncio.Event, timeout_s: float) -> None:
         """Wait for new entries, at most the given time."""

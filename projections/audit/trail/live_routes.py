@@ -92,10 +92,11 @@ async def get_audit_stream(
         with log.notifier.subscribe() as committed, streams.notify_on_close(committed):
             await stream.write(HEARTBEAT)
             while not streams.are_closing and await may_still_read(request):
-                await tail.send_new(stream)
+                has_more = await tail.send_batch(stream)
                 if stream.idle_s >= HEARTBEAT_S:
                     await stream.write(HEARTBEAT)
-                await tail.wait(committed, HEARTBEAT_S)
+                if not has_more:
+                    await tail.wait(committed, HEARTBEAT_S)
     return stream.response
 
 
