@@ -8,6 +8,7 @@ from ipaddress import ip_network
 from typing import Any
 
 import pytest
+import uvloop
 
 from service.gateway.upstream import http_connection
 from service.gateway.upstream.addresses import AddressPolicy
@@ -19,7 +20,7 @@ from service.gateway.upstream.http_connection import (
     NotHttpError,
     Response,
 )
-from tests.waiting import until
+from tests.waiting import TIMEOUT_S, until
 
 pytestmark = pytest.mark.servers
 
@@ -187,6 +188,49 @@ async def test_what_nobody_reads_is_not_received() -> None:
 
     assert len(first) < size / 2
     assert received == size
+
+
+@pytest.fixture
+def paused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Receiving is paused by any piece of a body, also by the last."""
+    monkeypatch.setattr(http_connection, "UNREAD_BYTES_MAX", 0)
+
+
+@pytest.mark.usefixtures("paused_at_once")
+async def test_a_connection_paused_by_an_answer_s_end_is_used_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(http_connection, "KEEPALIVE_S", TIMEOUT_S)
+    async with answering(HELLO, HELLO) as raw:
+        assert await raw.body() == b"hello"
+        async with asyncio.timeout(TIMEOUT_S):
+            assert await raw.body() == b"hello"
+
+    assert raw.opened == 1
+
+
+@pytest.mark.usefixtures("paused_at_once")
+async def test_a_connection_paused_by_an_answer_s_end_is_closed_when_idle(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(http_connection, "KEEPALIVE_S", 0.05)
+    async with answering(HELLO) as raw:
+        assert await raw.body() == b"hello"
+
+        await until(lambda: not raw.connections.opened)
+
+
+def test_large_answers_leave_connections_usable_in_the_service_s_event_loop() -> None:
+    size = 4 * UNREAD_BYTES_MAX
+    large = OK + b"Content-Length: %d\r\n\r\n" % size + b"x" * size
+
+    async def ask_repeatedly() -> None:
+        for _ in range(10):
+            async with answering(large, HELLO) as raw, asyncio.timeout(TIMEOUT_S):
+                assert len(await raw.body()) == size
+                assert await raw.body() == b"hello"
+
+    uvloop.run(ask_repeatedly())
 
 
 @pytest.mark.parametrize("value", ["a\r\nX: b", "a\nb", "a\rb", "a\0b"])

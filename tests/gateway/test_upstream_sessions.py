@@ -1,20 +1,23 @@
 """Sessions of upstreams with a handshake: whose they are, and how they end."""
 
 import asyncio
+import gc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
 
+import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
 from service.gateway.gate import Outcome
-from service.gateway.upstream.errors import SESSION_ENDED
+from service.gateway.upstream import handshake
+from service.gateway.upstream.errors import NO_ANSWER, SESSION_ENDED
 from tests.gateway.plain_upstream import answered
 from tests.gateway.stage import opened
-from tests.waiting import until
+from tests.waiting import TIMEOUT_S, until
 
 
 @dataclass
@@ -25,6 +28,9 @@ class SessionServer:
     begun: list[str] = field(default_factory=list)
     messages: list[tuple[str | None, dict[str, Any]]] = field(default_factory=list)
     is_slow: bool = False
+    # It goes on to send, and never says which revision it speaks.
+    agrees: bool = True
+    left: asyncio.Event = field(default_factory=asyncio.Event)
 
     def of_session(self, method: str) -> list[str | None]:
         return [session for session, each in self.messages if each["method"] == method]
@@ -35,6 +41,8 @@ class SessionServer:
         self.messages.append((session, body))
         match body["method"]:
             case "server/discover":
+                if not self.agrees:
+                    await self._notify_for_ever(request)
                 return web.Response(status=400)
             case "initialize":
                 self.begun.append(f"session-{len(self.begun)}")
@@ -49,6 +57,16 @@ class SessionServer:
                     await asyncio.Event().wait()
                 return answered(body, {"content": [{"type": "text", "text": session}]})
         return web.Response(status=202)
+
+    async def _notify_for_ever(self, request: web.Request) -> None:
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        await response.prepare(request)
+        try:
+            while True:
+                await response.write(b'data: {"jsonrpc":"2.0","method":"x"}\n\n')
+                await asyncio.sleep(0.01)
+        finally:
+            self.left.set()
 
 
 @asynccontextmanager
@@ -85,6 +103,40 @@ async def test_a_session_that_has_ended_is_begun_anew_by_the_next_call() -> None
     assert again.content == "session-1"
     # The call that met the end of its session isn't repeated.
     assert len(served.of_session("tools/call")) == 3
+
+
+async def test_a_handshake_ends_also_when_its_caller_has_left(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(handshake, "CALL_S", 0.5)
+    async with session_server() as served, opened() as stage:
+        stage.gate.connect(served.url, "add")
+        served.agrees = False
+        calling = asyncio.create_task(stage.call("tools_add"))
+        await until(lambda: bool(served.messages))
+
+        calling.cancel()
+
+        await asyncio.wait_for(served.left.wait(), TIMEOUT_S)
+
+    # Python says what nobody was told when the task is freed.
+    gc.collect()
+    assert "never retrieved" not in caplog.text
+
+
+async def test_a_call_whose_handshake_takes_too_long_is_not_answered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(handshake, "CALL_S", 0.1)
+    async with session_server() as served, opened() as stage:
+        stage.gate.connect(served.url, "add")
+        served.agrees = False
+
+        async with asyncio.timeout(TIMEOUT_S):
+            got = await stage.call("tools_add")
+
+    assert got.content == NO_ANSWER
+    assert [each.outcome for each in stage.gate.ended] == [Outcome.TIMEOUT]
 
 
 async def test_a_server_with_a_handshake_is_told_of_a_cancellation() -> None:

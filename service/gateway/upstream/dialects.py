@@ -75,7 +75,7 @@ class Dialects:
         if task is None:
             task = asyncio.create_task(self._find(upstream), name="MCP handshake")
             self._finding[session_key] = task
-            task.add_done_callback(lambda _: self._finding.pop(session_key, None))
+            task.add_done_callback(lambda done: self._found(session_key, done))
         # A caller who leaves doesn't take the handshake from the others.
         found = await asyncio.shield(task)
         if found.session_id is None:
@@ -83,6 +83,12 @@ class Dialects:
         else:
             self._sessions[session_key] = found
         return found
+
+    def _found(self, session_key: SessionKey, task: asyncio.Task[Dialect]) -> None:
+        self._finding.pop(session_key, None)
+        if not task.cancelled():
+            # Retrieved also where nobody waits for it any more: asyncio would log it.
+            task.exception()
 
     def forget(self, upstream: Upstream, caller: Caller | None) -> None:
         """Ask the upstream again before the next request."""

@@ -1,19 +1,20 @@
 """Find out which revision an upstream speaks, and begin sessions."""
 
+import asyncio
 from collections.abc import Iterator
 from http import HTTPStatus
 from typing import Any, Final
 
-from service.gateway.gate import Upstream
+from service.gateway.gate import Outcome, Upstream
 from service.gateway.protocol.revisions import (
     HANDSHAKE_OF_UPSTREAMS,
     IMPLEMENTATION,
     STATELESS,
 )
 from service.gateway.upstream.answers import UpstreamAnswer, ignored
-from service.gateway.upstream.connections import Connections
+from service.gateway.upstream.connections import CALL_S, Connections
 from service.gateway.upstream.dialects import OFFERED, Dialect
-from service.gateway.upstream.errors import REFUSED, unusable
+from service.gateway.upstream.errors import NO_ANSWER, REFUSED, UpstreamError, unusable
 from service.gateway.upstream.posts import Post
 from service.gateway.upstream.requests import (
     Request,
@@ -35,8 +36,17 @@ class Handshake:
     async def find_dialect(self, upstream: Upstream) -> Dialect:
         """Ask ``server/discover``; a server that doesn't know it wants a handshake.
 
-        :raises UpstreamError: not reachable, failing, or no revision in common
+        :raises UpstreamError: not reachable, failing, too late, or no revision in
+            common
         """
+        try:
+            # Also where every caller that waits for it has left.
+            async with asyncio.timeout(CALL_S):
+                return await self._find_dialect(upstream)
+        except TimeoutError:
+            raise UpstreamError(NO_ANSWER, Outcome.TIMEOUT) from None
+
+    async def _find_dialect(self, upstream: Upstream) -> Dialect:
         stateless = Dialect(STATELESS)
         request = Request(method="server/discover", params={})
         number = next(self._ids)

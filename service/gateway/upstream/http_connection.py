@@ -228,6 +228,8 @@ class Connection(asyncio.Protocol):
     def on_message_complete(self) -> None:
         if self._response is not None and self._response.status:
             self._response.completed()
+            # Nobody resumes it for an answer that is complete.
+            self.resume()
 
     def _tick(self) -> None:
         """Close when idle or silent for long; one timer serves many requests."""
