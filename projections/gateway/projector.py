@@ -108,7 +108,7 @@ def _calls(recorded: RecordedEvent) -> Iterator[CallRow]:
                 token_id=UUID(event.token_id),
                 user_id=_id(event.user_id),
                 connector_id=_id(event.connector_id),
-                tool=event.tool,
+                tool=_storable(event.tool),
                 decision="refused",
                 reason=event.reason,
                 times=event.times,
@@ -180,6 +180,14 @@ def _approval(
         if (by := getattr(event, "by", None)) is not None:
             row.decided_by, row.reason = UUID(by), event.reason
     yield rows[key]
+
+
+def _storable(tool: str | None) -> str | None:
+    """Return a refused tool's name; None for one that no column of text can hold.
+
+    Earlier versions recorded names as upstreams list them, also with NUL.
+    """
+    return None if tool and "\0" in tool else tool
 
 
 def _id(text: str | None) -> UUID | None:

@@ -74,7 +74,7 @@ class Facts:
         return await asyncio.to_thread(self.decide, tool)
 
     def lists(self, tool: str) -> bool:
-        return self.definitions is not None and tool in self.definitions.observed
+        return self.definitions is not None and self.definitions.lists(tool)
 
     @property
     def versions(self) -> Mapping[str, int]:

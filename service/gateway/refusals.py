@@ -66,7 +66,7 @@ class CallRefusals:
 
     def _is_listed(self, call: Call) -> bool:
         known = self._log.cache.get(ToolDefinitions.id_for(call.connector_id))
-        return isinstance(known, ToolDefinitions) and call.tool in known.observed
+        return isinstance(known, ToolDefinitions) and known.lists(call.tool)
 
     def _record(
         self,

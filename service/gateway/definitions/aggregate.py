@@ -140,6 +140,13 @@ class ToolDefinitions(LoggedAggregate):
         same = observed["digest"] == accepted["digest"]
         return Standing.ACCEPTED if same else Standing.CHANGED
 
+    def lists(self, tool: str) -> bool:
+        """Whether the upstream lists a tool that could be accepted.
+
+        The name of any other one may be anything, and is not to be recorded.
+        """
+        return tool in self.observed and tool not in self.unacceptable
+
     def observe(
         self,
         definitions: Mapping[str, StoredDefinition],
