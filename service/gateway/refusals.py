@@ -1,15 +1,17 @@
 """Refused calls on record, without names that could be anything."""
 
+from collections.abc import Mapping
 from uuid import UUID
 
 from service.event_log.log import EventLog
 from service.gateway.calls.recorder import CallRecorder, RefusedCalls
 from service.gateway.decision import connectors_named
 from service.gateway.definitions.aggregate import ToolDefinitions
-from service.gateway.facts import LatestFacts, find_facts, slugs_of
+from service.gateway.facts import Facts, LatestFacts, find_facts, slugs_of
 from service.gateway.gate import Call, Caller, RefusalReason
 from service.gateway.metrics import count_of
 from service.gateway.prefixes import prefixes_of
+from service.gateway.protocol.aliases import aliases_of
 from service.identifiers import id_text
 from service.tool_rules.aggregate import ToolRules
 
@@ -52,16 +54,13 @@ class CallRefusals:
         facts = {
             each: await find_facts(latest, caller.agent_id, each) for each in named
         }
-        prefixes = prefixes_of(slugs_of(facts.values()))
-        for each, found in facts.items():
-            prefix = "" if connector_id else f"{prefixes.get(each, '')}_"
-            if isinstance(name, str) and name.startswith(prefix):
-                known = name.removeprefix(prefix)
-                if found.lists(known):
-                    decision = await found.decide_quickly(known)
-                    connector_id, tool = each, known
-                    reason = decision.refusal or reason
-                    break
+        found = None
+        if isinstance(name, str):
+            found = (connector_id, name) if connector_id else _aliased(name, facts)
+        if found and facts[found[0]].lists(found[1]):
+            connector_id, tool = found
+            decision = await facts[connector_id].decide_quickly(tool)
+            reason = decision.refusal or reason
         self._record(caller, connector_id, tool, reason, session_id, trace_id)
 
     def _is_listed(self, call: Call) -> bool:
@@ -90,3 +89,18 @@ class CallRefusals:
                 trace_id=trace_id,
             )
         )
+
+
+def _aliased(alias: str, facts: Mapping[UUID, Facts]) -> tuple[UUID, str] | None:
+    """Return the tool of an alias, which may be hidden from the agent."""
+    prefixes = prefixes_of(slugs_of(facts.values()))
+    # No prefix has this character.
+    prefix, _, _ = alias.partition("_")
+    tools = [
+        (each, tool)
+        for each, found in facts.items()
+        if prefixes.get(each) == prefix and found.definitions
+        for tool in sorted(found.definitions.observed)
+        if found.lists(tool)
+    ]
+    return aliases_of(prefixes, tools).get(alias)

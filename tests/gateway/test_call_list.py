@@ -24,7 +24,7 @@ async def test_calls_are_listed_latest_first(world: World, callers: Callers) -> 
     first = await world.call("issues.list", session_id="chat-1")
     await world.call("issues.delete")
     await world.gate.refused_unlisted(
-        await world.caller(), None, "tracker_issues.delete"
+        await world.caller(), None, world.alias("issues.delete")
     )
     await world.gate.refused_unlisted(await world.caller(), None, "secret words")
     await world.finish(first)

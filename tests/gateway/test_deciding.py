@@ -227,7 +227,7 @@ async def test_an_alias_stays_with_its_connector(world: World) -> None:
     await world.ada.put(grant)
     prefix = (await prefixes())[str(world.connector_id)]
     await world.gate.refused_unlisted(
-        await world.caller(), None, f"{prefix}_issues.delete"
+        await world.caller(), None, world.alias("issues.delete", prefix)
     )
 
     assert before[other] == f"tracker-{other[:8]}"

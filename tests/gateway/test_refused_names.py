@@ -6,7 +6,8 @@ from typing import Any
 from service.event_log.execute import execute
 from service.event_log.unit_of_work import UnitOfWork
 from service.gateway.calls.aggregate import ToolCallRefusal
-from tests.gateway.world import ALLOW, TOOLS, World, tool
+from service.gateway.endpoint.catalog import ToolCatalog
+from tests.gateway.world import ALLOW, DENY, TOOLS, World, tool
 
 NUL = "a\u0000b"
 
@@ -60,3 +61,29 @@ async def test_a_recorded_name_with_nul_is_listed_without_it(world: World) -> No
     await execute(log, refuse, metadata={"actor": "system"}, at=datetime.now(UTC))
 
     assert await calls(world) == [(None, str(world.connector_id), "unknown_tool")]
+
+
+async def test_a_tool_is_recorded_by_the_alias_that_its_agent_has(
+    world: World,
+) -> None:
+    long = "x" * 100
+    await world.lists(*TOOLS, tool(long))
+    await world.rule(any=ALLOW, **{long: ALLOW})
+    caller = await world.caller()
+    listed = ToolCatalog().tools(caller, None, await world.gate.tools(caller))
+    aliases = {
+        each.listed.definition.name: alias for alias, each in listed.by_name.items()
+    }
+    assert aliases["issues.list"] != "tracker_issues.list"
+    await world.rule(any=DENY)
+
+    for name in ("issues.list", long):
+        await world.gate.refused_unlisted(caller, None, aliases[name])
+    await world.gate.refused_unlisted(caller, None, "tracker_issues_list_00000000")
+
+    connector = str(world.connector_id)
+    assert sorted(await calls(world), key=str) == [
+        ("issues.list", connector, "denied"),
+        (long, connector, "denied"),
+        (None, None, "unknown_tool"),
+    ]

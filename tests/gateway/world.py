@@ -16,6 +16,7 @@ from service.gateway.gate import (
     Pending,
     Refused,
 )
+from service.gateway.protocol.aliases import aliases_of
 from service.gateway.tool_gate import ToolGate
 from service.resources import Resources
 from tests import callers as users
@@ -110,6 +111,11 @@ class World:
     async def listed(self) -> list[str]:
         tools = await self.gate.tools(await self.caller())
         return [each.definition.name for each in tools]
+
+    def alias(self, name: str, prefix: str = "tracker") -> str:
+        """Return the name of a tool of the connector in the agent's list."""
+        (alias,) = aliases_of({self.connector_id: prefix}, [(self.connector_id, name)])
+        return alias
 
     async def recorded(self, *topics: str) -> Sequence[Any]:
         """Flush what waits, and return the events with these topics."""
