@@ -29,18 +29,18 @@ COLUMNS: Final[dict[Group, LiteralString]] = {
     "priced_as": "priced_as",
     "pricing_rule": "pricing_rule",
 }
+TURNS = ("turns", "turns_with_error", "turns_without_price", "turns_without_usage")
+TOKENS = (
+    "prompt_tokens",
+    "completion_tokens",
+    "cache_read_tokens",
+    "cache_creation_tokens",
+)
+# Sums of tokens may exceed a bigint.
 SUMS = SQL(", ").join(
-    SQL("sum({name})::bigint AS {name}").format(name=Identifier(name))
-    for name in (
-        "turns",
-        "turns_with_error",
-        "turns_without_price",
-        "turns_without_usage",
-        "prompt_tokens",
-        "completion_tokens",
-        "cache_read_tokens",
-        "cache_creation_tokens",
-    )
+    SQL("sum({name})::{kind} AS {name}").format(name=Identifier(name), kind=SQL(kind))
+    for names, kind in ((TURNS, "bigint"), (TOKENS, "numeric"))
+    for name in names
 )
 # Costs are summed by currency; a group with several currencies has no single cost.
 USAGE = SQL("""
@@ -113,10 +113,10 @@ class UsageOfGroup:
     turns_with_error: int
     turns_without_price: int
     turns_without_usage: int
-    prompt_tokens: int | None
-    completion_tokens: int | None
-    cache_read_tokens: int | None
-    cache_creation_tokens: int | None
+    prompt_tokens: Decimal | None
+    completion_tokens: Decimal | None
+    cache_read_tokens: Decimal | None
+    cache_creation_tokens: Decimal | None
     reported_cost: Decimal | None
     difference: Decimal | None
     unpriced: dict[UnpricedReason, int]

@@ -191,14 +191,18 @@ def _shown(group: UsageOfGroup) -> Usage:
         for currency, cost in zip(group.currencies, group.costs, strict=True)
     ]
     is_complete = len(known) == 1 and not group.turns_without_price
+    prompt: Any = group.prompt_tokens
+    completion: Any = group.completion_tokens
+    cache_read: Any = group.cache_read_tokens
+    cache_creation: Any = group.cache_creation_tokens
     reported: Any = group.reported_cost
     difference: Any = group.difference
     tokens: TokenSums = {
-        "total": _sum(group.prompt_tokens, group.completion_tokens),
-        "prompt": group.prompt_tokens,
-        "completion": group.completion_tokens,
-        "cache_read": group.cache_read_tokens,
-        "cache_creation": group.cache_creation_tokens,
+        "total": _sum(prompt, completion),
+        "prompt": prompt,
+        "completion": completion,
+        "cache_read": cache_read,
+        "cache_creation": cache_creation,
     }
     return {
         "day": group.day,

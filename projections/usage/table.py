@@ -62,9 +62,9 @@ ADD = """
            %(priced_as)b::text[], %(pricing_rule)b::text[], %(unpriced)b::text[],
            %(turns)b::bigint[], %(turns_with_error)b::bigint[],
            %(turns_without_price)b::bigint[], %(turns_without_usage)b::bigint[],
-           %(model_uses)b::bigint[], %(prompt_tokens)b::bigint[],
-           %(completion_tokens)b::bigint[], %(cache_read_tokens)b::bigint[],
-           %(cache_creation_tokens)b::bigint[], %(cost)b::numeric[],
+           %(model_uses)b::bigint[], %(prompt_tokens)b::numeric[],
+           %(completion_tokens)b::numeric[], %(cache_read_tokens)b::numeric[],
+           %(cache_creation_tokens)b::numeric[], %(cost)b::numeric[],
            %(reported_cost)b::numeric[], %(difference)b::numeric[])
     ON CONFLICT (day, agent_id, user_id, provider, model, currency,
                  priced_as, pricing_rule, unpriced) DO UPDATE

@@ -13,10 +13,10 @@ CREATE TABLE usage_of_day (
     turns_without_price   bigint NOT NULL,
     turns_without_usage   bigint NOT NULL,
     model_uses            bigint NOT NULL,
-    prompt_tokens         bigint,
-    completion_tokens     bigint,
-    cache_read_tokens     bigint,
-    cache_creation_tokens bigint,
+    prompt_tokens         numeric,
+    completion_tokens     numeric,
+    cache_read_tokens     numeric,
+    cache_creation_tokens numeric,
     cost            numeric,
     reported_cost   numeric,
     difference      numeric,
@@ -26,6 +26,7 @@ CREATE TABLE usage_of_day (
 CREATE INDEX ON usage_of_day (agent_id, day);
 CREATE INDEX ON usage_of_day (user_id, day);
 COMMENT ON COLUMN usage_of_day.day IS 'The day in UTC on which turns started.';
+COMMENT ON COLUMN usage_of_day.prompt_tokens IS 'Sums of tokens have no bound, so that none stops the follower.';
 COMMENT ON COLUMN usage_of_day.currency IS 'Null for turns without a cost.';
 COMMENT ON COLUMN usage_of_day.unpriced IS 'Why there is no cost.';
 COMMENT ON COLUMN usage_of_day.turns_without_price IS 'Turns that called a model, but whose cost is unknown.';

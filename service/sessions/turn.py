@@ -1,7 +1,7 @@
 """A turn of a session, as reported and as recorded."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Final
@@ -223,6 +223,13 @@ def problems_of(turn: Turn, *, now: datetime) -> list[Problem]:
     cached = (turn.tokens.cache_read or 0) + (turn.tokens.cache_creation or 0)
     if turn.tokens.prompt is not None and cached > turn.tokens.prompt:
         found.append(Problem("prompt_tokens", "is less than its cached tokens"))
+    # Of a turn made from spans, these are sums.
+    counted = [turn.tokens, *(share.tokens for share in turn.shares)]
+    found += [
+        Problem(f"{field.name}_tokens", f"is more than {TOKENS_MAX}")
+        for field in fields(TokenCounts)
+        if any((getattr(each, field.name) or 0) > TOKENS_MAX for each in counted)
+    ]
     return found
 
 
