@@ -21,6 +21,8 @@ from agent_runtime_client.operation import Call
 
 # Nothing was sent.
 NOT_CONNECTED: Final = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
+# Nor here, and another attempt would be the same.
+UNSENDABLE: Final = (httpx.LocalProtocolError, httpx.UnsupportedProtocol)
 # What a proxy answers if it can't reach the service, or has lost it.
 GATEWAY: Final = (502, 503, 504)
 TOO_MANY_REQUESTS: Final = 429
@@ -39,17 +41,19 @@ def no_answer(call: Call, cause: httpx.RequestError) -> Failure:
     Keeps nothing of the cause but its text: it holds the request with its token.
     """
     not_connected = isinstance(cause, NOT_CONNECTED)
-    text = f"{type(cause).__name__}: {cause}" if str(cause) else type(cause).__name__
-    may_be_done = call.operation.is_command and not not_connected
+    unsendable = isinstance(cause, UNSENDABLE)
+    text = type(cause).__name__
+    # A LocalProtocolError quotes the header that is wrong, which may be a secret.
+    if str(cause) and not isinstance(cause, httpx.LocalProtocolError):
+        text = f"{text}: {cause}"
+    may_be_done = call.operation.is_command and not (not_connected or unsendable)
     error_type = OutcomeUnknownError if may_be_done else ConnectionFailedError
     error = error_type(
         f"no answer to {call.operation.name} ({text})",
         code="outcome_unknown" if may_be_done else "connection_failed",
         idempotency_key=call.idempotency_key,
     )
-    can_help = isinstance(cause, httpx.TransportError) and not isinstance(
-        cause, httpx.UnsupportedProtocol
-    )
+    can_help = isinstance(cause, httpx.TransportError) and not unsendable
     return Failure(error, can_help and (not_connected or call.is_repeatable))
 
 

@@ -1,7 +1,10 @@
 """A text that must not be shown by accident."""
 
 import hmac
+import re
 from typing import Final
+
+TOKEN: Final = re.compile(r"[!-~]+")
 
 
 class Secret:
@@ -40,3 +43,16 @@ class Secret:
 def revealed(text: str | Secret) -> str:
     """Return the text of a secret, or a text as it is."""
     return text.reveal() if isinstance(text, Secret) else text
+
+
+def token_of(given: str | Secret | None) -> Secret | None:
+    """Return a client's token, without the line end of the file that it is from.
+
+    :raises ValueError: no header takes it; the text isn't repeated
+    """
+    if given is None:
+        return None
+    text = revealed(given).strip()
+    if not TOKEN.fullmatch(text):
+        raise ValueError("a token is printable ASCII without spaces, and not empty")
+    return Secret(text)

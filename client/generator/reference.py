@@ -33,6 +33,7 @@ OPTIONS: Final = """
 ## Options
 
 Of `AgentRuntime(base_url, token, ...)` and `with_options(...)`, which returns a client with other options over the same connections.
+Whitespace around the token, such as the line end of a file, is ignored; a token that no header takes is a `ValueError`.
 
 | option | default |
 |---|---|

@@ -90,10 +90,13 @@ async def test_refusals_of_the_token_and_of_the_connection(
 ) -> None:
     eve = await callers.user("eve")
     unknown = await art("agents", "list", AGENT_RUNTIME_TOKEN="wrong")
+    broken = await art("agents", "list", AGENT_RUNTIME_TOKEN="art_x\nart_y")
     forbidden = await art("audit", "list", AGENT_RUNTIME_TOKEN=eve.token or "")
     nobody = await Art("http://127.0.0.1:9", "x", tmp_path)("agents", "list")
 
     assert (unknown.code, forbidden.code, nobody.code) == (4, 4, 6)
+    assert broken.code == 2
+    assert "art_" not in broken.err
     assert json.loads(forbidden.err)["code"] == "forbidden"
     assert json.loads(nobody.err)["code"] == "connection_failed"
 

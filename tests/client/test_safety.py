@@ -7,7 +7,12 @@ import httpx
 import pytest
 from aiohttp.test_utils import TestClient
 
-from agent_runtime_client import AgentRuntimeError, AsyncAgentRuntime
+from agent_runtime_client import (
+    AgentRuntime,
+    AgentRuntimeError,
+    AsyncAgentRuntime,
+    Secret,
+)
 from agent_runtime_client.errors import (
     ConnectionFailedError,
     OutcomeUnknownError,
@@ -199,6 +204,57 @@ async def test_no_error_holds_the_token() -> None:
 
     with pytest.raises(ConnectionFailedError):
         await runtime.users.me()
+
+
+@pytest.mark.parametrize("kind", [str, Secret])
+async def test_the_line_end_of_a_token_file_is_no_part_of_the_token(
+    kind: type[str | Secret],
+) -> None:
+    sent: list[httpx.Request] = []
+
+    def handle(request: httpx.Request) -> httpx.Response:
+        sent.append(request)
+        return httpx.Response(
+            DONE.status_code, headers=DONE.headers, content=DONE.content
+        )
+
+    http = httpx.AsyncClient(transport=httpx.MockTransport(handle))
+    await AsyncAgentRuntime("http://test", kind("art_x\n"), http=http).users.me()
+
+    assert sent[0].headers["Authorization"] == "Bearer art_x"
+
+
+@pytest.mark.parametrize("token", ["", "\n", "art x", "art_x\nart_y", "art_\u00e9"])
+@pytest.mark.parametrize("kind", [AgentRuntime, AsyncAgentRuntime])
+def test_a_token_that_no_header_takes_is_refused_without_repeating_it(
+    kind: type[AgentRuntime | AsyncAgentRuntime], token: str
+) -> None:
+    with pytest.raises(ValueError, match="printable ASCII") as raised:
+        kind("http://test", token)
+
+    assert "art_" not in f"{raised.value!r} {raised.value.__cause__!r}"
+
+
+@pytest.mark.parametrize("command", [True, False])
+async def test_a_header_that_cannot_be_sent_is_not_shown(
+    caplog: pytest.LogCaptureFixture, *, command: bool
+) -> None:
+    caplog.set_level("DEBUG", "agent_runtime_client")
+    # HTTP's rules are applied once there is a connection.
+    server = await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1")
+    async with server:
+        port = server.sockets[0].getsockname()[1]
+        async with AsyncAgentRuntime(
+            f"http://127.0.0.1:{port}", headers={"Proxy-Authorization": "hidden\n"}
+        ) as runtime:
+            with pytest.raises(
+                ConnectionFailedError, match="LocalProtocolError"
+            ) as raised:
+                await (runtime.agents.create("x") if command else runtime.users.me())
+
+    assert "hidden" not in f"{raised.value!r} {raised.value}"
+    (noted,) = caplog.messages
+    assert "hidden" not in noted
 
 
 async def test_a_redirection_is_not_followed() -> None:

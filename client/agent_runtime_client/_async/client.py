@@ -9,15 +9,18 @@ from agent_runtime_client._async.caller import AsyncCaller
 from agent_runtime_client._async.resources import AsyncResources
 from agent_runtime_client.log_memory import LogMemory
 from agent_runtime_client.options import OptionChanges, Options
-from agent_runtime_client.secret import Secret
+from agent_runtime_client.secret import Secret, token_of
 
 
 class AsyncAgentRuntime(AsyncResources):
     """A client of the agent runtime; each area of the API is an attribute.
 
-    ``base_url`` is that of the service, such as ``http://127.0.0.1:8080``. ``options``
-    are the fields of :class:`Options`. ``http`` brings a httpx client of the caller's,
-    for proxies and certificates; the caller closes it.
+    ``base_url`` is that of the service, such as ``http://127.0.0.1:8080``. Whitespace
+    around the ``token`` is ignored. ``options`` are the fields of :class:`Options`.
+    ``http`` brings a httpx client of the caller's, for proxies and certificates; the
+    caller closes it.
+
+    :raises ValueError: the token is empty, or has characters that no token has
     """
 
     def __init__(
@@ -28,11 +31,12 @@ class AsyncAgentRuntime(AsyncResources):
         http: httpx.AsyncClient | None = None,
         **options: Unpack[OptionChanges],
     ) -> None:
+        secret = token_of(token)
         self._owned = httpx.AsyncClient() if http is None else None
         self._caller = AsyncCaller(
             self._owned or http or httpx.AsyncClient(),
             base_url.rstrip("/"),
-            Secret(token) if isinstance(token, str) else token,
+            secret,
             Options(**options),
             LogMemory(),
         )

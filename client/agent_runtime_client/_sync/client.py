@@ -10,15 +10,18 @@ from agent_runtime_client._sync.caller import Caller
 from agent_runtime_client._sync.resources import Resources
 from agent_runtime_client.log_memory import LogMemory
 from agent_runtime_client.options import OptionChanges, Options
-from agent_runtime_client.secret import Secret
+from agent_runtime_client.secret import Secret, token_of
 
 
 class AgentRuntime(Resources):
     """A client of the agent runtime; each area of the API is an attribute.
 
-    ``base_url`` is that of the service, such as ``http://127.0.0.1:8080``. ``options``
-    are the fields of :class:`Options`. ``http`` brings a httpx client of the caller's,
-    for proxies and certificates; the caller closes it.
+    ``base_url`` is that of the service, such as ``http://127.0.0.1:8080``. Whitespace
+    around the ``token`` is ignored. ``options`` are the fields of :class:`Options`.
+    ``http`` brings a httpx client of the caller's, for proxies and certificates; the
+    caller closes it.
+
+    :raises ValueError: the token is empty, or has characters that no token has
     """
 
     def __init__(
@@ -29,11 +32,12 @@ class AgentRuntime(Resources):
         http: httpx.Client | None = None,
         **options: Unpack[OptionChanges],
     ) -> None:
+        secret = token_of(token)
         self._owned = httpx.Client() if http is None else None
         self._caller = Caller(
             self._owned or http or httpx.Client(),
             base_url.rstrip("/"),
-            Secret(token) if isinstance(token, str) else token,
+            secret,
             Options(**options),
             LogMemory(),
         )

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from agent_runtime_client.art.errors import UsageError
-from agent_runtime_client.secret import Secret
+from agent_runtime_client.secret import Secret, token_of
 
 SERVER: Final = "AGENT_RUNTIME_SERVER"
 TOKEN: Final = "AGENT_RUNTIME_TOKEN"  # noqa: S105 # the name of a variable
@@ -41,7 +41,8 @@ def settings_of(
     A server is a URL, or a name in the configuration file. The token of the file goes
     only to the server that it stands with.
 
-    :raises UsageError: a file can't be read, or others can read it
+    :raises UsageError: a file can't be read, or others can read it; no header takes
+        the token
     """
     server = server or environment.get(SERVER)
     named: Mapping[str, str] = {}
@@ -55,7 +56,10 @@ def settings_of(
         token: str | None = _private_text(Path(token_file).expanduser()).strip()
     else:
         token = environment.get(TOKEN) or named.get("token")
-    return Settings(url.rstrip("/"), Secret(token) if token else None)
+    try:
+        return Settings(url.rstrip("/"), token_of(token) if token else None)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
 
 
 def config_path(environment: Mapping[str, str]) -> Path:
