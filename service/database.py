@@ -109,6 +109,16 @@ def message_of(error: Exception) -> str:
     return said or str(error)
 
 
+def passes_by_itself(error: psycopg.Error) -> bool:
+    """Tell a lost connection, a busy server or a standby from a fault.
+
+    The code counts, not the class: that of a standby's refusal is InternalError.
+    """
+    if error.sqlstate is None:
+        return isinstance(error, psycopg.OperationalError)
+    return error.sqlstate[:2] in TRANSIENT
+
+
 async def require_right_session(conninfo: str) -> None:
     """Try a first connection; one that can't be made at all is left to the caller.
 

@@ -18,7 +18,13 @@ from projections.engine.progress import FollowerStatus
 from projections.engine.projector import Positioned, Projector
 from projections.engine.rebuild import create_indexes, create_tables, rebuild
 from projections.engine.traceparents import traceparents_of
-from service.database import TRANSIENT, TRY_ADVISORY_LOCK, Db, connect, deadline
+from service.database import (
+    TRY_ADVISORY_LOCK,
+    Db,
+    connect,
+    deadline,
+    passes_by_itself,
+)
 from service.event_log import reader
 from service.event_log.commit_notifier import wait_for_commit
 from service.event_log.log import EventLog
@@ -274,7 +280,7 @@ def _reason(error: Exception) -> str:
 
 
 def _is_transient(error: Exception) -> bool:
-    """Tell a lost connection or a busy database from a fault."""
-    if isinstance(error, psycopg.OperationalError):
-        return error.sqlstate is None or error.sqlstate[:2] in TRANSIENT
+    """Tell whether the next attempt may succeed without an operator."""
+    if isinstance(error, psycopg.Error):
+        return passes_by_itself(error)
     return isinstance(error, OSError | ReplacedError)

@@ -31,7 +31,7 @@ from projections.relay.kafka.topic_state import require_same_event
 from projections.relay.messages import MessageBuilder, NotPublicError
 from projections.relay.metrics import PUBLISHED, TRANSACTIONS, RelayMetrics
 from projections.relay.relay_position import RelayPosition
-from service.database import Db, connect, deadline
+from service.database import Db, connect, deadline, passes_by_itself
 from service.event_log.commit_notifier import wait_for_commit
 from service.event_log.log import EventLog
 from service.event_log.mapper import UnreadableEventError
@@ -243,4 +243,6 @@ def _is_transient(error: Exception) -> bool:
     """Tell whether the next attempt may succeed without an operator."""
     if isinstance(error, RecordTooLargeError):
         return False
-    return isinstance(error, PublishError | psycopg.OperationalError | OSError)
+    if isinstance(error, psycopg.Error):
+        return passes_by_itself(error)
+    return isinstance(error, PublishError | OSError)

@@ -10,11 +10,13 @@ import psycopg
 import pytest
 from aiohttp.test_utils import TestClient
 from confluent_kafka.admin import AdminClient
+from psycopg import errors
 
+from projections.relay.kafka.errors import BrokerUnavailableError, RecordTooLargeError
 from projections.relay.kafka.settings import KafkaSettings
 from projections.relay.kafka.topic_admin import create_topics
 from projections.relay.public_event import PUBLIC_EVENTS
-from projections.relay.relay import Relay
+from projections.relay.relay import Relay, _is_transient
 from service.resources import Resources, open_resources
 from tests.conftest import fresh_database
 from tests.event_log.cutting import cut
@@ -274,3 +276,24 @@ async def test_a_stopped_broker_is_no_news_when_it_is_back(
         await frail_broker.start_aside()
         await until_published(resources, frail_kafka)
     await require_equal(resources, frail_kafka)
+
+
+@pytest.mark.parametrize(
+    ("error", "passes"),
+    [
+        (psycopg.OperationalError("server closed the connection"), True),
+        (errors.AdminShutdown(), True),
+        (errors.ReadOnlySqlTransaction(), True),
+        (errors.IdleInTransactionSessionTimeout(), True),
+        (ConnectionResetError(), True),
+        (BrokerUnavailableError(), True),
+        (RecordTooLargeError(), False),
+        (errors.UndefinedColumn(), False),
+        (KeyError(), False),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_passes_by_itself_is_told_from_a_fault(
+    error: Exception, *, passes: bool
+) -> None:
+    assert _is_transient(error) is passes
