@@ -43,7 +43,10 @@ def is_from_own_page(request: web.Request) -> bool:
     origin = request.headers.get(hdrs.ORIGIN)
     if origin is None:
         return request.method in READING
-    return urlsplit(origin).netloc == request.host
+    try:
+        return urlsplit(origin).netloc == request.host
+    except ValueError:
+        return False
 
 
 def is_loopback(request: web.Request) -> bool:

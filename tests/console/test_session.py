@@ -87,6 +87,7 @@ async def test_the_cookie_ends_with_the_token(
         {"Sec-Fetch-Site": ""},
         {"Origin": "https://evil.example"},
         {"Origin": "null"},
+        {"Origin": "http://["},
     ],
     ids=str,
 )
