@@ -28,8 +28,12 @@ def _without_credentials(url: str) -> str:
         raise ValueError(NOT_A_URL)
     try:
         parts = urlsplit(url)
+        # Reading a port that is no number, or too large, raises an error, too.
+        is_reachable = bool(parts.hostname) and parts.port != 0
     except ValueError:
         raise ValueError(NOT_A_URL) from None
+    if not is_reachable:
+        raise ValueError(NOT_A_URL)
     # A fragment is no part of a request, but is kept and shown like the rest.
     parameters = [
         *parse_qsl(parts.query.replace(";", "&"), keep_blank_values=True),

@@ -59,6 +59,11 @@ def test_credentials_are_refused_and_not_repeated(url: str) -> None:
         "https:///mcp",
         "https://a b",
         "https://[::1",
+        "https://:443/mcp",
+        "https://:/",
+        "https://tracker.example:99999/",
+        "https://tracker.example:0/",
+        "https://tracker.example:abc/",
     ],
 )
 def test_what_is_no_url_is_refused(url: str) -> None:
