@@ -14,6 +14,7 @@ from service.errors import Problem, ServiceError, UnavailableError
 from service.http.envelope import Answer, respond
 from service.http.operation import operation_of
 from service.http.telemetry import REQUEST_ID
+from service.http.validation_errors import PROBLEMS_MAX
 from service.keys.cipher import OpenError
 from service.keys.root_key import RootKeyUnavailableError, WrongRootKeyError
 
@@ -83,7 +84,11 @@ def status_of(error: ServiceError) -> int:
 
 def _refusal(request: web.Request, error: ServiceError) -> web.Response:
     response = _envelope(
-        request, status_of(error), error.message, error.code, error.problems
+        request,
+        status_of(error),
+        error.message,
+        error.code,
+        error.problems[:PROBLEMS_MAX],
     )
     response.headers.update(error.headers)
     return response

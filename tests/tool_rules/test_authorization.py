@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from uuid import UUID, uuid4
 
+from service.http.validation_errors import PROBLEMS_MAX
 from tests.callers import Caller, Callers
 from tests.tool_rules.grid import (
     CALLERS,
@@ -79,6 +80,21 @@ async def test_one_connector(callers: Callers, setting: Setting) -> None:
         if reply.status != status or recorded is not (status == 200):
             wrong.append((name, owns, state, status, reply.status, recorded))
     assert wrong == []
+
+
+async def test_a_refusal_names_no_more_errors_than_an_answer_may(
+    callers: Callers, setting: Setting
+) -> None:
+    ada, eve = await callers.user("ada"), await callers.user("eve")
+    agent = await setting.agent(ada)
+    rules = [rule(uuid4(), "a", "allow") for _ in range(PROBLEMS_MAX + 1)]
+
+    forbidden = await put(eve, agent, *rules)
+    unknown = await put(ada, agent, *rules)
+
+    assert (forbidden.status, unknown.code) == (403, "unknown_connector")
+    for reply in (forbidden, unknown):
+        assert len(reply.data["errors"]) == PROBLEMS_MAX
 
 
 async def test_two_connectors_are_all_or_nothing(
