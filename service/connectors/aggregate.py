@@ -243,8 +243,12 @@ class Connector(LoggedAggregate):
         }
 
     def change_slug(self, slug: str) -> bool:
-        """Give the connector's tools another prefix; return whether it differs."""
-        if slug == self.slug:
+        """Choose the prefix of the connector's tools; return whether that is new.
+
+        One that is chosen stays when the connector is renamed, also if it was derived
+        from the name before.
+        """
+        if slug == self.chosen_slug:
             return False
         self.trigger_event(self.SlugChanged, slug=slug, previous_slug=self.slug)
         return True
@@ -282,6 +286,8 @@ class Connector(LoggedAggregate):
         self.is_retired = True
         self.offered_owner_id = None
         self.is_public = False
+        self.public_since = None
+        self.made_public_by = None
         self.granted_to = []
         self.offers = {}
 

@@ -116,7 +116,9 @@ async def test_a_retired_connector_is_held_by_nobody_and_found_no_more(
     command = RetireConnector(connector_id=connector.id)
     await scenario.when(retire_connector, command, by=OWNER)
     await scenario.then(("connector.retired", OWNER))
-    assert scenario.result.is_granted_to(agent_id) is False
+    retired = scenario.result
+    assert retired.is_granted_to(agent_id) is False
+    assert (retired.public_since, retired.made_public_by) == (None, None)
     handler: Any
     for handler, kind in COMMANDS:
         again = kind(connector_id=connector.id)
