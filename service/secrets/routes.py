@@ -40,16 +40,17 @@ ABSENT: Final = "the caller has no such secret"
 NO_KEY: Final = "the caller's key was destroyed"
 
 
-def _at_most_64_kib(value: SecretStr) -> SecretStr:
-    if len(value.get_secret_value().encode()) > VALUE_BYTES_MAX:
-        raise ValueError(f"a value has at most {VALUE_BYTES_MAX} bytes of UTF-8")
+def _within_64_kib(value: SecretStr) -> SecretStr:
+    if not 1 <= len(value.get_secret_value().encode()) <= VALUE_BYTES_MAX:
+        raise ValueError(f"a value has 1 to {VALUE_BYTES_MAX} bytes of UTF-8")
     return value
 
 
 Value = Annotated[
     SecretStr,
+    # Before the bounds of the OpenAPI document, which are told in characters.
+    AfterValidator(_within_64_kib),
     Field(min_length=1, max_length=VALUE_BYTES_MAX),
-    AfterValidator(_at_most_64_kib),
 ]
 
 

@@ -192,6 +192,19 @@ async def test_a_value_has_1_to_65536_bytes_and_is_kept_as_it_is(
     assert await value_of(ada) == (value if status == 200 else "swordfish")
 
 
+@pytest.mark.parametrize(
+    "value", ["", "x" * (VALUE_BYTES_MAX + 1), "é" * (VALUE_BYTES_MAX // 2 + 1)]
+)
+async def test_a_refused_value_is_told_its_bounds_in_bytes(
+    ada: Caller, value: str
+) -> None:
+    reply = await ada.put(PATH, {"value": value})
+
+    assert reply.data["errors"] == [
+        {"path": "value", "message": "a value has 1 to 65536 bytes of UTF-8"}
+    ]
+
+
 @pytest.mark.parametrize("name", ["a", "." + "x" * 127, "...", "A_b.c-9", "..a", "-"])
 async def test_names_that_can_be_used(callers: Callers, name: str) -> None:
     ada = await callers.user("ada")
