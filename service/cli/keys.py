@@ -9,6 +9,7 @@ from service.config import Config
 from service.connection_pool import connection_pool
 from service.database import service_conninfo
 from service.hardening import forbid_dumps
+from service.keys.canary import RootKeyInUseError
 from service.keys.key_ring import KEY_RING_FILE, KeyRing
 from service.keys.root_key_source import outside_root_keys
 from service.keys.rotation import (
@@ -61,6 +62,9 @@ async def _rotate(config: Config, database_url: str) -> int:
             rotation = await rotate_root_key(pool, ring, progress)
         except RewrapFailedError as error:
             print_error(error)
+            return EXIT_FAILED
+        except RootKeyInUseError as error:
+            print_error(f"{error}, so it is kept; run the command again")
             return EXIT_FAILED
     print(f"all user keys are wrapped under root key {rotation.primary_id}")
     for root_key_id in rotation.retired:

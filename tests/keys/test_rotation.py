@@ -7,7 +7,7 @@ import sys
 import time
 from asyncio.subprocess import PIPE, Process
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from uuid import UUID, uuid4
@@ -17,7 +17,6 @@ from psycopg import AsyncConnection
 
 from service.database import Pool
 from service.keys.canary import verify_canary
-from service.keys.cipher import SecretBinding
 from service.keys.key_ring import KeyRing
 from service.keys.root_key import LocalRootKeys, WrongRootKeyError
 from service.keys.rotation import (
@@ -28,7 +27,6 @@ from service.keys.rotation import (
 from service.keys.user_keys import REWRAP_BATCH_SIZE, UserKeys
 from service.resources import Resources, open_resources
 from tests.callers import Caller, Callers
-from tests.harness.service import agent_runtime
 
 KEY_RING = "keys.json"
 NEW_ROOT = LocalRootKeys.parse("outside:" + "A" * 43 + "=")
@@ -122,62 +120,6 @@ async def test_a_wrong_ring_rotates_nothing(
     with pytest.raises(WrongRootKeyError):
         await rotate_root_key(pool, other, ignore)
     assert len(other.key_ids) == 1
-
-
-def said_by(*arguments: str, exits: int = 0) -> str:
-    done = agent_runtime(*arguments)
-    assert done.returncode == exits, done.stderr
-    return done.stdout + done.stderr
-
-
-def test_the_command_line_rotates_and_says_what_is_where(
-    database_url: str, tmp_path: Path
-) -> None:
-    async def prepare() -> None:
-        async with open_resources(database_url, tmp_path) as opened:
-            binding = SecretBinding(
-                owner_id=uuid4(), secret_id=uuid4(), name="x", version=1
-            )
-            await opened.vault.seal_secret("swordfish", binding)
-
-    asyncio.run(prepare())
-    old_id = KeyRing.load(tmp_path / KEY_RING).primary_id
-    settings = ["--database-url", database_url, "--data-dir", str(tmp_path)]
-
-    said = said_by("keys", "rotate", *settings)
-
-    new_id = KeyRing.load(tmp_path / KEY_RING).primary_id
-    assert f"all user keys are wrapped under root key {new_id}" in said
-    assert f"root key {old_id} is now needed only by older backups" in said
-    said = said_by("keys", "status", *settings)
-    assert f"root key {new_id}: primary, in the data folder, 1 user keys" in said
-    assert old_id not in said
-
-
-@pytest.mark.parametrize(
-    ("damage", "complaint"),
-    [
-        (lambda path: path.unlink(), "is missing or not the right one"),
-        (lambda path: path.write_text("{}"), "not a key ring"),
-        (lambda path: path.chmod(0o644), "open to others"),
-    ],
-)
-def test_a_wrong_ring_keeps_the_service_from_starting(
-    database_url: str,
-    tmp_path: Path,
-    damage: Callable[[Path], object],
-    complaint: str,
-) -> None:
-    async def prepare() -> None:
-        async with open_resources(database_url, tmp_path):
-            pass
-
-    asyncio.run(prepare())
-    damage(tmp_path / KEY_RING)
-    settings = ["--database-url", database_url, "--data-dir", str(tmp_path)]
-    said = said_by("serve", "--port", "0", *settings, exits=78)
-    assert complaint in said
-    assert "Traceback" not in said
 
 
 @pytest.fixture
