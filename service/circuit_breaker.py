@@ -32,20 +32,29 @@ class CircuitBreaker:
         is_rested = self.clock() >= self._opened_at + self._rest_s
         return "half-open" if is_rested else "open"
 
+    @property
+    def is_blocked(self) -> bool:
+        """Whether no request is allowed now, since it is open or a trial is out."""
+        if self._tried_at is not None:
+            # A trial without a reported outcome doesn't block the next one forever.
+            return self.clock() < self._tried_at + REST_MAX_S
+        return self.state == "open"
+
     def allows_request(self) -> bool:
         """Return whether to send a request; half-open, one caller alone may."""
-        state = self.state
-        if state == "half-open":
-            now = self.clock()
-            # A trial without a reported outcome doesn't block the next one forever.
-            if self._tried_at is not None and now < self._tried_at + REST_MAX_S:
-                return False
-            self._tried_at = now
-        return state != "open"
+        if self.is_blocked:
+            return False
+        if self._opened_at is not None:
+            self._tried_at = self.clock()
+        return True
 
     def succeeded(self) -> None:
         self._failures, self._rest_s = 0, REST_S
         self._opened_at = self._tried_at = None
+
+    def undecided(self) -> None:
+        """Let another one try: a request ended, perhaps before it showed anything."""
+        self._tried_at = None
 
     def failed(self) -> None:
         self._failures += 1

@@ -89,3 +89,27 @@ def test_a_trial_that_never_reports_back_doesn_t_block_for_ever() -> None:
     clock.now += REST_MAX_S
 
     assert breaker.allows_request()
+
+
+def test_an_undecided_trial_leaves_the_next_one_to_another() -> None:
+    clock = Clock()
+    breaker = opened(clock)
+    clock.now += REST_S
+    assert breaker.allows_request()
+    assert breaker.is_blocked
+
+    breaker.undecided()
+
+    assert breaker.state == "half-open"
+    assert not breaker.is_blocked
+    assert [breaker.allows_request() for _ in range(2)] == [True, False]
+
+
+def test_an_undecided_request_opens_nothing_and_closes_nothing() -> None:
+    breaker = CircuitBreaker(Clock())
+    breaker.undecided()
+    assert (breaker.state, breaker.is_blocked) == ("closed", False)
+
+    breaker = opened(Clock())
+    breaker.undecided()
+    assert (breaker.state, breaker.is_blocked) == ("open", True)

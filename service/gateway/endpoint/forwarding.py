@@ -91,8 +91,11 @@ class Forwarder:
         self._breakers: LRUCache[int, CircuitBreaker] = LRUCache(CONNECTORS_MAX)
 
     def is_suspended(self, connector_id: UUID) -> bool:
-        """Say whether a connector couldn't be reached several times in a row."""
-        return self._breaker(connector_id).state == "open"
+        """Say whether a connector couldn't be reached several times in a row.
+
+        Also while one call tries whether it can be reached again.
+        """
+        return self._breaker(connector_id).is_blocked
 
     async def run(self, call: Forwarding) -> dict[str, Any]:
         """Return the tool's result, or a tool error that says why there is none.
@@ -141,9 +144,10 @@ class Forwarder:
             ) as forwarded:
                 context = forwarded.context if forwarded else {}
                 request = _request(call, context)
-                exchange = self._client.exchange(upstream, caller, dialect, request)
+                exchange = self._client.exchange(
+                    upstream, caller, dialect, request, on_connected=breaker.succeeded
+                )
                 async with exchange:
-                    breaker.succeeded()
                     call.request_bytes = exchange.request_bytes
                     try:
                         message = await self._answer(exchange, call)
@@ -156,6 +160,7 @@ class Forwarder:
             breaker.failed()
             raise
         finally:
+            breaker.undecided()
             if started is not None:
                 call.upstream_s = perf_counter() - started
         return result_of_upstream(

@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 import logging
+from collections.abc import Callable
 from http import HTTPStatus
 from types import TracebackType
 from typing import Any, Final, Self
@@ -44,9 +45,10 @@ class UpstreamClient:
         caller: Caller | None,
         dialect: Dialect,
         request: Request,
+        on_connected: Callable[[], None] | None = None,
     ) -> "Exchange":
         """Return an exchange, not sent yet."""
-        return Exchange(self, upstream, caller, dialect, request)
+        return Exchange(self, upstream, caller, dialect, request, on_connected)
 
     def cancel(self, upstream: Upstream, dialect: Dialect, number: int) -> None:
         """Tell a server with handshake, where a closed connection doesn't say so."""
@@ -94,6 +96,7 @@ class Exchange:
         caller: Caller | None,
         dialect: Dialect,
         request: Request,
+        on_connected: Callable[[], None] | None,
     ) -> None:
         self.id = next(client.ids)
         body = body_of(dialect, request, self.id)
@@ -103,7 +106,7 @@ class Exchange:
         self._caller = caller
         self._dialect = dialect
         headers = headers_of(dialect, request)
-        self._post = Post(client.connections, upstream, headers, body)
+        self._post = Post(client.connections, upstream, headers, body, on_connected)
 
     @property
     def answer_bytes(self) -> int:

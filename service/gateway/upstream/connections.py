@@ -3,7 +3,7 @@
 import asyncio
 import socket
 import ssl
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -62,8 +62,16 @@ class Connections:
         self._idle: dict[ServerAddress, list[Connection]] = {}
         self._open: set[Connection] = set()
 
-    async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> Response:
+    async def post(
+        self,
+        url: str,
+        headers: Mapping[str, str],
+        body: bytes,
+        on_connected: Callable[[], None] | None = None,
+    ) -> Response:
         """Send a POST once, and return its answer when the head has arrived.
+
+        ``on_connected`` is called when there is a connection, before anything is sent.
 
         :raises NotConnectedError: no connection; nothing was sent
         :raises TimeoutError: not answered in time
@@ -73,6 +81,8 @@ class Connections:
         target = _target(url)
         request = _request(target, headers, body)
         connection = self._kept(target.origin) or await self._connect(target.origin)
+        if on_connected is not None:
+            on_connected()
         response = connection.send(request)
         try:
             await response.begin()

@@ -1,6 +1,7 @@
 """Messages posted to upstreams, with their credentials, each once."""
 
 import asyncio
+from collections.abc import Callable
 from types import TracebackType
 from typing import Final
 
@@ -19,13 +20,21 @@ _ending: set[asyncio.Task[None]] = set()
 class Post:
     """One message: sent when the block begins, which gets the response to it.
 
-    When the block ends, the connection is closed unless the response was read.
+    ``on_connected`` is called before that, once there is a connection. When the block
+    ends, the connection is closed unless the response was read.
 
     :raises UpstreamError: it wasn't answered
     :raises ServiceError: the credential can't be revealed
     """
 
-    __slots__ = ("_body", "_connections", "_headers", "_response", "_upstream")
+    __slots__ = (
+        "_body",
+        "_connections",
+        "_headers",
+        "_on_connected",
+        "_response",
+        "_upstream",
+    )
 
     def __init__(
         self,
@@ -33,11 +42,13 @@ class Post:
         upstream: Upstream,
         headers: dict[str, str],
         body: bytes,
+        on_connected: Callable[[], None] | None = None,
     ) -> None:
         self._connections = connections
         self._upstream = upstream
         self._headers = headers
         self._body = body
+        self._on_connected = on_connected
 
     async def __aenter__(self) -> UpstreamAnswer:
         headers = {"Content-Type": JSON, "Accept": ACCEPT}
@@ -48,7 +59,7 @@ class Post:
         headers |= self._headers
         try:
             self._response = await self._connections.post(
-                self._upstream.url, headers, self._body
+                self._upstream.url, headers, self._body, self._on_connected
             )
         except TimeoutError:
             raise UpstreamError(NO_ANSWER, Outcome.TIMEOUT) from None
