@@ -13,6 +13,7 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 
 from service.gateway.gate import Outcome
+from service.gateway.protocol.revisions import STATELESS
 from service.gateway.upstream import handshake
 from service.gateway.upstream.errors import NO_ANSWER, SESSION_ENDED
 from tests.gateway.plain_upstream import answered
@@ -30,6 +31,10 @@ class SessionServer:
     is_slow: bool = False
     # It goes on to send, and never says which revision it speaks.
     agrees: bool = True
+    # It answers server/discover, as it did before it went back to a handshake.
+    is_stateless: bool = False
+    # To a call without a session.
+    refusal: dict[str, Any] = field(default_factory=dict)
     left: asyncio.Event = field(default_factory=asyncio.Event)
 
     def of_session(self, method: str) -> list[str | None]:
@@ -43,6 +48,8 @@ class SessionServer:
             case "server/discover":
                 if not self.agrees:
                     await self._notify_for_ever(request)
+                if self.is_stateless:
+                    return answered(body, {"supportedVersions": [STATELESS]})
                 return web.Response(status=400)
             case "initialize":
                 self.begun.append(f"session-{len(self.begun)}")
@@ -51,12 +58,18 @@ class SessionServer:
                 answer.headers["Mcp-Session-Id"] = self.begun[-1]
                 return answer
             case "tools/call":
-                if session not in self.begun:
-                    return web.Response(status=404)
-                if self.is_slow:
-                    await asyncio.Event().wait()
-                return answered(body, {"content": [{"type": "text", "text": session}]})
+                if session is None:
+                    refused = {"jsonrpc": "2.0", "id": body["id"], **self.refusal}
+                    return web.json_response(refused, status=400)
+                return await self._call(session, body)
         return web.Response(status=202)
+
+    async def _call(self, session: str, body: Any) -> web.Response:
+        if session not in self.begun:
+            return web.Response(status=404)
+        if self.is_slow:
+            await asyncio.Event().wait()
+        return answered(body, {"content": [{"type": "text", "text": session}]})
 
     async def _notify_for_ever(self, request: web.Request) -> None:
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
@@ -103,6 +116,43 @@ async def test_a_session_that_has_ended_is_begun_anew_by_the_next_call() -> None
     assert again.content == "session-1"
     # The call that met the end of its session isn't repeated.
     assert len(served.of_session("tools/call")) == 3
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        {"error": {"code": -32022, "message": "Unsupported protocol version"}},
+        {"error": {"code": -32600, "message": "Missing session ID"}, "id": None},
+        {"error": {"code": -32602, "message": "of no request"}, "id": "server-error"},
+        {"error": "of no code"},
+        {"jsonrpc": "1.0"},
+    ],
+)
+async def test_a_server_that_went_back_to_a_handshake_is_asked_when_it_refuses(
+    refusal: dict[str, Any],
+) -> None:
+    async with session_server() as served, opened() as stage:
+        stage.gate.connect(served.url, "add")
+        served.is_stateless, served.refusal = True, refusal
+        await stage.call("tools_add")
+        served.is_stateless = False
+
+        assert (await stage.call("tools_add")).content == "session-0"
+
+
+@pytest.mark.parametrize("code", [-32602, -32021])
+async def test_a_server_is_not_asked_again_when_it_refuses_what_a_call_says(
+    code: int,
+) -> None:
+    async with session_server() as served, opened() as stage:
+        stage.gate.connect(served.url, "add")
+        served.is_stateless = True
+        served.refusal = {"error": {"code": code, "message": "no"}}
+
+        assert (await stage.call("tools_add")).code == code
+        assert (await stage.call("tools_add")).code == code
+
+    assert len(served.of_session("server/discover")) == 1
 
 
 async def test_a_handshake_ends_also_when_its_caller_has_left(

@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from service.gateway.gate import Caller, Upstream
+from service.gateway.protocol.errors import INVALID_PARAMS, MISSING_CAPABILITY
 from service.gateway.upstream.answers import Notified, UpstreamAnswer
 from service.gateway.upstream.connections import Connections
 from service.gateway.upstream.dialects import Dialect, Dialects
@@ -18,6 +19,7 @@ from service.gateway.upstream.posts import Post
 from service.gateway.upstream.requests import Request, body_of, headers_of
 
 CANCEL_S: Final = 5.0
+_ABOUT_CALLS: Final = (INVALID_PARAMS, MISSING_CAPABILITY)
 
 logger = logging.getLogger(__name__)
 
@@ -141,7 +143,13 @@ class Exchange:
 
         :raises UpstreamError: no answer
         """
-        message = await self._answer.last_message(notified)
+        message: dict[str, Any] = {}
+        try:
+            message = await self._answer.last_message(notified)
+        finally:
+            status = self._answer.status
+            if status == HTTPStatus.BAD_REQUEST and not self._is_about_call(message):
+                self._client.dialects.forget(self._upstream, self._caller)
         if message.get("id") != self.id:
             raise unusable("the answer has another id")
         return message
@@ -155,13 +163,19 @@ class Exchange:
             dialects.forget(self._upstream, self._caller)
             raise unusable("status 404", SESSION_ENDED)
         if status >= HTTPStatus.BAD_REQUEST and self._answer.is_json:
-            # Stateless servers answer errors of JSON-RPC so. Another server may be
-            # there by now.
-            if not dialect.is_stateless or status != HTTPStatus.BAD_REQUEST:
+            # Errors of JSON-RPC. Another server may be there by now; with status 400,
+            # the body says whether it understood the request.
+            if status != HTTPStatus.BAD_REQUEST:
                 dialects.forget(self._upstream, self._caller)
             return
         dialects.forget(self._upstream, self._caller)
         raise unusable(f"status {status}", REFUSED)
+
+    def _is_about_call(self, message: dict[str, Any]) -> bool:
+        """Say whether a refusal is of what the request says, not of how."""
+        error = message.get("error")
+        code = error.get("code") if isinstance(error, dict) else None
+        return message.get("id") == self.id and code in _ABOUT_CALLS
 
     def _cancel(self) -> None:
         if not self._dialect.is_stateless:
