@@ -1,7 +1,7 @@
 """Apply the migrations of schema "events", in order, once, by one process at a time."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 
@@ -9,17 +9,34 @@ import psycopg
 
 LOCK = 7_205_759_403_792_001
 LOCK_TIMEOUT = "30s"
-APPLIED = """
+TABLE = """
     CREATE TABLE IF NOT EXISTS public.agent_runtime_migration (
         name       text        PRIMARY KEY,
         sha256     text        NOT NULL,
         applied_at timestamptz NOT NULL DEFAULT now()
     )
 """
+HAS_TABLE = "SELECT to_regclass('public.agent_runtime_migration') IS NOT NULL"
+APPLIED = "SELECT name, sha256 FROM public.agent_runtime_migration"
 
 
 class MigrationError(Exception):
     """The database has a migration that this version lacks, or has another form of."""
+
+
+class PendingMigrationsError(MigrationError):
+    """The database lacks migrations of this version."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        count, them = (
+            ("1 migration", "it")
+            if len(names) == 1
+            else (f"{len(names)} migrations", "them")
+        )
+        super().__init__(
+            f"the database lacks {count} of this version: apply {them} with"
+            " 'agent-runtime migrate'"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +71,8 @@ def migrate(conninfo: str, *, upto: Mapping[str, str] | None = None) -> list[str
     with psycopg.connect(conninfo, autocommit=True) as connection:
         connection.execute(f"SET lock_timeout = '{LOCK_TIMEOUT}'")
         connection.execute("SELECT pg_advisory_lock(%s)", [LOCK])
-        connection.execute(APPLIED)
-        applied: dict[str, str] = dict(
-            connection.execute(
-                "SELECT name, sha256 FROM public.agent_runtime_migration"
-            ).fetchall()
-        )
+        connection.execute(TABLE)
+        applied: dict[str, str] = dict(connection.execute(APPLIED).fetchall())
         known = migrations()
         _check(applied, known)
         if upto is not None:
@@ -75,6 +88,23 @@ def migrate(conninfo: str, *, upto: Mapping[str, str] | None = None) -> list[str
                     [migration.name, migration.sha256],
                 )
         return [migration.name for migration in pending]
+
+
+def require_migrated(conninfo: str) -> None:
+    """Require that the database is up to date, and change nothing.
+
+    :raises PendingMigrationsError: it lacks migrations of this version
+    :raises MigrationError: it has one that this version lacks or changed
+    """
+    with psycopg.connect(conninfo, autocommit=True) as connection:
+        applied: dict[str, str] = {}
+        if connection.execute(HAS_TABLE).fetchone() == (True,):
+            applied = dict(connection.execute(APPLIED).fetchall())
+    known = migrations()
+    _check(applied, known)
+    pending = [migration.name for migration in known if migration.name not in applied]
+    if pending:
+        raise PendingMigrationsError(pending)
 
 
 def _check(applied: Mapping[str, str], known: list[Migration]) -> None:

@@ -10,7 +10,14 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from service import migrate as module
-from service.migrate import Migration, MigrationError, migrate, migrations
+from service.migrate import (
+    Migration,
+    MigrationError,
+    PendingMigrationsError,
+    migrate,
+    migrations,
+    require_migrated,
+)
 from tests.waiting import until_blocking
 
 _numbers = itertools.count(1)
@@ -55,6 +62,17 @@ def test_names_are_numbered_without_doubles() -> None:
 def test_twice_is_harmless(empty: str) -> None:
     assert migrate(empty) == NAMES
     assert migrate(empty) == []
+
+
+def test_a_check_of_an_empty_database_creates_nothing(empty: str) -> None:
+    with pytest.raises(PendingMigrationsError, match=f"lacks {len(NAMES)} migrations"):
+        require_migrated(empty)
+
+    with psycopg.connect(empty) as connection:
+        tables = connection.execute("SELECT FROM pg_tables WHERE schemaname = 'public'")
+        assert tables.fetchall() == []
+    migrate(empty)
+    require_migrated(empty)
 
 
 def test_many_at_once_apply_each_once(empty: str) -> None:

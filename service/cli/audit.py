@@ -34,6 +34,7 @@ from service.database import READER_ROLE, SERVICE_ROLE, Db, service_conninfo
 from service.errors import ConfigError
 from service.event_log.mapper import EventMapper
 from service.http.as_of import At
+from service.migrate import require_migrated
 
 FILTERS: Final[Mapping[str, str]] = {
     "actor": "only events that this user caused, by id",
@@ -113,6 +114,9 @@ def audit_command(config: Config, options: argparse.Namespace) -> int:
         return await command(url, options)
 
     with database_to_read(config) as url:
+        # Of an external one, perhaps a replica, the login role may know nothing.
+        if config.database_url is None:
+            require_migrated(url)
         return run_async(work(url))
 
 

@@ -13,7 +13,7 @@ from service.database import SERVICE_ROLE
 from service.embedded_postgres.errors import DataFolderInUseError
 from service.embedded_postgres.server import EmbeddedPostgres
 from service.errors import ConfigError
-from service.migrate import migrate
+from service.migrate import migrate, require_migrated
 
 MAY_LOG_IN: Final = "SELECT FROM pg_roles WHERE rolname = %s AND rolcanlogin"
 
@@ -25,6 +25,18 @@ def require_primary(config: Config) -> None:
     """
     if config.read_database_url is not None and config.database_url is None:
         raise ConfigError("--read-database-url needs the --database-url of its primary")
+
+
+def require_data_folder(config: Config) -> None:
+    """Require that the data folder is there, unless the database is looked for in it.
+
+    :raises ConfigError: it isn't
+    """
+    if config.database_url is not None and not config.data_dir.is_dir():
+        raise ConfigError(
+            f"there is no data folder {config.data_dir}; set --data-dir to the one that"
+            " 'agent-runtime serve' uses"
+        )
 
 
 @contextmanager
@@ -47,14 +59,25 @@ def database(config: Config) -> Iterator[tuple[str, EmbeddedPostgres | None]]:
 def database_in_use(config: Config) -> Iterator[str]:
     """Yield the URL of an existing database, also while a service runs on it.
 
-    That of the embedded one is for the role of the service.
+    It is migrated. That of the embedded one is for the role of the service.
     """
-    with _existing(config) as url:
+    with _existing(config, migrates=True) as url:
         yield url if config.database_url is not None else for_service(url)
 
 
 @contextmanager
-def _existing(config: Config) -> Iterator[str]:
+def migrated_database(config: Config) -> Iterator[str]:
+    """Yield the same URL for a command that reads: the database isn't migrated.
+
+    :raises PendingMigrationsError: it would have to be
+    """
+    with database_to_read(config) as url:
+        require_migrated(url)
+        yield url if config.database_url is not None else for_service(url)
+
+
+@contextmanager
+def _existing(config: Config, *, migrates: bool) -> Iterator[str]:
     if config.database_url is None and not EmbeddedPostgres.is_in(config.data_dir):
         raise ConfigError(
             f"no database in {config.data_dir}; set --data-dir or --database-url, or "
@@ -62,7 +85,8 @@ def _existing(config: Config) -> Iterator[str]:
         )
     try:
         with database(config) as (url, _):
-            migrate(url)
+            if migrates:
+                migrate(url)
             yield url
     except DataFolderInUseError:
         yield EmbeddedPostgres.url_of_running(config.data_dir)
@@ -70,11 +94,11 @@ def _existing(config: Config) -> Iterator[str]:
 
 @contextmanager
 def database_to_read(config: Config) -> Iterator[str]:
-    """Yield the database's URL; an external one, perhaps a replica, isn't migrated."""
+    """Yield the URL of an existing database of whatever version, perhaps a replica."""
     if config.database_url is not None:
         yield config.database_url
         return
-    with _existing(config) as url:
+    with _existing(config, migrates=False) as url:
         yield url
 
 

@@ -3,7 +3,7 @@
 import argparse
 import stat
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -16,7 +16,11 @@ from projections.audit.proofs.contradictions import (
     tree_of,
 )
 from service.bootstrap import TOKEN_FILE
-from service.cli.databases import database_in_use, require_primary
+from service.cli.databases import (
+    migrated_database,
+    require_data_folder,
+    require_primary,
+)
 from service.cli.read_replica import check_replica
 from service.cli.running import EXIT_FAILED, run_async
 from service.cli.settings import add_settings
@@ -24,17 +28,19 @@ from service.config import Config
 from service.connection_pool import connection_pool
 from service.database import Pool, service_conninfo
 from service.errors import ConfigError
-from service.keys.canary import verify_canary
+from service.keys.canary import check_canaries
 from service.keys.key_ring import KEY_RING_FILE, KeyRing
 from service.keys.root_key import RootKeys
 from service.keys.root_key_source import outside_root_keys
 from service.logs import escape_unprintable
+from service.migrate import PendingMigrationsError
 
 # How long events are compared with the tree, the newest first. The service itself
 # compares all of them.
 TREE_CHECK_S: Final = 20.0
 TREE_CHECK_STEP: Final = 10_000
 LAG_MAX: Final = 10_000
+MIGRATED: Final = "migrations are applied"
 # The newest positions are checked for gaps: a log of any length takes no longer.
 POSITIONS_CHECKED_MAX: Final = 100_000
 DURABLE: Final[Mapping[str, str]] = {
@@ -84,8 +90,13 @@ def add_to(parser: argparse.ArgumentParser) -> None:
 
 def doctor_command(config: Config, _options: argparse.Namespace) -> int:
     require_primary(config)
-    with database_in_use(config) as url:
-        return run_async(_doctor(config, url))
+    require_data_folder(config)
+    try:
+        with migrated_database(config) as url:
+            return run_async(_doctor(config, url))
+    except PendingMigrationsError as error:
+        problem = f"{error}; the database isn't checked further before"
+        return _report([*_folder(config.data_dir), Check(MIGRATED, problem)])
 
 
 async def _doctor(config: Config, database_url: str) -> int:
@@ -93,6 +104,10 @@ async def _doctor(config: Config, database_url: str) -> int:
     checks = await check_installation(
         database_url, config.data_dir, root, config.read_database_url
     )
+    return _report([Check(MIGRATED), *checks])
+
+
+def _report(checks: Sequence[Check]) -> int:
     for check in checks:
         if check.problem is None:
             print(f"ok    {check.name}")
@@ -108,7 +123,7 @@ async def check_installation(
     read_database_url: str | None = None,
 ) -> list[Check]:
     """Run every check; none of them changes the installation."""
-    checks = [_data_folder(data_dir), _bootstrap_token(data_dir)]
+    checks = _folder(data_dir)
     async with connection_pool(service_conninfo(database_url)) as pool:
         on_database: list[Callable[[Pool], Awaitable[list[Check]]]] = [
             _durability,
@@ -124,6 +139,10 @@ async def check_installation(
             found = await check_replica(pool, service_conninfo(read_database_url))
             checks += [Check(name, problem) for name, problem in found.items()]
     return checks
+
+
+def _folder(data_dir: Path) -> list[Check]:
+    return [_data_folder(data_dir), _bootstrap_token(data_dir)]
 
 
 def _data_folder(data_dir: Path) -> Check:
@@ -216,7 +235,7 @@ async def _keys(pool: Pool, data_dir: Path, root: RootKeys | None) -> Check:
     name = "keys match the database"
     try:
         ring = KeyRing.load(data_dir / KEY_RING_FILE, root=root)
-        await verify_canary(pool, ring)
+        await check_canaries(pool, ring)
     except ConfigError as error:
         return Check(name, str(error))
     return Check(name)

@@ -2,7 +2,11 @@
 
 import argparse
 
-from service.cli.databases import database_in_use
+from service.cli.databases import (
+    database_in_use,
+    migrated_database,
+    require_data_folder,
+)
 from service.cli.running import EXIT_FAILED, print_error, run_async
 from service.cli.settings import add_settings
 from service.config import Config
@@ -47,7 +51,8 @@ def rotate_command(config: Config, _options: argparse.Namespace) -> int:
 
 def status_command(config: Config, _options: argparse.Namespace) -> int:
     forbid_dumps()
-    with database_in_use(config) as url:
+    require_data_folder(config)
+    with migrated_database(config) as url:
         return run_async(_status(config, url))
 
 

@@ -4,7 +4,11 @@ import argparse
 import sys
 from datetime import UTC, datetime
 
-from service.cli.databases import database_in_use
+from service.cli.databases import (
+    database_in_use,
+    migrated_database,
+    require_data_folder,
+)
 from service.cli.running import EXIT_FAILED, print_error, run_async
 from service.cli.settings import add_settings
 from service.config import Config
@@ -52,7 +56,10 @@ def add_to(parser: argparse.ArgumentParser) -> None:
 
 
 def import_command(config: Config, options: argparse.Namespace) -> int:
-    with database_in_use(config) as url:
+    if options.dry_run:
+        require_data_folder(config)
+    opened = migrated_database if options.dry_run else database_in_use
+    with opened(config) as url:
         return run_async(_import(config, url, options))
 
 

@@ -18,7 +18,7 @@ from projections.relay.kafka.topic_tail import tail
 from projections.relay.kafka_settings import kafka_settings
 from projections.relay.republish import republish
 from service.aggregates import AGGREGATES
-from service.cli.databases import database_in_use
+from service.cli.databases import migrated_database
 from service.cli.running import EXIT_FAILED, print_error, run_async
 from service.cli.settings import add_settings
 from service.config import Config
@@ -80,7 +80,7 @@ def add_to(parser: argparse.ArgumentParser) -> None:
 def topic_command(config: Config, options: argparse.Namespace) -> int:
     if not options.reads_log:
         return run_async(_run(config, "", options))
-    with database_in_use(config) as url:
+    with migrated_database(config) as url:
         return run_async(_run(config, url, options))
 
 

@@ -40,12 +40,17 @@ async def verify_canary(pool: Pool, ring: KeyRing) -> None:
     WrongPurposeKeysError when the ring was created again. The first start, and the
     first one after a promotion, put the primary key's canary into the database.
     """
+    await check_canaries(pool, ring)
+    await introduce_root_key(pool, ring)
+
+
+async def check_canaries(pool: Pool, ring: KeyRing) -> None:
+    """Refuse a ring as ``verify_canary`` does, and change nothing."""
     async with pool.connection() as connection:
         cursor = connection.cursor(row_factory=tuple_row)
         await cursor.execute("SELECT root_key_id, sealed FROM events.root_key_canary")
         canaries = await cursor.fetchall()
     await verify_canaries(canaries, ring)
-    await introduce_root_key(pool, ring)
 
 
 async def verify_canaries(canaries: Iterable[tuple[str, bytes]], ring: KeyRing) -> None:
