@@ -17,13 +17,19 @@ from psycopg.sql import SQL, Composable, Composed, Literal
 
 # Enough for all sets of conditions in both scopes, and for common page sizes.
 STATEMENTS_MAX = 256
-# The followers whose tables the statements read; POSITION is their lowest position.
+# The followers whose tables the statements read.
 FOLLOWERS = ("sessions", "agents", "gateway")
 
-POSITION = SQL("""
-    (SELECT coalesce(min(CASE WHEN p.epoch = h.epoch THEN p.position ELSE 0 END), 0)
-       FROM read.position p, events.head h
-      WHERE p.follower IN ({followers}))
+# The page reflects the lowest position. Which sessions there are is known up to the
+# position of their own follower: a cursor has that one.
+REFLECTED = SQL("""
+    (SELECT coalesce(min(each.position), 0) AS position,
+            coalesce(min(each.position) FILTER (WHERE each.follower = 'sessions'), 0)
+                AS sessions_position
+       FROM (SELECT p.follower,
+                    CASE WHEN p.epoch = h.epoch THEN p.position ELSE 0 END AS position
+               FROM read.position p, events.head h
+              WHERE p.follower IN ({followers})) AS each)
 """).format(followers=SQL(", ").join(map(Literal, FOLLOWERS)))
 # Names of columns are those of the fields of SessionRow.
 COLUMNS = SQL("""
@@ -68,15 +74,16 @@ PAGE = SQL("""
     {shown}
 """)
 SHOWN = SQL("""
-    SELECT {columns}, {position} AS position, s.id IS NULL AS is_empty
-      FROM (SELECT) AS always
+    SELECT {columns}, reflected.position, reflected.sessions_position,
+           s.id IS NULL AS is_empty
+      FROM {reflected} AS reflected
       LEFT JOIN (
            page
            JOIN read.session s ON s.id = page.id
            {texts}
       ) ON true
      ORDER BY s.started_at DESC, s.id DESC
-""").format(position=POSITION, columns=COLUMNS, texts=TEXTS)
+""").format(reflected=REFLECTED, columns=COLUMNS, texts=TEXTS)
 NEWEST = SQL("ORDER BY s.started_at DESC, s.id DESC LIMIT {reach}")
 REACH = SQL("%(reach)s")
 IN_WINDOW = SQL("s.started_at >= %(window_start)s")

@@ -88,9 +88,14 @@ class SessionRow:
 
 @dataclass(slots=True)
 class PageRow(SessionRow):
-    """A session of a page; an empty page has one row, with the position alone."""
+    """A session of a page; an empty page has one row, with the positions alone.
+
+    ``sessions_position`` is how far sessions are known; the page reflects ``position``,
+    which is lower while the follower of another table is behind.
+    """
 
     position: int
+    sessions_position: int
     is_empty: bool
 
 

@@ -13,7 +13,7 @@ from projections.engine.snapshot import read_once, refuse_older
 from projections.sessions.cursor import Cursor
 from projections.sessions.page_statements import FOLLOWERS
 from projections.sessions.parameters import SessionListQuery
-from projections.sessions.queries import PageRequest, SessionRow, session_page
+from projections.sessions.queries import PageRequest, PageRow, session_page
 from projections.sessions.rendering import count_agents, rendered
 from projections.sessions.resource import Session
 from projections.sessions.texts import first_and_last, users_of_texts
@@ -89,7 +89,7 @@ async def get_session_list(
             "sessions": sessions,
             "pagination": {
                 "has_next_page": len(found) > query.limit,
-                "end_cursor": _end_cursor(rows, position, asked),
+                "end_cursor": _end_cursor(rows, asked),
             },
             "total_agents": total,
             "successful_agents": successful,
@@ -121,16 +121,14 @@ def _asked(query: SessionListQuery, principal: Principal) -> PageRequest:
     )
 
 
-def _end_cursor(
-    rows: Sequence[SessionRow], position: int, asked: PageRequest
-) -> str | None:
+def _end_cursor(rows: Sequence[PageRow], asked: PageRequest) -> str | None:
     if not rows:
         return None
     last = rows[-1]
     cursor = Cursor(
         started_at=last.started_at,
         id=last.id,
-        position=asked.after.position if asked.after else position,
+        position=asked.after.position if asked.after else last.sessions_position,
         window_start=asked.window_start,
     )
     return cursor.to_text()

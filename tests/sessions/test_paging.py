@@ -14,8 +14,9 @@ from psycopg import AsyncConnection
 from projections.sessions.cursor import Cursor, cursor_from_text
 from projections.sessions.projector import SessionsProjector
 from projections.sessions.queries import PageRequest, PageRow, session_page
+from tests.callers import Callers
 from tests.sessions.projected import read_tables, recorded, session_events
-from tests.sessions.recording import Recorder
+from tests.sessions.recording import LIST, LONG_AGO, Recorder
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 POSITION_MAX = 2**60
@@ -139,6 +140,29 @@ async def test_newer_sessions_do_not_shift_the_pages_of_a_cursor(
         True,
         False,
     ]
+
+
+async def test_later_pages_are_whole_while_another_follower_has_stopped(
+    recorder: Recorder, callers: Callers, database_url: str
+) -> None:
+    auditor = await callers.user("olga", "auditor")
+    for number in range(5):
+        await recorder.start(f"chat-{number}", number)
+    await recorder.list()
+    async with await AsyncConnection.connect(database_url, autocommit=True) as owner:
+        await owner.execute(
+            "UPDATE read.position SET position = 1, definition = 'of a newer version'"
+            " WHERE follower = 'gateway'"
+        )
+
+    first = await auditor.get(f"{LIST}?start_time={LONG_AGO}&limit=2")
+    cursor = first.data["pagination"]["end_cursor"]
+    second = await auditor.get(f"{LIST}?limit=2&after={cursor}")
+
+    assert first.position == 1
+    assert [
+        [row["session_id"] for row in page.data["sessions"]] for page in (first, second)
+    ] == [["chat-4", "chat-3"], ["chat-2", "chat-1"]]
 
 
 async def test_a_cursor_keeps_the_window_of_its_first_page(recorder: Recorder) -> None:
