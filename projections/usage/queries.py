@@ -49,8 +49,8 @@ USAGE = SQL("""
            FROM read.usage_of_day u
           WHERE u.day BETWEEN %(from_day)s AND %(until_day)s
             -- Amending a turn may leave rows with zeros.
-            AND (u.turns, coalesce(u.prompt_tokens, 0),
-                 coalesce(u.completion_tokens, 0)) <> (0, 0, 0)
+            AND (u.turns, u.model_uses, coalesce(u.prompt_tokens, 0),
+                 coalesce(u.completion_tokens, 0)) <> (0, 0, 0, 0)
             AND (%(agent_id)s::uuid IS NULL OR u.agent_id = %(agent_id)s)
             AND (%(user_id)s::uuid IS NULL OR u.user_id = %(user_id)s)
             AND (%(provider)s::text IS NULL OR u.provider = %(provider)s)

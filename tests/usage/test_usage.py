@@ -194,6 +194,39 @@ async def test_usage_is_grouped_filtered_and_paged(
     assert (len(rest["usage"]), rest["has_next_page"]) == (1, False)
 
 
+async def test_a_model_beside_the_main_one_shows_even_if_its_tokens_are_unknown(
+    recorder: Recorder, callers: Callers, ada: Caller
+) -> None:
+    await price(await callers.user("root", "superuser"), "swift", "USD")
+    unknown = span(
+        3,
+        1,
+        openinference__span__kind="LLM",
+        llm__provider="acme",
+        llm__model_name="streamed",
+        llm__cost__total=0.25,
+    )
+
+    sent = await send(
+        recorder.caller,
+        export(
+            recorder.agent_id,
+            span(1, session__id="chat-1"),
+            llm(2, 1, 100, 10),
+            unknown,
+        ),
+    )
+
+    seen = {"X_Min_Position": sent.position}
+    of_day = await ada.get(f"/api/usage?{MARCH}", **seen)
+    by_model = await ada.get(f"/api/usage?{MARCH}&group_by=model", **seen)
+    [row] = of_day.data["usage"]
+    assert (row["turns_without_price"], row["cost"]) == (1, None)
+    assert row["unpriced"] == [{"reason": "no_such_model", "turns": 1}]
+    assert row["reported_cost"] == 0.25
+    assert [each["model"] for each in by_model.data["usage"]] == ["streamed", "swift"]
+
+
 async def test_who_sees_which_usage(
     recorder: Recorder, callers: Callers, ada: Caller
 ) -> None:
