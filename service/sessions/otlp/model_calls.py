@@ -4,6 +4,7 @@ The names are those of OpenInference, of the GenAI conventions in their versions
 OpenLLMetry, LiteLLM, pydantic-ai and Anthropic's SDK.
 """
 
+import hashlib
 import re
 from collections.abc import Mapping
 from decimal import Decimal
@@ -132,6 +133,13 @@ def client_id(text: str | None) -> str | None:
     return text if _CLIENT_ID.fullmatch(text) else None
 
 
+def _stored(text: str) -> str:
+    """Return a text as it is stored: its digest, if it is too long or not printable."""
+    if not text:
+        return text
+    return client_id(text) or hashlib.sha256(text.encode()).hexdigest()
+
+
 def kind_of(found: Attributes) -> str | None:
     """Return what a span is: OpenInference's kind, or the name of an operation."""
     kind = first_text(found, "openinference.span.kind")
@@ -184,8 +192,8 @@ def model_call(found: Attributes, *, scope: str, is_error: bool) -> ModelCall | 
             if (count := first_count(found, *keys)) is not None
         },
         conditions=_conditions(found),
-        response_id=response_id,
-        scope=scope,
+        response_id=_stored(response_id) if response_id else None,
+        scope=_stored(scope),
         reported_cost=_reported_cost(found, answer),
     )
 
@@ -210,7 +218,7 @@ def _conditions(found: Attributes) -> dict[str, str]:
         return {}
     if tier == "batch":
         return {"processing": "batch"}
-    return {"service_tier": "default" if tier == "standard" else tier}
+    return {"service_tier": "default" if tier == "standard" else _stored(tier)}
 
 
 def _reported_cost(found: Attributes, answer: Mapping[str, Any]) -> str | None:

@@ -8,6 +8,7 @@ from prometheus_client import REGISTRY
 
 from service.resources import Resources
 from service.sessions.otlp import pending
+from service.sessions.otlp.conventions import reported_span
 from service.sessions.otlp.ingest import TOO_LARGE
 from service.sessions.otlp.old_traces import delete_old_traces
 from tests.callers import Caller
@@ -160,3 +161,44 @@ async def test_a_trace_takes_only_so_long_texts(
     assert TOO_LARGE == status_of(after).message == status_of(alone).message
     found = await session(ada, "chat", [taken, more, after])
     assert found["first_input"] == "x" * 900
+
+
+@pytest.mark.parametrize(
+    ("scope", "attributes"),
+    [
+        ("a\0b", {}),
+        ("scope", {"gen_ai__response__id": "a\0b"}),
+        ("scope", {"openai__response__service_tier": "a\0b"}),
+        ("scope", {"output__value": '{"id": "a\\u0000b"}'}),
+    ],
+)
+async def test_names_that_cant_be_stored_don_t_fail_the_export(
+    recorder: Recorder, ada: Caller, scope: str, attributes: Any
+) -> None:
+    body = export(
+        recorder.agent_id, span(1, session__id="s"), llm(2, 1, 5, 1, **attributes)
+    )
+    body.resource_spans[0].scope_spans[0].scope.name = scope
+
+    taken = await send(recorder.caller, body)
+
+    assert (taken.status, taken.body) == (200, b"")
+    found = await session(ada, "s", [taken])
+    assert found["token_usage"]["total"] == 6
+
+
+def test_long_names_of_a_call_are_stored_as_digests() -> None:
+    def names(length: int) -> tuple[str | None, ...]:
+        long = {
+            "gen_ai__response__id": "x" * length,
+            "openai__response__service_tier": "y" * length,
+        }
+        call = reported_span(llm(2, 1, 5, 1, **long), "z" * length).call
+        assert call is not None
+        return call.response_id, call.conditions["service_tier"], call.scope
+
+    assert names(128) == ("x" * 128, "y" * 128, "z" * 128)
+    assert [len(each or "") for each in names(1000)] == [64, 64, 64]
+    # Two layers around one call still have the same id, and other calls another one.
+    assert names(1000) == names(1000)
+    assert set(names(1000)).isdisjoint(names(1001))
