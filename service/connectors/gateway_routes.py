@@ -55,7 +55,8 @@ class GatewaySettingsBody(RequestModel):
             description=(
                 "`strict`: each call is admitted by an event before it is forwarded. "
                 "`batched`: for high rates; a right that was just revoked may be used "
-                "for up to a second, and a crash may lose the record of 100 ms."
+                "for up to a second, and a crash may lose the record of 100 ms; calls "
+                "that send a credential are recorded as with `strict`."
             )
         ),
     ]

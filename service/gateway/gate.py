@@ -21,7 +21,8 @@ class RecordMode(StrEnum):
     """How calls of a connector are recorded.
 
     ``strict``: each call is admitted by an event, before it is forwarded.
-    ``batched``: many calls share an event, which follows them.
+    ``batched``: many calls share an event, which follows them; not those that send a
+    credential.
     """
 
     STRICT = "strict"

@@ -130,7 +130,7 @@ class ToolGate:
         """Decide on what this process knows; None if that takes the strict way.
 
         That is, for a connector that isn't ``batched``, and for all but admissions
-        that need no person.
+        that need no person and send no secret.
         """
         connector = await self._log.load(command.call.connector_id)
         if (
@@ -144,7 +144,8 @@ class ToolGate:
         decided = await decide_call(command, latest)
         if isinstance(decided, Refused) or decided.decision.stance is Stance.ASK:
             return None
-        return decided
+        # Which secret is used has to be on record before it is opened.
+        return None if decided.secret else decided
 
     def _answer(
         self, caller: Caller, call: Call, verdict: Verdict

@@ -46,6 +46,9 @@ async def test_arguments_and_credentials_are_nowhere(
         assert mark in str((await world.ada.get(path)).data["arguments"])
         await world.ada.post(f"{path}/approve", {})
         assert isinstance(await world.call("issues.create", arguments), Admitted)
+    # With a credential, each call has an event of its own.
+    await world.ada.delete(f"{world.connector}/credential")
+    await world.finish(await world.call("issues.list", arguments))
     # One more is left open, with its arguments sealed.
     await world.call("issues.create", {**arguments, "n": 2})
 
@@ -53,6 +56,9 @@ async def test_arguments_and_credentials_are_nowhere(
     head = (await world.resources.log.head()).position
     await world.ada.get("/api/mcp/calls", X_Min_Position=str(head))
     events = await read_events(world.resources.log, after=0, upto=head, limit=10_000)
+    assert {"tool_call.admitted", "tool_call.batched"} <= {
+        each.topic for each in events
+    }
     dump = await asyncio.to_thread(
         lambda: subprocess.run(
             [postgres_program("pg_dump"), world.resources.database_url],

@@ -6,6 +6,7 @@ from service.gateway.calls.recorder import REFUSED_TURNS_MAX
 from service.gateway.gate import Admitted, Outcome
 from tests.callers import Callers
 from tests.gateway.world import ALLOW, DENY, World, refusal
+from tests.reading import read_events
 
 
 async def test_a_call_is_admitted_by_an_event_and_then_finished(world: World) -> None:
@@ -110,6 +111,32 @@ async def test_a_batched_call_is_refused_like_any_other(world: World) -> None:
     await world.ada.delete(f"{world.connector}/grants/agents/{world.agent_id}")
 
     assert refusal(await world.call("issues.list")) == "connector_not_granted"
+
+
+async def test_a_batched_call_with_a_credential_is_recorded_before_it_is_sent(
+    world: World,
+) -> None:
+    await world.rule(issues_any=ALLOW)
+    settings = {"slug": "tracker", "record_mode": "batched"}
+    await world.ada.put(f"{world.connector}/gateway", settings)
+    await world.ada.post("/api/secrets", {"name": "T", "value": "v"})
+    credential = {"whose": "owner", "secret_name": "T"}
+    await world.ada.put(f"{world.connector}/credential", credential)
+
+    answer = await world.call("issues.list")
+
+    assert isinstance(answer, Admitted)
+    assert answer.upstream.credential is not None
+    head = (await world.resources.log.head()).position
+    events = await read_events(world.resources.log, after=0, upto=head, limit=100_000)
+    (used,) = (each for each in events if each.topic == "tool_call.admitted")
+    assert used.aggregate_id == answer.call_id
+    owner_id = str(world.ada.user_id)
+    assert used.event.secret == {"owner_id": owner_id, "name": "T", "version": 1}
+    await world.finish(answer)
+    (finished,) = await world.recorded("tool_call.finished")
+    assert finished.aggregate_id == answer.call_id
+    assert await world.recorded("tool_call.batched") == []
 
 
 async def test_observers_get_the_owners_credential_alone(

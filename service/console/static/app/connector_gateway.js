@@ -17,7 +17,7 @@ export function Gateway({ connector, changed }) {
   return html`<${FormDialog} label="Gateway settings" submit="Save" after=${changed}
     perform=${() => call("PUT", `/api/mcp/connectors/${connector.id}/gateway`, { body: { slug: slug.trim(), record_mode: mode }, ifMatch: connector.version })}>
     <${Field} label="Tool name prefix (slug)" name="slug" value=${slug} onValue=${setSlug} required=${true} maxlength="24" help="Agents see the tools under other names once it changes; rules stay as they are." />
-    <${Field} label="Record mode" name="record_mode" value=${mode} onValue=${setMode} choices=${RECORD_MODES} any=${null} help="Batched, for high rates: a right just revoked may be used for a second, and a crash may lose the record of 100 ms." />
+    <${Field} label="Record mode" name="record_mode" value=${mode} onValue=${setMode} choices=${RECORD_MODES} any=${null} help="Batched, for high rates: a right just revoked may be used for a second, and a crash may lose the record of 100 ms. Calls that send a credential are recorded strictly all the same." />
   <//>`;
 }
 
