@@ -113,6 +113,30 @@ def test_differences_have_paths() -> None:
     ]
 
 
+def test_values_of_other_types_differ_however_deep() -> None:
+    before = {"enum": [1, 0], "schema": {"maximum": 1, "same": [1.5, None]}}
+    after = {"enum": [True, False], "schema": {"maximum": 1.0, "same": [1.5, None]}}
+
+    found = differences(before, after)
+
+    assert repr(found) == repr(
+        [
+            {"path": "enum[0]", "before": 1, "after": True},
+            {"path": "enum[1]", "before": 0, "after": False},
+            {"path": "schema.maximum", "before": 1, "after": 1.0},
+        ]
+    )
+
+
+def test_null_differs_from_a_value_that_is_missing() -> None:
+    found = differences({"default": None, "enum": [1]}, {"enum": [1, None]})
+
+    assert found == [
+        {"path": "default", "before": None, "after": None},
+        {"path": "enum[1]", "before": None, "after": None},
+    ]
+
+
 async def test_the_owner_reads_and_accepts_definitions(
     callers: Callers, client: TestClient, resources: Resources
 ) -> None:

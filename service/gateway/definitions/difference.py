@@ -5,7 +5,11 @@ from typing import Any, Final
 
 from typing_extensions import TypedDict
 
+from service.gateway.definition import canonical_json
+
 DIFFERENCES_MAX: Final = 200
+# Of no value of JSON: a member or an element that isn't there.
+_MISSING: Final = object()
 
 
 class Difference(TypedDict):
@@ -27,19 +31,33 @@ def differences(before: Any, after: Any) -> list[Difference]:
 
 
 def _differing(path: str, before: Any, after: Any) -> Iterator[Difference]:
-    if before == after and type(before) is type(after):
+    if _json(before) == _json(after):
         return
     if isinstance(before, dict) and isinstance(after, dict):
         for key in sorted(before.keys() | after.keys()):
-            yield from _differing(f"{path}.{key}", before.get(key), after.get(key))
+            yield from _differing(
+                f"{path}.{key}", before.get(key, _MISSING), after.get(key, _MISSING)
+            )
     elif isinstance(before, list) and isinstance(after, list):
         for index in range(max(len(before), len(after))):
             yield from _differing(
                 f"{path}[{index}]", _at(before, index), _at(after, index)
             )
     else:
-        yield {"path": path.removeprefix("."), "before": before, "after": after}
+        yield {
+            "path": path.removeprefix("."),
+            "before": None if before is _MISSING else before,
+            "after": None if after is _MISSING else after,
+        }
+
+
+def _json(value: Any) -> bytes:
+    """Return the JSON that digests are made of.
+
+    There 1 and true aren't the same, which Python holds equal, however deep.
+    """
+    return b"" if value is _MISSING else canonical_json(value)
 
 
 def _at(values: list[Any], index: int) -> Any:
-    return values[index] if index < len(values) else None
+    return values[index] if index < len(values) else _MISSING
