@@ -1,15 +1,17 @@
 """'ask' as an agent's client sees it: held, linked to, or pending."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Any
 
 import pytest
 from aiohttp import web
 from mcp import types
 
-from service.gateway.gate import RefusalReason, Refused
+from service.gateway.endpoint.request_state import INNER_BYTES_MAX
+from service.gateway.gate import Outcome, RefusalReason, Refused
 from service.gateway.protocol.revisions import CAPABILITIES_KEY
+from service.gateway.upstream.errors import TOO_LARGE
 from tests.gateway.fake_gate import PENDING
 from tests.gateway.plain_upstream import PlainUpstream, answered, plain_upstream
 from tests.gateway.stage import Stage, opened
@@ -17,6 +19,8 @@ from tests.waiting import until
 
 pytestmark = pytest.mark.servers
 
+Answer = Callable[[web.Request, Any], Awaitable[web.StreamResponse]]
+CALL: Mapping[str, Any] = {"name": "tools_add", "arguments": {}}
 URL = "https://console.example/approvals/{approval_id}"
 LINKS: Mapping[str, Any] = {"_meta": {CAPABILITIES_KEY: {"elicitation": {"url": {}}}}}
 
@@ -191,3 +195,52 @@ async def test_input_that_the_client_cannot_give_is_not_asked_for() -> None:
 
     assert got.body["result"]["isError"]
     assert "inputRequests" not in got.text
+
+
+def keeping(state: str) -> Answer:
+    """Ask for another round with this state, and say then whether it came back."""
+
+    async def answer(_request: web.Request, body: Any) -> web.StreamResponse:
+        kept = body["params"].get("requestState")
+        if kept is None:
+            return answered(
+                body, {"resultType": "input_required", "requestState": state}
+            )
+        return answered(
+            body, {"content": [{"type": "text", "text": str(kept == state)}]}
+        )
+
+    return answer
+
+
+@pytest.mark.parametrize(
+    "state",
+    ["x" * (INNER_BYTES_MAX - 2), '"' * (INNER_BYTES_MAX // 2 - 1)],
+    ids=["letters", "quotes"],
+)
+async def test_the_largest_state_of_an_upstream_is_accepted_again(state: str) -> None:
+    async with plain_upstream(keeping(state)) as upstream, opened() as stage:
+        stage.gate.connect(upstream.url, "add")
+
+        first = (await stage.ask("tools/call", CALL)).body["result"]
+        kept = {"requestState": first["requestState"]}
+        second = await stage.ask("tools/call", {**CALL, **kept})
+
+    assert second.content == "True"
+
+
+@pytest.mark.parametrize(
+    "state",
+    ["x" * (INNER_BYTES_MAX - 1), '"' * (INNER_BYTES_MAX // 2), "x" * 500_000],
+    ids=["letters", "quotes", "many"],
+)
+async def test_a_state_that_would_not_be_accepted_again_is_too_large(
+    state: str,
+) -> None:
+    async with plain_upstream(keeping(state)) as upstream, opened() as stage:
+        stage.gate.connect(upstream.url, "add")
+
+        got = await stage.ask("tools/call", CALL)
+
+    assert got.content == TOO_LARGE
+    assert [each.outcome for each in stage.gate.ended] == [Outcome.TOO_LARGE]

@@ -18,7 +18,9 @@ from service.gateway.gate import Call, Caller
 from service.gateway.protocol.errors import INVALID_PARAMS, RpcError
 
 EXPIRY_S: Final = 3600
-CHARACTERS_MAX: Final = 64 * 1024
+CHARACTERS_MAX: Final = 128 * 1024
+# Of an upstream's state as JSON, so that it has room when it is sealed.
+INNER_BYTES_MAX: Final = 95 * 1024
 MAC_BYTES: Final = 32
 
 Kind = Literal["upstream", "approval"]
@@ -56,7 +58,7 @@ class RequestStates:
 
         :raises RpcError: it isn't ours, is another call's, or has expired
         """
-        if not isinstance(text, str) or len(text) > 2 * CHARACTERS_MAX:
+        if not isinstance(text, str) or len(text) > CHARACTERS_MAX:
             raise _invalid()
         try:
             sealed = base64.b64decode(text, altchars=b"-_", validate=True)

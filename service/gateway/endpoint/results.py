@@ -3,13 +3,21 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+import orjson
+
+from service.gateway.endpoint.request_state import INNER_BYTES_MAX
 from service.gateway.protocol.errors import (
     INVALID_PARAMS,
     MISSING_CAPABILITY,
     RpcError,
 )
 from service.gateway.protocol.revisions import RESERVED
-from service.gateway.upstream.errors import REFUSED, WANTS_INPUT, unusable
+from service.gateway.upstream.errors import (
+    REFUSED,
+    WANTS_INPUT,
+    too_large,
+    unusable,
+)
 
 # What a client can be asked for, by the capability that says so.
 INPUTS: Final = {
@@ -110,6 +118,8 @@ def _check_inputs(result: dict[str, Any], capabilities: Mapping[str, Any]) -> No
         or not (requests or state)
     ):
         raise unusable("it asked for what the client can't give", WANTS_INPUT)
+    if state and len(orjson.dumps(state)) > INNER_BYTES_MAX:
+        raise too_large("a requestState that is too long")
 
 
 def _strip_meta(result: dict[str, Any]) -> None:
