@@ -10,7 +10,6 @@ from typing import Final
 from uuid import UUID
 
 import psycopg
-from cachetools import TTLCache
 
 from service.database import TRY_ADVISORY_LOCK, connect
 from service.errors import ServiceError
@@ -33,7 +32,6 @@ INTERVAL_MAX_S: Final = 60 * 60.0
 RETRY_S: Final = 5.0
 # Of an upstream that reports changes of its list repeatedly.
 CHANGES_INTERVAL_S: Final = 10.0
-CONNECTORS_MAX: Final = 4096
 
 logger = logging.getLogger(__name__)
 
@@ -55,19 +53,16 @@ class DefinitionObserver:
         self._client = client
         self._schedules: dict[UUID, _Schedule] = {}
         self._at_once = asyncio.Semaphore(AT_ONCE_MAX)
-        self._changed: TTLCache[UUID, bool] = TTLCache(
-            CONNECTORS_MAX, CHANGES_INTERVAL_S
-        )
         self._observing: dict[UUID, asyncio.Task[None]] = {}
+        # Connectors whose change isn't observed yet, and those that have told one in
+        # the last seconds.
+        self._changed: set[UUID] = set()
+        self._timers: dict[UUID, asyncio.TimerHandle] = {}
 
     def list_changed(self, connector_id: UUID) -> None:
         """Observe a connector soon: it has told that its list has changed."""
-        if connector_id not in self._changed:
-            self._changed[connector_id] = True
-            self._start(connector_id)
-        elif (schedule := self._schedules.get(connector_id)) is not None:
-            soon = time.monotonic() + CHANGES_INTERVAL_S
-            schedule.due = min(schedule.due, soon)
+        self._changed.add(connector_id)
+        self._observe_change(connector_id)
 
     async def step(self) -> None:
         """Start to observe every connector that is due."""
@@ -94,6 +89,9 @@ class DefinitionObserver:
         await asyncio.gather(*self._observing.values())
 
     async def close(self) -> None:
+        self._changed.clear()
+        for timer in self._timers.values():
+            timer.cancel()
         await end_tasks(*self._observing.values())
 
     def _start(self, connector_id: UUID) -> None:
@@ -101,7 +99,28 @@ class DefinitionObserver:
             return
         task = asyncio.create_task(self._observe(connector_id), name="observe tools")
         self._observing[connector_id] = task
-        task.add_done_callback(lambda _: self._observing.pop(connector_id, None))
+        task.add_done_callback(lambda _: self._ended(connector_id))
+
+    def _observe_change(self, connector_id: UUID) -> None:
+        """Observe a change that was told, if any; not too soon after another.
+
+        Nor during an observation, which may have read the list of before.
+        """
+        is_now = not (connector_id in self._observing or connector_id in self._timers)
+        if connector_id in self._changed and is_now:
+            self._changed.discard(connector_id)
+            self._timers[connector_id] = asyncio.get_running_loop().call_later(
+                CHANGES_INTERVAL_S, self._rested, connector_id
+            )
+            self._start(connector_id)
+
+    def _ended(self, connector_id: UUID) -> None:
+        self._observing.pop(connector_id, None)
+        self._observe_change(connector_id)
+
+    def _rested(self, connector_id: UUID) -> None:
+        self._timers.pop(connector_id, None)
+        self._observe_change(connector_id)
 
     async def _observe(self, connector_id: UUID) -> None:
         async with self._at_once:

@@ -1,5 +1,6 @@
 """When upstreams are asked for their tools, and what the gate is told."""
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from tests.gateway.plain_upstream import (
 )
 from tests.gateway.sdk_server import serving, tools
 from tests.gateway.stage import Stage, opened
+from tests.waiting import TIMEOUT_S, until
 
 pytestmark = pytest.mark.servers
 
@@ -103,12 +105,79 @@ async def test_a_change_told_during_a_call_is_observed_at_once() -> None:
         stage.gate.connect(upstream.url, "add")
 
         got = await stage.call("tools_add")
-        again = await stage.call("tools_add")
         await stage.observer.settled()
 
-    assert (got.content, again.content) == ("x", "x")
+    assert got.content == "x"
     assert "list_changed" not in got.text
     assert [names for _, names in stage.gate.observations] == [["add", "sub"]]
+
+
+async def test_changes_told_in_a_row_are_observed_at_intervals(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(observer, "CHANGES_INTERVAL_S", 3600.0)
+    async with plain_upstream(say_list_changed) as upstream, opened() as stage:
+        stage.gate.connect(upstream.url, "add")
+        for _ in range(3):
+            await stage.call("tools_add")
+            await stage.observer.settled()
+
+    assert len(stage.gate.observations) == 1
+
+
+async def test_a_change_told_soon_after_another_is_observed_by_every_process(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Only one of several processes takes steps."""
+    monkeypatch.setattr(observer, "CHANGES_INTERVAL_S", 1.0)
+    async with plain_upstream(say_list_changed) as upstream, opened() as stage:
+        stage.gate.connect(upstream.url, "add")
+        await stage.call("tools_add")
+        await stage.observer.settled()
+        await stage.call("tools_add")
+
+        await until(lambda: len(stage.gate.observations) > 1)
+
+
+async def test_a_change_told_during_an_observation_is_observed_after_it() -> None:
+    listing, listed = asyncio.Event(), asyncio.Event()
+
+    async def list_slowly(request: web.Request, body: Any) -> web.StreamResponse:
+        response = await say_list_changed(request, body)
+        if body["method"] == "tools/list":
+            listing.set()
+            await listed.wait()
+        return response
+
+    async with plain_upstream(list_slowly) as upstream, opened() as stage:
+        stage.gate.connect(upstream.url, "add")
+        await stage.observer.step()
+        await asyncio.wait_for(listing.wait(), TIMEOUT_S)
+
+        await stage.call("tools_add")
+        listed.set()
+
+        await until(lambda: len(stage.gate.observations) > 1)
+
+
+async def test_no_observation_begins_when_the_gateway_has_ended() -> None:
+    listing = asyncio.Event()
+
+    async def never_list(request: web.Request, body: Any) -> web.StreamResponse:
+        if body["method"] == "tools/list":
+            listing.set()
+            await asyncio.Event().wait()
+        return await say_list_changed(request, body)
+
+    async with plain_upstream(never_list) as upstream:
+        async with opened() as stage:
+            stage.gate.connect(upstream.url, "add")
+            await stage.observer.step()
+            await asyncio.wait_for(listing.wait(), TIMEOUT_S)
+            await stage.call("tools_add")
+
+        running = [each.get_name() for each in asyncio.all_tasks()]
+    assert "observe tools" not in running
 
 
 async def test_nothing_is_observed_of_a_server_that_fails() -> None:
