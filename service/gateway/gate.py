@@ -268,9 +268,11 @@ class Gate(Protocol):
         """Return the connectors that agents hold, by id."""
 
     async def observed(
-        self, connector_id: UUID, definitions: Sequence[ToolDefinition]
+        self, upstream: Upstream, definitions: Sequence[ToolDefinition]
     ) -> bool:
         """Record the complete list of an upstream's tools, where it differs.
+
+        Nothing is recorded if the connector has another URL by now.
 
         :returns: whether anything changed
         :raises InvalidRequestError: there are too many, or they are too large

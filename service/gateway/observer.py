@@ -132,7 +132,7 @@ class DefinitionObserver:
                 if lent is None:
                     return
                 listing = await list_tools(self._client, lent)
-                await self._gate.observed(connector_id, listing.definitions)
+                await self._gate.observed(lent, listing.definitions)
             except Exception as error:  # noqa: BLE001 # a list may hold anything
                 self._failed(upstream, error)
                 return

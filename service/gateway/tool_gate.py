@@ -248,9 +248,13 @@ class ToolGate:
         return await self._held_connectors()
 
     async def observed(
-        self, connector_id: UUID, definitions: Sequence[ToolDefinition]
+        self, upstream: Upstream, definitions: Sequence[ToolDefinition]
     ) -> bool:
-        command = ObserveDefinitions(connector_id=connector_id, definitions=definitions)
+        command = ObserveDefinitions(
+            connector_id=upstream.connector_id,
+            url=upstream.url,
+            definitions=definitions,
+        )
         changed, _ = await execute(
             self._log,
             partial(observe_definitions, command),

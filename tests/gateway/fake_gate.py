@@ -53,6 +53,7 @@ class FakeGate:
     ended_one: asyncio.Event = field(default_factory=asyncio.Event)
     refusals: list[RefusalReason] = field(default_factory=list)
     observations: list[tuple[UUID, list[str]]] = field(default_factory=list)
+    observed_urls: list[str] = field(default_factory=list)
 
     def connect(
         self, url: str, *tools: str | dict[str, object], slug: str = "tools"
@@ -179,9 +180,11 @@ class FakeGate:
         return sorted(self.upstreams)
 
     async def observed(
-        self, connector_id: UUID, definitions: Sequence[ToolDefinition]
+        self, upstream: Upstream, definitions: Sequence[ToolDefinition]
     ) -> bool:
-        self.observations.append((connector_id, [each.name for each in definitions]))
+        names = [each.name for each in definitions]
+        self.observations.append((upstream.connector_id, names))
+        self.observed_urls.append(upstream.url)
         return True
 
     def change(self, upstream: Upstream, **changes: object) -> Upstream:

@@ -5,8 +5,10 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
+from service.connectors.aggregate import Connector
 from service.event_log.execute import execute
 from service.event_log.protocol import CommandLog
+from service.event_log.unit_of_work import UnitOfWork
 from service.gateway.definition import ToolDefinition
 from service.gateway.definitions.commands import (
     ObserveDefinitions,
@@ -18,12 +20,20 @@ async def observe(
     log: CommandLog, connector_id: UUID, listed: Sequence[Mapping[str, Any]]
 ) -> bool:
     """Record tools as an upstream lists them; return whether anything differs."""
-    command = ObserveDefinitions(
-        connector_id=connector_id, definitions=[*map(ToolDefinition.of, listed)]
-    )
+
+    async def observed(work: UnitOfWork) -> bool:
+        connector = await work.find(Connector, connector_id)
+        assert connector is not None
+        command = ObserveDefinitions(
+            connector_id=connector_id,
+            url=connector.url,
+            definitions=[*map(ToolDefinition.of, listed)],
+        )
+        return await observe_definitions(command, work)
+
     changed, _ = await execute(
         log,
-        lambda work: observe_definitions(command, work),
+        observed,
         metadata={"actor": "system"},
         at=datetime.now(UTC),
     )

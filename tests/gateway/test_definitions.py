@@ -16,6 +16,7 @@ from service.resources import Resources
 from tests.callers import Callers
 from tests.connectors.test_routes import TRACKER
 from tests.gateway.observing import observe
+from tests.gateway.world import World
 
 CREATE = {"name": "issues.create", "inputSchema": {"type": "object"}}
 LIST = {"name": "issues.list", "inputSchema": {"type": "object"}}
@@ -190,3 +191,24 @@ async def test_too_many_tools_are_refused_as_a_whole(
     for listed in (many, large):
         with pytest.raises(InvalidRequestError):
             await observe(resources.log, UUID(connector), listed)
+
+
+async def test_nothing_is_recorded_that_a_server_at_a_former_url_lists(
+    world: World,
+) -> None:
+    upstream = await world.gate.upstream_to_list(world.connector_id)
+    assert upstream is not None
+    read = (await world.ada.get(f"{world.connector}/definitions")).data
+    edited = {**TRACKER, "description": "", "url": "https://other.example/mcp"}
+    shown = await world.ada.get(world.connector)
+    version = shown.data["version"]
+    moved = await world.ada.put(world.connector, edited, If_Match=f'"{version}"')
+    assert moved.status == 200, moved.data
+    changed = [ToolDefinition.of({**CREATE, "description": "of the old server"})]
+
+    assert not await world.gate.observed(upstream, changed)
+
+    assert (await world.ada.get(f"{world.connector}/definitions")).data == read
+    upstream = await world.gate.upstream_to_list(world.connector_id)
+    assert upstream is not None
+    assert await world.gate.observed(upstream, changed)

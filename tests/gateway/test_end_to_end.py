@@ -62,7 +62,7 @@ async def observe_as_served(world: World) -> None:
     assert upstream is not None
     async with open_connections(AddressPolicy([LOOPBACK])) as connections:
         listing = await list_tools(UpstreamClient(connections), upstream)
-    await world.gate.observed(world.connector_id, listing.definitions)
+    await world.gate.observed(upstream, listing.definitions)
 
 
 @asynccontextmanager

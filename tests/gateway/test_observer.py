@@ -55,6 +55,25 @@ async def test_a_changed_connector_is_observed_again() -> None:
         assert await observed(stage) == [["add", "fail", "count"]] * 2
 
 
+async def test_a_list_is_told_with_the_url_that_it_was_read_from() -> None:
+    listing, listed = asyncio.Event(), asyncio.Event()
+
+    async def list_slowly(request: web.Request, body: Any) -> web.StreamResponse:
+        listing.set()
+        await listed.wait()
+        return await pages("add")(request, body)  # type: ignore[no-any-return]
+
+    async with plain_upstream(list_slowly) as upstream, opened() as stage:
+        connector = stage.gate.connect(upstream.url)
+        await stage.observer.step()
+        await asyncio.wait_for(listing.wait(), TIMEOUT_S)
+        stage.gate.change(connector, url="http://127.0.0.1:1/mcp")
+        listed.set()
+        await stage.observer.settled()
+
+    assert stage.gate.observed_urls == [upstream.url]
+
+
 def pages(*names: str) -> Any:
     """Answer tools/list with a page for each name."""
 

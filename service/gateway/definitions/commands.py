@@ -35,9 +35,10 @@ LEFT_OUT: Final = "{}"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObserveDefinitions:
-    """The complete list of an upstream's tools."""
+    """The complete list of an upstream's tools, as the server at ``url`` gave it."""
 
     connector_id: UUID
+    url: str
     definitions: Sequence[ToolDefinition]
 
 
@@ -57,12 +58,12 @@ class AcceptDefinitions:
 async def observe_definitions(command: ObserveDefinitions, work: UnitOfWork) -> bool:
     """Record what an upstream lists; return whether it differs from before.
 
-    A connector that doesn't exist any more is left as it is.
+    A connector that doesn't exist any more, or has another URL, is left as it is.
 
     :raises InvalidRequestError: there are too many tools, or they are too large
     """
     connector = await work.find(Connector, command.connector_id)
-    if connector is None or connector.is_retired:
+    if connector is None or connector.is_retired or connector.url != command.url:
         return False
     if len(command.definitions) > TOOLS_MAX:
         raise InvalidRequestError(f"a connector has at most {TOOLS_MAX} tools")
