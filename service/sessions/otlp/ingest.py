@@ -252,7 +252,12 @@ class Ingest:
         pace = Pace()
         for key, trace in merged.items():
             turn = await computed(
-                len(trace.spans), turn_of, key.trace_id, trace.spans, trace.texts
+                len(trace.spans),
+                turn_of,
+                key.trace_id,
+                trace.spans,
+                trace.texts,
+                trace.session_id,
             )
             if turn is not None:
                 turns[key] = turn

@@ -17,7 +17,7 @@ from service.sessions.otlp.statements import (
     MERGE_INTO_ROW,
     PUT_TOGETHER,
 )
-from service.sessions.otlp.trace import NO_TEXTS, TraceTexts
+from service.sessions.otlp.trace import NO_TEXTS, TraceTexts, first_session
 
 SPANS_OF_TRACE_MAX: Final = 5_000
 TRACES_OF_AGENT_MAX: Final = 500_000
@@ -40,10 +40,14 @@ class TraceKey:
 
 @dataclass(frozen=True, slots=True)
 class KeptTrace:
-    """Spans of a trace, and the best texts of those with which no turn can begin."""
+    """Spans of a trace, and the best texts of those with which no turn can begin.
+
+    ``session_id`` is the session in which an earlier export made it a turn.
+    """
 
     spans: Sequence[KeptSpan]
     texts: TraceTexts = NO_TEXTS
+    session_id: str | None = None
 
     @property
     def size(self) -> int:
@@ -145,11 +149,20 @@ def _merged(
         key = TraceKey(agent_id, trace_id)
         merged[key] = given[key]
         if is_whole:
-            spans = {span.span_id: span for span in given[key].spans}
+            exports = [
+                *(
+                    _spans(orjson.loads(each))
+                    for each in (first_export, *(parts or ()))
+                ),
+                {span.span_id: span for span in given[key].spans},
+            ]
+            spans: dict[str, KeptSpan] = {}
             # The first export last: of a span that came twice, the first one stays.
-            for exported in reversed((first_export, *(parts or ()))):
-                spans |= _spans(orjson.loads(exported))
-            merged[key] = KeptTrace(list(spans.values()), _texts(*texts))
+            for exported in reversed(exports):
+                spans |= exported
+            merged[key] = KeptTrace(
+                list(spans.values()), _texts(*texts), first_session(exports)
+            )
     return merged
 
 

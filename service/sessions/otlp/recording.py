@@ -91,18 +91,21 @@ async def record_trace_turns(
             except REFUSALS as error:
                 rejected.update(dict.fromkeys(keys, error))
 
-    ended = await asyncio.gather(
-        *(
-            record(session, keys[start : start + TURNS_MAX])
-            for session, keys in of_session.items()
-            for start in range(0, len(keys), TURNS_MAX)
-        ),
-        return_exceptions=True,
-    )
-    # Raised only when all commands have ended: none continues after the answer.
-    for error in ended:
-        if error is not None:
-            raise error
+    # A new session belongs to the user whom one of its traces names, if any does.
+    for names_user in (True, False):
+        ended = await asyncio.gather(
+            *(
+                record(session, keys[start : start + TURNS_MAX])
+                for session, keys in of_session.items()
+                if (session.user_id is not None) == names_user
+                for start in range(0, len(keys), TURNS_MAX)
+            ),
+            return_exceptions=True,
+        )
+        # Raised only when all commands have ended: none continues after the answer.
+        for error in ended:
+            if error is not None:
+                raise error
     return rejected
 
 

@@ -1,7 +1,7 @@
 """Compute the turn of a trace: a pure function of its set of spans."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Final
@@ -73,29 +73,30 @@ class TraceTurn:
 
 
 def turn_of(
-    trace_id: str, spans: Sequence[KeptSpan], texts: TraceTexts = NO_TEXTS
+    trace_id: str,
+    spans: Sequence[KeptSpan],
+    texts: TraceTexts = NO_TEXTS,
+    session_id: str | None = None,
 ) -> TraceTurn | None:
     """Return the turn of a trace, or None while its start or session is missing.
 
     A turn begins with the root span; in a trace that another service began, with the
     earliest span that was called from outside. Any span may name the session; the
-    span where the turn begins has precedence, then the earliest one.
+    span where the turn begins has precedence, then the earliest one. A turn that has
+    begun in the session ``session_id`` stays there.
     """
     ordered = sorted(spans, key=lambda span: span.sort_key)
-    entries = [(span, span.entry) for span in ordered if span.entry is not None]
-    if not entries:
+    found = _begin(ordered)
+    if found is None:
         return None
-    # Roots sort before spans that were called from outside.
-    begin, entry = min(
-        entries, key=lambda found: (not found[1].is_root, found[0].sort_key)
-    )
-    named = [span.session_id for span in (begin, *ordered) if span.session_id]
-    if not named:
+    begin, entry = found
+    session_id = session_id or _named(begin, ordered)
+    if session_id is None:
         return None
     return TraceTurn(
         trace_id=trace_id,
         entry_span_id=begin.span_id,
-        session_id=named[0],
+        session_id=session_id,
         started_at=datetime.fromisoformat(begin.started_at),
         ended_at=datetime.fromisoformat(entry.ended_at),
         entry=entry,
@@ -103,6 +104,41 @@ def turn_of(
         spans=sum(1 for span in spans if span.counts),
         texts=texts,
     )
+
+
+def first_session(exports: Sequence[Mapping[str, KeptSpan]]) -> str | None:
+    """Return the session in which a trace became a turn before its last export.
+
+    ``exports`` are spans by id, in the order in which they arrived. None: it became a
+    turn with the last one, or not yet.
+    """
+    known: dict[str, KeptSpan] = {}
+    has_entry = names_session = False
+    for export in exports[:-1]:
+        for span_id, span in export.items():
+            known.setdefault(span_id, span)
+            has_entry = has_entry or span.entry is not None
+            names_session = names_session or span.session_id is not None
+        if has_entry and names_session:
+            ordered = sorted(known.values(), key=lambda span: span.sort_key)
+            found = _begin(ordered)
+            return found and _named(found[0], ordered)
+    return None
+
+
+def _begin(ordered: Sequence[KeptSpan]) -> tuple[KeptSpan, KeptEntry] | None:
+    entries = [(span, span.entry) for span in ordered if span.entry is not None]
+    # Roots sort before spans that were called from outside.
+    return min(
+        entries,
+        key=lambda found: (not found[1].is_root, found[0].sort_key),
+        default=None,
+    )
+
+
+def _named(begin: KeptSpan, ordered: Sequence[KeptSpan]) -> str | None:
+    named = (span.session_id for span in (begin, *ordered) if span.session_id)
+    return next(named, None)
 
 
 def _shares(ordered: Sequence[KeptSpan]) -> tuple[ModelShare, ...]:
