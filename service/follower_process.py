@@ -20,7 +20,7 @@ from prometheus_client import Gauge
 
 from service.config import ENVIRONMENT_PREFIX, Config
 from service.errors import ConfigError
-from service.tasks import end_tasks
+from service.tasks import background_task, end_tasks
 
 # -P: a folder "service" in the current folder is not this package.
 COMMAND: Final = (sys.executable, "-P", "-m", "service.cli.follower_process")
@@ -162,7 +162,7 @@ async def run_follower_process(
         "shutdown_delay_s": 0.0,
     }
     process = FollowerProcess(config.model_copy(update=settings))
-    task = asyncio.create_task(process.keep_running(), name="follower process")
+    task = background_task(process.keep_running, name="follower process")
     try:
         yield process
     finally:

@@ -1,9 +1,37 @@
-"""Cancel background tasks and wait until they have ended."""
+"""Background tasks: none ends unnoticed, and all end with what they belong to."""
 
 import asyncio
+import logging
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 CANCEL_AGAIN_S = 0.5
+RESTART_S = 5.0
+
+logger = logging.getLogger(__name__)
+
+
+def background_task(
+    work: Callable[[], Awaitable[None]], *, name: str
+) -> asyncio.Task[None]:
+    """Start work that goes on until it is cancelled, and again whenever it fails.
+
+    Work retries by itself what may pass; this is for faults that it doesn't expect.
+    """
+
+    async def keep_working() -> None:
+        while True:
+            try:
+                await work()
+            except Exception:
+                logger.exception(
+                    "a background task failed: %s; it is started again", name
+                )
+                await asyncio.sleep(RESTART_S)
+            else:
+                return
+
+    return asyncio.create_task(keep_working(), name=name)
 
 
 async def end_tasks(*tasks: asyncio.Task[Any]) -> None:

@@ -1,6 +1,6 @@
 """What metrics say."""
 
-from prometheus_client import Counter
+from prometheus_client import Counter, Gauge
 
 
 def counted(counter: Counter, **labels: str) -> float:
@@ -11,3 +11,9 @@ def counted(counter: Counter, **labels: str) -> float:
         for sample in samples
         if sample.name.endswith("_total") and labels.items() <= sample.labels.items()
     )
+
+
+def value_of(gauge: Gauge) -> float:
+    """Return the value of a gauge without labels."""
+    [metric] = gauge.collect()
+    return metric.samples[0].value

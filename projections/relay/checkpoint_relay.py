@@ -45,7 +45,7 @@ PUBLISHED: Final = Gauge(
 )
 REFUSED: Final = Gauge(
     "agent_runtime_checkpoint_topic_refused",
-    "1 while this log contradicts the checkpoints on Kafka.",
+    "1 while this log contradicts the checkpoints on Kafka, or publishing them fails.",
 )
 TRANSIENT: Final = (
     PublishError,
@@ -93,6 +93,10 @@ class CheckpointRelay:
                     extra={"error": type(error).__name__},
                 )
                 await asyncio.sleep(RETRY_S)
+            except Exception:
+                REFUSED.set(1)
+                logger.exception("can't publish checkpoints")
+                await asyncio.sleep(self._refused_retry_s)
 
     async def _lead(self) -> None:
         """Publish while this process holds the lock."""

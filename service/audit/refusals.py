@@ -22,7 +22,7 @@ from service.http.authentication import PRINCIPAL
 from service.http.dispatch import request_metadata
 from service.http.operation import OPERATION
 from service.http.refusals import REFUSALS
-from service.tasks import end_tasks
+from service.tasks import background_task, end_tasks
 
 FOLDED_FOR_S: Final = 60.0
 FLUSH_INTERVAL_S: Final = 1.0
@@ -126,7 +126,7 @@ async def recording_refusals(app: web.Application) -> AsyncIterator[None]:
             await asyncio.sleep(FLUSH_INTERVAL_S)
             await recorder.flush()
 
-    task = asyncio.create_task(keep_flushing(), name="refusals")
+    task = background_task(keep_flushing, name="refusals")
     yield
     await end_tasks(task)
     await recorder.flush(all_of_them=True)

@@ -9,7 +9,7 @@ from psycopg import Error, OperationalError
 from psycopg.pq import ExecStatus
 
 from service.database import Db, connect
-from service.tasks import end_tasks
+from service.tasks import background_task, end_tasks
 
 CHANNEL = "agent_runtime_log"
 RECONNECT_S = 1.0
@@ -35,7 +35,7 @@ class CommitNotifier:
         self._tasks: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
-        self._tasks = [asyncio.create_task(self._run(), name="commit notifier")]
+        self._tasks = [background_task(self._run, name="commit notifier")]
 
     async def stop(self) -> None:
         await end_tasks(*self._tasks)

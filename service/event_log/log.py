@@ -29,7 +29,7 @@ from service.event_log.snapshots import (
     completes_interval,
 )
 from service.event_log.writer import Observer, Timeouts, Writer
-from service.tasks import end_tasks
+from service.tasks import background_task, end_tasks
 
 CACHE_AGGREGATES_MAX = 20_000
 
@@ -90,10 +90,10 @@ class EventLog:
         await self._tail.start()
         await self.notifier.start()
         self._tasks = [
-            asyncio.create_task(self._tail.run(), name="cache tail"),
-            asyncio.create_task(self.durable.run(), name="durable position"),
-            asyncio.create_task(
-                keep_deleting_expired(self._pool), name="receipt retention"
+            background_task(self._tail.run, name="cache tail"),
+            background_task(self.durable.run, name="durable position"),
+            background_task(
+                lambda: keep_deleting_expired(self._pool), name="receipt retention"
             ),
         ]
 

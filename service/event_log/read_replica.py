@@ -22,7 +22,7 @@ from service.database import (
     shut_down_socket,
 )
 from service.event_log.history import History
-from service.tasks import end_tasks
+from service.tasks import background_task, end_tasks
 
 WATCH_S = 0.5
 ANSWER_S = 2.0
@@ -150,7 +150,7 @@ class ReadReplica(ReadServer):
     async def watching(self) -> AsyncIterator[None]:
         """Watch the server until the block ends; it may be away at any time."""
         await self._replica_pool.open()
-        task = asyncio.create_task(self._watch(), name="read replica")
+        task = background_task(self._watch, name="read replica")
         try:
             yield
         finally:

@@ -18,7 +18,7 @@ from service.gateway.upstream.client import UpstreamClient
 from service.gateway.upstream.errors import UpstreamError
 from service.gateway.upstream.listing import list_tools
 from service.pacing import Pace
-from service.tasks import end_tasks
+from service.tasks import background_task, end_tasks
 
 LOCK: Final = "definition observer"
 POLL_S: Final = 2.0
@@ -163,7 +163,7 @@ class DefinitionObserver:
 @asynccontextmanager
 async def observing(conninfo: str, observer: DefinitionObserver) -> AsyncIterator[None]:
     """Observe until the block ends; of several processes one, by an advisory lock."""
-    task = asyncio.create_task(_run(conninfo, observer), name="definition observer")
+    task = background_task(lambda: _run(conninfo, observer), name="definition observer")
     try:
         yield
     finally:

@@ -11,7 +11,7 @@ from psycopg import Error, sql
 from service.database import connect
 from service.keys.destruction import DESTROYED_KEYS_CHANNEL
 from service.keys.user_keys import UserKeys
-from service.tasks import end_tasks
+from service.tasks import background_task, end_tasks
 
 RECONNECT_S = 1.0
 
@@ -25,7 +25,7 @@ async def evicting(conninfo: str, user_keys: UserKeys) -> AsyncIterator[None]:
     Notifications take milliseconds. Without a connection, a key stays in the cache
     for at most ``CACHED_FOR_S``.
     """
-    task = asyncio.create_task(_listen(conninfo, user_keys), name="key eviction")
+    task = background_task(lambda: _listen(conninfo, user_keys), name="key eviction")
     try:
         yield
     finally:

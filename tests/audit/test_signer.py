@@ -1,5 +1,6 @@
 """The signer: its key, its files, and what it refuses to sign."""
 
+import asyncio
 import stat
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,7 +10,11 @@ from psycopg import AsyncConnection
 
 from projections.audit.proofs.checkpoint import Checkpoint
 from projections.audit.proofs.checkpoint_files import CheckpointFiles
-from projections.audit.proofs.signer import CheckpointSigner, ContradictionError
+from projections.audit.proofs.signer import (
+    FORKED,
+    CheckpointSigner,
+    ContradictionError,
+)
 from projections.audit.proofs.signing_key import (
     SIGNING_KEY_FILE,
     load_or_create_signing_key,
@@ -18,8 +23,10 @@ from projections.engine.progress import wait_for_position
 from service.audit.epoch_changes import record_epoch_changes
 from service.keys.root_key import KeyRingError
 from service.resources import Resources
+from service.tasks import end_tasks
 from tests.audit.tampering import as_owner, rewrite_tree, sign
 from tests.callers import Callers
+from tests.metrics import value_of
 from tests.waiting import until
 
 CHANGE = (
@@ -75,6 +82,47 @@ async def test_a_checkpoint_is_signed_once_and_written_to_files(
     assert files.pop(f"public-key.{epoch}") == f"{signed.key}\n"
     assert all(name.endswith(f".{epoch}") for name in files)
     assert [*files.values()] == [signed.note]
+
+
+async def test_other_files_in_the_folder_are_left_alone(
+    callers: Callers, resources: Resources, tmp_path: Path
+) -> None:
+    await callers.user("ada")
+    await sign(resources, tmp_path)
+    (tmp_path / "checkpoints" / "photo.jpg").write_bytes(b"\xff\xd8\xff")
+    await callers.user("bob")
+
+    assert (await sign(resources, tmp_path)).checkpoint.size == 4
+
+
+async def test_a_fault_that_it_does_not_expect_is_shown_and_it_goes_on(
+    callers: Callers,
+    resources: Resources,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    await callers.user("ada")
+    await sign(resources, tmp_path)
+    epoch = (await resources.log.head()).epoch
+    latest = tmp_path / "checkpoints" / f"latest.{epoch}"
+    note = latest.read_bytes()
+    # What was signed last isn't known: nothing is signed until somebody repairs it.
+    latest.write_bytes(b"\xff\xd8\xff")
+    FORKED.set(0)
+
+    signer = CheckpointSigner(resources.pool, tmp_path)
+    task = asyncio.create_task(signer.run(resources.log, interval_s=0.02))
+    try:
+        await until(lambda: value_of(FORKED) == 1)
+        latest.write_bytes(note)
+        await until(lambda: value_of(FORKED) == 0)
+    finally:
+        await end_tasks(task)
+
+    [fault, *_] = [each for each in caplog.records if each.levelname == "ERROR"]
+    assert fault.getMessage() == "can't sign checkpoints"
+    assert fault.exc_info is not None
+    assert fault.exc_info[0] is UnicodeDecodeError
 
 
 async def test_nothing_is_signed_over_a_log_that_was_rewritten(

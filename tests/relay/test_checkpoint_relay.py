@@ -12,7 +12,7 @@ from confluent_kafka import Producer
 from psycopg import AsyncConnection
 
 from projections.audit.proofs.checkpoint import Checkpoint
-from projections.relay.checkpoint_relay import CheckpointRelay
+from projections.relay.checkpoint_relay import REFUSED, CheckpointRelay
 from projections.relay.kafka.settings import KafkaSettings
 from projections.relay.kafka.topic_admin import create_topics
 from service.resources import Resources
@@ -20,6 +20,7 @@ from tests.audit.tampering import Signed, as_owner, sign
 from tests.callers import Callers
 from tests.harness.service import audit
 from tests.kafka.reading import Record, read_all
+from tests.metrics import value_of
 from tests.waiting import until
 
 pytestmark = pytest.mark.kafka
@@ -191,6 +192,49 @@ async def test_a_log_restored_to_before_the_topic_is_refused(
         assert "this log's last one is of 0" in await refused(caplog)
 
     assert len(await on_topic(kafka)) == 1
+
+
+@pytest.mark.parametrize(
+    ("harm", "repair", "said"),
+    [
+        (
+            "UPDATE events.checkpoint SET note = E'\\n' || note",
+            "UPDATE events.checkpoint SET note = substr(note, 2)",
+            "NoteError",
+        ),
+        (
+            "UPDATE events.merkle_node SET number = number + 1000",
+            "UPDATE events.merkle_node SET number = number - 1000",
+            "IncompleteTreeError",
+        ),
+    ],
+)
+async def test_a_fault_in_the_database_is_shown_and_it_goes_on(
+    callers: Callers,
+    resources: Resources,
+    kafka: KafkaSettings,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    harm: str,
+    repair: str,
+    said: str,
+) -> None:
+    await callers.user("ada")
+    await sign(resources, tmp_path)
+    async with publishing(resources, kafka):
+        await on_topic(kafka, at_least=1)
+    await callers.user("bob")
+    await sign(resources, tmp_path)
+    await as_owner(resources, harm)
+
+    async with publishing(resources, kafka):
+        await refused(caplog)
+        await until(lambda: value_of(REFUSED) == 1)
+        await as_owner(resources, repair)
+
+        assert len(await on_topic(kafka, at_least=2)) == 2
+
+    assert said in caplog.text
 
 
 async def test_without_its_topic_it_says_how_to_make_one(

@@ -23,7 +23,10 @@ class CheckpointFiles:
 
     def latest(self, epoch: UUID) -> str | None:
         """Return the newest checkpoint of an epoch; None before the first."""
-        return self.of_every_epoch().get(f"{LATEST}.{epoch}")
+        try:
+            return (self._folder / f"{LATEST}.{epoch}").read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return None
 
     def of_every_epoch(self) -> Mapping[str, str]:
         """Return all checkpoints by file name, also those of earlier epochs."""

@@ -20,7 +20,7 @@ from projections.audit.proofs.contradictions import (
     tree_of,
 )
 from service.database import TRY_ADVISORY_LOCK, Db, connect, deadline
-from service.tasks import end_tasks
+from service.tasks import background_task, end_tasks
 
 # A pass over a short log takes this long per thousand positions; over a long one, as
 # long as the setting says.
@@ -154,7 +154,7 @@ async def _is_leader(db: Db) -> bool:
 async def run_log_check(conninfo: str, *, pass_s: float) -> AsyncIterator[LogCheck]:
     """Compare the log with its tree until the block ends."""
     check = LogCheck(conninfo, pass_s=pass_s)
-    task = asyncio.create_task(check.run(), name="log check")
+    task = background_task(check.run, name="log check")
     try:
         yield check
     finally:

@@ -47,7 +47,7 @@ KEEP = "SELECT events.keep_checkpoint(%s, %s, %s)"
 SIZE = Gauge("agent_runtime_checkpoint_position", "Last position that was signed.")
 FORKED = Gauge(
     "agent_runtime_checkpoint_contradicted",
-    "1 while the log contradicts a checkpoint that was signed.",
+    "1 while nothing is signed: the log contradicts a checkpoint, or signing fails.",
 )
 
 logger = logging.getLogger(__name__)
@@ -85,6 +85,9 @@ class CheckpointSigner:
                 logger.critical("no checkpoint signed: %s", error)
             except (psycopg.Error, ServiceError, OSError):
                 logger.warning("can't sign a checkpoint", exc_info=True)
+            except Exception:
+                FORKED.set(1)
+                logger.exception("can't sign checkpoints")
             await asyncio.sleep(interval_s)
 
     async def sign(self) -> str | None:

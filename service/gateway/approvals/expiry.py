@@ -16,7 +16,7 @@ from service.event_log.execute import execute
 from service.event_log.protocol import CommandLog
 from service.event_log.unit_of_work import UnitOfWork
 from service.gateway.approvals.aggregate import Approvals
-from service.tasks import end_tasks
+from service.tasks import background_task, end_tasks
 
 INTERVAL_S: Final = 1.0
 SYSTEM: Final = {"actor": "system"}
@@ -67,7 +67,7 @@ async def expiring_approvals(expiry: ApprovalExpiry) -> AsyncIterator[None]:
             await asyncio.sleep(INTERVAL_S)
             await expiry.run_once(datetime.now(UTC))
 
-    task = asyncio.create_task(keep_expiring(), name="approval expiry")
+    task = background_task(keep_expiring, name="approval expiry")
     try:
         yield
     finally:

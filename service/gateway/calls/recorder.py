@@ -28,6 +28,7 @@ from service.gateway.calls.aggregate import (
 )
 from service.gateway.gate import RefusalReason
 from service.gateway.metrics import UNRECORDED
+from service.tasks import background_task
 
 INTERVAL_S: Final = 0.1
 FOLDED_FOR_S: Final = 1.0
@@ -221,7 +222,7 @@ async def recording_calls(recorder: CallRecorder) -> AsyncIterator[None]:
             await recorder.flush()
 
     # Not cancelled: what it has taken from the queues would be lost.
-    task = asyncio.create_task(keep_flushing(), name="tool calls")
+    task = background_task(keep_flushing, name="tool calls")
     try:
         yield
     finally:

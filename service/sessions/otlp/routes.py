@@ -21,7 +21,7 @@ from service.sessions.otlp.body import JSON, PROTOBUF, read_export
 from service.sessions.otlp.ingest import Ingest
 from service.sessions.otlp.old_traces import keep_deleting_old_traces
 from service.sessions.otlp.recording import Recording
-from service.tasks import end_tasks
+from service.tasks import background_task, end_tasks
 
 routes = Routes("observability")
 
@@ -105,8 +105,8 @@ async def _read_in_time(request: web.Request) -> ExportTraceServiceRequest:
 
 async def deleting_old_traces(app: web.Application) -> AsyncIterator[None]:
     """Delete old traces while the application runs."""
-    task = asyncio.create_task(
-        keep_deleting_old_traces(app[INGEST].pool), name="old traces"
+    task = background_task(
+        lambda: keep_deleting_old_traces(app[INGEST].pool), name="old traces"
     )
     yield
     await end_tasks(task)
