@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from aiohttp.test_utils import TestClient
 
@@ -14,9 +15,10 @@ from agent_runtime_client.errors import (
     ConnectionFailedError,
     ForbiddenError,
     LogEpochChangedError,
+    UnreadableAnswerError,
 )
 from agent_runtime_client.export_file import ExportFile, Records
-from agent_runtime_client.sse import EventParser
+from agent_runtime_client.sse import CHARACTERS_MAX, EventParser, LineSplitter
 from tests.callers import Caller, Callers
 from tests.client.conftest import url_of
 from tests.client.cutting_proxy import cutting_proxy
@@ -78,6 +80,50 @@ async def test_the_synchronous_stream(
             return [next(stream).position for _ in range(3)]
 
     assert await blocking(work) == [ENTRIES - 2, ENTRIES - 1, ENTRIES]
+
+
+async def test_an_id_with_a_line_separator_does_not_end_a_stream(
+    runtime: AsyncAgentRuntime,
+) -> None:
+    agent = await runtime.agents.create("a")
+    position = runtime.position
+    started = await runtime.sessions.start(agent.id, session_id="s\u2028t\u2029u")
+    last = await runtime.agents.create("b")
+
+    async with runtime.audit.stream(after=position) as stream:
+        first, second = await anext(stream), await anext(stream)
+
+    assert first.resource.name == started.session_id
+    assert second.position == last.response.position
+
+
+def streaming(*texts: str) -> tuple[AsyncAgentRuntime, list[httpx.Request]]:
+    """A client whose streams are these, and the requests for them."""
+    requests: list[httpx.Request] = []
+
+    def handle(request: httpx.Request) -> httpx.Response:
+        requests.append(request)
+        return httpx.Response(200, text=texts[len(requests) - 1])
+
+    http = httpx.AsyncClient(transport=httpx.MockTransport(handle))
+    return AsyncAgentRuntime("http://test", http=http), requests
+
+
+@pytest.mark.parametrize("data", ["{", "5", "x" * (CHARACTERS_MAX + 1)])
+async def test_an_event_that_cannot_be_read_is_an_error_and_is_asked_for_again(
+    data: str,
+) -> None:
+    good = 'id: 7\ndata: {"position": 7}\n\n'
+    runtime, requests = streaming(f"{good}id: 8\ndata: {data}\n\n", good)
+    stream = runtime.audit.stream(after=6)
+    assert (await anext(stream)).position == 7
+
+    with pytest.raises(UnreadableAnswerError, match="can't be read"):
+        await anext(stream)
+
+    assert stream.position == 7
+    await anext(stream)
+    assert [each.url.params["after"] for each in requests] == ["6", "7"]
 
 
 @pytest.mark.parametrize("form", ["jsonl", "csv"])
@@ -151,3 +197,22 @@ def test_events_of_several_lines() -> None:
     assert taken[:-1] == [None] * 4
     assert taken[-1] == ("7", "a\nb")
     assert parser.take("") is None
+
+
+def test_lines_end_at_carriage_returns_and_line_feeds_only() -> None:
+    splitter = LineSplitter()
+
+    taken = [
+        splitter.take(text)
+        for text in ("a\u2028\x85b\r", "\nc\rd", "\r\n", "", "\n", "e\r", "\r", "\n\n")
+    ]
+    assert taken == [["a\u2028\x85b"], ["c"], ["d"], [], [""], ["e"], [""], [""]]
+
+
+def test_an_event_of_many_lines_is_bounded() -> None:
+    parser = EventParser()
+    half = "data:" + "x" * (CHARACTERS_MAX // 2)
+    parser.take(half)
+
+    with pytest.raises(ValueError, match="more than"):
+        parser.take(half)

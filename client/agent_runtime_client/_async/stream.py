@@ -9,8 +9,9 @@ import httpx
 
 from agent_runtime_client._async.caller import AsyncCaller
 from agent_runtime_client.encoding import parse_json
+from agent_runtime_client.errors import UnreadableAnswerError
 from agent_runtime_client.operation import Operation
-from agent_runtime_client.sse import EventParser
+from agent_runtime_client.sse import EventParser, LineSplitter, ServerSentEvent
 
 T = TypeVar("T")
 
@@ -41,8 +42,7 @@ class AsyncEventStream(Generic[T]):
         self._path = path
         self._query = dict(query)
         self._answer: httpx.Response | None = None
-        self._lines: AsyncIterator[str] | None = None
-        self._parser = EventParser()
+        self._events: AsyncIterator[ServerSentEvent] | None = None
         self.position: int | None = None
 
     def __aiter__(self) -> Self:
@@ -50,15 +50,21 @@ class AsyncEventStream(Generic[T]):
 
     async def __anext__(self) -> T:
         while True:
+            events = await self._connection()
             try:
-                async for line in await self._connection():
-                    event = self._parser.take(line)
-                    if event is not None:
-                        self.position = int(event.id)
-                        return self._decode(parse_json(event.data.encode()))
+                async for event in events:
+                    decoded = self._decode(parse_json(event.data.encode()))
+                    self.position = int(event.id)
+                    return decoded
             except httpx.RequestError:
                 # Opening it again fails with what is wrong, if it is more than that.
                 pass
+            except (ValueError, KeyError, TypeError):
+                await self.close()
+                raise UnreadableAnswerError(
+                    f"an event of {self._operation.name} can't be read",
+                    code="unreadable_answer",
+                ) from None
             await self.close()
             await asyncio.sleep(PAUSE_S)
 
@@ -66,7 +72,7 @@ class AsyncEventStream(Generic[T]):
         """Close the connection; asking for the next event opens it again."""
         if self._answer is not None:
             await self._answer.aclose()
-        self._answer = self._lines = None
+        self._answer = self._events = None
 
     async def __aenter__(self) -> Self:
         return self
@@ -79,10 +85,10 @@ class AsyncEventStream(Generic[T]):
     ) -> None:
         await self.close()
 
-    async def _connection(self) -> AsyncIterator[str]:
-        """Return the lines that come, over a connection that is opened if need be."""
-        if self._lines is not None:
-            return self._lines
+    async def _connection(self) -> AsyncIterator[ServerSentEvent]:
+        """Return the events that come, over a connection that is opened if need be."""
+        if self._events is not None:
+            return self._events
         query = self._query
         if self.position is not None:
             query = {**query, "after": self.position}
@@ -90,6 +96,14 @@ class AsyncEventStream(Generic[T]):
         self._answer = await self._caller.send(call, stream=True)
         if self.position is None and "X-Event-Position" in self._answer.headers:
             self.position = int(self._answer.headers["X-Event-Position"])
-        self._parser = EventParser()
-        self._lines = self._answer.aiter_lines()
-        return self._lines
+        self._events = _events_of(self._answer)
+        return self._events
+
+
+async def _events_of(answer: httpx.Response) -> AsyncIterator[ServerSentEvent]:
+    splitter, parser = LineSplitter(), EventParser()
+    async for text in answer.aiter_text():
+        for line in splitter.take(text):
+            event = parser.take(line)
+            if event is not None:
+                yield event

@@ -10,8 +10,9 @@ import httpx
 
 from agent_runtime_client._sync.caller import Caller
 from agent_runtime_client.encoding import parse_json
+from agent_runtime_client.errors import UnreadableAnswerError
 from agent_runtime_client.operation import Operation
-from agent_runtime_client.sse import EventParser
+from agent_runtime_client.sse import EventParser, LineSplitter, ServerSentEvent
 
 T = TypeVar("T")
 
@@ -42,8 +43,7 @@ class EventStream(Generic[T]):
         self._path = path
         self._query = dict(query)
         self._answer: httpx.Response | None = None
-        self._lines: Iterator[str] | None = None
-        self._parser = EventParser()
+        self._events: Iterator[ServerSentEvent] | None = None
         self.position: int | None = None
 
     def __iter__(self) -> Self:
@@ -51,15 +51,21 @@ class EventStream(Generic[T]):
 
     def __next__(self) -> T:
         while True:
+            events = self._connection()
             try:
-                for line in self._connection():
-                    event = self._parser.take(line)
-                    if event is not None:
-                        self.position = int(event.id)
-                        return self._decode(parse_json(event.data.encode()))
+                for event in events:
+                    decoded = self._decode(parse_json(event.data.encode()))
+                    self.position = int(event.id)
+                    return decoded
             except httpx.RequestError:
                 # Opening it again fails with what is wrong, if it is more than that.
                 pass
+            except (ValueError, KeyError, TypeError):
+                self.close()
+                raise UnreadableAnswerError(
+                    f"an event of {self._operation.name} can't be read",
+                    code="unreadable_answer",
+                ) from None
             self.close()
             time.sleep(PAUSE_S)
 
@@ -67,7 +73,7 @@ class EventStream(Generic[T]):
         """Close the connection; asking for the next event opens it again."""
         if self._answer is not None:
             self._answer.close()
-        self._answer = self._lines = None
+        self._answer = self._events = None
 
     def __enter__(self) -> Self:
         return self
@@ -80,10 +86,10 @@ class EventStream(Generic[T]):
     ) -> None:
         self.close()
 
-    def _connection(self) -> Iterator[str]:
-        """Return the lines that come, over a connection that is opened if need be."""
-        if self._lines is not None:
-            return self._lines
+    def _connection(self) -> Iterator[ServerSentEvent]:
+        """Return the events that come, over a connection that is opened if need be."""
+        if self._events is not None:
+            return self._events
         query = self._query
         if self.position is not None:
             query = {**query, "after": self.position}
@@ -91,6 +97,14 @@ class EventStream(Generic[T]):
         self._answer = self._caller.send(call, stream=True)
         if self.position is None and "X-Event-Position" in self._answer.headers:
             self.position = int(self._answer.headers["X-Event-Position"])
-        self._parser = EventParser()
-        self._lines = self._answer.iter_lines()
-        return self._lines
+        self._events = _events_of(self._answer)
+        return self._events
+
+
+def _events_of(answer: httpx.Response) -> Iterator[ServerSentEvent]:
+    splitter, parser = LineSplitter(), EventParser()
+    for text in answer.iter_text():
+        for line in splitter.take(text):
+            event = parser.take(line)
+            if event is not None:
+                yield event
