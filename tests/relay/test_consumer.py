@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import replace
 from random import Random
 from typing import Any
@@ -12,7 +11,7 @@ import pytest
 from aiokafka import AIOKafkaConsumer, TopicPartition
 from psycopg import AsyncConnection
 
-from agent_runtime_client.kafka import Event, EventConsumer, StoredPosition, consume
+from agent_runtime_client.kafka import Event, StoredPosition, consume
 from agent_runtime_client.kafka.errors import (
     AlreadyProcessedError,
     ForeignTopicError,
@@ -29,54 +28,17 @@ from agent_runtime_client.kafka.positions import (
 from agent_runtime_client.kafka.topic import Record
 from agent_runtime_client.kafka.versions import Versions
 from docs.examples.public_connectors import follow
-from projections.relay.kafka.publisher import KafkaMessage, TransactionalPublisher
+from projections.relay.kafka.publisher import TransactionalPublisher
 from projections.relay.kafka.settings import KafkaSettings, LogIdentity
 from projections.relay.relay import run_relay
 from service.connectors.aggregate import Connector
 from service.resources import Resources
 from tests.kafka.messages import messages
+from tests.relay.consuming import first, iterating, last_positions, publish_some
 from tests.relay.published import until_published
 from tests.relay.writing import register, toggle, write_on
 
 pytestmark = pytest.mark.kafka
-
-
-async def publish_some(resources: Resources, kafka: KafkaSettings) -> int:
-    for connector_id in await register(resources.log, 5):
-        await toggle(resources.log, connector_id, 4)
-    async with run_relay(resources.log, resources.conninfo, kafka):
-        await until_published(resources, kafka)
-    return (await resources.log.head()).position
-
-
-async def first(events: EventConsumer, count: int) -> list[Event]:
-    found: list[Event] = []
-    async with asyncio.timeout(60):
-        async for event in events:
-            found.append(event)
-            if len(found) == count:
-                break
-    return found
-
-
-def last_positions(events: Iterable[Event]) -> list[StoredPosition]:
-    return list({each.stored.partition: each.stored for each in events}.values())
-
-
-@contextlib.asynccontextmanager
-async def iterating(events: EventConsumer) -> AsyncIterator[None]:
-    async def iterate() -> None:
-        async for _ in events:
-            pass
-
-    task = asyncio.create_task(iterate())
-    try:
-        yield
-    finally:
-        task.cancel()
-        # What ended it before is why a test that waits for events waits in vain.
-        with contextlib.suppress(asyncio.CancelledError):
-            await task
 
 
 async def test_events_come_typed_and_each_aggregates_in_order(
@@ -232,32 +194,6 @@ async def test_what_a_relay_did_not_write_is_refused(
     async with consume(kafka.bootstrap, kafka.topic) as events:
         with pytest.raises(ForeignTopicError, match="no relay wrote"):
             await first(events, 1)
-
-
-async def test_a_gap_in_an_aggregates_versions_is_noticed(
-    resources: Resources, kafka: KafkaSettings
-) -> None:
-    class Leaky(TransactionalPublisher):
-        async def publish(
-            self, messages: Sequence[KafkaMessage], *, position: int
-        ) -> int:
-            return await super().publish(
-                [each for each in messages if each.position != 7], position=position
-            )
-
-    await register(resources.log, 1)
-    [connector_id] = await register(resources.log, 1)
-    await toggle(resources.log, connector_id, 8)
-    from projections.relay.relay import Relay
-
-    relay = Relay(resources.log, resources.conninfo, kafka, make_publisher=Leaky)
-    task = asyncio.create_task(relay.run())
-    await until_published(resources, kafka)
-    task.cancel()
-    await asyncio.gather(task, return_exceptions=True)
-    async with consume(kafka.bootstrap, kafka.topic) as events:
-        with pytest.raises(MissingEventError, match="position 8 follows version 5"):
-            await first(events, 10)
 
 
 def test_versions_are_forgotten_rather_than_kept_for_ever() -> None:

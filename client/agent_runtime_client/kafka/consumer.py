@@ -3,6 +3,7 @@
 # mypy: untyped-calls-exclude="aiokafka"
 
 import asyncio
+from collections import deque
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -87,10 +88,17 @@ class EventConsumer:
         # By partition: the id of the last event seen, until it is met again.
         self._last_ids: dict[int, str] = {}
         self._versions = Versions(whole=False)
+        # What was fetched and not handed out yet, and the event that was handed out
+        # and that the caller has not come back from.
+        self._unread: deque[Record] = deque()
+        self._current: Event | None = None
         self._waiters: set[_Waiter] = set()
 
     async def __aiter__(self) -> AsyncIterator[Event]:
         """Iterate without an end; asking for the next event says that one is processed.
+
+        An event that the caller didn't come back from comes first when iterating again,
+        and what was raised is raised again. One task iterates at a time.
 
         :raises ForeignTopicError: something other than a relay writes to the topic
         :raises LogEpochChangedError: another event is at the position of the last one
@@ -98,16 +106,13 @@ class EventConsumer:
         :raises TopicCutError: the next event isn't there any more
         """
         while True:
-            for partition, records in (await self._fetch()).items():
-                if partition == self._position_partition:
-                    self._learn(records[-1])
-                    continue
-                for record in records:
-                    event = self._take(record)
-                    if event is not None:
-                        yield event
-                        self._done[event.stored.partition] = event.position
-                        self._wake()
+            event = self._current = self._current or await self._next()
+            yield event
+            # Not if it has been handed out again meanwhile, by another iteration.
+            if self._current is event:
+                self._current = None
+                self._done[event.stored.partition] = event.position
+                self._wake()
 
     async def wait_for(self, position: int, timeout_s: float) -> None:
         """Return once everything up to a position has been processed.
@@ -176,6 +181,21 @@ class EventConsumer:
                     f" where {seen} was seen: was the topic cut or recreated?"
                 )
             _require_same_event(record, stored[each.partition].event_id)
+
+    async def _next(self) -> Event:
+        while True:
+            while self._unread:
+                event = self._take(self._unread[0])
+                # Only now: a record that is refused will be refused again.
+                self._unread.popleft()
+                if event is not None:
+                    return event
+            fetched = await self._fetch()
+            for partition, records in fetched.items():
+                if partition != self._position_partition:
+                    self._unread.extend(records)
+            if positions := fetched.get(self._position_partition):
+                self._learn(positions[-1])
 
     async def _fetch(self) -> Mapping[TopicPartition, list[Record]]:
         with translate_errors("read the topic"):

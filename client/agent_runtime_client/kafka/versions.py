@@ -26,13 +26,14 @@ class Versions:
 
         :raises MissingEventError: it is not the aggregate's next one
         """
-        last = self._last.pop(event.aggregate_id, 0 if self._whole else None)
+        last = self._last.get(event.aggregate_id, 0 if self._whole else None)
         if last is not None and event.aggregate_version != last + 1:
             raise MissingEventError(
                 f"version {event.aggregate_version} of {event.aggregate_id} at position"
                 f" {event.position} follows version {last}"
             )
         self._last[event.aggregate_id] = event.aggregate_version
+        self._last.move_to_end(event.aggregate_id)
         if len(self._last) > self._remembered:
             self._last.popitem(last=False)
             self._whole = False
