@@ -45,7 +45,7 @@ logger = logging.getLogger(__name__)
 
 
 class FollowerProcess:
-    """Starts the child, and starts it again when it has ended."""
+    """Starts the child, and starts it again when it has ended or couldn't start."""
 
     def __init__(self, config: Config) -> None:
         self.state: State = "starting"
@@ -90,10 +90,12 @@ class FollowerProcess:
         while True:
             if await self._run():
                 pause_s = RESTART_MIN_S
-            assert self._child is not None
             logger.error(
                 "the follower process has ended; it is started again",
-                extra={"status": self._child.returncode, "after_s": pause_s},
+                extra={
+                    "status": None if self._child is None else self._child.returncode,
+                    "after_s": pause_s,
+                },
             )
             await asyncio.sleep(pause_s)
             pause_s = min(2 * pause_s, RESTART_MAX_S)
@@ -105,14 +107,24 @@ class FollowerProcess:
             for name, value in os.environ.items()
             if not name.startswith(ENVIRONMENT_PREFIX)
         }
-        self._child = child = await asyncio.create_subprocess_exec(
-            *COMMAND,
-            stdin=PIPE,
-            stdout=PIPE,
-            env=environment,
-            # Ctrl-C is for this process, which stops the other one at last.
-            start_new_session=True,
-        )
+        self._child = None
+        try:
+            self._child = child = await asyncio.create_subprocess_exec(
+                *COMMAND,
+                stdin=PIPE,
+                stdout=PIPE,
+                env=environment,
+                # Ctrl-C is for this process, which stops the other one at last.
+                start_new_session=True,
+            )
+        except OSError as error:
+            # Too many open files or processes, or no memory: for a while, perhaps.
+            logger.error(  # noqa: TRY400 # the stack says nothing more
+                "the follower process can't be started",
+                extra={"reason": error.strerror},
+            )
+            self._change("ended")
+            return False
         assert child.stdin is not None
         assert child.stdout is not None
         child.stdin.write(self._config.model_dump_json().encode() + b"\n")

@@ -1,8 +1,12 @@
 """The follower process: started again when it ends, and gone with its parent."""
 
+import asyncio
+import errno
 import json
 import os
 import signal
+import sys
+from asyncio.subprocess import Process
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -14,6 +18,9 @@ import psutil
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from service import follower_process as module
+from service.config import Config
+from service.follower_process import run_follower_process
 from tests.harness.service import Server, running, serving
 from tests.waiting import until
 
@@ -21,6 +28,8 @@ PROGRAM = "service.cli.follower_process"
 WAIT_S = 240.0
 # Of the start of a process that can't start: seconds until it is tried again.
 PAUSES = [0.5, 1.0, 2.0]
+# A child that is ready at once and ends with its standard input.
+CHILD = "import sys; print('ready at http://[::1]:1', flush=True); sys.stdin.read()"
 
 pytestmark = [pytest.mark.processes, pytest.mark.timeout(600)]
 
@@ -189,6 +198,36 @@ async def test_a_follower_process_that_cannot_start_is_tried_ever_more_slowly(
 
         os.rmdir(tmp_path / "checkpoint-key.pem")  # noqa: PTH106
         await until(lambda: readiness(server)["status"] == "ready", timeout_s=WAIT_S)
+
+
+async def test_a_follower_process_that_the_system_cannot_start_is_tried_again(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    start = asyncio.create_subprocess_exec
+    children: list[Process] = []
+    failures = [OSError(errno.EMFILE, "Too many open files")]
+
+    async def start_unless_failing(*arguments: Any, **options: Any) -> Process:
+        if children and failures:
+            raise failures.pop()
+        children.append(await start(*arguments, **options))
+        return children[-1]
+
+    monkeypatch.setattr(module, "COMMAND", (sys.executable, "-c", CHILD))
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", start_unless_failing)
+    async with run_follower_process(
+        Config.read({}, {}), "postgresql://unused"
+    ) as process:
+        await until(lambda: process.state == "running", timeout_s=WAIT_S)
+
+        children[0].kill()
+
+        await until(lambda: len(children) == 2, timeout_s=WAIT_S)
+        await until(lambda: process.state == "running", timeout_s=WAIT_S)
+    said = [vars(line) for line in caplog.records if line.name == module.logger.name]
+    assert [line.get("reason") for line in said] == [None, "Too many open files", None]
+    assert [line.get("status") for line in said] == [-signal.SIGKILL, None, None]
+    assert [child.returncode for child in children] == [-signal.SIGKILL, 0]
 
 
 def pauses(folder: Path) -> list[float]:
