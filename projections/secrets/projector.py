@@ -23,6 +23,8 @@ Versions = dict[tuple[UUID, int], VersionRow]
 
 class SecretsProjector(Projector):
     name = "secrets"
+    # 2: values are destroyed at the time of the first event that destroys them.
+    version = 2
     events = (
         Secret.Created,
         Secret.CreatedAgain,
@@ -34,22 +36,26 @@ class SecretsProjector(Projector):
     )
 
     async def project(self, db: Db, events: Sequence[RecordedEvent]) -> None:
-        of_secrets = [
-            each for each in events if not isinstance(each.event, User.KeyDestroyed)
-        ]
-        ids = {each.aggregate_id for each in of_secrets}
+        ids = {
+            each.aggregate_id
+            for each in events
+            if not isinstance(each.event, User.KeyDestroyed)
+        }
         secrets = await select_secrets(db, ids)
         versions = await select_kept_versions(db, ids)
-        for recorded in of_secrets:
+        keys_destroyed: dict[UUID, datetime] = {}
+        for recorded in events:
+            if isinstance(recorded.event, User.KeyDestroyed):
+                destroyed_at = recorded.event.timestamp
+                keys_destroyed.setdefault(recorded.aggregate_id, destroyed_at)
+                continue
             _fold_secret(secrets, recorded)
-            _fold_versions(versions, recorded, secrets[recorded.aggregate_id].version)
+            secret = secrets[recorded.aggregate_id]
+            _fold_versions(
+                versions, recorded, secret.version, keys_destroyed.get(secret.owner_id)
+            )
         await upsert_secrets(db, secrets.values(), versions.values())
         # No value is set after its owner's key was destroyed, so this comes last.
-        keys_destroyed: dict[UUID, datetime] = {
-            each.aggregate_id: each.event.timestamp
-            for each in events
-            if isinstance(each.event, User.KeyDestroyed)
-        }
         await destroy_versions_of(db, keys_destroyed)
 
 
@@ -74,7 +80,12 @@ def _fold_secret(secrets: dict[UUID, SecretRow], recorded: RecordedEvent) -> Non
             secrets[recorded.aggregate_id].is_deleted = True
 
 
-def _fold_versions(versions: Versions, recorded: RecordedEvent, current: int) -> None:
+def _fold_versions(
+    versions: Versions,
+    recorded: RecordedEvent,
+    current: int,
+    key_destroyed_at: datetime | None,
+) -> None:
     secret_id = recorded.aggregate_id
     match recorded.event:
         case (
@@ -97,4 +108,4 @@ def _fold_versions(versions: Versions, recorded: RecordedEvent, current: int) ->
         case Secret.Deleted() as event:
             for row in versions.values():
                 if row.secret_id == secret_id and row.destroyed_at is None:
-                    row.destroyed_at = event.timestamp
+                    row.destroyed_at = key_destroyed_at or event.timestamp

@@ -73,6 +73,20 @@ async def test_starting_over_destroys_nothing_that_is_needed(
     assert reply.data["value"] == "marlin"
 
 
+async def test_a_value_is_destroyed_with_its_key_however_events_are_batched(
+    client: TestClient, callers: Callers, resources: Resources
+) -> None:
+    ada = await new_secret(callers, "ada")
+    await ada.delete(f"/api/users/{ada.user_id}/key")
+    key_destroyed = await resources.log.head()
+    await wait_for_position(
+        resources.pool, ["secrets"], key_destroyed.position, timeout_s=60
+    )
+    await ada.delete(PATH)
+
+    await expect_rebuild_equals_live(resources, "secrets")
+
+
 async def test_rebuilt_secrets_equal_live_ones(
     client: TestClient, callers: Callers, resources: Resources
 ) -> None:
