@@ -2,9 +2,11 @@
 
 from uuid import UUID
 
+import psycopg
 from aiohttp import web
 from typing_extensions import TypedDict
 
+from service.errors import UnavailableError
 from service.http.app_keys import VAULT
 from service.http.dispatch import dispatch
 from service.http.envelope import Answer
@@ -49,6 +51,23 @@ async def delete_user_key(request: web.Request, user_id: UUID) -> Answer[Destroy
         DestroyUserKey(user_id=user_id),
         present,
     )
-    # On record first. Should this fail, the follower of destructions does it.
-    await request.app[VAULT].destroy_user(user_id)
+    await destroy_recorded_key(request, user_id)
     return answer
+
+
+async def destroy_recorded_key(request: web.Request, user_id: UUID) -> None:
+    """Destroy a key after that has been recorded.
+
+    Should it fail, the follower of destructions does it.
+
+    :raises UnavailableError: the key isn't destroyed yet
+    """
+    try:
+        await request.app[VAULT].destroy_user(user_id)
+    except psycopg.Error as error:
+        raise UnavailableError(
+            "this is recorded, but the key isn't destroyed yet; please repeat the "
+            "request",
+            code="outcome_unknown",
+            headers={"Retry-After": "1"},
+        ) from error

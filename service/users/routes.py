@@ -34,6 +34,7 @@ from service.users.erasing_commands import (
     erase_user,
     rename_user,
 )
+from service.users.key_routes import destroy_recorded_key
 from service.users.names import NAME_PATTERN, name_of
 from service.users.resource import (
     UserResource,
@@ -204,8 +205,7 @@ async def delete_user(request: web.Request, user_id: UUID) -> Answer[UserResourc
             result, changed="user erased", unchanged="user was already erased"
         ),
     )
-    # On record first. Should this fail, the follower of destructions does it.
-    await vault.destroy_user(user_id)
+    await destroy_recorded_key(request, user_id)
     return answer
 
 

@@ -2,14 +2,17 @@
 
 from collections.abc import AsyncIterator
 from pathlib import Path
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
+from psycopg import OperationalError
 
+from service.connection_pool import PoolBusyError
 from service.keys.cipher import TextBinding
 from service.keys.user_keys import KeyDestroyedError
 from service.resources import Resources, open_resources
 from tests.callers import Caller, Callers
+from tests.reading import read_events
 from tests.waiting import until
 
 PATH = "/api/secrets/TOKEN"
@@ -28,6 +31,13 @@ async def other_process(
 ) -> AsyncIterator[Resources]:
     async with open_resources(resources.database_url, tmp_path) as opened:
         yield opened
+
+
+def text_of(caller: Caller) -> TextBinding:
+    assert caller.user_id is not None
+    return TextBinding(
+        owner_id=caller.user_id, session_id=uuid4(), turn=1, field="input"
+    )
 
 
 @pytest.mark.parametrize("by", ["themself", "superuser"])
@@ -69,6 +79,43 @@ async def test_doing_it_twice_says_so_and_appends_nothing(ada: Caller) -> None:
     assert "X-Event-Position" not in again.headers
 
 
+@pytest.mark.parametrize("error", [OperationalError, PoolBusyError])
+@pytest.mark.parametrize(("path", "if_match"), [("/key", None), ("", '"1"')])
+async def test_a_key_that_could_not_be_destroyed_yet_is_on_record_and_is_told_so(
+    ada: Caller,
+    callers: Callers,
+    resources: Resources,
+    monkeypatch: pytest.MonkeyPatch,
+    path: str,
+    if_match: str | None,
+    error: type[Exception],
+) -> None:
+    async def fail(_user_id: UUID) -> bool:
+        raise error("the database went away")
+
+    root = await callers.user("root", "superuser")
+    before = await resources.log.head()
+    path = f"/api/users/{ada.user_id}{path}"
+    given = {"Idempotency_Key": "k", **({"If_Match": if_match} if if_match else {})}
+
+    with monkeypatch.context() as broken:
+        broken.setattr(resources.vault, "destroy_user", fail)
+        reply = await root.delete(path, **given)
+
+    assert (reply.status, reply.code) == (503, "outcome_unknown")
+    assert "is recorded" in reply.message
+    assert reply.headers["Retry-After"] == "1"
+    recorded = await read_events(resources.log, after=before.position)
+    assert "user.key_destroyed" in [each.topic for each in recorded]
+    for repeated in (await root.delete(path, **given), await root.delete(path)):
+        assert repeated.status == 200
+        assert "X-Event-Position" not in repeated.headers or (
+            repeated.headers["Idempotent-Replayed"] == "true"
+        )
+    with pytest.raises(KeyDestroyedError):
+        await resources.vault.seal_text("tarpon", text_of(ada))
+
+
 async def test_others_may_not_and_learn_nothing(ada: Caller, callers: Callers) -> None:
     bob = await callers.user("bob", "runtime")
     eve = await callers.user("eve", "auditor")
@@ -86,10 +133,7 @@ async def test_others_may_not_and_learn_nothing(ada: Caller, callers: Callers) -
 async def test_another_process_forgets_the_key_too(
     ada: Caller, other_process: Resources
 ) -> None:
-    assert ada.user_id is not None
-    binding = TextBinding(
-        owner_id=ada.user_id, session_id=uuid4(), turn=1, field="input"
-    )
+    binding = text_of(ada)
     sealed = await other_process.vault.seal_text("swordfish", binding)
     assert await other_process.vault.open_text(sealed, binding) == "swordfish"
     await ada.delete(f"/api/users/{ada.user_id}/key")
