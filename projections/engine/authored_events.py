@@ -1,6 +1,7 @@
 """The events of one aggregate, each with its author and time."""
 
-from collections.abc import AsyncIterator
+import heapq
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -46,8 +47,11 @@ class Origin(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class AuthoredEvent:
+    """``size`` is that of the stored event in bytes."""
+
     event: Any
     origin: Origin
+    size: int
 
     @property
     def position(self) -> int:
@@ -80,6 +84,43 @@ async def events_of(
                 Origin(
                     position=position, recorded_at=recorded_at, kind=topic, actor=actor
                 ),
+                len(state),
             )
         if is_last_chunk([len(row[2]) for row in rows]):
             return
+
+
+async def merged(
+    *streams: AsyncIterator[AuthoredEvent],
+) -> AsyncIterator[AuthoredEvent]:
+    """Yield the events of several aggregates in the order of their positions."""
+    ahead: list[tuple[int, int, AuthoredEvent]] = []
+    for number, stream in enumerate(streams):
+        async for authored in stream:
+            ahead.append((authored.position, number, authored))
+            break
+    heapq.heapify(ahead)
+    while ahead:
+        _, number, authored = ahead[0]
+        yield authored
+        async for following in streams[number]:
+            heapq.heapreplace(ahead, (following.position, number, following))
+            break
+        else:
+            heapq.heappop(ahead)
+
+
+async def in_chunks(
+    events: AsyncIterator[AuthoredEvent],
+) -> AsyncIterator[Sequence[AuthoredEvent]]:
+    """Yield events as many at a time as fit into some megabytes, but at least one."""
+    chunk: list[AuthoredEvent] = []
+    size = 0
+    async for authored in events:
+        chunk.append(authored)
+        size += authored.size
+        if size >= CHUNK_BYTES or len(chunk) == CHUNK_EVENTS:
+            yield chunk
+            chunk, size = [], 0
+    if chunk:
+        yield chunk

@@ -1,14 +1,19 @@
 """Explain why an agent may or may not call a tool."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 from uuid import UUID
 
 from typing_extensions import TypedDict
 
-from projections.engine.authored_events import AuthoredEvent, Origin
+from projections.engine.authored_events import (
+    AuthoredEvent,
+    Origin,
+    in_chunks,
+    merged,
+)
 from projections.engine.time_travel import AsOf
 from projections.tool_rules.origins import HoldingThen, RulesThen
 from service.agents.aggregate import Agent
@@ -86,7 +91,7 @@ async def explain(
     retired = agent is not None and agent.is_retired
     connector = await then.find(Connector, connector_id)
     held = await then.find(ToolRules, ToolRules.create_id(str(agent_id)))
-    came_about = await _came_about(then, agent_id, str(connector_id), tool)
+    came_about = await _came_about(then, agent_id, connector_id, tool)
     stances = held.rules.get(str(connector_id), {}) if held else {}
     matching = await asyncio.to_thread(matching_rules, stances, tool)
     exists = connector is not None and not connector.is_retired
@@ -130,75 +135,74 @@ async def explain(
     }
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class _CameAbout:
+    """How the decision about a tool came about, from one event to the next."""
+
+    agent_id: UUID
+    connector: str
+    tool: str
     rules: RulesThen = field(default_factory=RulesThen)
     holding: HoldingThen = field(default_factory=HoldingThen)
     definitions: ToolDefinitions | None = None
+    stance: Stance = WITHOUT_A_MATCH
     stance_since: Origin | None = None
 
-    def apply(self, authored: AuthoredEvent, agent_id: UUID) -> None:
-        self.rules.apply(authored)
-        self.holding.apply(authored, agent_id)
-        if isinstance(
-            authored.event,
-            ToolDefinitions.Created
-            | ToolDefinitions.Observed
-            | ToolDefinitions.Accepted,
-        ):
-            self.definitions = authored.event.mutate(self.definitions)
+    def fold(self, events: Iterable[AuthoredEvent]) -> None:
+        """Apply events; many complicated rules take long for the event loop."""
+        for authored in events:
+            self._apply(authored)
+            if isinstance(authored.event, ToolDefinitions.Created):
+                # The next event, of the same command, says which tools there are.
+                continue
+            now = self._decide()
+            if now != self.stance:
+                self.stance, self.stance_since = now, authored.origin
 
-    def decide(self, connector: str, tool: str) -> Stance:
-        matching = matching_rules(self.rules.stances(connector), tool)
+    def _apply(self, authored: AuthoredEvent) -> None:
+        self.holding.apply(authored, self.agent_id)
+        match authored.event:
+            case ToolRules.Replaced(rules=rules):
+                # Those of other connectors are many, and have no part in it.
+                if self.connector in rules:
+                    stances = rules[self.connector]
+                    self.rules.replace(self.connector, stances, authored.origin)
+            case ToolRules.Cleared():
+                self.rules.apply(authored)
+            case (
+                ToolDefinitions.Created()
+                | ToolDefinitions.Observed()
+                | ToolDefinitions.Accepted() as event
+            ):
+                self.definitions = event.mutate(self.definitions)
+
+    def _decide(self) -> Stance:
+        matching = matching_rules(self.rules.stances(self.connector), self.tool)
         stance, _ = decide_pinned(
             decide(matching, granted=self.holding.granted),
             matching,
-            tool,
-            self.definitions.standing(tool) if self.definitions else None,
+            self.tool,
+            self.definitions.standing(self.tool) if self.definitions else None,
             is_observed=self.definitions is not None,
         )
         return stance
 
 
 async def _came_about(
-    then: AsOf, agent_id: UUID, connector: str, tool: str
+    then: AsOf, agent_id: UUID, connector_id: UUID, tool: str
 ) -> _CameAbout:
     """Replay everything that had a part in a decision, in its order."""
-    events = await _events(then, agent_id, UUID(connector))
-    return await asyncio.to_thread(_folded, events, agent_id, connector, tool)
-
-
-def _folded(
-    events: list[AuthoredEvent], agent_id: UUID, connector: str, tool: str
-) -> _CameAbout:
-    """Fold the events; with many complicated rules it takes long for the event loop."""
-    found = _CameAbout()
-    stance = WITHOUT_A_MATCH
-    for authored in events:
-        found.apply(authored, agent_id)
-        if isinstance(authored.event, ToolDefinitions.Created):
-            # The next event, of the same command, says which tools there are.
-            continue
-        now = found.decide(connector, tool)
-        if now != stance:
-            stance, found.stance_since = now, authored.origin
+    found = _CameAbout(agent_id=agent_id, connector=str(connector_id), tool=tool)
+    events = merged(
+        then.events(ToolRules.create_id(str(agent_id))),
+        then.events(connector_id),
+        then.events(agent_id),
+        then.events(ToolDefinitions.id_for(connector_id)),
+    )
+    # Not all at once: an agent's rules alone can take hundreds of megabytes.
+    async for chunk in in_chunks(events):
+        await asyncio.to_thread(found.fold, chunk)
     return found
-
-
-async def _events(
-    then: AsOf, agent_id: UUID, connector_id: UUID
-) -> list[AuthoredEvent]:
-    events = [
-        authored
-        for aggregate_id in (
-            ToolRules.create_id(str(agent_id)),
-            connector_id,
-            agent_id,
-            ToolDefinitions.id_for(connector_id),
-        )
-        async for authored in then.events(aggregate_id)
-    ]
-    return sorted(events, key=lambda authored: authored.position)
 
 
 def _reason(

@@ -22,12 +22,12 @@ class RulesThen:
         match authored.event:
             case ToolRules.Replaced(rules=replaced):
                 for connector, stances in replaced.items():
-                    self._replace(connector, stances, authored.origin)
+                    self.replace(connector, stances, authored.origin)
             case ToolRules.Cleared():
                 for connector in [*self.rules]:
-                    self._replace(connector, {}, authored.origin)
+                    self.replace(connector, {}, authored.origin)
 
-    def _replace(
+    def replace(
         self, connector: str, stances: Mapping[str, str], origin: Origin
     ) -> None:
         # What is stated again unchanged stands since it was first stated.

@@ -1,9 +1,17 @@
 """Explaining a decision, now and then."""
 
+import gc
+import tracemalloc
 from urllib.parse import quote
 from uuid import UUID, uuid4
 
+from projections.engine.time_travel import as_of
+from projections.tool_rules import explanation
+from service.resources import Resources
+from service.tool_rules.aggregate import ToolRules
+from service.tool_rules.body import RULES_MAX
 from tests.callers import Caller, Callers, Reply
+from tests.scenario import Scenario
 from tests.tool_rules.setting import Setting, path, put, rule
 
 
@@ -139,6 +147,38 @@ async def test_decision_at_every_earlier_position(
     for reply, stance in moments:
         then = await explain(ada, agent, tracker, "read", at=reply.position)
         assert (then.data["stance"], then.data["position"]) == (stance, reply.position)
+
+
+async def test_a_long_history_takes_no_more_memory_than_a_short_one(
+    scenario: Scenario, resources: Resources
+) -> None:
+    agent, connector = uuid4(), uuid4()
+    rules = ToolRules(agent_id=str(agent))
+
+    async def peak_with_more_events() -> int:
+        for number in range(10):
+            patterns = [f"{number}_{pattern:0250}" for pattern in range(RULES_MAX)]
+            rules.replace({str(connector): dict.fromkeys(patterns, "allow")})
+            await scenario.given(rules)
+        async with resources.pool.connection() as db:
+            then = await as_of(db, resources.log.mapper, None)
+            gc.collect()
+            tracemalloc.start()
+            try:
+                explained = await explanation.explain(
+                    then, agent_id=agent, connector_id=connector, tool="a"
+                )
+                _, peak = tracemalloc.get_traced_memory()
+            finally:
+                tracemalloc.stop()
+        assert len(explained["rules"]) == RULES_MAX
+        return peak
+
+    short = await peak_with_more_events()
+    for _ in range(2):
+        long = await peak_with_more_events()
+
+    assert long < 1.5 * short
 
 
 async def test_who_may_ask(callers: Callers, setting: Setting) -> None:
