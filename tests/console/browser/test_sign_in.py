@@ -3,8 +3,9 @@
 import re
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
+from tests.console.browser.answers import refuse
 from tests.console.browser.conftest import BY_LINK, Visit
 from tests.console.browser.service import DemoData
 
@@ -26,6 +27,50 @@ def test_a_token_becomes_a_cookie_that_no_script_reads(
     visitor.page.get_by_role("button", name="Sign out").click()
     expect(visitor.page.get_by_label("Token")).to_be_visible()
     assert visitor.page.context.cookies() == []
+
+
+@pytest.mark.parametrize("failure", ["refused", "without an answer"])
+def test_signing_out_that_fails_is_said_and_tried_again(
+    visit: Visit, demo: DemoData, failure: str
+) -> None:
+    def fail(route: Route) -> None:
+        if route.request.method != "DELETE":
+            route.fallback()
+        elif failure == "refused":
+            route.fulfill(status=502, body="<h1>Bad gateway</h1>")
+        else:
+            route.abort()
+
+    visitor = visit(None)
+    visitor.refusals_expected = True
+    visitor.sign_in(demo.tokens["ada"])
+    visitor.page.route("**/console/session", fail)
+    visitor.page.get_by_role("button", name="Sign out").click()
+
+    alert = visitor.page.get_by_role("alert")
+    expect(alert).to_contain_text("You are still signed in")
+    expect(visitor.page.locator("header")).to_contain_text("ada")
+    assert visitor.violations() == []
+    visitor.page.unroute("**/console/session")
+    alert.get_by_role("button", name="Try again").click()
+
+    expect(visitor.page.get_by_label("Token")).to_be_visible()
+    assert visitor.page.context.cookies() == []
+    if failure == "without an answer":
+        visitor.errors.clear()
+
+
+def test_signing_out_of_a_session_that_has_ended_is_signing_out(
+    visit: Visit, demo: DemoData
+) -> None:
+    visitor = visit(None)
+    visitor.refusals_expected = True
+    visitor.sign_in(demo.tokens["ada"])
+    refuse(visitor.page, "/console/session", 401, "unauthenticated", "no session")
+    visitor.page.get_by_role("button", name="Sign out").click()
+
+    expect(visitor.page.get_by_label("Token")).to_be_visible()
+    expect(visitor.page.get_by_role("alert")).to_have_count(0)
 
 
 def test_a_wrong_token_is_refused_with_the_reason(visit: Visit) -> None:

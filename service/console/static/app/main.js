@@ -133,9 +133,20 @@ function Pages({ me, main, route }) {
     ${shown !== page && shown?.whole}${page.whole}`;
 }
 
-function Console({ me, leave }) {
+function Console({ me, left }) {
   const route = useRoute();
   const main = useRef(null);
+  const [failure, setFailure] = useState(null);
+  // The cookie stays until the service deletes it; 401 says that it is worth nothing.
+  const leave = async () => {
+    setFailure(null);
+    try {
+      await signOut();
+    } catch (error) {
+      if (error.status !== 401) return setFailure({ ...error, message: `You are still signed in: ${error.message}` });
+    }
+    return left();
+  };
   return html`<${Me.Provider} value=${me}>
     <button type="button" class="skip" onClick=${() => main.current.focus()}>Skip to the page</button>
     <${Working} />
@@ -146,6 +157,7 @@ function Console({ me, leave }) {
       <p class="who">Signed in as <a href=${link(["users", me.id])}><bdi>${me.name ?? me.id}</bdi></a>
         ${me.roles.length > 0 && html`<span class="roles"> (${me.roles.join(", ")})</span>`}${" "}
         <button type="button" class="quiet" onClick=${leave}>Sign out</button></p>
+      <${Failure} error=${failure} retry=${leave} />
     </header>
     <${Pages} me=${me} main=${main} route=${route} />
   <//>`;
@@ -168,15 +180,14 @@ function Root() {
     addEventListener("signed-out", ended);
     return () => removeEventListener("signed-out", ended);
   }, []);
-  const leave = async () => {
-    await signOut().catch(() => undefined);
+  const left = () => {
     forgetNames();
     setMe(null);
   };
   if (error) return html`<main><${Failure} error=${error} retry=${look} /></main>`;
   if (me === undefined) return html`<main><p class="working" role="status">Starting …</p></main>`;
   if (me === null) return html`<${SignIn} entered=${look} />`;
-  return html`<${Console} me=${me} leave=${leave} />`;
+  return html`<${Console} me=${me} left=${left} />`;
 }
 
 render(html`<${Root} />`, document.getElementById("console"));
