@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from typing import Final
+from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 from playwright.sync_api import expect
@@ -62,7 +63,67 @@ def test_rules_of_a_wrong_time_are_not_restored(visit: Visit, demo: DemoData) ->
     expect(restore).to_have_count(0)
 
 
-@pytest.mark.parametrize("text", ["last Tuesday", "1234"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2026-13-45",
+        "2026-02-31",
+        "2026-05-31 25:99",
+        "2026-05-31 14:00:60",
+        "2026-02-31T14:00:00Z",
+    ],
+)
+def test_a_day_or_an_hour_that_does_not_exist_is_no_other_time(
+    visit: Visit, text: str
+) -> None:
+    visitor = visit("admin")
+    visitor.open(f"sessions?from={quote(text)}")
+
+    expect(visitor.page.get_by_role("alert")).to_contain_text(f"“{text}” is no time")
+    path = "/api/observability/session"
+    assert [each for each in visitor.requests if each.startswith(path)] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "sent"),
+    [
+        ("2024-02-29", "2024-02-28T15:00:00.000Z"),
+        ("2026-05-31 14:00", "2026-05-31T05:00:00.000Z"),
+        ("2026-05-31T14:00:30.25Z", "2026-05-31T14:00:30.250Z"),
+        ("2026-05-31 14:00+0200", "2026-05-31T12:00:00.000Z"),
+    ],
+)
+def test_times_are_of_the_chosen_zone_or_of_their_offset(
+    visit: Visit, text: str, sent: str
+) -> None:
+    visitor = visit("admin")
+    visitor.open(f"sessions?tz=Asia/Tokyo&from={quote(text)}")
+
+    (read,) = [each for each in visitor.requests if "/session/list" in each]
+    assert parse_qs(urlsplit(read).query)["start_time"] == [sent]
+
+
+def test_a_price_is_set_from_a_time_that_is_typed(visit: Visit, demo: DemoData) -> None:
+    visitor = visit("admin")
+    visitor.open("prices")
+    visitor.page.get_by_role("button", name="Set a price").click()
+    dialog = visitor.page.get_by_role("dialog")
+    for label, value in {
+        "Provider key": " openai ",
+        "Model": "typed-1",
+        "Input price": "1",
+        "Effective from": "2026-05-31 14:00",
+    }.items():
+        dialog.get_by_label(label, exact=True).press_sequentially(value)
+    visitor.press("Enter")
+    expect(dialog).to_have_count(0)
+
+    path = "/api/llm-router/prices?provider=openai&model=typed-1"
+    (price,) = demo.call("GET", path)["prices"]
+    assert price["effective_from"] == "2026-05-31T14:00:00Z"
+
+
+@pytest.mark.parametrize("text", ["last Tuesday", "1234", "2026-02-31"])
 def test_a_price_from_a_wrong_time_is_not_set(
     visit: Visit, demo: DemoData, text: str
 ) -> None:

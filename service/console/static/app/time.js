@@ -42,7 +42,8 @@ Time.isPlain = true;
 // A time that leads to what was then.
 export const linkedTime = (at, href) => html`<a href=${href} title=${exactly(at)}>${shown(at)}</a>`;
 
-const FORMS = /^(\d{4})-(\d\d)-(\d\d)(?:[ T](\d\d):(\d\d)(?::(\d\d))?)?$/;
+// A date, with a time or not; a time with an offset may have a fraction.
+const FORM = /^(\d{4})-(\d\d)-(\d\d)(?:[ T](\d\d):(\d\d)(?::(\d\d))?((?:\.\d+)? ?(?:Z|[+-]\d\d:?\d\d))?)?$/i;
 
 // Read what a person types: a position, an ISO time with offset, or a date and time in
 // the chosen zone. Returns what the API takes; undefined for nothing, null for neither.
@@ -50,15 +51,25 @@ export function parseMoment(text) {
   const given = (text ?? "").trim();
   if (!given || given.toLowerCase() === "now") return undefined;
   if (/^\d{1,18}$/.test(given)) return given;
-  const parts = FORMS.exec(given);
-  if (parts) return inZone(parts.slice(1).map((each) => Number(each ?? 0)));
-  const absolute = /[Zz]$|[+-]\d\d:?\d\d$/.test(given) ? new Date(given) : null;
-  return absolute && !Number.isNaN(absolute.valueOf()) ? absolute.toISOString() : null;
+  const found = FORM.exec(given);
+  if (!found) return null;
+  const parts = found.slice(1, 7).map((each) => Number(each ?? 0));
+  if (!exists(parts)) return null;
+  if (!found[7]) return inZone(parts);
+  const absolute = new Date(given);
+  return Number.isNaN(absolute.valueOf()) ? null : absolute.toISOString();
 }
 
-function inZone([year, month, day, hour, minute, second]) {
-  const wanted = Date.UTC(year, month - 1, day, hour, minute, second);
-  if (Number.isNaN(wanted)) return null;
+const utc = ([year, month, day, ...time]) => new Date(Date.UTC(year, month - 1, day, ...time));
+
+// Date takes a day or an hour that doesn't exist for another one.
+function exists(parts) {
+  const made = utc(parts).toISOString().match(/\d+/g);
+  return parts.every((part, index) => part === Number(made[index]));
+}
+
+function inZone(parts) {
+  const wanted = utc(parts).valueOf();
   let guess = wanted;
   // Twice, since the offset may change between the guess and the answer.
   for (let step = 0; step < 2; step += 1) {

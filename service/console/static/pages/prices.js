@@ -36,10 +36,10 @@ function AddProvider({ added }) {
 
 function SetPrice({ done }) {
   const [values, setValues] = useState({ provider: "", model: "", input: "", output: "", from: "" });
-  const set = (name) => (value) => setValues({ ...values, [name]: value.trim() });
+  const set = (name) => (value) => setValues({ ...values, [name]: value });
   const body = () => ({
-    provider: values.provider, model: values.model,
-    input_price_per_1m: values.input || null, output_price_per_1m: values.output || null,
+    provider: values.provider.trim(), model: values.model.trim(),
+    input_price_per_1m: values.input.trim() || null, output_price_per_1m: values.output.trim() || null,
     effective_from: timeOf(values.from),
   });
   return html`<${FormDialog} label="Set a price" submit="Set" perform=${async () => call("POST", "/api/llm-router/prices", { body: body() })} after=${done}>
