@@ -16,5 +16,17 @@ export function money(value, currency = "USD") {
 export const exactMoney = (value, currency = "USD") =>
   value === null || value === undefined ? "unknown" : `${value} ${currency ?? ""}`.trim();
 
+// Amounts of several currencies, each { cost, currency }; they are never added up.
+export const costs = (each, shown = exactMoney) => each.map(({ cost, currency }) => shown(cost, currency)).join(" + ") || "unknown";
+
+// Add up the rows' costs in each currency; rows without a cost count for none.
+export function sumsOf(rows) {
+  const sums = new Map();
+  for (const { cost, currency } of rows) {
+    if (cost !== null) sums.set(currency, (sums.get(currency) ?? 0) + Number(cost));
+  }
+  return [...sums].sort().map(([currency, cost]) => ({ currency, cost }));
+}
+
 export const short = (id) => (id ? `${String(id).slice(0, 8)}…` : "–");
 export const plural = (count, one, many = `${one}s`) => `${whole.format(count)} ${count === 1 ? one : many}`;

@@ -2,7 +2,7 @@
 import { Definitions, FailingConnectors } from "../app/attention.js";
 import { useMayDecide } from "../app/approvals.js";
 import { ToolName, refusalOf } from "../app/calls.js";
-import { number, money, plural } from "../app/format.js";
+import { costs, number, money, plural } from "../app/format.js";
 import { Named } from "../app/names.js";
 import { Badge, Card, CardStates, Page, Reading, cardState } from "../app/parts.js";
 import { useRead } from "../app/reads.js";
@@ -53,7 +53,7 @@ function Today() {
   const read = useRead("/api/usage", { group_by: "day", from_day: day });
   const row = read.data?.usage[0];
   return html`<${Card} title="Cost today (UTC)" href=${link("usage")} state=${cardState(read, "plain")}>
-    <${Reading} read=${read}>${() => html`<p class="figure">${row ? money(row.cost, row.currency) : "0.00 USD"}</p>
+    <${Reading} read=${read}>${() => html`<p class="figure">${row ? costs(row.known_costs, money) : "0.00 USD"}</p>
       <p>${row ? `${plural(row.turns, "turn")}, ${number(row.known_token_usage.total)} tokens${row.turns_with_error ? `, ${plural(row.turns_with_error, "turn")} failed` : ""}` : "No turns yet."}
       ${row?.turns_without_price > 0 && ` ${plural(row.turns_without_price, "turn")} without a price.`}</p>`}<//>
   <//>`;

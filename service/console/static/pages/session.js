@@ -31,17 +31,29 @@ function summary(session) {
 function costSoFar(turns) {
   let total = 0;
   return turns.map((turn) => {
-    total += Number(turn.cost ?? 0);
+    total += Number(turn.cost);
     return { turn, total: Number(total.toPrecision(12)) };
   });
 }
 
-const COST_COLUMNS = [
+const costColumns = (soFar) => [
   { label: "Turn", cell: ({ turn }) => turn.turn_id },
   { label: "End", cell: ({ turn }) => html`<${Time} at=${turn.end_time} />` },
   { label: "Cost", number: true, cell: ({ turn }) => exactMoney(turn.cost, turn.currency) },
-  { label: "Cost so far", number: true, cell: ({ total, turn }) => exactMoney(total, turn.currency) },
+  { label: soFar, number: true, cell: ({ total, turn }) => exactMoney(total, turn.currency) },
 ];
+
+// The cost of the turns that are shown, for each currency: they can't be added up.
+function CostOverTime({ turns, offset }) {
+  const soFar = offset > 0 ? "Cost so far on this page" : "Cost so far";
+  const currencies = [...new Set(turns.filter((turn) => turn.cost !== null).map((turn) => turn.currency))].sort();
+  return currencies.map((currency) => {
+    const rows = costSoFar(turns.filter((turn) => turn.cost !== null && turn.currency === currency));
+    return html`<${Chart} key=${currency} caption="Cost over time, in ${currency}" zone=${zone()}
+      x=${rows.map(({ turn }) => Date.parse(turn.end_time) / 1000)} series=${[{ label: soFar, values: rows.map((each) => each.total) }]}
+      rows=${rows} columns=${costColumns(soFar)} />`;
+  });
+}
 
 const CALLS_MAX = 100;
 
@@ -75,14 +87,11 @@ export default function Session({ id, query }) {
   const offset = Number(query.offset ?? 0);
   const read = useRead(`/api/observability/session/${encodeURIComponent(id)}`, { limit: PAGE, offset });
   const turns = read.data?.turns ?? [];
-  const costs = costSoFar(turns);
   const total = read.data?.num_traces ?? 0;
   return html`<${Page} title="Session" lead=${html`<code>${id}</code>`}>
     <${Reading} read=${read} what="Reading the session">${() => html`
       <${Facts} facts=${summary(read.data)} />
-      ${turns.length > 0 && html`<${Chart} caption="Cost over time, ${read.data.cost_summary.total.currency ?? "USD"}" zone=${zone()}
-        x=${turns.map((turn) => Date.parse(turn.end_time) / 1000)} series=${[{ label: "cost so far", values: costs.map((each) => each.total) }]}
-        rows=${costs} columns=${COST_COLUMNS} />`}
+      <${CostOverTime} turns=${turns} offset=${offset} />
       <h2>Turns ${turns.length < total ? `${offset + 1} to ${offset + turns.length} of ${number(total)}` : ""}</h2>
       ${turns.length === 0 && html`<p class="empty">No turns are recorded.</p>`}
       <ol class="turns">${turns.map((turn, index) => html`<${Turn} key=${turn.turn_id} turn=${turn} number=${offset + index + 1} />`)}</ol>

@@ -1,5 +1,5 @@
 // Sessions with their cost, tokens and errors.
-import { money, number, plural } from "../app/format.js";
+import { costs, money, number, plural, sumsOf } from "../app/format.js";
 import { Named, OF_AGENT, options, useList } from "../app/names.js";
 import { Badge, Cut, Filters, Page, Paging, Reading, Table } from "../app/parts.js";
 import { useRead } from "../app/reads.js";
@@ -24,8 +24,10 @@ const COLUMNS = [
 
 function Totals({ sessions }) {
   const sum = (value) => sessions.reduce((total, each) => total + Number(value(each) ?? 0), 0);
+  const totals = sessions.map((each) => each.cost_summary.total);
+  const unknown = totals.filter((each) => each.cost === null).length;
   const failed = sessions.filter((each) => each.num_traces_with_error > 0).length;
-  return html`<p class="totals">On this page: ${plural(sessions.length, "session")}, ${plural(sum((each) => each.num_traces), "turn")}, ${number(sum((each) => each.token_usage.total))} tokens, ${money(sum((each) => each.cost_summary.total.cost))}, ${failed} with errors.</p>`;
+  return html`<p class="totals">On this page: ${plural(sessions.length, "session")}, ${plural(sum((each) => each.num_traces), "turn")}, ${number(sum((each) => each.token_usage.total))} tokens, ${costs(sumsOf(totals), money)}${unknown > 0 && unknown < sessions.length ? `, the cost of ${plural(unknown, "session")} unknown` : ""}, ${failed} with errors.</p>`;
 }
 
 export default function Sessions({ query }) {

@@ -1,7 +1,7 @@
 // Cost and tokens by day, agent, user, provider or model: as a chart, a table, a file.
 import { saveAs } from "../app/api.js";
 import { Chart } from "../app/chart.js";
-import { exactMoney, money, number } from "../app/format.js";
+import { costs, money, number } from "../app/format.js";
 import { Named, options, useList } from "../app/names.js";
 import { Filters, Page, Reading, Table } from "../app/parts.js";
 import { useRead } from "../app/reads.js";
@@ -25,21 +25,22 @@ const columnsOf = (groups) => [
   { label: "Failed", number: true, sort: (row) => row.turns_with_error, cell: (row) => number(row.turns_with_error) },
   { label: "Tokens in", number: true, sort: (row) => row.known_token_usage.prompt, cell: (row) => number(row.known_token_usage.prompt) },
   { label: "Tokens out", number: true, sort: (row) => row.known_token_usage.completion, cell: (row) => number(row.known_token_usage.completion) },
-  { label: "Cost", number: true, sort: (row) => Number(row.cost ?? 0), cell: (row) => (row.cost === null ? row.known_costs.map((each) => exactMoney(each.cost, each.currency)).join(" + ") || "unknown" : exactMoney(row.cost, row.currency)) },
+  { label: "Cost", number: true, sort: (row) => Number(row.known_costs[0]?.cost ?? 0), cell: (row) => costs(row.known_costs) },
   { label: "Without a price", number: true, sort: (row) => row.turns_without_price, cell: (row) => number(row.turns_without_price) },
 ];
 
-const costOf = (row) => Number(row.cost ?? row.known_costs[0]?.cost ?? 0);
+const currenciesOf = (rows) => [...new Set(rows.flatMap((row) => row.known_costs.map((each) => each.currency)))].sort();
+const costIn = (row, currency) => row.known_costs.find((each) => each.currency === currency)?.cost;
 
 // The days of the rows as x, and a series for each of the largest other groups.
-function chartOf(rows, other, nameOf) {
+function chartOf(rows, currency, other, nameOf) {
   const days = [...new Set(rows.map((row) => row.day))].sort();
   const sums = new Map();
   for (const row of rows) {
     const name = other ? nameOf(row[COLUMN_OF[other]]) : "cost";
     if (!sums.has(name)) sums.set(name, new Map());
     const ofDay = sums.get(name);
-    ofDay.set(row.day, (ofDay.get(row.day) ?? 0) + costOf(row));
+    ofDay.set(row.day, (ofDay.get(row.day) ?? 0) + Number(costIn(row, currency) ?? 0));
   }
   const total = (ofDay) => [...ofDay.values()].reduce((sum, each) => sum + each, 0);
   const largest = [...sums].sort((one, two) => total(two[1]) - total(one[1])).slice(0, SERIES_MAX);
@@ -51,14 +52,14 @@ function chartOf(rows, other, nameOf) {
   };
 }
 
-function CostByDay({ rows, other }) {
+function CostByDay({ rows, currency, other }) {
   const agents = useList("agents");
   const users = useList("users");
   const names = other === "agent" ? agents : other === "user" ? users : [];
   const nameOf = (value) => names.find((each) => each.id === value)?.name ?? String(value ?? "unknown").slice(0, 24);
-  const { days, left, x, series } = chartOf(rows, other, nameOf);
-  const columns = [{ label: "Day", cell: (row) => row.day }, ...series.map((each) => ({ label: each.label, number: true, cell: (row) => money(each.values[row.index]) }))];
-  return html`<${Chart} caption=${`Cost by day${other ? ` and ${other}` : ""}, in USD${left > 0 ? `; the largest ${SERIES_MAX} of ${left + SERIES_MAX}` : ""}`} x=${x} series=${series} bars=${series.length === 1}
+  const { days, left, x, series } = chartOf(rows, currency, other, nameOf);
+  const columns = [{ label: "Day", cell: (row) => row.day }, ...series.map((each) => ({ label: each.label, number: true, cell: (row) => money(each.values[row.index], currency) }))];
+  return html`<${Chart} caption=${`Cost by day${other ? ` and ${other}` : ""}, in ${currency}${left > 0 ? `; the largest ${SERIES_MAX} of ${left + SERIES_MAX}` : ""}`} x=${x} series=${series} bars=${series.length === 1}
     rows=${days.map((day, index) => ({ day, index }))} columns=${columns} />`;
 }
 
@@ -69,10 +70,12 @@ const quoted = (value) => {
 };
 
 function csvOf(rows, groups) {
-  const names = [...groups.map((group) => COLUMN_OF[group]), "turns", "turns_with_error", "turns_without_price", "prompt_tokens", "completion_tokens", "cost", "currency"];
+  const currencies = currenciesOf(rows);
+  const names = [...groups.map((group) => COLUMN_OF[group]), "turns", "turns_with_error", "turns_without_price", "prompt_tokens", "completion_tokens", "cost", "currency", ...currencies.map((each) => `known_cost_${each}`)];
   const lines = rows.map((row) => [
     ...groups.map((group) => row[COLUMN_OF[group]]), row.turns, row.turns_with_error, row.turns_without_price,
     row.known_token_usage.prompt, row.known_token_usage.completion, row.cost, row.currency,
+    ...currencies.map((each) => costIn(row, each)),
   ]);
   return [names, ...lines].map((line) => line.map(quoted).join(",")).join("\r\n");
 }
@@ -97,7 +100,7 @@ export default function Usage({ query }) {
   return html`<${Page} title="Usage" lead="Tokens and cost of turns, by the day in UTC on which they began; the last 30 days, unless you choose others.">
     <${Filters} fields=${fields} />
     <${Reading} read=${read} what="Reading usage">${() => html`
-      ${!query.total && read.data.usage.length > 0 && html`<${CostByDay} rows=${read.data.usage} other=${other} />`}
+      ${!query.total && currenciesOf(read.data.usage).map((currency) => html`<${CostByDay} key=${currency} rows=${read.data.usage} currency=${currency} other=${other} />`)}
       <p class="buttons"><button type="button" class="quiet" onClick=${() => saveAs(new Blob([csvOf(read.data.usage, groups)], { type: "text/csv" }), "usage.csv")}>Save as CSV</button></p>
       <${Table} caption="Usage" columns=${columnsOf(groups)} rows=${read.data.usage} rowKey=${(_, index) => index} empty="No turns were recorded in these days." />
       ${read.data.usage.length === LIMIT && html`<p class="warning">Only the first ${number(LIMIT)} rows are shown; choose fewer days.</p>`}`}<//>
