@@ -144,19 +144,6 @@ def test_nothing_but_two_proofs_is_asked_for_whatever_the_length(
     ]
 
 
-def test_an_entry_after_the_checkpoint_is_proved_by_way_of_the_newest(
-    visit: Visit,
-) -> None:
-    tree = Tree(100)
-    visitor = visit("ada")
-    tree.answer_in(visitor.page)
-    visitor.open("verify")
-    verify(visitor, tree.checkpoint(37), tree.key, "80")
-
-    says(visitor, "Genuine")
-    expect(visitor.page.locator(".checks")).to_contain_text("it is in the newest tree")
-
-
 def test_another_log_than_the_checkpoints_is_not_genuine(
     visit: Visit, counts: Counts
 ) -> None:

@@ -51,13 +51,14 @@ async function consistencyChecks(checkpoint, key, ask) {
   }
   const [firstRoot, secondRoot] = [checkpoint.root, fromBase64(answer.second_root)];
   const found = await checkConsistency({ first: checkpoint.size, second: answer.second_size, path: answer.hashes.map(fromBase64), firstRoot, secondRoot });
+  const newest = await newestChecks(answer, checkpoint, key);
   const checks = [
     found.holds
       ? check(name, "good", `the log of ${answer.second_size} entries begins with the ${checkpoint.size} entries of your checkpoint`, found.steps)
       : check(name, "bad", `the log of ${answer.second_size} entries doesn't begin with those of your checkpoint`, found.steps),
-    ...(await newestChecks(answer, checkpoint, key)),
+    ...newest,
   ];
-  return { checks, holds: found.holds, size: answer.second_size, root: secondRoot };
+  return { checks, isSigned: newest.some((each) => each.state === "good"), holds: found.holds, size: answer.second_size, root: secondRoot };
 }
 
 function contentCheck(leaf, shown, sentence) {
@@ -84,8 +85,11 @@ async function inclusionChecks(position, record, checkpoint, later, ask) {
   const { leaf, sentence } = await record();
   const found = await checkInclusion({ leaf: leaf ?? shown, index: position - 1, size, path: answer.hashes.map(fromBase64), root });
   const tree = isCovered ? "your checkpoint" : "the newest tree, which begins with that of your checkpoint";
+  // Of a tree without a checked signature there is only the word of the service.
   const included = found.holds
-    ? check(name, "good", `it is in ${tree}`, found.steps)
+    ? isCovered || later.isSigned
+      ? check(name, "good", `it is in ${tree}`, found.steps)
+      : check(name, "open", `it is in ${tree}; but it is later than your checkpoint, and no signature of that tree was checked`, found.steps)
     : check(name, "bad", `it is not in ${tree}`, found.steps);
   return [{ ...included, leaf: toBase64(leaf ?? shown) }, contentCheck(leaf, shown, sentence)];
 }
