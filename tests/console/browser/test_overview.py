@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from typing import Any, Final
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 from playwright.sync_api import Locator, expect
@@ -186,3 +187,29 @@ def test_a_slow_overview_says_that_it_looks(visit: Visit, counts: Counts) -> Non
     held.release()
     expect(said).not_to_contain_text("Looking")
     visitor.settled()
+
+
+def windows(visitor: Visitor) -> dict[str, str]:
+    """Return the start of the window of each request that has one."""
+    found = {}
+    for each in visitor.requests:
+        path, query = urlsplit(each).path, parse_qs(urlsplit(each).query)
+        start = query.pop("start_time", None) or query.pop("from_time", None)
+        if start:
+            found[f"{path}?{urlencode(query, doseq=True)}"] = start[0]
+    return found
+
+
+def test_the_last_hour_is_that_before_the_page_was_refreshed(visit: Visit) -> None:
+    visitor = visit("admin")
+    visitor.open("overview")
+    opened = windows(visitor)
+    visitor.requests.clear()
+    visitor.page.get_by_role("button", name="Refresh").click()
+    visitor.settled()
+    refreshed = windows(visitor)
+
+    assert opened
+    assert refreshed.keys() == opened.keys()
+    for read, start in refreshed.items():
+        assert start > opened[read]

@@ -61,6 +61,10 @@ export const newReads = () => new Reads();
 export const PageReads = createContext(new Reads());
 const SLOW_MS = 1500;
 
+// The values of a query that are functions are asked at each reading, as for a window of
+// time that ends now.
+const asked = (query) => Object.fromEntries(Object.entries(query ?? {}).map(([name, value]) => [name, typeof value === "function" ? value() : value]));
+
 // Read a path; null as the path reads nothing. Returns { data, error, loading, slow,
 // version, position, refresh }; data of the last read stays while the next is under way.
 export function useRead(path, query, { minor = false, reviver } = {}) {
@@ -73,12 +77,13 @@ export function useRead(path, query, { minor = false, reviver } = {}) {
   const request = useMemo(() => {
     if (key === null) return null;
     const controller = new AbortController();
-    return { controller, answer: get(path, query, { signal: controller.signal, reviver }) };
+    const sent = asked(query);
+    return { controller, sent, answer: get(path, sent, { signal: controller.signal, reviver }) };
   }, [key, turn]);
 
   useLayoutEffect(() => {
     if (request === null) return undefined;
-    const { controller } = request;
+    const { controller, sent } = request;
     const update = (change) => {
       if (!controller.signal.aborted) setState((before) => ({ ...(before.key === key ? before : { key }), ...change }));
     };
@@ -87,12 +92,12 @@ export function useRead(path, query, { minor = false, reviver } = {}) {
     const done = request.answer
       .then((answer) => {
         update({ ...answer, error: null, loading: false, slow: false });
-        if (!minor && !controller.signal.aborted) reads.report(key, { path, query, refresh, ...answer });
+        if (!minor && !controller.signal.aborted) reads.report(key, { path, query: sent, refresh, ...answer });
       })
       .catch((error) => {
         if (error.name === "AbortError") return;
         update({ error, loading: false, slow: false });
-        if (!minor) reads.report(key, { path, query, refresh, position: null, readAt: Date.now() });
+        if (!minor) reads.report(key, { path, query: sent, refresh, position: null, readAt: Date.now() });
       })
       .finally(() => clearTimeout(timer));
     reads.expect(done);

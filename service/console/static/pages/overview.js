@@ -12,6 +12,9 @@ import { duration, left, linkedTime } from "../app/time.js";
 import { html, useMemo, useState } from "../app/ui.js";
 
 const HOUR_MS = 3_600_000;
+const before = (hours) => () => new Date(Date.now() - hours * HOUR_MS).toISOString();
+const lastHour = before(1);
+const lastDay = before(24);
 // Followers are behind for moments all the time.
 const LATE_S = 60;
 
@@ -129,18 +132,17 @@ function Cards({ children }) {
 
 export default function Overview() {
   const me = useMe();
-  const [hour, day] = useMemo(() => [1, 24].map((hours) => new Date(Date.now() - hours * HOUR_MS).toISOString()), []);
   const service = useRead("/readyz", undefined, { minor: true });
-  const refused = useRead("/api/mcp/calls", { decision: "refused", start_time: hour, limit: 100 });
+  const refused = useRead("/api/mcp/calls", { decision: "refused", start_time: lastHour, limit: 100 });
   return html`<${Page} title="Overview" lead="Red needs a hand, yellow is worth a look; the rest is as it should be.">
     <${Cards}>
       <${Service} read=${service} />
-      ${seesEverything(me) && html`<${Refusals} since=${hour} />`}
+      ${seesEverything(me) && html`<${Refusals} since=${lastHour} />`}
       <${Waiting} />
       <${Definitions} refused=${refused} />
-      <${FailingConnectors} since=${hour} refused=${refused} />
+      <${FailingConnectors} since=${lastHour} refused=${refused} />
       <${RefusedCalls} read=${refused} />
-      <${FailedSessions} since=${day} />
+      <${FailedSessions} since=${lastDay} />
       <${Offers} />
       <${Today} />
       <${Checkpoint} />
