@@ -1,6 +1,6 @@
 // What a person is asked to approve: its states, and who may decide.
 import { isSuperuser, useMe } from "./me.js";
-import { listed } from "./names.js";
+import { rowsOf } from "./names.js";
 import { Badge } from "./parts.js";
 import { Time, left } from "./time.js";
 import { html, useEffect, useState } from "./ui.js";
@@ -35,22 +35,25 @@ export function State({ state }) {
 export const Until = ({ approval }) =>
   html`<${Time} at=${approval.expires_at} />${isOpen(approval) && ` (${left(approval.expires_at)})`}`;
 
-// Return whether the person who is signed in may decide on an approval, as a function;
-// it returns undefined until that is known.
-export function useMayDecide() {
+// Return whether the person who is signed in may decide on one of these approvals, as a
+// function; it returns undefined until that is known.
+export function useMayDecide(approvals) {
   const me = useMe();
   const [seen, setSeen] = useState(null);
+  const [agentIds, connectorIds] = ["agent_id", "connector_id"].map((name) => [...new Set(approvals.map((each) => each[name]))].sort());
+  const key = [...agentIds, ...connectorIds].join();
   useEffect(() => {
+    if (isSuperuser(me)) return undefined;
     let current = true;
-    Promise.all([listed("agents"), listed("connectors")]).then(([agents, connectors]) => {
+    Promise.all([rowsOf("agents", agentIds), rowsOf("connectors", connectorIds)]).then(([agents, connectors]) => {
       if (!current) return;
       const managed = agents.filter((each) => each.manager_ids.includes(me.id));
       const owned = connectors.filter((each) => each.owner_id === me.id);
-      setSeen(new Set([...managed, ...owned].map((each) => each.id)));
+      setSeen({ key, ids: new Set([...managed, ...owned].map((each) => each.id)) });
     });
     return () => {
       current = false;
     };
-  }, [me.id]);
-  return (approval) => isSuperuser(me) || (seen === null ? undefined : seen.has(approval.agent_id) || seen.has(approval.connector_id));
+  }, [me.id, key]);
+  return (approval) => isSuperuser(me) || (seen?.key === key ? seen.ids.has(approval.agent_id) || seen.ids.has(approval.connector_id) : undefined);
 }

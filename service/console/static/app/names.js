@@ -1,5 +1,6 @@
 // Names of agents, connectors and users, for ids in tables: read once, kept for a while.
-import { readAll } from "./reads.js";
+import { get } from "./api.js";
+import { LISTED_MAX, readAll } from "./reads.js";
 import { link } from "./route.js";
 import { html, useEffect, useState } from "./ui.js";
 import { isolated } from "./parts.js";
@@ -38,6 +39,15 @@ export function listed(kind) {
   });
   kept.set(kind, list);
   return list.rows;
+}
+
+// Return the rows of a list, and those of these ids, which it may end before.
+export async function rowsOf(kind, ids) {
+  const rows = await listed(kind);
+  if (rows.length < LISTED_MAX) return rows;
+  const others = ids.filter((id) => !rows.some((row) => row.id === id));
+  const found = await Promise.all(others.map((id) => get(`${LISTS[kind]}/${id}`).then(({ data }) => data, () => null)));
+  return [...rows, ...found.filter(Boolean)];
 }
 
 export function useList(kind) {

@@ -1,6 +1,6 @@
 // The parts that every page is made of: frame, failure, table, filters, paging.
 import { curlOf } from "./api.js";
-import { PageReads } from "./reads.js";
+import { LISTED_MAX, PageReads } from "./reads.js";
 import { PageRoute, link, setQuery } from "./route.js";
 import { ago } from "./time.js";
 import { createContext, h, html, useContext, useEffect, useId, useState } from "./ui.js";
@@ -143,23 +143,27 @@ export function Filters({ fields }) {
 // What the service said is wrong in the form around, each { path, message }.
 export const FieldErrors = createContext([]);
 
-// A labelled input: of text, a choice among `choices`, or several lines. Errors whose
+// A labelled input: of text, a choice among `choices`, or several lines. A list may have
+// ended before the choice that is wanted: then its id can be typed, too. Errors whose
 // path is its name are shown at it.
 export function Field({ label, name, value, onValue, choices, any = "any", lines, type = "text", help, fallback: _fallback, ...rest }) {
   const id = useId();
   const wrong = useContext(FieldErrors).filter((each) => name && each.path === name);
-  const described = [wrong.length > 0 && `${id}-wrong`, help && `${id}-help`].filter(Boolean).join(" ");
+  const isTyped = choices?.length >= LISTED_MAX;
+  const hint = isTyped ? `One of these ${LISTED_MAX}, or the id of another.` : help;
+  const described = [wrong.length > 0 && `${id}-wrong`, hint && `${id}-help`].filter(Boolean).join(" ");
   const common = { id, name, value, "aria-describedby": described || undefined, "aria-invalid": wrong.length > 0 ? "true" : undefined, ...rest };
-  const input = choices
+  const input = choices && !isTyped
     ? html`<select ...${common} onChange=${(event) => onValue(event.target.value)}>
         ${any !== null && html`<option value="">${any}</option>`}
         ${choices.map((choice) => html`<option value=${choice.value ?? choice} selected=${(choice.value ?? choice) === value}>${choice.label ?? choice}</option>`)}
       </select>`
     : lines
       ? html`<textarea ...${common} rows=${lines} onInput=${(event) => onValue(event.target.value)} />`
-      : html`<input ...${common} type=${type} onInput=${(event) => onValue(event.target.value)} autocomplete="off" spellcheck=${false} />`;
+      : html`<input ...${common} type=${type} list=${isTyped ? `${id}-list` : undefined} onInput=${(event) => onValue(event.target.value)} autocomplete="off" spellcheck=${false} />
+        ${isTyped && html`<datalist id="${id}-list">${choices.map((choice) => html`<option value=${choice.value}>${choice.label}</option>`)}</datalist>`}`;
   return html`<div class="field"><label for=${id}>${label}</label>${input}
-    ${wrong.length > 0 && html`<small id="${id}-wrong" class="wrong">✕ ${wrong.map((each) => each.message).join("; ")}</small>`}${help && html`<small id="${id}-help">${help}</small>`}</div>`;
+    ${wrong.length > 0 && html`<small id="${id}-wrong" class="wrong">✕ ${wrong.map((each) => each.message).join("; ")}</small>`}${hint && html`<small id="${id}-help">${hint}</small>`}</div>`;
 }
 
 // Colours are never alone: what they say stands in words, too.

@@ -112,15 +112,16 @@ export function useRead(path, query, { minor = false, reviver } = {}) {
   return { ...current, refresh };
 }
 
+export const LISTED_MAX = 500;
+
 // Read every page of a list, up to a bound; for names and choices, not for tables.
-export async function readAll(path, member, pages = 5) {
+export async function readAll(path, member) {
   const found = [];
   let after;
-  for (let page = 0; page < pages; page += 1) {
+  do {
     const { data } = await get(path, { limit: 100, after });
     found.push(...data[member]);
     after = data.end_cursor;
-    if (!after) return found;
-  }
+  } while (after && found.length < LISTED_MAX);
   return found;
 }

@@ -77,7 +77,7 @@ function factsOf(approval, everything) {
 }
 
 function Asked({ approval, changed }) {
-  const may = useMayDecide()(approval);
+  const may = useMayDecide([approval])(approval);
   const everything = seesEverything(useMe());
   const [shown, setShown] = useState(null);
   return html`<${Facts} facts=${factsOf(approval, everything)} />

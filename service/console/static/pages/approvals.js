@@ -24,7 +24,6 @@ const columnsOf = (may) => [
 ];
 
 export default function Approvals({ query }) {
-  const may = useMayDecide();
   const [on, setOn] = useState(true);
   const state = query.state ?? "pending";
   const read = useRead("/api/mcp/approvals", {
@@ -34,6 +33,7 @@ export default function Approvals({ query }) {
     limit: 50,
     after: query.after,
   });
+  const may = useMayDecide(read.data?.approvals ?? []);
   const fields = [
     { name: "state", label: "State", choices: [...STATE_CHOICES, { value: ALL, label: "any" }], any: null, fallback: "pending" },
     { name: "agent_id", label: "Agent", choices: options(useList("agents")) },

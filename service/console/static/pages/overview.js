@@ -63,9 +63,9 @@ function Today() {
 }
 
 function Waiting() {
-  const may = useMayDecide();
   const read = useRead("/api/mcp/approvals", { state: "pending", limit: 100 });
   const found = read.data?.approvals ?? [];
+  const may = useMayDecide(found);
   const mine = found.filter((each) => may(each));
   return html`<${Card} title="Approvals waiting" href=${link("approvals")} state=${cardState(read, mine.length ? "bad" : found.length ? "warn" : "good")}>
     <${Reading} read=${read}>${() => html`<p class="figure">${found.length}${read.data.end_cursor ? "+" : ""}</p>
