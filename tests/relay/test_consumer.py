@@ -9,15 +9,14 @@ from uuid import UUID
 
 import pytest
 from aiokafka import AIOKafkaConsumer, TopicPartition
+from confluent_kafka import TopicPartition as Deletion
+from confluent_kafka.admin import AdminClient
 from psycopg import AsyncConnection
 
 from agent_runtime_client.kafka import Event, StoredPosition, consume
 from agent_runtime_client.kafka.errors import (
     AlreadyProcessedError,
-    ForeignTopicError,
-    LogEpochChangedError,
     MissingEventError,
-    TopicCutError,
 )
 from agent_runtime_client.kafka.event_types import ConnectorRegisteredV1
 from agent_runtime_client.kafka.positions import (
@@ -28,13 +27,16 @@ from agent_runtime_client.kafka.positions import (
 from agent_runtime_client.kafka.topic import Record
 from agent_runtime_client.kafka.versions import Versions
 from docs.examples.public_connectors import follow
-from projections.relay.kafka.publisher import TransactionalPublisher
-from projections.relay.kafka.settings import KafkaSettings, LogIdentity
+from projections.relay.kafka.settings import KafkaSettings
 from projections.relay.relay import run_relay
 from service.connectors.aggregate import Connector
 from service.resources import Resources
-from tests.kafka.messages import messages
-from tests.relay.consuming import first, iterating, last_positions, publish_some
+from tests.relay.consuming import (
+    first,
+    iterating,
+    last_positions,
+    publish_some,
+)
 from tests.relay.published import until_published
 from tests.relay.writing import register, toggle, write_on
 
@@ -72,37 +74,6 @@ async def test_reading_continues_at_any_position(
     assert sorted(event.position for event in seen) == list(range(1, head + 1))
 
 
-async def test_a_position_of_another_topic_is_refused(
-    resources: Resources, kafka: KafkaSettings
-) -> None:
-    head = await publish_some(resources, kafka)
-    async with consume(kafka.bootstrap, kafka.topic) as events:
-        *_, last = await first(events, head)
-    for wrong in (
-        replace(last.stored, position=last.position + 7),
-        replace(last.stored, offset=10_000),
-    ):
-        with pytest.raises(TopicCutError, match="cut or recreated"):
-            async with consume(kafka.bootstrap, kafka.topic, [wrong]):
-                pass
-
-
-@pytest.mark.parametrize("with_offsets", [True, False])
-async def test_another_event_at_the_last_position_is_refused(
-    resources: Resources, kafka: KafkaSettings, *, with_offsets: bool
-) -> None:
-    head = await publish_some(resources, kafka)
-    async with consume(kafka.bootstrap, kafka.topic) as events:
-        *_, last = await first(events, head)
-    # As the topic of a log that was restored and went on.
-    seen = replace(last.stored, event_id=str(UUID(int=1)))
-    if not with_offsets:
-        seen = replace(seen, offset=None)
-    with pytest.raises(LogEpochChangedError, match="another event at position"):
-        async with consume(kafka.bootstrap, kafka.topic, [seen]) as events:
-            await first(events, head)
-
-
 async def test_a_position_can_be_waited_for(
     resources: Resources, kafka: KafkaSettings
 ) -> None:
@@ -118,6 +89,19 @@ async def test_a_position_can_be_waited_for(
             assert max(events._done.values()) >= position  # noqa: SLF001 # what it has delivered
         with pytest.raises(TimeoutError):
             await events.wait_for(position + 1, timeout_s=0.1)
+
+
+async def test_events_that_retention_deleted_are_not_waited_for(
+    resources: Resources, kafka: KafkaSettings
+) -> None:
+    head = await publish_some(resources, kafka)
+    everything = [Deletion(kafka.topic, each, -1) for each in range(kafka.partitions)]
+    admin = AdminClient({"bootstrap.servers": kafka.bootstrap})
+    for deleted in admin.delete_records(everything).values():
+        deleted.result(60)
+
+    async with consume(kafka.bootstrap, kafka.topic) as events, iterating(events):
+        await events.wait_for(head, timeout_s=60)
 
 
 class WatchedConsumer(AIOKafkaConsumer):
@@ -181,19 +165,6 @@ async def test_no_partition_is_left_without_an_offset(
     watched = events._kafka  # noqa: SLF001 # the one that was made
     assert isinstance(watched, WatchedConsumer)
     assert watched.waited_without == []
-
-
-async def test_what_a_relay_did_not_write_is_refused(
-    kafka: KafkaSettings, resources: Resources
-) -> None:
-    log = LogIdentity(log_id="log", log_epoch="epoch", relay_id="relay")
-    publisher = TransactionalPublisher(kafka, log)
-    await publisher.start()
-    await publisher.publish(messages(1, 1), position=1)
-    await publisher.close()
-    async with consume(kafka.bootstrap, kafka.topic) as events:
-        with pytest.raises(ForeignTopicError, match="no relay wrote"):
-            await first(events, 1)
 
 
 def test_versions_are_forgotten_rather_than_kept_for_ever() -> None:

@@ -33,6 +33,10 @@ from agent_runtime_client.kafka.versions import Versions
 TOPIC: Final = "agent-runtime.events"
 RECORDS_MAX: Final = 500
 POLL_MS: Final = 1000
+RESTORED: Final = (
+    "the log was restored; delete your positions and tables, and start from the"
+    " beginning"
+)
 
 
 @asynccontextmanager
@@ -85,8 +89,10 @@ class EventConsumer:
         self._seen: dict[int, int] = {}
         self._done: dict[int, int] = {}
         self._published: Published | None = None
-        # By partition: the id of the last event seen, until it is met again.
-        self._last_ids: dict[int, str] = {}
+        # By partition: the id of the last event seen, until it is met again; and the
+        # partitions that are read from before it, so that it has to be met.
+        self._unmet: dict[int, str] = {}
+        self._read_before: set[int] = set()
         self._versions = Versions(whole=False)
         # What was fetched and not handed out yet, and the event that was handed out
         # and that the caller has not come back from.
@@ -135,6 +141,7 @@ class EventConsumer:
         starts = await self._kafka.beginning_offsets(everything)
         ends = await self._kafka.end_offsets(everything)
         await self._recognize(stored, starts, ends)
+        emptied = await self._emptied(stored, starts, ends)
         # Await nothing before the offsets are set: see last_records().
         self._kafka.assign(everything)
         for each in self._partitions:
@@ -144,11 +151,37 @@ class EventConsumer:
             if known is not None:
                 self._seen[each.partition] = self._done[each.partition] = known.position
                 if known.event_id is not None:
-                    self._last_ids[each.partition] = known.event_id
+                    self._unmet[each.partition] = known.event_id
+                if offset is None and not starts[each]:
+                    self._read_before.add(each.partition)
+            elif each in emptied and self._published is not None:
+                tail = self._published.tails.get(each.partition, 0)
+                self._done[each.partition] = tail
         self._kafka.seek(self._position_partition, ends[self._position_partition])
         self._versions = Versions(
             whole=not stored and not any(starts[each] for each in self._partitions)
         )
+
+    async def _emptied(
+        self,
+        stored: Mapping[int, StoredPosition],
+        starts: Mapping[TopicPartition, int],
+        ends: Mapping[TopicPartition, int],
+    ) -> set[TopicPartition]:
+        """Return the partitions whose tail will never be read: retention deleted it.
+
+        Looks after the published position was read, so that what is published now, and
+        will be read, isn't taken for deleted.
+        """
+        empty = [
+            each
+            for each in self._partitions
+            if 0 < starts[each] == ends[each] and each.partition not in stored
+        ]
+        if not empty:
+            return set()
+        now = await self._kafka.end_offsets(empty)
+        return {each for each in empty if now[each] == starts[each]}
 
     async def _recognize(
         self,
@@ -209,15 +242,24 @@ class EventConsumer:
                 ) from error
 
     def _take(self, record: Record) -> Event | None:
-        position = position_of(record)
-        seen = self._seen.get(record.partition, 0)
+        position, partition = position_of(record), record.partition
+        seen = self._seen.get(partition, 0)
+        if position < seen:
+            self._read_before.add(partition)
+            return None
         if position == seen:
-            _require_same_event(record, self._last_ids.get(record.partition))
-        if position <= seen:
+            _require_same_event(record, self._unmet.get(partition))
+        elif partition in self._unmet and partition in self._read_before:
+            raise LogEpochChangedError(
+                f"partition {partition} no longer has the event at position {seen} that"
+                f" was processed: {RESTORED}"
+            )
+        self._unmet.pop(partition, None)
+        if position == seen:
             return None
         event = event_of(record)
         self._versions.follow(event)
-        self._seen[record.partition] = position
+        self._seen[partition] = position
         return event
 
     def _learn(self, record: Record) -> None:
@@ -245,6 +287,5 @@ def _require_same_event(record: Record, event_id: str | None) -> None:
     if event_id not in (None, event_of(record).id):
         raise LogEpochChangedError(
             f"partition {record.partition} has another event at position"
-            f" {position_of(record)} than the one that was processed: the log was"
-            " restored; delete your positions and tables, and start from the beginning"
+            f" {position_of(record)} than the one that was processed: {RESTORED}"
         )
