@@ -2,15 +2,22 @@
 
 import json
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Final
 from uuid import UUID
 
 from projections.audit.entry_json import entry_of
 from projections.audit.proofs.checkpoint import Checkpoint, origin_of
+from service.event_log.stored_entries import StoredEntry
 
 TOPIC: Final = "log.epoch_changed"
 REASONS: Final = {"restore": "a restore", "fail_over": "a fail-over"}
+
+
+class NoEpochChangeError(Exception):
+    """The entry's state isn't that of a change of the epoch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,27 +54,48 @@ class EpochChangeEntry:
 
 
 def epoch_changes_in(export: Iterable[bytes], *, upto: int) -> list[EpochChangeEntry]:
-    """Return the entries about changes of the epoch, up to a verified position."""
+    """Return the entries about changes of the epoch, up to a verified position.
+
+    What follows that position may be anything, and is not read.
+    """
     found: list[EpochChangeEntry] = []
-    for raw in export:
+    for raw in islice(export, upto):
         if TOPIC.encode() not in raw:
             continue
         entry = entry_of(json.loads(raw))
-        if entry.topic != TOPIC or entry.position > upto:
+        if entry.topic != TOPIC:
             continue
-        state = json.loads(entry.state)
-        found.append(
-            EpochChangeEntry(
-                entry=entry.position,
-                origin=origin_of(UUID(state["old_epoch"])),
-                reason=state["reason"],
-                shared=state["position"],
-                signed_size=state["signed_size"],
-                signed_root=state["signed_root"],
-            )
-        )
+        # Signed, but perhaps not written by the service: then it explains nothing.
+        with suppress(NoEpochChangeError):
+            found.append(_change(entry))
     shared = upto
     for index, each in reversed([*enumerate(found)]):
         shared = min(shared, each.shared)
         found[index] = replace(each, shared=shared)
     return found
+
+
+def _change(entry: StoredEntry) -> EpochChangeEntry:
+    """Read an entry.
+
+    :raises NoEpochChangeError: it isn't as the service writes it
+    """
+    try:
+        state = json.loads(entry.state)
+        return EpochChangeEntry(
+            entry=entry.position,
+            origin=origin_of(UUID(state["old_epoch"])),
+            reason=str(state["reason"]),
+            shared=int(state["position"]),
+            signed_size=state["signed_size"],
+            signed_root=state["signed_root"],
+        )
+    except (
+        KeyError,
+        TypeError,
+        ValueError,
+        AttributeError,
+        OverflowError,
+        RecursionError,
+    ) as error:
+        raise NoEpochChangeError from error

@@ -237,12 +237,15 @@ def _parsed(raw: bytes) -> _Line:
     members = _members(raw)
     entry = entry_of(members)
     stored = members.get("leaf_hash")
-    return _Line(
-        entry,
-        hash_of(entry),
-        base64.b64decode(stored) if stored else None,
-        contradicted_member(entry, members),
-    )
+    try:
+        return _Line(
+            entry,
+            hash_of(entry),
+            base64.b64decode(stored) if stored else None,
+            contradicted_member(entry, members),
+        )
+    except (TypeError, ValueError) as error:
+        raise UnreadableEntryError("not an entry of the log") from error
 
 
 def _members(raw: bytes) -> dict[str, Any]:
