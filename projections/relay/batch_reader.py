@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from projections.relay.kafka.errors import LogIncompleteError
 from projections.relay.kafka.publisher import KafkaMessage
 from projections.relay.kafka.topic_state import ID_HEADER
 from projections.relay.messages import (
@@ -63,13 +64,14 @@ class BatchReader:
 
         :raises NotPublicError: the next event isn't on the allow-list
         :raises UnreadableEventError: the next event can't be decoded
+        :raises LogIncompleteError: the next event isn't there
         """
         found: list[KafkaMessage] = []
         size, recorded_at = 0, 0.0
         while after < upto and len(found) < EVENTS_MAX:
             try:
                 step = await self._step(after, min(upto, after + STEP_EVENTS_MAX))
-            except (NotPublicError, UnreadableEventError):
+            except (NotPublicError, UnreadableEventError, LogIncompleteError):
                 if not found:
                     raise
                 break
@@ -90,6 +92,8 @@ class BatchReader:
             return left
         found: list[tuple[KafkaMessage, float]] = []
         for recorded in await self._read(after, upto):
+            if recorded.position != after + len(found) + 1:
+                break
             try:
                 at = recorded.recorded_at.timestamp()
                 found.append((self._builder.build(recorded), at))
@@ -97,6 +101,8 @@ class BatchReader:
                 if not found:
                     raise
                 break
+        if not found:
+            raise LogIncompleteError(after + 1)
         return found
 
     async def _read(self, after: int, upto: int) -> list[RecordedEvent]:

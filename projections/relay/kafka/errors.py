@@ -56,6 +56,13 @@ class LogRewrittenError(TopicRefusedError):
     """At the last published position the log has another event, in the same epoch."""
 
 
+class LogIncompleteError(TopicRefusedError):
+    """The log lacks an event that was recorded; what follows it isn't published."""
+
+    def __init__(self, position: int) -> None:
+        super().__init__(f"the log lacks the event at position {position}")
+
+
 class CheckpointContradictedError(TopicRefusedError):
     """The log isn't the one that a checkpoint on the topic was signed for."""
 

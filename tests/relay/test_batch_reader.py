@@ -1,0 +1,72 @@
+"""A log that lacks an event is never published past the gap."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from projections.relay import relay_position
+from projections.relay.batch_reader import BatchReader
+from projections.relay.kafka.errors import LogIncompleteError
+from projections.relay.messages import MessageBuilder
+from projections.relay.relay import reason_of
+from service.resources import Resources
+from tests.audit.tampering import as_owner
+from tests.relay.writing import register
+
+EVENTS = 6
+
+
+@pytest.fixture
+async def batches(resources: Resources) -> AsyncIterator[BatchReader]:
+    await register(resources.log, EVENTS)
+    async with resources.pool.connection() as db:
+        log_id, epoch, _ = await relay_position.log_head(db)
+        yield BatchReader(db, resources.log.mapper, MessageBuilder(log_id, epoch))
+
+
+async def delete(resources: Resources, position: int) -> None:
+    await as_owner(
+        resources,
+        f"DELETE FROM events.stored_event WHERE notification_id = {position}",  # noqa: S608 # ours
+    )
+
+
+async def positions(batches: BatchReader, *, after: int) -> list[int]:
+    batch = await batches.next(after=after, upto=EVENTS)
+    return [each.position for each in batch.messages] if batch else []
+
+
+async def test_a_whole_log_is_one_batch(batches: BatchReader) -> None:
+    assert await positions(batches, after=0) == [1, 2, 3, 4, 5, 6]
+    assert await positions(batches, after=4) == [5, 6]
+    assert await positions(batches, after=6) == []
+
+
+@pytest.mark.parametrize("missing", [1, 3, EVENTS])
+async def test_a_gap_ends_what_is_published(
+    batches: BatchReader, resources: Resources, missing: int
+) -> None:
+    await delete(resources, missing)
+
+    if missing > 1:
+        assert await positions(batches, after=0) == [*range(1, missing)]
+    with pytest.raises(LogIncompleteError) as refused:
+        await batches.next(after=missing - 1, upto=EVENTS)
+
+    assert reason_of(refused.value) == (
+        f"LogIncompleteError: the log lacks the event at position {missing}"
+    )
+
+
+async def test_a_gap_before_an_event_that_cant_be_read(
+    batches: BatchReader, resources: Resources
+) -> None:
+    await delete(resources, 3)
+    await as_owner(
+        resources,
+        "UPDATE events.stored_event SET state = 'no json' WHERE notification_id = 4",
+    )
+
+    assert await positions(batches, after=0) == [1, 2]
+    with pytest.raises(LogIncompleteError, match="position 3"):
+        await batches.next(after=2, upto=EVENTS)
