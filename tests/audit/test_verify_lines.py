@@ -78,7 +78,7 @@ class Reviewer:
             checkpoint=[str(self._folder / "checkpoint")],
             earlier=None,
         )
-        return verify_command(Config(), options)
+        return verify_command(Config.read({}, {}), options)
 
 
 @pytest.fixture
