@@ -49,6 +49,7 @@ class ExportFile:
         self.until: int | None = None
         self.epoch: str | None = None
         self.position: int | None = None
+        self._is_empty = True
         self._resume()
 
     @property
@@ -73,13 +74,14 @@ class ExportFile:
 
     def append(self, records: bytes) -> None:
         """Add whole records; ``position`` is then that of the last one."""
-        if self._is_csv and self.position is not None:
+        if self._is_csv and not self._is_empty:
             # A continued export begins with its column names again.
             records = records.removeprefix(_first_line(records, b"position,"))
         if not records:
             return
         with self._part.open("ab") as file:
             file.write(records)
+        self._is_empty = False
         found = _last_position(records, is_csv=self._is_csv)
         self.position = self.position if found is None else found
 
@@ -109,6 +111,7 @@ class ExportFile:
                 self.position = self.position if found is None else found
             if whole < size:
                 file.truncate(whole)
+        self._is_empty = not whole
 
 
 def _first_line(records: bytes, start: bytes) -> bytes:

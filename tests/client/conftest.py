@@ -14,6 +14,9 @@ from tests.client.art import Art
 
 T = TypeVar("T")
 
+# What the fixture "filled" has made.
+ENTRIES = 60
+
 
 def url_of(client: TestClient) -> str:
     return str(client.make_url("")).rstrip("/")
@@ -50,3 +53,11 @@ def blocking(
 @pytest.fixture
 def art(client: TestClient, ada: Caller, tmp_path: Path) -> Art:
     return Art(url_of(client), ada.token, tmp_path)
+
+
+@pytest.fixture
+async def filled(runtime: AsyncAgentRuntime) -> AsyncAgentRuntime:
+    """A client of a log with some entries."""
+    for number in range(ENTRIES):
+        await runtime.agents.create(f'agent "{number}"')
+    return runtime

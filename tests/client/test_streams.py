@@ -1,9 +1,7 @@
 """Streams and exports go on after a lost connection, without a gap or a repetition."""
 
 import asyncio
-import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -12,27 +10,14 @@ from aiohttp.test_utils import TestClient
 
 from agent_runtime_client import AgentRuntime, AsyncAgentRuntime
 from agent_runtime_client.errors import (
-    ConnectionFailedError,
     ForbiddenError,
-    LogEpochChangedError,
     UnreadableAnswerError,
 )
-from agent_runtime_client.export_file import ExportFile, Records
 from agent_runtime_client.sse import CHARACTERS_MAX, EventParser, LineSplitter
 from tests.callers import Caller, Callers
-from tests.client.conftest import url_of
+from tests.client.conftest import ENTRIES, url_of
 from tests.client.cutting_proxy import cutting_proxy
 from tests.waiting import until
-
-ENTRIES = 60
-
-
-@pytest.fixture
-async def filled(runtime: AsyncAgentRuntime) -> AsyncAgentRuntime:
-    """A client of a log with some entries."""
-    for number in range(ENTRIES):
-        await runtime.agents.create(f'agent "{number}"')
-    return runtime
 
 
 async def test_a_stream_goes_on_behind_the_last_event(
@@ -124,70 +109,6 @@ async def test_an_event_that_cannot_be_read_is_an_error_and_is_asked_for_again(
     assert stream.position == 7
     await anext(stream)
     assert [each.url.params["after"] for each in requests] == ["6", "7"]
-
-
-@pytest.mark.parametrize("form", ["jsonl", "csv"])
-async def test_an_export_continues_after_breaks(
-    filled: AsyncAgentRuntime,
-    client: TestClient,
-    ada: Caller,
-    tmp_path: Path,
-    form: str,
-) -> None:
-    path = tmp_path / f"audit.{form}"
-    progress: list[tuple[int, int]] = []
-    # Reads are recorded, so a whole export has a fixed end.
-    end = {"until_position": ENTRIES}
-    whole = getattr(filled.audit, f"export_{form}")(**end)
-    await whole.save(tmp_path / "whole")
-    async with (
-        cutting_proxy(url_of(client), [6000, 9000, 300]) as url,
-        AsyncAgentRuntime(url, ada.token) as cut,
-    ):
-        export = getattr(cut.audit, f"export_{form}")(**end)
-        done = await export.save(path, progress=lambda *each: progress.append(each))
-
-    assert path.read_bytes() == (tmp_path / "whole").read_bytes()
-    assert done.until_position == progress[-1][0] == progress[-1][1] == ENTRIES
-    assert not list(tmp_path.glob("*.part*"))  # noqa: ASYNC240 # a test
-
-
-async def test_an_export_continues_in_a_later_call(
-    filled: AsyncAgentRuntime, client: TestClient, ada: Caller, tmp_path: Path
-) -> None:
-    path = tmp_path / "audit.jsonl"
-    async with (
-        cutting_proxy(url_of(client), [8000]) as url,
-        AsyncAgentRuntime(url, ada.token, max_retries=0) as cut,
-    ):
-        with pytest.raises(ConnectionFailedError):
-            await cut.audit.export_jsonl().save(path)
-    assert not path.exists()
-    part = (tmp_path / "audit.jsonl.part").read_bytes()
-
-    done = await filled.audit.export_jsonl().save(path)
-
-    assert path.read_bytes().startswith(part)
-    lines = [json.loads(line) for line in path.read_text().splitlines()]
-    positions = [line["position"] for line in lines]
-    assert positions == list(range(1, done.until_position + 1))
-
-
-async def test_an_export_of_a_restored_log_does_not_continue(
-    filled: AsyncAgentRuntime, tmp_path: Path
-) -> None:
-    path = tmp_path / "audit.jsonl"
-    ExportFile(path, {}, is_csv=False).begin(3, "another epoch")
-
-    with pytest.raises(LogEpochChangedError, match=r"\.part"):
-        await filled.audit.export_jsonl().save(path)
-
-
-def test_records_of_csv_end_outside_of_quotes() -> None:
-    splitter = Records(is_csv=True)
-
-    whole = [splitter.take(chunk) for chunk in (b'1,"a\n', b'b"\n2,"', b'c"\n')]
-    assert whole == [b"", b'1,"a\nb"\n', b'2,"c"\n']
 
 
 def test_events_of_several_lines() -> None:

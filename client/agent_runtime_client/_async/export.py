@@ -72,11 +72,19 @@ class AsyncExport:
         )
 
     async def chunks(self) -> AsyncIterator[bytes]:
-        """Iterate over the export's bytes; a lost connection raises."""
+        """Iterate over the export's bytes.
+
+        :raises ConnectionFailedError: the connection was lost
+        """
         call = self._caller.call(self._operation, query=self._query)
-        async with aclosing(await self._send(call)) as answer:
-            async for chunk in answer.aiter_bytes():
-                yield chunk
+        try:
+            async with aclosing(await self._send(call)) as answer:
+                async for chunk in answer.aiter_bytes():
+                    yield chunk
+                return
+        except httpx.RequestError as error:
+            failure = no_answer(call, error)
+        raise failure.error
 
     async def _send(self, call: Call) -> httpx.Response:
         return await self._caller.send(call, stream=True)

@@ -71,10 +71,18 @@ class Export:
         )
 
     def chunks(self) -> Iterator[bytes]:
-        """Iterate over the export's bytes; a lost connection raises."""
+        """Iterate over the export's bytes.
+
+        :raises ConnectionFailedError: the connection was lost
+        """
         call = self._caller.call(self._operation, query=self._query)
-        with closing(self._send(call)) as answer:
-            yield from answer.iter_bytes()
+        try:
+            with closing(self._send(call)) as answer:
+                yield from answer.iter_bytes()
+                return
+        except httpx.RequestError as error:
+            failure = no_answer(call, error)
+        raise failure.error
 
     def _send(self, call: Call) -> httpx.Response:
         return self._caller.send(call, stream=True)

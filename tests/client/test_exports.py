@@ -1,0 +1,137 @@
+"""Exports against a proxy that cuts connections."""
+
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import httpx
+import pytest
+from aiohttp.test_utils import TestClient
+
+from agent_runtime_client import AsyncAgentRuntime
+from agent_runtime_client.errors import (
+    ConnectionFailedError,
+    LogEpochChangedError,
+)
+from agent_runtime_client.export_file import ExportFile, Records
+from tests.callers import Caller
+from tests.client.conftest import ENTRIES, url_of
+from tests.client.cutting_proxy import cutting_proxy
+
+
+@pytest.mark.parametrize("form", ["jsonl", "csv"])
+async def test_an_export_continues_after_breaks(
+    filled: AsyncAgentRuntime,
+    client: TestClient,
+    ada: Caller,
+    tmp_path: Path,
+    form: str,
+) -> None:
+    path = tmp_path / f"audit.{form}"
+    progress: list[tuple[int, int]] = []
+    # Reads are recorded, so a whole export has a fixed end.
+    end = {"until_position": ENTRIES}
+    whole = getattr(filled.audit, f"export_{form}")(**end)
+    await whole.save(tmp_path / "whole")
+    async with (
+        cutting_proxy(url_of(client), [6000, 9000, 300]) as url,
+        AsyncAgentRuntime(url, ada.token) as cut,
+    ):
+        export = getattr(cut.audit, f"export_{form}")(**end)
+        done = await export.save(path, progress=lambda *each: progress.append(each))
+
+    assert path.read_bytes() == (tmp_path / "whole").read_bytes()
+    assert done.until_position == progress[-1][0] == progress[-1][1] == ENTRIES
+    assert not list(tmp_path.glob("*.part*"))  # noqa: ASYNC240 # a test
+
+
+async def test_an_export_continues_in_a_later_call(
+    filled: AsyncAgentRuntime, client: TestClient, ada: Caller, tmp_path: Path
+) -> None:
+    path = tmp_path / "audit.jsonl"
+    async with (
+        cutting_proxy(url_of(client), [8000]) as url,
+        AsyncAgentRuntime(url, ada.token, max_retries=0) as cut,
+    ):
+        with pytest.raises(ConnectionFailedError):
+            await cut.audit.export_jsonl().save(path)
+    assert not path.exists()
+    part = (tmp_path / "audit.jsonl.part").read_bytes()
+
+    done = await filled.audit.export_jsonl().save(path)
+
+    assert path.read_bytes().startswith(part)
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    positions = [line["position"] for line in lines]
+    assert positions == list(range(1, done.until_position + 1))
+
+
+async def test_an_export_of_a_restored_log_does_not_continue(
+    filled: AsyncAgentRuntime, tmp_path: Path
+) -> None:
+    path = tmp_path / "audit.jsonl"
+    ExportFile(path, {}, is_csv=False).begin(3, "another epoch")
+
+    with pytest.raises(LogEpochChangedError, match=r"\.part"):
+        await filled.audit.export_jsonl().save(path)
+
+
+def test_records_of_csv_end_outside_of_quotes() -> None:
+    splitter = Records(is_csv=True)
+
+    whole = [splitter.take(chunk) for chunk in (b'1,"a\n', b'b"\n2,"', b'c"\n')]
+    assert whole == [b"", b'1,"a\nb"\n', b'2,"c"\n']
+
+
+async def test_a_lost_connection_ends_chunks_with_an_error_of_the_client(
+    filled: AsyncAgentRuntime, client: TestClient, ada: Caller
+) -> None:
+    async with (
+        cutting_proxy(url_of(client), [8000]) as url,
+        AsyncAgentRuntime(url, ada.token) as cut,
+    ):
+        chunks = cut.audit.export_jsonl().chunks()
+        with pytest.raises(ConnectionFailedError) as raised:
+            await read_all(chunks)
+
+    assert raised.value.__context__ is None
+
+
+async def read_all(chunks: AsyncIterator[bytes]) -> bytes:
+    return b"".join([chunk async for chunk in chunks])
+
+
+class CutAfter(httpx.AsyncByteStream):
+    def __init__(self, start: bytes) -> None:
+        self._start = start
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        yield self._start
+        raise httpx.ReadError("cut")
+
+
+@pytest.mark.parametrize("by_itself", [True, False])
+async def test_an_export_that_was_cut_behind_its_column_names_has_them_once(
+    tmp_path: Path, *, by_itself: bool
+) -> None:
+    columns, rows = b"position,kind\n", b"1,a\n2,b\n"
+    answers = [
+        httpx.Response(200, stream=CutAfter(columns)),
+        httpx.Response(200, content=columns + rows),
+    ]
+
+    def handle(_: httpx.Request) -> httpx.Response:
+        answer = answers.pop(0)
+        answer.headers["X-Event-Position"] = "2"
+        return answer
+
+    http = httpx.AsyncClient(transport=httpx.MockTransport(handle))
+    runtime = AsyncAgentRuntime("http://test", http=http, max_retries=int(by_itself))
+    path = tmp_path / "audit.csv"
+    if not by_itself:
+        with pytest.raises(ConnectionFailedError):
+            await runtime.audit.export_csv().save(path)
+
+    await runtime.audit.export_csv().save(path)
+
+    assert path.read_bytes() == columns + rows
