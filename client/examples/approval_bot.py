@@ -4,8 +4,8 @@
     python approval_bot.py create_issue 'calendar.read_*'
 
 Approves pending calls of tools that match a pattern, if their arguments are short. The
-token's user manages the agents, or owns the connectors. Runs until interrupted; with
---once, one time.
+token's user manages the agents, or owns the connectors. Runs until interrupted, also
+while the service can't be reached; with --once, one time.
 """
 
 import json
@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 
-from agent_runtime_client import AgentRuntime
+from agent_runtime_client import AgentRuntime, AgentRuntimeError
 from agent_runtime_client.errors import ConflictError, PreconditionFailedError
 from agent_runtime_client.models import ApprovalWithArguments
 
@@ -26,7 +26,10 @@ REASON = "approved by a bot: a known tool with short arguments"
 
 def is_harmless(call: ApprovalWithArguments, patterns: Sequence[str]) -> bool:
     """Decide; arguments that were destroyed can't be judged."""
-    if call.arguments is None or len(json.dumps(call.arguments)) > ARGUMENTS_MAX:
+    if call.arguments is None:
+        return False
+    # Numbers with a fraction are decimals, which JSON has no form of.
+    if len(json.dumps(call.arguments, default=str)) > ARGUMENTS_MAX:
         return False
     return any(fnmatchcase(call.tool, pattern) for pattern in patterns)
 
@@ -34,17 +37,19 @@ def is_harmless(call: ApprovalWithArguments, patterns: Sequence[str]) -> bool:
 def approve_pending(runtime: AgentRuntime, patterns: Sequence[str]) -> Iterator[str]:
     """Approve harmless calls, and yield a line for each pending one."""
     for each in runtime.approvals.list(state="pending"):
-        call = runtime.approvals.get(each.agent_id, each.id)
-        if not is_harmless(call, patterns):
-            yield f"left to a person: {call.tool}, until {call.expires_at}"
-            continue
         try:
+            call = runtime.approvals.get(each.agent_id, each.id)
+            if not is_harmless(call, patterns):
+                yield f"left to a person: {call.tool}, until {call.expires_at}"
+                continue
             # The version that was judged: not one that somebody has decided since.
             runtime.approvals.approve(
                 call.agent_id, call.id, reason=REASON, if_match=call.version
             )
         except (PreconditionFailedError, ConflictError):
-            yield f"decided by somebody else: {call.tool}"
+            yield f"decided by somebody else: {each.tool}"
+        except AgentRuntimeError as error:
+            yield f"not decided: {each.tool} ({error.code})"
         else:
             yield f"approved: {call.tool}"
 
@@ -55,12 +60,18 @@ def main() -> None:
     shown: set[str] = set()
     with AgentRuntime(server, token) as runtime:
         while True:
-            lines = list(approve_pending(runtime, patterns))
-            for line in lines:
-                # What waits for a person is shown once.
-                if line not in shown:
-                    print(line, flush=True)
-            shown = set(lines)
+            lines = set()
+            try:
+                for line in approve_pending(runtime, patterns):
+                    lines.add(line)
+                    # What waits for a person is shown once.
+                    if line not in shown:
+                        print(line, flush=True)
+            except AgentRuntimeError as error:
+                if "--once" in sys.argv:
+                    raise
+                print(f"trying again: {error}", file=sys.stderr, flush=True)
+            shown = lines
             if "--once" in sys.argv:
                 return
             time.sleep(INTERVAL_S)

@@ -2,12 +2,16 @@
 
 import asyncio
 import os
+import runpy
 import sys
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
+import httpx
 import pytest
 
+from agent_runtime_client import AgentRuntime
 from service.gateway.gate import Admitted, Pending
 from tests.client.conftest import url_of
 from tests.gateway.world import ASK, World
@@ -59,3 +63,61 @@ async def test_it_approves_short_calls_of_its_tools_alone(world: World) -> None:
     assert len(left) == len(asked) - 1
     answers = [await world.call(name, arguments) for name, arguments in asked]
     assert [type(each) for each in answers] == [Admitted, Pending, Pending]
+
+
+async def test_arguments_with_a_fraction_are_judged_too(world: World) -> None:
+    await world.rule(issues_any=ASK)
+    assert isinstance(await world.call("issues.create", {"estimate": 0.5}), Pending)
+
+    assert await run(world, "issues.*") == ["approved: issues.create"]
+
+
+def test_an_approval_that_may_not_be_read_is_left_out() -> None:
+    pending = [
+        {
+            "id": str(UUID(int=each)),
+            "agent_id": str(UUID(int=0)),
+            "tool": f"tool_{each}",
+        }
+        for each in (1, 2)
+    ]
+    first, second = pending
+
+    def handle(request: httpx.Request) -> httpx.Response:
+        path = request.url.path
+        data: dict[str, Any]
+        if path == "/api/mcp/approvals":
+            data = {"approvals": pending, "end_cursor": None}
+        elif first["id"] in path:
+            data = {"code": "forbidden"}
+        else:
+            data = {**second, "arguments": SHORT, "version": 1}
+        status = 403 if "code" in data else 200
+        return httpx.Response(status, json={"data": data, "message": ""})
+
+    http = httpx.Client(transport=httpx.MockTransport(handle))
+    approve_pending = runpy.run_path(str(BOT))["approve_pending"]
+
+    lines = list(approve_pending(AgentRuntime("http://test", http=http), ["tool_*"]))
+
+    assert lines == ["not decided: tool_1 (forbidden)", "approved: tool_2"]
+
+
+async def test_it_goes_on_while_the_service_cannot_be_reached() -> None:
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-W", "error", str(BOT), "issues.*"),
+        env={
+            "PATH": os.environ["PATH"],
+            "AGENT_RUNTIME_SERVER": "http://127.0.0.1:9",
+            "AGENT_RUNTIME_TOKEN": "art_x",
+        },
+        stderr=asyncio.subprocess.PIPE,
+    )
+    assert process.stderr is not None
+    try:
+        said = [await process.stderr.readline() for _ in range(2)]
+    finally:
+        process.kill()
+        await process.wait()
+
+    assert all(line.startswith(b"trying again: connection_failed") for line in said)
