@@ -8,6 +8,7 @@ import threading
 import time
 import traceback
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any, Literal, TextIO
@@ -20,6 +21,8 @@ LogFormat = Literal["auto", "text", "json"]
 # lines: a write for each request would cost as much as the line itself.
 FLUSH_INTERVAL_S = 0.2
 LINES_WAITING_MAX = 500
+# Of lines that can't be written, because a disk is full, the newest are kept.
+LINES_KEPT_MAX = 5_000
 # Two processes may write to one pipe: it keeps each write of up to so many bytes
 # together (PIPE_BUF of POSIX's systems, at least of Linux).
 WRITE_BYTES_MAX = 4096
@@ -153,7 +156,8 @@ def escape_unprintable(text: str) -> str:
 class BufferedHandler(logging.StreamHandler[TextIO]):
     """Writes lines together; a warning, and the lines before it, at once.
 
-    Only a killed process loses lines: those of the last ``FLUSH_INTERVAL_S``.
+    Lines that can't be written are kept for the next time, ``LINES_KEPT_MAX`` of them.
+    A killed process loses those of the last ``FLUSH_INTERVAL_S``.
     """
 
     def __init__(self, stream: TextIO) -> None:
@@ -167,21 +171,34 @@ class BufferedHandler(logging.StreamHandler[TextIO]):
             self._lines.append(self.format(record))
             if (
                 record.levelno >= logging.WARNING
-                or len(self._lines) >= LINES_WAITING_MAX
+                or len(self._lines) % LINES_WAITING_MAX == 0
             ):
                 self.flush()
         except Exception:  # noqa: BLE001 # as every handler of the library does
             self.handleError(record)
 
     def flush(self) -> None:
+        block = ""
+        blocks: Iterator[str] = iter(())
         self.acquire()
         try:
-            lines, self._lines = self._lines, []
             if getattr(self.stream, "closed", False):
+                self._lines = []
                 return
-            for block in _blocks(lines):
+            # What the stream still has comes first; if that fails, no line is taken.
+            super().flush()
+            lines, self._lines = self._lines, []
+            blocks = _blocks(lines)
+            for block in blocks:
                 self.stream.write(block)
                 super().flush()
+        except OSError:
+            # A stream with a buffer keeps the block that it couldn't write.
+            failed = block if getattr(self.stream, "write_through", False) else ""
+            unwritten = failed + "".join(blocks)
+            waiting = [*unwritten.splitlines(), *self._lines]
+            self._lines = waiting[-LINES_KEPT_MAX:]
+            raise
         finally:
             self.release()
 
@@ -192,7 +209,9 @@ class BufferedHandler(logging.StreamHandler[TextIO]):
 
     def _keep_flushing(self) -> None:
         while not self._stopped.wait(FLUSH_INTERVAL_S):
-            if self._lines:
+            # What can't be written now, as on a full disk, is tried again. It may be in
+            # the stream's own buffer.
+            with suppress(OSError, ValueError):
                 self.flush()
 
 
