@@ -24,6 +24,11 @@ from service.errors import ConfigError
 from service.logs import LogFormat
 
 ENVIRONMENT_PREFIX: Final = "AGENT_RUNTIME_"
+# Those of the Python client and of art: a person exports them for these, and may run
+# the service's own commands in the same shell.
+CLIENT_VARIABLES: Final = frozenset(
+    {"AGENT_RUNTIME_SERVER", "AGENT_RUNTIME_TOKEN", "AGENT_RUNTIME_TOKEN_FILE"}
+)
 # Every user of a machine can read a process's options.
 NO_OPTION: Final = frozenset({"root_keys"})
 PARTS: Final = frozenset({"api", "followers", "relay"})
@@ -162,6 +167,7 @@ class Config(KeyConfig, KafkaConfig, TraceStoreConfig, GatewayConfig):
             variable.removeprefix(ENVIRONMENT_PREFIX).lower(): value
             for variable, value in environment.items()
             if variable.startswith(ENVIRONMENT_PREFIX)
+            and variable not in CLIENT_VARIABLES
         }
         unknown = sorted(variables.keys() - cls.model_fields.keys())
         if unknown:

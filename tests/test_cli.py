@@ -1,6 +1,7 @@
 """What the command line says when it can't do what it is asked."""
 
 import logging
+import re
 import socket
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -9,8 +10,11 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
+import agent_runtime_client
 from service.cli.main import main
 from service.cli.running import EXIT_CONFIG, EXIT_FAILED
+from service.config import Config
+from service.errors import ConfigError
 from tests.harness.process import refusing_port
 
 
@@ -39,6 +43,22 @@ def test_a_setting_that_does_not_fit_is_named(
 
     assert status == EXIT_CONFIG
     assert words.startswith("AGENT_RUNTIME_PORT: ")
+
+
+def test_the_variables_of_the_client_are_left_to_the_client() -> None:
+    package = Path(agent_runtime_client.__file__).parent
+    sources = "".join(path.read_text("utf-8") for path in package.rglob("*.py"))
+    names = set(re.findall(r"AGENT_RUNTIME_[A-Z_]*[A-Z]", sources))
+    assert {"AGENT_RUNTIME_SERVER", "AGENT_RUNTIME_TOKEN"} < names
+
+    config = Config.read({}, dict.fromkeys(names, "set") | {"AGENT_RUNTIME_PORT": "1"})
+
+    assert config == Config.read({"port": 1}, {})
+
+
+def test_no_other_variable_is_left_out() -> None:
+    with pytest.raises(ConfigError, match="unknown settings: AGENT_RUNTIME_TOKENS"):
+        Config.read({}, {"AGENT_RUNTIME_TOKENS": "set", "AGENT_RUNTIME_TOKEN": "set"})
 
 
 @pytest.mark.parametrize("url", ["hidden", "postgresql://a:hidden@[::1/x"])
