@@ -17,10 +17,9 @@ from service.http.app_keys import KEY_RING
 from service.http.authentication import PRINCIPAL
 from service.http.envelope import Answer, render
 from service.http.log_epoch import POSITION_HEADER
-from service.http.operation import OPERATION
+from service.http.operation import KEY_HEADER, OPERATION
 from service.http.telemetry import count_of
 
-HEADER: Final = "Idempotency-Key"
 _KEY: Final = re.compile(r"[ -~]{1,255}")
 
 
@@ -75,18 +74,18 @@ async def idempotent_request(request: web.Request) -> IdempotentRequest | None:
 
     :raises MalformedRequestError: the key isn't valid, or the operation takes none
     """
-    key = request.headers.get(HEADER)
+    key = request.headers.get(KEY_HEADER)
     if key is None:
         return None
     if not request[OPERATION].idempotent_key:
         raise MalformedRequestError(
             "this operation takes no Idempotency-Key, for its answer is never stored",
-            problems=[Problem(HEADER, "not supported here")],
+            problems=[Problem(KEY_HEADER, "not supported here")],
         )
     if not _KEY.fullmatch(key):
         raise MalformedRequestError(
             "an Idempotency-Key has 1 to 255 printable ASCII characters",
-            problems=[Problem(HEADER, "not valid")],
+            problems=[Problem(KEY_HEADER, "not valid")],
         )
     scope = [str(request[PRINCIPAL].user_id), request.method, request.path, key]
     return IdempotentRequest(

@@ -5,6 +5,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import (
     Any,
+    Final,
+    NoReturn,
     Protocol,
     Required,
     TypeVar,
@@ -13,10 +15,11 @@ from typing import (
     get_origin,
 )
 
-from aiohttp import web
+from aiohttp import hdrs, web
 from pydantic import BaseModel, TypeAdapter
 from typing_extensions import TypedDict
 
+from service.errors import MalformedRequestError, Problem
 from service.http.body import continue_when_read, refuse_body
 from service.http.envelope import Answer, respond
 from service.http.json_body import parse_body
@@ -24,6 +27,7 @@ from service.http.rate_limit import RateLimit
 from service.http.requests import parse_path, parse_query, path_parameter
 
 EVENT_STREAM = "text/event-stream"
+KEY_HEADER: Final = "Idempotency-Key"
 
 RouteFunction = Callable[..., Awaitable[Answer[Any] | web.StreamResponse]]
 Function = TypeVar("Function", bound=RouteFunction)
@@ -81,6 +85,8 @@ class Operation:
     async def handle(self, request: web.Request) -> web.StreamResponse:
         """Parse the declared parameters, call the function, and render its answer."""
         request[OPERATION] = self
+        if self.documented:
+            self._refuse_headers(request)
         arguments = parse_path(request, self.path_types)
         query = parse_query(request, self.query)
         if query is not None:
@@ -91,6 +97,30 @@ class Operation:
             await refuse_body(request)
         answer = await self.function(request, **arguments)
         return respond(answer) if isinstance(answer, Answer) else answer
+
+    def _refuse_headers(self, request: web.Request) -> None:
+        """Refuse a header that this operation would ignore, though it asks for safety.
+
+        A read is safe to repeat, so a key does no harm; one that records something
+        refuses it itself.
+
+        :raises MalformedRequestError: there is one
+        """
+        given = request.headers
+        if not self.if_match and hdrs.IF_MATCH in given:
+            _refuse(hdrs.IF_MATCH, "this operation takes no If-Match")
+        if not self.idempotent_key and self.method != "GET" and KEY_HEADER in given:
+            _refuse(
+                KEY_HEADER,
+                "this operation takes no Idempotency-Key, for its answer is never "
+                "stored",
+            )
+
+
+def _refuse(header: str, message: str) -> NoReturn:
+    raise MalformedRequestError(
+        message, problems=[Problem(header, "not supported here")]
+    )
 
 
 OPERATION = web.RequestKey("operation", Operation)

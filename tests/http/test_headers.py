@@ -154,6 +154,45 @@ async def test_an_operation_that_takes_no_if_match_refuses_it_and_does_nothing(
     assert await resources.log.head() == before
 
 
+IMPORTS = "/api/llm-router/prices/imports"
+TAKE_NO_KEY = (
+    f"POST {IMPORTS}/genai-prices",
+    f"POST {IMPORTS}/litellm?version=1",
+    "POST /api/llm-router/reprice",
+    "POST /v1/traces",
+)
+
+
+@pytest.mark.parametrize(
+    ("operation", "header"),
+    [
+        ("GET /api/users/me", "If-Match"),
+        *((each, "If-Match") for each in TAKE_NO_KEY),
+        *((each, "Idempotency-Key") for each in TAKE_NO_KEY),
+    ],
+)
+async def test_a_header_that_an_operation_does_not_take_is_refused(
+    callers: Callers, resources: Resources, operation: str, header: str
+) -> None:
+    root = await callers.user("root", "superuser")
+    before = await resources.log.head()
+    method, path = operation.split(" ")
+
+    headers = {"Authorization": f"Bearer {root.token}", header: '"1"'}
+    async with root.client.request(method, path, headers=headers) as answer:
+        body = await answer.read()
+
+    assert answer.status == 400
+    assert f"this operation takes no {header}".encode() in body
+    assert await resources.log.head() == before
+
+
+async def test_a_read_may_come_with_an_idempotency_key(edge: Callers) -> None:
+    ada = await edge.user("ada")
+
+    assert (await ada.get("/api/users/me", Idempotency_Key="a")).status == 200
+
+
 @pytest.mark.parametrize("given", ["", "a" * 256, "tab\there", "é\u200b"])
 async def test_an_idempotency_key_of_another_form_is_refused(
     edge: Callers, given: str
