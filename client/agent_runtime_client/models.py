@@ -1421,7 +1421,12 @@ class RevokedAgentToken(Model):
 
 
 class RuleOnConnector(Model):
-    """One agent's rule, and the position of the event that added it."""
+    """One agent's rule.
+
+    ``position`` is that of the event that last replaced the agent's rules for this
+    connector; it may have left this rule as it was. An explained decision has the event
+    that added it.
+    """
 
     agent_id: UUID
     tool_pattern: str

@@ -33,7 +33,12 @@ OWNS = "SELECT owner_id = %s FROM read.connector WHERE id = %s AND NOT is_retire
 
 
 class RuleOnConnector(TypedDict):
-    """One agent's rule, and the position of the event that added it."""
+    """One agent's rule.
+
+    ``position`` is that of the event that last replaced the agent's rules for this
+    connector; it may have left this rule as it was. An explained decision has the event
+    that added it.
+    """
 
     agent_id: UUID
     tool_pattern: str
