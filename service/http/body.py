@@ -44,7 +44,8 @@ async def read_bytes(request: web.Request) -> bytes:
 
     :raises UnsupportedMediaTypeError: it is compressed
     :raises TooLargeError: it has more than ``BODY_BYTES_MAX``
-    :raises MalformedRequestError: the client disconnected before its end
+    :raises MalformedRequestError: the client disconnected before its end, or it isn't
+        valid chunked coding
     :raises UnavailableError: the upload took more than ``BODY_TIMEOUT_S``
     """
     await _ask_for_body(request, BODY_BYTES_MAX)

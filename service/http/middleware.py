@@ -50,8 +50,9 @@ async def edge(request: web.Request, handler: Handler) -> web.StreamResponse:
             ):
                 await request.app[REFUSALS].record(request, error)
             response = answer_failure(request, error)
-            if request.body_exists and not request.content.is_eof():
-                # The rest of the body is not read.
+            body = request.content
+            if request.body_exists and (not body.is_eof() or body.exception()):
+                # The rest of the body is not read, or can't be.
                 response.force_close()
         status = response.status
         if not response.prepared:

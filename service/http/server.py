@@ -9,8 +9,10 @@ from uuid import uuid4
 
 from aiohttp import web
 from aiohttp.http_exceptions import BadHttpMethod, LineTooLong
+from aiohttp.http_parser import RawRequestMessage
 from aiohttp.web_protocol import RequestHandler
 
+from service.errors import MalformedRequestError
 from service.http.envelope import Answer, respond
 from service.http.overload import ConnectionLimit, OverloadProtocol
 from service.http.router import routed
@@ -18,6 +20,7 @@ from service.http.telemetry import REQUEST_ID, add_edge_headers
 
 NOT_HTTP: Final = "this is not a valid HTTP request"
 UNKNOWN_METHOD: Final = "this method is unknown"
+BROKEN_BODY: Final = "the body is not valid chunked coding"
 TOO_LONG: Final = "the request line or a header is too long"
 
 # Settings of a runner that its connections don't take.
@@ -119,6 +122,27 @@ class ClientConnection(RequestHandler):
         super().connection_lost(exc)
         if self.on_lost is not None:
             self.on_lost()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        # Anything else is an error that the parser has found.
+        if self._messages and not isinstance(self._messages[-1][0], RawRequestMessage):
+            self._end_broken_body()
+
+    def _end_broken_body(self) -> None:
+        """Fail who reads the body in which an error was found.
+
+        aiohttp's parser forgets that body, so that they would wait for the rest.
+        """
+        if len(self._messages) > 1:
+            body = self._messages[-2][1]
+        elif self._current_request is not None:
+            body = self._current_request.content
+        else:
+            return
+        if not body.is_eof():
+            body.set_exception(MalformedRequestError(BROKEN_BODY))
+            body.feed_eof()
 
     def handle_error(
         self,

@@ -13,9 +13,21 @@ async def answer_to_head(
     client: TestClient, request_line: str, headers: Mapping[str, str]
 ) -> bytes:
     """Send a request's head but no body, and return the first bytes that come back."""
-    async with _after_head(client, request_line, headers) as reader:
+    async with _after_head(client, request_line, headers) as (reader, _):
         async with asyncio.timeout(TIMEOUT_S):
             return await reader.readuntil(b"\r\n\r\n")
+
+
+async def answer_to_body(
+    client: TestClient, request_line: str, headers: Mapping[str, str], body: bytes
+) -> bytes:
+    """Send a body once it is asked for, and return all until the connection ends."""
+    expecting = {**headers, "Expect": "100-continue"}
+    async with _after_head(client, request_line, expecting) as (reader, writer):
+        async with asyncio.timeout(TIMEOUT_S):
+            await reader.readuntil(b"\r\n\r\n")
+            writer.write(body)
+            return await reader.read()
 
 
 async def head_and_no_more(
@@ -23,7 +35,7 @@ async def head_and_no_more(
 ) -> None:
     """Send a request's head, await that its body is asked for, and hang up."""
     expecting = {**headers, "Expect": "100-continue"}
-    async with _after_head(client, request_line, expecting) as reader:
+    async with _after_head(client, request_line, expecting) as (reader, _):
         async with asyncio.timeout(TIMEOUT_S):
             await reader.readuntil(b"\r\n\r\n")
 
@@ -31,14 +43,14 @@ async def head_and_no_more(
 @asynccontextmanager
 async def _after_head(
     client: TestClient, request_line: str, headers: Mapping[str, str]
-) -> AsyncIterator[asyncio.StreamReader]:
+) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
     port = client.server.port
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     lines = [f"{request_line} HTTP/1.1", f"Host: 127.0.0.1:{port}"]
     lines += [f"{name}: {value}" for name, value in headers.items()]
     writer.write("\r\n".join([*lines, "", ""]).encode())
     try:
-        yield reader
+        yield reader, writer
     finally:
         writer.close()
         await writer.wait_closed()

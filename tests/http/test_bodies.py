@@ -15,7 +15,7 @@ import pytest
 from service.http.body import BODY_BYTES_MAX
 from service.http.json_bounds import JSON_DEPTH_MAX
 from tests.http.conftest import Shared
-from tests.http.raw import answer_to_head
+from tests.http.raw import answer_to_body, answer_to_head
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -183,6 +183,33 @@ async def test_a_body_over_the_limit_is_refused(shared: Shared, chunked: bool) -
     assert ("Transfer-Encoding" in response.request_info.headers) == chunked
     assert response.status == 413
     assert (await response.json())["data"]["code"] == "too_large"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        CONNECTORS,
+        "/v1/traces",
+        "/api/llm-router/prices/imports/litellm?version=1",
+    ],
+)
+async def test_a_chunk_that_is_none_is_refused_and_not_waited_for(
+    shared: Shared, path: str
+) -> None:
+    superuser = await shared.callers.user(f"root{len(path)}", "superuser")
+    headers = {
+        "Authorization": f"Bearer {superuser.token}",
+        "Content-Type": "application/json",
+        "Transfer-Encoding": "chunked",
+    }
+
+    answer = await answer_to_body(
+        superuser.client, f"POST {path}", headers, b"1\r\n{\r\nzz\r\n"
+    )
+
+    assert answer.startswith(b"HTTP/1.1 400 ")
+    assert answer.count(b"HTTP/1.1") == 1
+    assert b"the body is not valid chunked coding" in answer
 
 
 async def test_a_body_of_just_the_limit_is_read(shared: Shared) -> None:
