@@ -10,6 +10,7 @@ from psycopg import AsyncConnection
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from service.database import (
+    ANSWER_TIMEOUT_S,
     CONNECT_TIMEOUT_S,
     Db,
     WrongSessionError,
@@ -21,9 +22,6 @@ from service.database import (
 POOL_SIZE_MAX = 10
 POOL_TIMEOUT_S = 2.0
 POOL_RECONNECT_S = 2.0
-# Twice the server's own limit: a server that exceeds it doesn't run, or can't be
-# reached, and its kernel may still acknowledge what it is sent.
-ANSWER_TIMEOUT_S = 10.0
 
 POOL_WAIT = Histogram(
     "agent_runtime_pool_wait_seconds",

@@ -44,6 +44,9 @@ SESSION = """
 OPTION = re.compile(r"-c (\w+)=(\S+)")
 NOT_DURABLE = frozenset({"off", "local"})
 CONNECT_TIMEOUT_S = 5
+# Twice the server's own limit: a server that exceeds it doesn't run, or can't be
+# reached, and its kernel may still acknowledge what it is sent.
+ANSWER_TIMEOUT_S = 10.0
 # SQLSTATE classes of failures that pass: connection, transaction state (a standby),
 # rollback, resources, lock, operator.
 TRANSIENT = frozenset({"08", "25", "40", "53", "55", "57"})

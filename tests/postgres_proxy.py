@@ -3,8 +3,8 @@
 import asyncio
 import contextlib
 import struct
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from enum import Enum, auto
 from pathlib import Path
 
@@ -65,6 +65,20 @@ class Proxy:
     def come_back(self) -> None:
         self.is_away = False
 
+    @contextmanager
+    def frozen_sessions(self) -> Iterator[None]:
+        """Keep the sessions of now half open until the block ends; later ones work.
+
+        As after a fail-over from a server that hangs.
+        """
+        frozen, self.forwards = self.forwards, asyncio.Event()
+        self.forwards.set()
+        frozen.clear()
+        try:
+            yield
+        finally:
+            frozen.set()
+
     def _is_away_by_now(self) -> bool:
         return self.is_away
 
@@ -119,6 +133,7 @@ class Session:
         self, proxy: Proxy, client: asyncio.StreamWriter, server: asyncio.StreamWriter
     ) -> None:
         self._proxy = proxy
+        self._forwards = proxy.forwards
         self._client = client
         self._server = server
         self._statements: set[bytes] = set()
@@ -134,7 +149,7 @@ class Session:
         while True:
             head = await reader.readexactly(5)
             body = await reader.readexactly(struct.unpack("!i", head[1:])[0] - 4)
-            await self._proxy.forwards.wait()
+            await self._forwards.wait()
             if self._is_append(head[:1], body):
                 self._fault = self._proxy.strike()
                 if self._fault is Fault.CUT_BEFORE_REQUEST:
@@ -154,7 +169,7 @@ class Session:
 
     async def replies(self, reader: asyncio.StreamReader) -> None:
         while data := await reader.read(65536):
-            await self._proxy.forwards.wait()
+            await self._forwards.wait()
             if self._fault is Fault.DROP_REPLY:
                 await self._wait_for_commit(reader, data)
                 return

@@ -10,10 +10,11 @@ from typing import Final
 
 import pytest
 
-from projections.engine import snapshot
+from projections.engine import follower, snapshot
 from projections.engine.progress import wait_for_position
+from projections.relay import checkpoint_relay
 from service import connection_pool, database
-from service.event_log import commit_unknown, writer_connection
+from service.event_log import commit_unknown, durable, writer_connection
 from service.event_log.writer import Timeouts
 from service.keys.key_program import ExecRootKeys
 
@@ -25,6 +26,9 @@ SERVER_SETTINGS: Final = ("statement_timeout", "lock_timeout")
 CONSTANTS: Final = (
     (connection_pool, "POOL_TIMEOUT_S"),
     (connection_pool, "ANSWER_TIMEOUT_S"),
+    (durable, "ANSWER_TIMEOUT_S"),
+    (follower, "ANSWER_TIMEOUT_S"),
+    (checkpoint_relay, "ANSWER_TIMEOUT_S"),
     (writer_connection, "CONNECT_TIMEOUT_S"),
     (commit_unknown, "CONNECT_TIMEOUT_S"),
     (commit_unknown, "ASK_TIMEOUT_S"),

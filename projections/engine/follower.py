@@ -19,6 +19,7 @@ from projections.engine.projector import Positioned, Projector
 from projections.engine.rebuild import create_indexes, create_tables, rebuild
 from projections.engine.traceparents import traceparents_of
 from service.database import (
+    ANSWER_TIMEOUT_S,
     TRY_ADVISORY_LOCK,
     Db,
     connect,
@@ -122,7 +123,8 @@ class Follower:
                 self.status.report()
                 await asyncio.sleep(STANDBY_S)
             saved = await self._resume(db)
-            await db.execute("SET search_path = read")
+            with deadline(db, ANSWER_TIMEOUT_S):
+                await db.execute("SET search_path = read")
             self._batch_max = BATCH_EVENTS_MAX
             with self._log.notifier.subscribe() as committed:
                 clock = asyncio.get_running_loop().time
@@ -136,17 +138,17 @@ class Follower:
                         await wait_for_commit(committed, POLL_S)
 
     async def _locked(self, db: Db) -> bool:
-        cursor = await db.execute(
-            TRY_ADVISORY_LOCK, [f"agent-runtime follower {self.name}"]
-        )
-        row = await cursor.fetchone()
+        name = f"agent-runtime follower {self.name}"
+        with deadline(db, ANSWER_TIMEOUT_S):
+            row = await (await db.execute(TRY_ADVISORY_LOCK, [name])).fetchone()
         return bool(row and row[0])
 
     async def _resume(self, db: Db) -> FollowerPosition:
         """Find the saved position; create or rebuild the tables where needed."""
-        _, epoch = await reader.head(db)
-        saved = FollowerPosition.of(self._projector, epoch)
-        position, is_ours = await saved.position(db)
+        with deadline(db, ANSWER_TIMEOUT_S):
+            _, epoch = await reader.head(db)
+            saved = FollowerPosition.of(self._projector, epoch)
+            position, is_ours = await saved.position(db)
         self.status.position = position or 0
         if position is None:
             is_ours = await self._create_tables(db, saved)
@@ -160,10 +162,11 @@ class Follower:
     async def _create_tables(self, db: Db, saved: FollowerPosition) -> bool:
         """Create empty tables; False when there are tables without a saved position."""
         try:
-            async with db.transaction():
-                await create_tables(db, self._projector, "read")
-                await create_indexes(db, self._projector, "read")
-                await saved.begin(db)
+            with deadline(db, STEP_TIMEOUT_S):
+                async with db.transaction():
+                    await create_tables(db, self._projector, "read")
+                    await create_indexes(db, self._projector, "read")
+                    await saved.begin(db)
         except psycopg.errors.DuplicateTable:
             return False
         return True

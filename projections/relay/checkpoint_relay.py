@@ -31,7 +31,7 @@ from projections.relay.kafka.errors import (
     TopicRefusedError,
 )
 from projections.relay.kafka.settings import KafkaSettings
-from service.database import Db, Pool, connect
+from service.database import ANSWER_TIMEOUT_S, Db, Pool, connect, deadline
 from service.errors import UnavailableError
 from service.tasks import end_tasks
 
@@ -103,7 +103,8 @@ class CheckpointRelay:
         async with await connect(self._conninfo) as db:
             while not await self._is_leader(db):  # noqa: ASYNC110
                 await asyncio.sleep(STANDBY_S)
-            log_id, epoch, _ = await relay_position.log_head(db)
+            with deadline(db, ANSWER_TIMEOUT_S):
+                log_id, epoch, _ = await relay_position.log_head(db)
             async with checkpoint_topic(self._settings) as topic:
                 last = await self._verified_last(log_id, epoch)
                 REFUSED.set(0)
@@ -113,7 +114,8 @@ class CheckpointRelay:
 
     async def _is_leader(self, db: Db) -> bool:
         name = f"agent-runtime checkpoints {self._settings.checkpoint_topic}"
-        return await relay_position.try_lock(db, name)
+        with deadline(db, ANSWER_TIMEOUT_S):
+            return await relay_position.try_lock(db, name)
 
     async def _publish_next(
         self,
@@ -122,7 +124,8 @@ class CheckpointRelay:
         log_id: str,
         last: Checkpoint | None,
     ) -> Checkpoint | None:
-        signed = await latest_checkpoint(db)
+        with deadline(db, ANSWER_TIMEOUT_S):
+            signed = await latest_checkpoint(db)
         if signed is None:
             return last
         newest = Checkpoint.parse(signed.note)

@@ -105,17 +105,18 @@ class Relay:
 
     async def _lead(self) -> None:
         async with await connect(self._conninfo) as db:
-            # The stored position is a copy: it may lag behind, but never be ahead.
-            await db.execute("SET synchronous_commit = off")
             set_json_loads(orjson.loads, db)
-            while not await relay_position.is_leader(db):
+            while not await self._is_leader(db):
                 self.metrics.standby()
                 await asyncio.sleep(STANDBY_S)
-            log_id, epoch, head = await relay_position.log_head(db)
-            stored = RelayPosition(db, self._settings.topic, epoch)
-            remembered = await stored.read()
-            # Shows the lag even if Kafka doesn't answer.
-            since = await relay_position.recorded_at(db, remembered + 1)
+            with deadline(db, STEP_TIMEOUT_S):
+                # The stored position is a copy: it may lag behind, but never be ahead.
+                await db.execute("SET synchronous_commit = off")
+                log_id, epoch, head = await relay_position.log_head(db)
+                stored = RelayPosition(db, self._settings.topic, epoch)
+                remembered = await stored.read()
+                # Shows the lag even if Kafka doesn't answer.
+                since = await relay_position.recorded_at(db, remembered + 1)
             self.metrics.behind(remembered, head, since)
             try:
                 await self._publish(db, stored, log_id, epoch, remembered)
@@ -123,9 +124,13 @@ class Relay:
                 raise
             except Exception as error:
                 # Written while the lock is held; the next active relay clears it.
-                with contextlib.suppress(psycopg.Error):
+                with contextlib.suppress(psycopg.Error), deadline(db, STEP_TIMEOUT_S):
                     await stored.set_stopped(reason_of(error))
                 raise
+
+    async def _is_leader(self, db: Db) -> bool:
+        with deadline(db, STEP_TIMEOUT_S):
+            return await relay_position.is_leader(db)
 
     async def _publish(
         self,
@@ -144,8 +149,9 @@ class Relay:
             published = await publisher.start(remembered=remembered)
             position, event_id = published.position, published.event_id
             # Read after fencing: until then another relay may publish beyond it.
-            published.require_log_head((await relay_position.log_head(db))[2])
-            await stored.advance(position)
+            with deadline(db, STEP_TIMEOUT_S):
+                published.require_log_head((await relay_position.log_head(db))[2])
+                await stored.advance(position)
             with self._log.notifier.subscribe() as committed:
                 while True:
                     head = await self._head(db, epoch, position, event_id)

@@ -13,12 +13,14 @@ from psycopg.pq import TransactionStatus
 
 from service.database import connect, deadline, message_of
 from service.event_log.append import Append, Appended
-from service.event_log.durable import NotReplicatedError, wait_for_standbys
+from service.event_log.durable import (
+    NotReplicatedError,
+    wait_at_most_for_standbys,
+)
 
 ASK_TIMEOUT_S = 2.0
 CONNECT_TIMEOUT_S = 2
 RECONNECT_S = 0.2
-CANCEL_S = 2.0
 
 logger = logging.getLogger(__name__)
 
@@ -116,24 +118,10 @@ async def _ask(
         with deadline(connection, timeout_s):
             found = [await _find(connection, append) for append in batch]
         if any(found):
-            await _replicate(connection, timeout_s)
+            # Terminating the old server process has ended its own wait for the
+            # standbys, and left its commit.
+            await wait_at_most_for_standbys(connection, timeout_s)
         return found
-
-
-async def _replicate(connection: AsyncConnection, timeout_s: float) -> None:
-    """Wait until what was found is on the synchronous standbys.
-
-    Terminating the old server process has ended its own wait for them, and left its
-    commit.
-    """
-    try:
-        # Cancels the wait in the server, too: a connection that is only closed would
-        # stay there, waiting, for as long as the standbys are away.
-        with deadline(connection, timeout_s + CANCEL_S):
-            async with asyncio.timeout(timeout_s):
-                await wait_for_standbys(connection)
-    except TimeoutError:
-        raise NotReplicatedError("the standbys don't have it in time") from None
 
 
 async def _end(connection: AsyncConnection, backend: Backend) -> None:

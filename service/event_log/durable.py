@@ -15,7 +15,7 @@ from prometheus_client import Gauge
 from psycopg import Error
 from psycopg.errors import Diagnostic
 
-from service.database import Db, connect
+from service.database import ANSWER_TIMEOUT_S, Db, connect, deadline
 from service.errors import UnavailableError
 from service.event_log.command_queue import RETRY_LATER
 from service.event_log.commit_notifier import wait_for_commit
@@ -25,6 +25,7 @@ POLL_S = 0.5
 INTERVAL_S = 0.02
 RECONNECT_S = 0.5
 WAIT_TIMEOUT_S = 5.0
+CANCEL_S = 2.0
 
 NEWEST = """
     SELECT h.epoch, h.position, e.command_id,
@@ -84,6 +85,21 @@ async def wait_for_standbys(connection: Db) -> None:
     """
     with without_warnings(connection):
         await connection.execute(WAIT)
+
+
+async def wait_at_most_for_standbys(connection: Db, timeout_s: float) -> None:
+    """Wait for the synchronous standbys, also of a server that may hang.
+
+    :raises NotReplicatedError: they don't have it in time
+    """
+    try:
+        # Cancels the wait in the server, too: a connection that is only closed would
+        # stay there, waiting, for as long as the standbys are away.
+        with deadline(connection, timeout_s + CANCEL_S):
+            async with asyncio.timeout(timeout_s):
+                await wait_for_standbys(connection)
+    except TimeoutError:
+        raise NotReplicatedError("the standbys don't have it in time") from None
 
 
 class DurablePosition:
@@ -147,17 +163,18 @@ class DurablePosition:
                         await wait_for_commit(self.others_committed, POLL_S)
                         await asyncio.sleep(INTERVAL_S)
             except NotReplicatedError:
-                logger.warning("the wait for the standbys was cancelled")
+                logger.warning("the standbys don't have the end of the log yet")
             except (Error, OSError):
                 logger.warning("can't tell how far the log is durable")
             await asyncio.sleep(RECONNECT_S)
 
     async def _look(self, connection: Db) -> None:
-        row = await (await connection.execute(NEWEST, prepare=True)).fetchone()
+        with deadline(connection, ANSWER_TIMEOUT_S):
+            row = await (await connection.execute(NEWEST, prepare=True)).fetchone()
         assert row is not None
         epoch, position, command_id, self.has_standbys = row
         if position <= self.position(epoch):
             return
         if self.has_standbys:
-            await wait_for_standbys(connection)
+            await wait_at_most_for_standbys(connection, ANSWER_TIMEOUT_S)
         self.advance(Mark(epoch, position, command_id))
