@@ -99,7 +99,13 @@ async def _batch(
 ) -> int:
     """Apply some events to all tables and return the position reached."""
     topics = sorted({topic for each in REPLAYED for topic in each.topics})
-    upto = min(upto, after + SCAN_POSITIONS)
+    upto = await reader.last_of_chunk(
+        source,
+        after=after,
+        upto=min(upto, after + SCAN_POSITIONS),
+        topics=topics,
+        events_max=BATCH_EVENTS,
+    )
     events = await reader.events(
         source, mapper, after=after, upto=upto, limit=BATCH_EVENTS, topics=topics
     )

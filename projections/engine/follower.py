@@ -42,8 +42,6 @@ POLL_S = 0.5
 # more CPU for appends.
 STEP_INTERVAL_S = 0.02
 BUSY_EVENTS = 10
-# So few may have any size; of more, a step takes no more bytes than a chunk has.
-UNSIZED_EVENTS = 8
 STANDBY_S = 1.0
 RECONNECT_S = 0.5
 STOPPED_RETRY_S = 30.0
@@ -211,10 +209,9 @@ class Follower:
     ) -> int:
         """Apply a batch and return how far it went."""
         started_ns = time.time_ns()
-        if upto - position > UNSIZED_EVENTS:
-            upto = await reader.last_of_chunk(
-                db, after=position, upto=upto, topics=self._projector.topics or None
-            )
+        upto = await reader.last_of_chunk(
+            db, after=position, upto=upto, topics=self._projector.topics or None
+        )
         events = await self._projector.read(
             db, self._log.mapper, after=position, upto=upto, limit=self._batch_max
         )

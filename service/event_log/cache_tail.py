@@ -139,7 +139,9 @@ class CacheTail:
                 self._cache.clear()
                 seen = position
             while seen < position:
-                upto = min(position, seen + CATCH_UP_STEP)
+                upto = await reader.last_of_chunk(
+                    connection, after=seen, upto=min(position, seen + CATCH_UP_STEP)
+                )
                 for stored in await reader.stored_between(connection, seen, upto):
                     self._apply(stored)
                 seen = upto

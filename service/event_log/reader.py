@@ -60,6 +60,8 @@ LAST_OF_CHUNK = """
 # Fetching more at once would hold the event loop, and the memory.
 CHUNK_BYTES = 2 * 1024 * 1024
 CHUNK_EVENTS = 1000
+# So few may have any size: nobody looks.
+UNSIZED_EVENTS = 8
 
 
 class LogEnd(NamedTuple):
@@ -157,19 +159,26 @@ async def events(
 
 
 async def last_of_chunk(
-    connection: Db, *, after: int, upto: int, topics: Sequence[str] | None
+    connection: Db,
+    *,
+    after: int,
+    upto: int,
+    topics: Sequence[str] | None = None,
+    events_max: int = CHUNK_EVENTS,
 ) -> int:
     """Return up to which position events fit into ``CHUNK_BYTES``; at least one does.
 
     Counts only events of some topics; ``upto`` where all of them fit.
     """
+    if upto - after <= UNSIZED_EVENTS:
+        return upto
     cursor = await connection.execute(
         LAST_OF_CHUNK,
         {
             "after": after,
             "upto": upto,
             "topics": list(topics) if topics is not None else None,
-            "limit": CHUNK_EVENTS,
+            "limit": events_max,
             "bytes": CHUNK_BYTES,
         },
     )
