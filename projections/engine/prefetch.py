@@ -6,9 +6,12 @@ from dataclasses import dataclass
 
 from projections.engine.projector import Positioned, Projector
 from service.database import Db, connect
+from service.event_log import reader
 from service.event_log.mapper import EventMapper
 
 BATCH_EVENTS_MAX = 5000
+# Two batches are in memory, and each event decoded beside its bytes.
+BATCH_BYTES_MAX = 16 * 1024 * 1024
 SCAN_POSITIONS_MAX = 100_000
 
 
@@ -29,6 +32,19 @@ async def read_batch(
     target: int,
 ) -> Batch:
     upto = min(target, after + SCAN_POSITIONS_MAX)
+    topics = projector.topics or None
+    size = await reader.bytes_of(
+        db, after=after, upto=upto, limit=BATCH_EVENTS_MAX, topics=topics
+    )
+    if size > BATCH_BYTES_MAX:
+        upto = await reader.last_of_chunk(
+            db,
+            after=after,
+            upto=upto,
+            topics=topics,
+            events_max=BATCH_EVENTS_MAX,
+            bytes_max=BATCH_BYTES_MAX,
+        )
     events = await projector.read(
         db, mapper, after=after, upto=upto, limit=BATCH_EVENTS_MAX
     )
