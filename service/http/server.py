@@ -10,6 +10,7 @@ from uuid import uuid4
 from aiohttp import web
 from aiohttp.http_exceptions import BadHttpMethod, LineTooLong
 from aiohttp.http_parser import RawRequestMessage
+from aiohttp.streams import EMPTY_PAYLOAD, StreamReader
 from aiohttp.web_protocol import RequestHandler
 
 from service.errors import MalformedRequestError
@@ -112,11 +113,12 @@ class ClientConnection(RequestHandler):
     ``on_lost`` is called when the client disconnects.
     """
 
-    __slots__ = ("on_lost",)
+    __slots__ = ("_newest_body", "on_lost")
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:
         super().__init__(*arguments, **settings)
         self.on_lost: Callable[[], None] | None = None
+        self._newest_body: StreamReader = EMPTY_PAYLOAD
 
     def connection_lost(self, exc: BaseException | None) -> None:
         super().connection_lost(exc)
@@ -125,8 +127,13 @@ class ClientConnection(RequestHandler):
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
-        # Anything else is an error that the parser has found.
-        if self._messages and not isinstance(self._messages[-1][0], RawRequestMessage):
+        if not self._messages:
+            return
+        message, body = self._messages[-1]
+        if isinstance(message, RawRequestMessage):
+            self._newest_body = body
+        else:
+            # An error that the parser has found.
             self._end_broken_body()
 
     def _end_broken_body(self) -> None:
@@ -134,12 +141,9 @@ class ClientConnection(RequestHandler):
 
         aiohttp's parser forgets that body, so that they would wait for the rest.
         """
-        if len(self._messages) > 1:
-            body = self._messages[-2][1]
-        elif self._current_request is not None:
-            body = self._current_request.content
-        else:
-            return
+        # The request of it may not have begun yet, or may have been taken off the list.
+        waiting = len(self._messages) > 1
+        body = self._messages[-2][1] if waiting else self._newest_body
         if not body.is_eof():
             body.set_exception(MalformedRequestError(BROKEN_BODY))
             body.feed_eof()

@@ -1,5 +1,6 @@
 """What a body must be, and that nothing of a refused one is applied."""
 
+import asyncio
 import gzip
 import io
 import statistics
@@ -7,6 +8,7 @@ import time
 import zlib
 from collections.abc import AsyncIterator
 from typing import Any
+from unittest.mock import MagicMock
 from uuid import uuid4
 
 import orjson
@@ -16,6 +18,7 @@ from service.http.body import BODY_BYTES_MAX
 from service.http.json_bounds import JSON_DEPTH_MAX
 from tests.http.conftest import Shared
 from tests.http.raw import answer_to_body, answer_to_head
+from tests.waiting import TIMEOUT_S
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -210,6 +213,45 @@ async def test_a_chunk_that_is_none_is_refused_and_not_waited_for(
     assert answer.startswith(b"HTTP/1.1 400 ")
     assert answer.count(b"HTTP/1.1") == 1
     assert b"the body is not valid chunked coding" in answer
+
+
+async def test_a_chunk_that_is_none_is_refused_before_its_request_has_begun(
+    shared: Shared,
+) -> None:
+    """Between two steps of the event loop, in which aiohttp starts the handler."""
+    runner = shared.ada.client.server.runner
+    assert runner is not None
+    assert runner.server is not None
+    connection: Any = runner.server()
+    transport = MagicMock(asyncio.Transport)
+    transport.is_closing.return_value = False
+    answered = asyncio.Event()
+    transport.write.side_effect = transport.writelines.side_effect = lambda _: (
+        answered.set()
+    )
+    head = (
+        f"POST {CONNECTORS} HTTP/1.1\r\nHost: test\r\n"
+        f"Authorization: Bearer {shared.ada.token}\r\n"
+        "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+    )
+    connection.connection_made(transport)
+    try:
+        # aiohttp's task waits for a request.
+        await asyncio.sleep(0)
+        connection.data_received(head.encode())
+        asyncio.get_running_loop().call_soon(connection.data_received, b"zz\r\n")
+
+        await asyncio.wait_for(answered.wait(), TIMEOUT_S)
+    finally:
+        connection.connection_lost(None)
+
+    sent = b"".join(
+        bytes(each)
+        for call in transport.mock_calls
+        if call[0] in {"write", "writelines"}
+        for each in ([call.args[0]] if call[0] == "write" else call.args[0])
+    )
+    assert sent.startswith(b"HTTP/1.1 400 ")
 
 
 async def test_a_body_of_just_the_limit_is_read(shared: Shared) -> None:
