@@ -243,12 +243,8 @@ class Connector(LoggedAggregate):
         }
 
     def change_slug(self, slug: str) -> bool:
-        """Choose the prefix of the connector's tools; return whether that is new.
-
-        One that is chosen stays when the connector is renamed, also if it was derived
-        from the name before.
-        """
-        if slug == self.chosen_slug:
+        """Give the connector's tools another prefix; return whether it differs."""
+        if slug == self.slug:
             return False
         self.trigger_event(self.SlugChanged, slug=slug, previous_slug=self.slug)
         return True

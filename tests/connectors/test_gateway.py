@@ -154,23 +154,6 @@ async def test_a_wrong_credential_is_refused(
     assert [each["path"] for each in reply.data["errors"]] == [path]
 
 
-async def test_a_slug_that_was_set_outlasts_a_rename(callers: Callers) -> None:
-    ada = await callers.user("ada")
-    connector = (await ada.post("/api/mcp/connectors", TRACKER)).data
-    path = f"/api/mcp/connectors/{connector['id']}"
-    derived = {"slug": connector["slug"], "record_mode": connector["record_mode"]}
-
-    first = await ada.put(f"{path}/gateway", derived)
-    again = await ada.put(f"{path}/gateway", derived)
-    renamed = await ada.put(path, {**TRACKER, "name": "Tickets", "description": ""})
-
-    assert "X-Event-Position" in first.headers
-    assert "X-Event-Position" not in again.headers
-    assert (first.data["slug"], renamed.data["slug"]) == ("issue-tracker",) * 2
-    shown = await ada.get(path, X_Min_Position=str(renamed.position))
-    assert shown.data["slug"] == "issue-tracker"
-
-
 async def test_settings_are_shown_where_the_connector_is(callers: Callers) -> None:
     ada = await callers.user("ada")
     connector = (await ada.post("/api/mcp/connectors", TRACKER)).data
