@@ -52,9 +52,15 @@ class CircuitBreaker:
         self._failures, self._rest_s = 0, REST_S
         self._opened_at = self._tried_at = None
 
-    def undecided(self) -> None:
-        """Let another one try: a request ended, perhaps before it showed anything."""
-        self._tried_at = None
+    @property
+    def trial(self) -> float | None:
+        """Which trial is out: of the request that was allowed just now, or none."""
+        return self._tried_at
+
+    def undecided(self, trial: float | None) -> None:
+        """Let another one try, if this trial ended before it showed anything."""
+        if trial is not None and trial == self._tried_at:
+            self._tried_at = None
 
     def failed(self) -> None:
         self._failures += 1

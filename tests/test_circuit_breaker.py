@@ -98,18 +98,36 @@ def test_an_undecided_trial_leaves_the_next_one_to_another() -> None:
     assert breaker.allows_request()
     assert breaker.is_blocked
 
-    breaker.undecided()
+    breaker.undecided(breaker.trial)
 
     assert breaker.state == "half-open"
     assert not breaker.is_blocked
     assert [breaker.allows_request() for _ in range(2)] == [True, False]
 
 
+def test_the_end_of_a_request_from_before_doesn_t_end_the_trial() -> None:
+    clock = Clock()
+    breaker = CircuitBreaker(clock)
+    assert breaker.allows_request()
+    before = breaker.trial
+    for _ in range(FAILURES_MAX):
+        breaker.failed()
+    clock.now += REST_S
+    assert breaker.allows_request()
+
+    breaker.undecided(before)
+
+    assert breaker.is_blocked
+    breaker.failed()
+    clock.now += REST_S
+    assert breaker.is_blocked
+
+
 def test_an_undecided_request_opens_nothing_and_closes_nothing() -> None:
     breaker = CircuitBreaker(Clock())
-    breaker.undecided()
+    breaker.undecided(None)
     assert (breaker.state, breaker.is_blocked) == ("closed", False)
 
     breaker = opened(Clock())
-    breaker.undecided()
+    breaker.undecided(None)
     assert (breaker.state, breaker.is_blocked) == ("open", True)

@@ -101,7 +101,9 @@ class CheckpointRelay:
     async def _lead(self) -> None:
         """Publish while this process holds the lock."""
         async with await connect(self._conninfo) as db:
-            while not await self._is_leader(db):  # noqa: ASYNC110
+            while not await self._is_leader(db):
+                # Another process publishes, whatever this one met before.
+                REFUSED.set(0)
                 await asyncio.sleep(STANDBY_S)
             with deadline(db, ANSWER_TIMEOUT_S):
                 log_id, epoch, _ = await relay_position.log_head(db)

@@ -11,7 +11,7 @@ from uuid import UUID
 
 import psycopg
 
-from service.database import TRY_ADVISORY_LOCK, connect
+from service.database import ANSWER_TIMEOUT_S, TRY_ADVISORY_LOCK, connect, deadline
 from service.errors import ServiceError
 from service.gateway.gate import Gate, Upstream
 from service.gateway.upstream.client import UpstreamClient
@@ -94,10 +94,11 @@ class DefinitionObserver:
             timer.cancel()
         await end_tasks(*self._observing.values())
 
-    def _start(self, connector_id: UUID) -> None:
+    def _start(self, connector_id: UUID, *, of_change: bool = False) -> None:
         if connector_id in self._observing:
             return
-        task = asyncio.create_task(self._observe(connector_id), name="observe tools")
+        observation = self._observe(connector_id, of_change=of_change)
+        task = asyncio.create_task(observation, name="observe tools")
         self._observing[connector_id] = task
         task.add_done_callback(lambda _: self._ended(connector_id))
 
@@ -109,10 +110,13 @@ class DefinitionObserver:
         is_now = not (connector_id in self._observing or connector_id in self._timers)
         if connector_id in self._changed and is_now:
             self._changed.discard(connector_id)
-            self._timers[connector_id] = asyncio.get_running_loop().call_later(
-                CHANGES_INTERVAL_S, self._rested, connector_id
-            )
-            self._start(connector_id)
+            self._rest(connector_id, CHANGES_INTERVAL_S)
+            self._start(connector_id, of_change=True)
+
+    def _rest(self, connector_id: UUID, rest_s: float) -> None:
+        self._timers[connector_id] = asyncio.get_running_loop().call_later(
+            rest_s, self._rested, connector_id
+        )
 
     def _ended(self, connector_id: UUID) -> None:
         self._observing.pop(connector_id, None)
@@ -122,7 +126,7 @@ class DefinitionObserver:
         self._timers.pop(connector_id, None)
         self._observe_change(connector_id)
 
-    async def _observe(self, connector_id: UUID) -> None:
+    async def _observe(self, connector_id: UUID, *, of_change: bool) -> None:
         async with self._at_once:
             upstream = await self._gate.upstream(connector_id)
             if upstream is None:
@@ -134,7 +138,13 @@ class DefinitionObserver:
                 listing = await list_tools(self._client, lent)
                 await self._gate.observed(lent, listing.definitions)
             except Exception as error:  # noqa: BLE001 # a list may hold anything
-                self._failed(upstream, error)
+                retry_s = self._failed(upstream, error)
+                if of_change:
+                    # Nobody else may know of it: schedules are kept by one process.
+                    self._changed.add(connector_id)
+                    if timer := self._timers.pop(connector_id, None):
+                        timer.cancel()
+                    self._rest(connector_id, max(retry_s, CHANGES_INTERVAL_S))
                 return
         ttl_s = INTERVAL_S if listing.ttl_s is None else listing.ttl_s
         wait_s = min(max(ttl_s, INTERVAL_MIN_S), INTERVAL_MAX_S)
@@ -142,7 +152,8 @@ class DefinitionObserver:
             upstream.version, time.monotonic() + wait_s
         )
 
-    def _failed(self, upstream: Upstream, error: Exception) -> None:
+    def _failed(self, upstream: Upstream, error: Exception) -> float:
+        """Schedule the next attempt, and return in how many seconds."""
         before = self._schedules.get(upstream.connector_id)
         is_same = before is not None and before.version == upstream.version
         retry_s = before.retry_s if before is not None and is_same else RETRY_S
@@ -158,6 +169,7 @@ class DefinitionObserver:
             exc_info=None if is_expected else error,
             extra={"connector_id": str(upstream.connector_id)},
         )
+        return retry_s
 
 
 @asynccontextmanager
@@ -177,7 +189,9 @@ async def _run(conninfo: str, observer: DefinitionObserver) -> None:
             async with await connect(conninfo) as db:
                 while True:
                     await asyncio.sleep(POLL_S)
-                    row = await (await db.execute(TRY_ADVISORY_LOCK, [LOCK])).fetchone()
+                    with deadline(db, ANSWER_TIMEOUT_S):
+                        cursor = await db.execute(TRY_ADVISORY_LOCK, [LOCK])
+                        row = await cursor.fetchone()
                     if row is not None and row[0]:
                         await observer.step()
         except (psycopg.Error, ServiceError, OSError):

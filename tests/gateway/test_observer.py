@@ -158,6 +158,29 @@ async def test_a_change_told_soon_after_another_is_observed_by_every_process(
         await until(lambda: len(stage.gate.observations) > 1)
 
 
+async def test_a_change_that_can_t_be_observed_at_once_is_by_every_process_later(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(observer, "CHANGES_INTERVAL_S", 0.1)
+    monkeypatch.setattr(observer, "RETRY_S", 0.1)
+    failures = 0
+
+    async def fail_once(request: web.Request, body: Any) -> web.StreamResponse:
+        nonlocal failures
+        if body["method"] == "tools/list" and failures == 0:
+            failures += 1
+            return web.Response(status=503)
+        return await say_list_changed(request, body)
+
+    async with plain_upstream(fail_once) as upstream, opened() as stage:
+        stage.gate.connect(upstream.url, "add")
+        await stage.call("tools_add")
+
+        await until(lambda: len(stage.gate.observations) == 1)
+
+    assert failures == 1
+
+
 async def test_a_change_told_during_an_observation_is_observed_after_it() -> None:
     listing, listed = asyncio.Event(), asyncio.Event()
 

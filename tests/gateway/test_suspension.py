@@ -142,3 +142,19 @@ async def test_the_next_call_is_the_trial_when_the_one_before_has_left(
         stage.gate.change(connector, credential=None)
 
         assert (await stage.call("tools_add")).content == "hello"
+
+
+async def test_an_approval_during_a_suspension_is_not_used_up(clock: Clock) -> None:
+    async with opened(hold_s=TIMEOUT_S) as stage:
+        stage.gate.connect("http://127.0.0.1:1/mcp", "add", "sub")
+        stage.gate.asked.add("add")
+        held = asyncio.create_task(stage.call("tools_add"))
+        await until(lambda: len(stage.gate.calls) == 1)
+        for _ in range(FAILURES_MAX):
+            assert (await stage.call("tools_sub")).content == NOT_REACHABLE
+
+        stage.gate.approved.set()
+
+        assert (await held).content == NOT_REACHABLE
+        assert [each.tool for each in stage.gate.calls] == ["add", *["sub"] * 3]
+        assert stage.gate.refusals == ["circuit_open"]

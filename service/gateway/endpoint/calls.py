@@ -63,11 +63,8 @@ class ToolCalls:
         if state is not None:
             call = replace(call, continues=state.continues)
         await self._check_limits(asked.caller, call)
-        if self._forwarder.is_suspended(call.connector_id):
-            await self._gate.refused(asked.caller, call, RefusalReason.CIRCUIT_OPEN)
-            return failed(NOT_REACHABLE)
         with self._limits.counted(asked.caller.agent_id, call.connector_id):
-            decision = await self._gate.admit(asked.caller, call)
+            decision = await self._admit(asked.caller, call)
             held_s = 0.0
             if isinstance(decision, Pending):
                 link = self._link(asked, call, state, decision)
@@ -149,8 +146,18 @@ class ToolCalls:
                 if not answered and left > KEEPALIVE_S:
                     await asked.reply.keep_alive()
             if answered:
-                decision = await self._gate.admit(asked.caller, call)
+                decision = await self._admit(asked.caller, call)
         return decision
+
+    async def _admit(self, caller: Caller, call: Call) -> Admitted | Refused | Pending:
+        """Decide a call, but admit none that its connector can't be given.
+
+        It would use up a person's approval.
+        """
+        if self._forwarder.is_suspended(call.connector_id):
+            await self._gate.refused(caller, call, RefusalReason.CIRCUIT_OPEN)
+            return Refused(reason=RefusalReason.CIRCUIT_OPEN, message=NOT_REACHABLE)
+        return await self._gate.admit(caller, call)
 
 
 def _not_admitted(decision: Refused | Pending) -> dict[str, Any]:

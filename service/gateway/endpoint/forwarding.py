@@ -132,6 +132,7 @@ class Forwarder:
         breaker = self._breaker(upstream.connector_id)
         if not breaker.allows_request():
             raise NotConnectedError("suspended after failures")
+        trial = breaker.trial
         started = None
         try:
             dialect = await self._client.prepare(upstream, caller)
@@ -160,7 +161,7 @@ class Forwarder:
             breaker.failed()
             raise
         finally:
-            breaker.undecided()
+            breaker.undecided(trial)
             if started is not None:
                 call.upstream_s = perf_counter() - started
         return result_of_upstream(
