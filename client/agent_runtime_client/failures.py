@@ -21,7 +21,7 @@ from agent_runtime_client.operation import Call
 
 # Nothing was sent.
 NOT_CONNECTED: Final = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
-# Nor here, and another attempt would be the same.
+# Another attempt would be the same.
 UNSENDABLE: Final = (httpx.LocalProtocolError, httpx.UnsupportedProtocol)
 # What a proxy answers if it can't reach the service, or has lost it.
 GATEWAY: Final = (502, 503, 504)
@@ -46,7 +46,9 @@ def no_answer(call: Call, cause: httpx.RequestError) -> Failure:
     # A LocalProtocolError quotes the header that is wrong, which may be a secret.
     if str(cause) and not isinstance(cause, httpx.LocalProtocolError):
         text = f"{text}: {cause}"
-    may_be_done = call.operation.is_command and not (not_connected or unsendable)
+    # With HTTP/2, a LocalProtocolError may come after the request was sent.
+    not_sent = not_connected or isinstance(cause, httpx.UnsupportedProtocol)
+    may_be_done = call.operation.is_command and not not_sent
     error_type = OutcomeUnknownError if may_be_done else ConnectionFailedError
     error = error_type(
         f"no answer to {call.operation.name} ({text})",

@@ -16,7 +16,13 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 
 from agent_runtime_client import AgentRuntime, AgentRuntimeError
-from agent_runtime_client.errors import ConflictError, PreconditionFailedError
+from agent_runtime_client.errors import (
+    ConflictError,
+    ForbiddenError,
+    OutcomeUnknownError,
+    PreconditionFailedError,
+    UnauthenticatedError,
+)
 from agent_runtime_client.models import ApprovalWithArguments
 
 INTERVAL_S = 2.0
@@ -48,6 +54,8 @@ def approve_pending(runtime: AgentRuntime, patterns: Sequence[str]) -> Iterator[
             )
         except (PreconditionFailedError, ConflictError):
             yield f"decided by somebody else: {each.tool}"
+        except OutcomeUnknownError:
+            yield f"perhaps approved: {each.tool}; the answer was lost"
         except AgentRuntimeError as error:
             yield f"not decided: {each.tool} ({error.code})"
         else:
@@ -67,11 +75,15 @@ def main() -> None:
                     # What waits for a person is shown once.
                     if line not in shown:
                         print(line, flush=True)
+                shown = lines
+            except (UnauthenticatedError, ForbiddenError):
+                # Another attempt wouldn't help.
+                raise
             except AgentRuntimeError as error:
                 if "--once" in sys.argv:
                     raise
                 print(f"trying again: {error}", file=sys.stderr, flush=True)
-            shown = lines
+                shown |= lines
             if "--once" in sys.argv:
                 return
             time.sleep(INTERVAL_S)

@@ -97,3 +97,22 @@ async def test_a_preview_of_rules_is_not_asked_about(
     )
 
     assert run.code == 0, run.err
+
+
+@pytest.mark.parametrize(
+    "path", ["/api/llm-router/reprice", "/api/users/{user_id}/tokens"]
+)
+async def test_a_request_has_an_idempotency_key_only_where_one_is_taken(
+    art: Art, ada: Caller, tmp_path: Path, path: str
+) -> None:
+    body = tmp_path / "body.json"
+    body.write_text("{}")
+    path = path.format(user_id=ada.user_id)
+    command = ("api", "POST", path, "--body", body, "--yes")
+
+    sent = await art(*command)
+    with_key = await art(*command, "--idempotency-key", "k")
+
+    assert (sent.code, with_key.code) != (0, 0)
+    assert "Idempotency-Key" not in sent.err
+    assert "Idempotency-Key" in with_key.err

@@ -240,6 +240,8 @@ async def test_a_header_that_cannot_be_sent_is_not_shown(
     caplog: pytest.LogCaptureFixture, *, command: bool
 ) -> None:
     caplog.set_level("DEBUG", "agent_runtime_client")
+    # With HTTP/2, such an error may also come after the request.
+    expected = OutcomeUnknownError if command else ConnectionFailedError
     # HTTP's rules are applied once there is a connection.
     server = await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1")
     async with server:
@@ -247,9 +249,7 @@ async def test_a_header_that_cannot_be_sent_is_not_shown(
         async with AsyncAgentRuntime(
             f"http://127.0.0.1:{port}", headers={"Proxy-Authorization": "hidden\n"}
         ) as runtime:
-            with pytest.raises(
-                ConnectionFailedError, match="LocalProtocolError"
-            ) as raised:
+            with pytest.raises(expected, match="LocalProtocolError") as raised:
                 await (runtime.agents.create("x") if command else runtime.users.me())
 
     assert "hidden" not in f"{raised.value!r} {raised.value}"

@@ -103,6 +103,43 @@ def test_an_approval_that_may_not_be_read_is_left_out() -> None:
     assert lines == ["not decided: tool_1 (forbidden)", "approved: tool_2"]
 
 
+def test_an_approval_whose_answer_was_lost_is_not_called_undecided() -> None:
+    approval = {"id": str(UUID(int=1)), "agent_id": str(UUID(int=0)), "tool": "tool"}
+
+    def handle(request: httpx.Request) -> httpx.Response:
+        if request.method != "GET":
+            raise httpx.ReadError("connection reset")
+        data: dict[str, Any] = {**approval, "arguments": SHORT, "version": 1}
+        if request.url.path == "/api/mcp/approvals":
+            data = {"approvals": [approval], "end_cursor": None}
+        return httpx.Response(200, json={"data": data, "message": ""})
+
+    http = httpx.Client(transport=httpx.MockTransport(handle))
+    approve_pending = runpy.run_path(str(BOT))["approve_pending"]
+    runtime = AgentRuntime("http://test", http=http, max_retries=0)
+
+    lines = list(approve_pending(runtime, ["tool"]))
+
+    assert lines == ["perhaps approved: tool; the answer was lost"]
+
+
+async def test_it_ends_where_its_token_is_refused(world: World) -> None:
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-W", "error", str(BOT), "issues.*"),
+        env={
+            "PATH": os.environ["PATH"],
+            "AGENT_RUNTIME_SERVER": url_of(world.client),
+            "AGENT_RUNTIME_TOKEN": "art_x",
+        },
+        stderr=asyncio.subprocess.PIPE,
+    )
+
+    _, err = await process.communicate()
+
+    assert process.returncode == 1
+    assert b"UnauthenticatedError" in err
+
+
 async def test_it_goes_on_while_the_service_cannot_be_reached() -> None:
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-W", "error", str(BOT), "issues.*"),

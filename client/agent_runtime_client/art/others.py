@@ -1,6 +1,7 @@
 """Commands that belong to no area: ``art api`` and ``art completion``."""
 
 import argparse
+import re
 from collections.abc import Callable, Mapping
 
 from agent_runtime_client.art import output
@@ -38,12 +39,12 @@ def call_api(options: argparse.Namespace) -> None:
 
     if not options.path.startswith("/"):
         raise UsageError("a path begins with /, such as /api/users")
-    is_command = options.http_method != "GET"
     operation = Operation(
         f"{options.http_method} {options.path}",
         options.http_method,
         options.path,
-        takes_key=is_command and options.path.startswith("/api/"),
+        takes_key=options.idempotency_key is not None
+        or _takes_key(options.http_method, options.path),
     )
     try:
         content = None if options.body is None else read_bytes(options.body)
@@ -64,6 +65,21 @@ def call_api(options: argparse.Namespace) -> None:
         return
     is_envelope = isinstance(answer, dict) and answer.keys() >= {"data", "message"}
     output.write(answer["data"] if is_envelope else answer, options.output)
+
+
+def _takes_key(method: str, path: str) -> bool:
+    """Say whether a request takes an Idempotency-Key; an unknown one takes none."""
+    from agent_runtime_client import operations
+    from agent_runtime_client.operation import Operation
+
+    path = path.partition("?")[0]
+    return any(
+        each.takes_key
+        for each in vars(operations).values()
+        if isinstance(each, Operation)
+        and each.method == method
+        and re.fullmatch(re.sub(r"{[^}]*}", "[^/]+", each.path), path)
+    )
 
 
 def complete(options: argparse.Namespace) -> None:
