@@ -84,11 +84,14 @@ def test_the_cost_of_today_is_what_is_known_of_it(visit: Visit) -> None:
 
 
 def test_sessions_are_summed_up_in_each_currency(visit: Visit, demo: DemoData) -> None:
-    totals = [(1.5, "USD"), (2, "EUR"), (0.25, "USD"), (None, None)]
+    totals = [(1.5, "USD"), (2, "EUR"), (0.25, "USD"), (None, None), (None, None)]
     path = "/api/observability/session/list"
     data = demo.call("GET", f"{path}?limit={len(totals)}")
     for session, (cost, currency) in zip(data["sessions"], totals, strict=True):
         session["cost_summary"]["total"] = {"cost": cost, "currency": currency}
+        session["num_traces"] = 1
+    # It has no turns yet, so nothing of its cost is unknown.
+    data["sessions"][-1]["num_traces"] = 0
     visitor = visit("admin")
     answer(visitor.page, path, data)
     visitor.open("sessions")

@@ -24,10 +24,11 @@ const COLUMNS = [
 
 function Totals({ sessions }) {
   const sum = (value) => sessions.reduce((total, each) => total + Number(value(each) ?? 0), 0);
-  const totals = sessions.map((each) => each.cost_summary.total);
+  // A session without turns costs nothing.
+  const totals = sessions.filter((each) => each.num_traces > 0).map((each) => each.cost_summary.total);
   const unknown = totals.filter((each) => each.cost === null).length;
   const failed = sessions.filter((each) => each.num_traces_with_error > 0).length;
-  return html`<p class="totals">On this page: ${plural(sessions.length, "session")}, ${plural(sum((each) => each.num_traces), "turn")}, ${number(sum((each) => each.token_usage.total))} tokens, ${costs(sumsOf(totals), money)}${unknown > 0 && unknown < sessions.length ? `, the cost of ${plural(unknown, "session")} unknown` : ""}, ${failed} with errors.</p>`;
+  return html`<p class="totals">On this page: ${plural(sessions.length, "session")}, ${plural(sum((each) => each.num_traces), "turn")}, ${number(sum((each) => each.token_usage.total))} tokens, ${totals.length > 0 ? costs(sumsOf(totals), money) : "no costs"}${unknown > 0 && unknown < totals.length ? `, the cost of ${plural(unknown, "session")} unknown` : ""}, ${failed} with errors.</p>`;
 }
 
 export default function Sessions({ query }) {
