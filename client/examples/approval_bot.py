@@ -15,29 +15,21 @@ import time
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 
-from agent_runtime_client import AgentRuntime, AgentRuntimeError
-from agent_runtime_client.errors import (
-    ConflictError,
-    ForbiddenError,
-    OutcomeUnknownError,
-    PreconditionFailedError,
-    UnauthenticatedError,
-)
+from agent_runtime_client import AgentRuntime, AgentRuntimeError, errors
 from agent_runtime_client.models import ApprovalWithArguments
 
 INTERVAL_S = 2.0
 ARGUMENTS_MAX = 200
+FINAL = (errors.UnauthenticatedError, errors.ForbiddenError)
 REASON = "approved by a bot: a known tool with short arguments"
 
 
 def is_harmless(call: ApprovalWithArguments, patterns: Sequence[str]) -> bool:
     """Decide; arguments that were destroyed can't be judged."""
-    if call.arguments is None:
-        return False
     # Numbers with a fraction are decimals, which JSON has no form of.
-    if len(json.dumps(call.arguments, default=str)) > ARGUMENTS_MAX:
-        return False
-    return any(fnmatchcase(call.tool, pattern) for pattern in patterns)
+    size = len(json.dumps(call.arguments, default=str))
+    is_short = call.arguments is not None and size <= ARGUMENTS_MAX
+    return is_short and any(fnmatchcase(call.tool, each) for each in patterns)
 
 
 def approve_pending(runtime: AgentRuntime, patterns: Sequence[str]) -> Iterator[str]:
@@ -52,18 +44,15 @@ def approve_pending(runtime: AgentRuntime, patterns: Sequence[str]) -> Iterator[
             runtime.approvals.approve(
                 call.agent_id, call.id, reason=REASON, if_match=call.version
             )
-        except (PreconditionFailedError, ConflictError):
-            yield f"decided by somebody else: {each.tool}"
-        except OutcomeUnknownError:
-            yield f"perhaps approved: {each.tool}; the answer was lost"
-        except AgentRuntimeError as error:
-            yield f"not decided: {each.tool} ({error.code})"
-        else:
             yield f"approved: {call.tool}"
+        except (errors.PreconditionFailedError, errors.ConflictError):
+            yield f"decided by somebody else: {each.tool}"
+        except AgentRuntimeError as error:
+            yield f"error: {each.tool} ({error.code})"
 
 
 def main() -> None:
-    patterns = [each for each in sys.argv[1:] if each != "--once"]
+    patterns, once = [x for x in sys.argv[1:] if x != "--once"], "--once" in sys.argv
     server, token = (os.environ[f"AGENT_RUNTIME_{x}"] for x in ("SERVER", "TOKEN"))
     shown: set[str] = set()
     with AgentRuntime(server, token) as runtime:
@@ -76,15 +65,11 @@ def main() -> None:
                     if line not in shown:
                         print(line, flush=True)
                 shown = lines
-            except (UnauthenticatedError, ForbiddenError):
-                # Another attempt wouldn't help.
-                raise
             except AgentRuntimeError as error:
-                if "--once" in sys.argv:
+                if once or isinstance(error, FINAL):
                     raise
                 print(f"trying again: {error}", file=sys.stderr, flush=True)
-                shown |= lines
-            if "--once" in sys.argv:
+            if once:
                 return
             time.sleep(INTERVAL_S)
 

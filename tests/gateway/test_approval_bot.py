@@ -100,7 +100,7 @@ def test_an_approval_that_may_not_be_read_is_left_out() -> None:
 
     lines = list(approve_pending(AgentRuntime("http://test", http=http), ["tool_*"]))
 
-    assert lines == ["not decided: tool_1 (forbidden)", "approved: tool_2"]
+    assert lines == ["error: tool_1 (forbidden)", "approved: tool_2"]
 
 
 def test_an_approval_whose_answer_was_lost_is_not_called_undecided() -> None:
@@ -120,7 +120,7 @@ def test_an_approval_whose_answer_was_lost_is_not_called_undecided() -> None:
 
     lines = list(approve_pending(runtime, ["tool"]))
 
-    assert lines == ["perhaps approved: tool; the answer was lost"]
+    assert lines == ["error: tool (outcome_unknown)"]
 
 
 async def test_it_ends_where_its_token_is_refused(world: World) -> None:
