@@ -207,6 +207,8 @@ async def running_proxy(folder: Path) -> AsyncIterator[Proxy]:
         handler = asyncio.create_task(proxy.serve(reader, writer))
         handlers.add(handler)
         handler.add_done_callback(handlers.discard)
+        # Also one that is cancelled before it has begun, as the loop ends.
+        handler.add_done_callback(lambda _: writer.transport.abort())
 
     server = await asyncio.start_unix_server(accept, folder / f".s.PGSQL.{PORT}")
     try:

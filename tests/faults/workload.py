@@ -103,14 +103,16 @@ class _Client:
         self._name = seed
 
     async def run(self) -> None:
-        while not self._load.stopping:
-            number = next(self._load.numbers)
-            write = draw(self._random, self._load.world, number)
-            await self._carry_out(write, number)
-            if self._load.pause_s:
-                await asyncio.sleep(self._random.uniform(0, 2 * self._load.pause_s))
-        for connection in self._connections:
-            connection.close()
+        try:
+            while not self._load.stopping:
+                number = next(self._load.numbers)
+                write = draw(self._random, self._load.world, number)
+                await self._carry_out(write, number)
+                if self._load.pause_s:
+                    await asyncio.sleep(self._random.uniform(0, 2 * self._load.pause_s))
+        finally:
+            for connection in self._connections:
+                connection.close()
 
     async def _carry_out(self, write: Write, number: int) -> None:
         random = self._random
