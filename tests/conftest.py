@@ -3,6 +3,7 @@
 import asyncio
 import fcntl
 import itertools
+import logging
 import shutil
 import tempfile
 from collections.abc import AsyncIterator, Iterator
@@ -22,6 +23,7 @@ from service.connection_pool import connection_pool
 from service.database import SERVICE_ROLE, service_conninfo
 from service.embedded_postgres.server import EmbeddedPostgres
 from service.event_log.log import EventLog
+from service.keys.key_ring import KEY_RING_FILE, KeyRing
 from service.migrate import migrate
 from service.resources import Resources, open_resources
 from tests.callers import Callers
@@ -156,6 +158,25 @@ async def client(resources: Resources) -> AsyncIterator[TestClient]:
         await wait_for_position(resources.pool, names, 0, timeout_s=60)
         yield client
         await asyncio.sleep(0)
+
+
+@pytest.fixture
+def data_dir(tmp_path: Path) -> Path:
+    """A private folder with its keys, as after a first start."""
+    folder = tmp_path / "data"
+    folder.mkdir(mode=0o700)
+    KeyRing.load_or_create(folder / KEY_RING_FILE)
+    return folder
+
+
+@pytest.fixture
+def logging_as_it_was() -> Iterator[None]:
+    """Undo what a command does: its process logs to standard error."""
+    root = logging.getLogger()
+    handlers, level = list(root.handlers), root.level
+    yield
+    root.handlers[:] = handlers
+    root.setLevel(level)
 
 
 @pytest.fixture

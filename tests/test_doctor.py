@@ -1,8 +1,6 @@
 """What an operator is told about an installation."""
 
 import asyncio
-import logging
-from collections.abc import Iterator
 from pathlib import Path
 
 import psycopg
@@ -11,29 +9,13 @@ import pytest
 from service.cli import doctor
 from service.cli.main import main
 from service.cli.running import EXIT_FAILED
-from service.keys.key_ring import KEY_RING_FILE, KeyRing
+from service.keys.key_ring import KEY_RING_FILE
 from service.resources import Resources
 from tests.callers import Callers
 
+pytestmark = pytest.mark.usefixtures("logging_as_it_was")
+
 UNDATED_SINCE = "2025-01-01"
-
-
-@pytest.fixture(autouse=True)
-def logging_as_it_was() -> Iterator[None]:
-    root = logging.getLogger()
-    handlers, level = list(root.handlers), root.level
-    yield
-    root.handlers[:] = handlers
-    root.setLevel(level)
-
-
-@pytest.fixture
-def data_dir(tmp_path: Path) -> Path:
-    """A private folder with its keys, as after a first start."""
-    folder = tmp_path / "data"
-    folder.mkdir(mode=0o700)
-    KeyRing.load_or_create(folder / KEY_RING_FILE)
-    return folder
 
 
 def run(

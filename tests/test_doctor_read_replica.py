@@ -1,6 +1,5 @@
 """What an operator is told about a read replica, with a real standby."""
 
-import logging
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +10,6 @@ from service.cli.main import main
 from service.cli.read_replica import LAG, REACHED, ROLE, SAME_LOG, STANDBY
 from service.cli.running import EXIT_CONFIG, EXIT_FAILED
 from service.database import CONNECT_TIMEOUT_S, connect
-from service.keys.key_ring import KEY_RING_FILE, KeyRing
 from service.migrate import migrate
 from tests.harness.replicated_postgres import (
     Replication,
@@ -20,7 +18,7 @@ from tests.harness.replicated_postgres import (
     standby_of,
 )
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("logging_as_it_was")]
 
 EVENT_OF_A_MINUTE_AGO = """
     INSERT INTO events.stored_event
@@ -28,15 +26,6 @@ EVENT_OF_A_MINUTE_AGO = """
            now() - interval '1 minute', gen_random_uuid(), '{}'
       FROM events.head
 """
-
-
-@pytest.fixture(autouse=True)
-def logging_as_it_was() -> Iterator[None]:
-    root = logging.getLogger()
-    handlers, level = list(root.handlers), root.level
-    yield
-    root.handlers[:] = handlers
-    root.setLevel(level)
 
 
 @pytest.fixture(scope="module")
@@ -48,12 +37,9 @@ def servers() -> Iterator[Replication]:
 
 
 def problems(
-    capsys: pytest.CaptureFixture[str], folder: Path, primary: Server, replica: str
+    capsys: pytest.CaptureFixture[str], data_dir: Path, primary: Server, replica: str
 ) -> dict[str, str]:
     """Run the command; return what it says of the replica, empty where that is ok."""
-    data_dir = folder / "data"
-    data_dir.mkdir(mode=0o700, exist_ok=True)
-    KeyRing.load_or_create(data_dir / KEY_RING_FILE)
     options = ["--data-dir", str(data_dir), "--database-url", primary.url]
     status = main(["doctor", *options, "--read-database-url", replica])
     found = {}
@@ -68,31 +54,31 @@ def problems(
 
 
 def test_a_standby_that_follows_is_ok(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, servers: Replication
+    capsys: pytest.CaptureFixture[str], data_dir: Path, servers: Replication
 ) -> None:
-    found = problems(capsys, tmp_path, servers.primary, servers.standby.url)
+    found = problems(capsys, data_dir, servers.primary, servers.standby.url)
 
     assert found == dict.fromkeys((REACHED, ROLE, STANDBY, SAME_LOG, LAG), "")
 
 
 def test_a_primary_is_no_standby(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, servers: Replication
+    capsys: pytest.CaptureFixture[str], data_dir: Path, servers: Replication
 ) -> None:
-    found = problems(capsys, tmp_path, servers.primary, servers.primary.url)
+    found = problems(capsys, data_dir, servers.primary, servers.primary.url)
 
     assert [name for name, problem in found.items() if problem] == [STANDBY]
     assert "--read-database-url" in found[STANDBY]
 
 
 def test_a_standby_that_replays_nothing_is_behind(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, servers: Replication
+    capsys: pytest.CaptureFixture[str], data_dir: Path, servers: Replication
 ) -> None:
     servers.standby.pause_replay()
     with psycopg.connect(servers.primary.url) as owner:
         owner.execute(EVENT_OF_A_MINUTE_AGO)
         owner.execute("UPDATE events.head SET position = position + 1")
     try:
-        found = problems(capsys, tmp_path, servers.primary, servers.standby.url)
+        found = problems(capsys, data_dir, servers.primary, servers.standby.url)
     finally:
         servers.standby.resume_replay()
 
@@ -101,18 +87,18 @@ def test_a_standby_that_replays_nothing_is_behind(
 
 
 def test_a_standby_of_another_log_is_named(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, servers: Replication
+    capsys: pytest.CaptureFixture[str], data_dir: Path, servers: Replication
 ) -> None:
     with primary_server("other") as other:
         migrate(other.url)
-        found = problems(capsys, tmp_path, other, servers.standby.url)
+        found = problems(capsys, data_dir, other, servers.standby.url)
 
     assert [name for name, problem in found.items() if problem] == [SAME_LOG]
 
 
 def test_a_standby_that_is_down_or_frozen_is_not_reached(
     capsys: pytest.CaptureFixture[str],
-    tmp_path: Path,
+    data_dir: Path,
     servers: Replication,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -121,12 +107,12 @@ def test_a_standby_that_is_down_or_frozen_is_not_reached(
     monkeypatch.setattr(connect, "__kwdefaults__", own_limit)
     servers.standby.kill()
     try:
-        down = problems(capsys, tmp_path, servers.primary, servers.standby.url)
+        down = problems(capsys, data_dir, servers.primary, servers.standby.url)
     finally:
         servers.standby.start()
     servers.standby.freeze()
     try:
-        frozen = problems(capsys, tmp_path, servers.primary, servers.standby.url)
+        frozen = problems(capsys, data_dir, servers.primary, servers.standby.url)
     finally:
         servers.standby.thaw()
 

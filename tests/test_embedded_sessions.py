@@ -20,19 +20,21 @@ pytestmark = pytest.mark.processes
 
 
 @pytest.fixture
-def data_dir(tmp_path: Path) -> Iterator[Path]:
+def running_data_dir(tmp_path: Path) -> Iterator[Path]:
     with running(serving("--data-dir", str(tmp_path), log=tmp_path / "log")):
         yield tmp_path
 
 
-async def test_no_session_of_the_service_is_a_superusers(data_dir: Path) -> None:
-    owner = EmbeddedPostgres.url_of_running(data_dir)
+async def test_no_session_of_the_service_is_a_superusers(
+    running_data_dir: Path,
+) -> None:
+    owner = EmbeddedPostgres.url_of_running(running_data_dir)
 
     issued = await asyncio.to_thread(
-        agent_runtime, "token", "issue", "admin", "--data-dir", str(data_dir)
+        agent_runtime, "token", "issue", "admin", "--data-dir", str(running_data_dir)
     )
     checked = await asyncio.to_thread(
-        agent_runtime, "doctor", "--data-dir", str(data_dir)
+        agent_runtime, "doctor", "--data-dir", str(running_data_dir)
     )
 
     assert issued.returncode == 0, issued.stderr
@@ -43,8 +45,8 @@ async def test_no_session_of_the_service_is_a_superusers(data_dir: Path) -> None
     assert sessions == [(SERVICE_ROLE,)]
 
 
-async def test_resetting_the_role_gives_no_more_rights(data_dir: Path) -> None:
-    url = for_service(EmbeddedPostgres.url_of_running(data_dir))
+async def test_resetting_the_role_gives_no_more_rights(running_data_dir: Path) -> None:
+    url = for_service(EmbeddedPostgres.url_of_running(running_data_dir))
 
     with psycopg.connect(service_conninfo(url), autocommit=True) as db:
         for reset in ("RESET ROLE", "SET ROLE NONE"):

@@ -4,7 +4,6 @@ import io
 import logging
 import re
 import sys
-from collections.abc import Iterator
 
 import orjson
 import pytest
@@ -20,6 +19,8 @@ from service.logs import (
     escape_unprintable,
 )
 
+pytestmark = pytest.mark.usefixtures("logging_as_it_was")
+
 SECRET = "s3cr3t-in-the-exception"
 CLEAR_SCREEN = "\x1b[2J"
 CSI_OF_8_BITS = "\x9b2J"
@@ -30,15 +31,6 @@ TEXT_LINE = re.compile(r"\d\d:\d\d:\d\d (INFO|WARNING|ERROR) +\S.*")
 class Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True
-
-
-@pytest.fixture(autouse=True)
-def logging_as_it_was() -> Iterator[None]:
-    root = logging.getLogger()
-    handlers, level = list(root.handlers), root.level
-    yield
-    root.handlers[:] = handlers
-    root.setLevel(level)
 
 
 def record(message: str, **fields: object) -> logging.LogRecord:

@@ -1,6 +1,5 @@
 """Commands that only read leave a database of an older version as it is."""
 
-import logging
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,30 +9,14 @@ import pytest
 from service.cli.main import main
 from service.cli.running import EXIT_CONFIG, EXIT_FAILED
 from service.embedded_postgres.server import EmbeddedPostgres
-from service.keys.key_ring import KEY_RING_FILE, KeyRing
 from service.migrate import migrations
 from tests.older_database import database_before, migrate_before
+
+pytestmark = pytest.mark.usefixtures("logging_as_it_was")
 
 NAMES = [each.name for each in migrations()]
 LAST = NAMES[-1]
 SAID = "the database lacks 1 migration of this version: apply it with"
-
-
-@pytest.fixture(autouse=True)
-def logging_as_it_was() -> Iterator[None]:
-    root = logging.getLogger()
-    handlers, level = list(root.handlers), root.level
-    yield
-    root.handlers[:] = handlers
-    root.setLevel(level)
-
-
-@pytest.fixture
-def data_dir(tmp_path: Path) -> Path:
-    folder = tmp_path / "data"
-    folder.mkdir(mode=0o700)
-    KeyRing.load_or_create(folder / KEY_RING_FILE)
-    return folder
 
 
 @pytest.fixture
