@@ -18,7 +18,8 @@ Answer = Callable[[web.Request, dict[str, Any]], Awaitable[web.StreamResponse]]
 class PlainUpstream:
     """``requests`` are the tools/call that it got; ``left`` is set when one left.
 
-    It lists ``tools``; without them, ``answer`` answers that, too.
+    It lists ``tools``; without them, ``answer`` answers that, too. While it isn't
+    ``discoverable``, it doesn't say which revisions it speaks.
     """
 
     answer: Answer
@@ -27,14 +28,19 @@ class PlainUpstream:
     requests: list[tuple[dict[str, str], dict[str, Any]]] = field(default_factory=list)
     entered: asyncio.Event = field(default_factory=asyncio.Event)
     left: asyncio.Event = field(default_factory=asyncio.Event)
+    was_asked: asyncio.Event = field(default_factory=asyncio.Event)
+    discoverable: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def __post_init__(self) -> None:
+        self.discoverable.set()
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()
         if body["method"] == "server/discover":
+            self.was_asked.set()
+            await self.discoverable.wait()
             result = {"resultType": "complete", "supportedVersions": [STATELESS]}
-            return web.json_response(
-                {"jsonrpc": "2.0", "id": body["id"], "result": result}
-            )
+            return answered(body, result)
         if body["method"] == "tools/list" and self.tools:
             schema = {"type": "object"}
             listed = [{"name": name, "inputSchema": schema} for name in self.tools]

@@ -12,8 +12,17 @@ from pydantic import SecretStr
 from service.circuit_breaker import FAILURES_MAX, REST_S, CircuitBreaker
 from service.errors import NotFoundError
 from service.gateway.endpoint import forwarding
-from service.gateway.gate import Credential, Upstream
+from service.gateway.gate import (
+    Admitted,
+    Call,
+    Caller,
+    Credential,
+    Pending,
+    Refused,
+    Upstream,
+)
 from service.gateway.upstream.errors import NOT_REACHABLE, REFUSED
+from tests.gateway.fake_gate import PENDING, FakeGate
 from tests.gateway.plain_upstream import hello, plain_upstream
 from tests.gateway.stage import Stage, opened
 from tests.waiting import TIMEOUT_S, until
@@ -74,6 +83,19 @@ async def test_others_may_call_while_the_trial_waits_for_its_answer(
         await asyncio.gather(trial, return_exceptions=True)
 
 
+async def test_others_may_call_while_the_trial_shakes_hands(clock: Clock) -> None:
+    async with plain_upstream() as upstream, opened() as stage:
+        await back_after_a_rest(stage, upstream.url, clock)
+        upstream.discoverable.clear()
+        trial = asyncio.create_task(stage.call("tools_add"))
+        await asyncio.wait_for(upstream.was_asked.wait(), TIMEOUT_S)
+        other = asyncio.create_task(stage.call("tools_add"))
+        await until(lambda: len(stage.gate.calls) == 2)
+        upstream.discoverable.set()
+
+        assert (await trial).content == (await other).content == "hello"
+
+
 async def test_a_trial_that_is_answered_with_an_error_was_connected(
     clock: Clock,
 ) -> None:
@@ -120,6 +142,49 @@ async def test_nothing_is_admitted_while_a_trial_is_under_way(clock: Clock) -> N
 
         revealed.set()
         assert (await trial).content == "hello"
+
+
+class SlowGate(FakeGate):
+    """Decides when it may."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.may_decide = asyncio.Event()
+        self.may_decide.set()
+
+    async def admit(self, caller: Caller, call: Call) -> Admitted | Refused | Pending:
+        decision = await super().admit(caller, call)
+        await self.may_decide.wait()
+        return decision
+
+
+async def test_one_call_is_admitted_at_a_suspensions_end(clock: Clock) -> None:
+    """Others would use up their approvals, and not be forwarded."""
+    gate = SlowGate()
+    async with plain_upstream() as upstream, opened(gate) as stage:
+        await back_after_a_rest(stage, upstream.url, clock)
+        gate.may_decide.clear()
+        trial = asyncio.create_task(stage.call("tools_add"))
+        await until(lambda: len(gate.calls) == 1)
+
+        assert (await stage.call("tools_add")).content == NOT_REACHABLE
+        assert len(gate.calls) == 1
+        assert gate.refusals == ["circuit_open"]
+
+        gate.may_decide.set()
+        assert (await trial).content == "hello"
+
+
+async def test_a_trial_that_is_not_admitted_leaves_the_next_call_one(
+    clock: Clock,
+) -> None:
+    async with plain_upstream() as upstream, opened() as stage:
+        await back_after_a_rest(stage, upstream.url, clock)
+        stage.gate.asked.add("add")
+        assert (await stage.call("tools_add")).content == PENDING
+        stage.gate.approved.set()
+
+        assert (await stage.call("tools_add")).content == "hello"
 
 
 async def test_the_next_call_is_the_trial_when_the_one_before_has_left(

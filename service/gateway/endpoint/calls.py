@@ -2,7 +2,7 @@
 
 import asyncio
 from dataclasses import replace
-from time import perf_counter, time
+from time import time
 from typing import Any, Final
 
 from service.gateway.endpoint.call_request import CallRequest
@@ -64,36 +64,14 @@ class ToolCalls:
             call = replace(call, continues=state.continues)
         await self._check_limits(asked.caller, call)
         with self._limits.counted(asked.caller.agent_id, call.connector_id):
-            decision = await self._admit(asked.caller, call)
-            held_s = 0.0
-            if isinstance(decision, Pending):
-                link = self._link(asked, call, state, decision)
+            result = await self._attempt(asked, call, state)
+            if isinstance(result, Pending):
+                link = self._link(asked, call, state, result)
                 if link is not None:
                     return link
-                began = perf_counter()
-                decision = await self._hold(asked, call, decision)
-                held_s = perf_counter() - began
-            if not isinstance(decision, Admitted):
-                return _not_admitted(decision)
-            if asked.trace:
-                asked.trace.admitted(decision)
-            result = await self._forwarder.run(
-                Forwarding(
-                    asked=asked,
-                    admitted=decision,
-                    state=state,
-                    held_s=held_s,
-                )
-            )
-        # What a person has approved is this call in all of its rounds.
-        is_approved = decision.is_approved and result["resultType"] == "input_required"
-        if is_approved or "requestState" in result:
-            kept = RequestState(
-                "upstream",
-                result.get("requestState"),
-                decision.call_id if is_approved else None,
-            )
-            result["requestState"] = self._sealed(kept, asked, call)
+                result = await self._hold(asked, call, state, result)
+        if isinstance(result, Refused | Pending):
+            return _not_admitted(result)
         return result
 
     def _state(self, asked: CallRequest, call: Call) -> RequestState | None:
@@ -134,30 +112,64 @@ class ToolCalls:
         return link_to_approval(pending.message, url, kept)
 
     async def _hold(
-        self, asked: CallRequest, call: Call, pending: Pending
-    ) -> Admitted | Refused | Pending:
-        """Wait for a person, and decide again; the client is kept connected."""
+        self,
+        asked: CallRequest,
+        call: Call,
+        state: RequestState | None,
+        pending: Pending,
+    ) -> dict[str, Any] | Refused | Pending:
+        """Wait for a person, and try again; the client is kept connected."""
         clock = asyncio.get_running_loop().time
-        until = clock() + self._hold_s
-        decision: Admitted | Refused | Pending = pending
-        while isinstance(decision, Pending) and (left := until - clock()) > 0:
+        began = clock()
+        until = began + self._hold_s
+        result: dict[str, Any] | Refused | Pending = pending
+        while isinstance(result, Pending) and (left := until - clock()) > 0:
             with cancelled_on_disconnect(asked.request):
-                answered = await self._gate.answered(decision, min(left, KEEPALIVE_S))
+                answered = await self._gate.answered(result, min(left, KEEPALIVE_S))
                 if not answered and left > KEEPALIVE_S:
                     await asked.reply.keep_alive()
             if answered:
-                decision = await self._admit(asked.caller, call)
-        return decision
+                result = await self._attempt(asked, call, state, held_s=clock() - began)
+        return result
 
-    async def _admit(self, caller: Caller, call: Call) -> Admitted | Refused | Pending:
-        """Decide a call, but admit none that its connector can't be given.
+    async def _attempt(
+        self,
+        asked: CallRequest,
+        call: Call,
+        state: RequestState | None,
+        held_s: float = 0.0,
+    ) -> dict[str, Any] | Refused | Pending:
+        """Decide a call, and forward it if it is admitted.
 
-        It would use up a person's approval.
+        None is admitted that its connector can't be given: it would use up a person's
+        approval. At a suspension's end, one call at a time is.
         """
-        if self._forwarder.is_suspended(call.connector_id):
-            await self._gate.refused(caller, call, RefusalReason.CIRCUIT_OPEN)
+        breaker = self._forwarder.breaker(call.connector_id)
+        if not breaker.allows_request():
+            await self._gate.refused(asked.caller, call, RefusalReason.CIRCUIT_OPEN)
             return Refused(reason=RefusalReason.CIRCUIT_OPEN, message=NOT_REACHABLE)
-        return await self._gate.admit(caller, call)
+        trial = breaker.trial
+        try:
+            decision = await self._gate.admit(asked.caller, call)
+            if not isinstance(decision, Admitted):
+                return decision
+            if asked.trace:
+                asked.trace.admitted(decision)
+            result = await self._forwarder.run(
+                Forwarding(asked=asked, admitted=decision, state=state, held_s=held_s)
+            )
+        finally:
+            breaker.undecided(trial)
+        # What a person has approved is this call in all of its rounds.
+        is_approved = decision.is_approved and result["resultType"] == "input_required"
+        if is_approved or "requestState" in result:
+            kept = RequestState(
+                "upstream",
+                result.get("requestState"),
+                decision.call_id if is_approved else None,
+            )
+            result["requestState"] = self._sealed(kept, asked, call)
+        return result
 
 
 def _not_admitted(decision: Refused | Pending) -> dict[str, Any]:

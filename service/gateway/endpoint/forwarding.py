@@ -76,7 +76,7 @@ class Forwarding:
 
 
 class Forwarder:
-    """Forwards calls, each once, unless their connector can't be reached for long."""
+    """Forwards calls, each once, and notes which connectors can't be reached."""
 
     def __init__(
         self,
@@ -90,12 +90,14 @@ class Forwarder:
         self._on_list_changed = on_list_changed
         self._breakers: LRUCache[int, CircuitBreaker] = LRUCache(CONNECTORS_MAX)
 
-    def is_suspended(self, connector_id: UUID) -> bool:
-        """Say whether a connector couldn't be reached several times in a row.
-
-        Also while one call tries whether it can be reached again.
-        """
-        return self._breaker(connector_id).is_blocked
+    def breaker(self, connector_id: UUID) -> CircuitBreaker:
+        """Return what says whether a connector may be called, or is suspended."""
+        # By its number: hashing a UUID takes a call of a Python function.
+        key = connector_id.int
+        breaker = self._breakers.get(key)
+        if breaker is None:
+            breaker = self._breakers[key] = CircuitBreaker()
+        return breaker
 
     async def run(self, call: Forwarding) -> dict[str, Any]:
         """Return the tool's result, or a tool error that says why there is none.
@@ -129,13 +131,12 @@ class Forwarder:
 
     async def _forward(self, call: Forwarding) -> dict[str, Any]:
         upstream, caller = call.admitted.upstream, call.asked.caller
-        breaker = self._breaker(upstream.connector_id)
-        if not breaker.allows_request():
-            raise NotConnectedError("suspended after failures")
-        trial = breaker.trial
+        breaker = self.breaker(upstream.connector_id)
         started = None
         try:
-            dialect = await self._client.prepare(upstream, caller)
+            dialect = await self._client.prepare(
+                upstream, caller, on_connected=breaker.succeeded
+            )
             started = perf_counter()
             trace = call.asked.trace
             with (
@@ -161,7 +162,6 @@ class Forwarder:
             breaker.failed()
             raise
         finally:
-            breaker.undecided(trial)
             if started is not None:
                 call.upstream_s = perf_counter() - started
         return result_of_upstream(
@@ -195,14 +195,6 @@ class Forwarder:
             request_bytes=call.request_bytes,
             answer_bytes=call.answer_bytes,
         )
-
-    def _breaker(self, connector_id: UUID) -> CircuitBreaker:
-        # By its number: hashing a UUID takes a call of a Python function.
-        key = connector_id.int
-        breaker = self._breakers.get(key)
-        if breaker is None:
-            breaker = self._breakers[key] = CircuitBreaker()
-        return breaker
 
 
 def _request(call: Forwarding, context: Mapping[str, str]) -> Request:

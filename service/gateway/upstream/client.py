@@ -34,12 +34,19 @@ class UpstreamClient:
         self.dialects = Dialects(self.handshake.find_dialect)
         self._tasks: set[asyncio.Task[None]] = set()
 
-    async def prepare(self, upstream: Upstream, caller: Caller | None) -> Dialect:
+    async def prepare(
+        self,
+        upstream: Upstream,
+        caller: Caller | None,
+        on_connected: Callable[[], None] | None = None,
+    ) -> Dialect:
         """Return how to speak with an upstream.
+
+        If it has to be asked, ``on_connected`` is called once there is a connection.
 
         :raises UpstreamError: it can't be asked, or speaks nothing that we do
         """
-        return await self.dialects.of(upstream, caller)
+        return await self.dialects.of(upstream, caller, on_connected)
 
     def exchange(
         self,

@@ -25,6 +25,7 @@ OFFERED: Final = HANDSHAKE[0]
 # Ids by their numbers: hashing a UUID takes a call of a Python function.
 Key = tuple[int, int]
 SessionKey = tuple[int, int, int | None, int | None]
+OnConnected = Callable[[], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,17 +54,24 @@ class Dialects:
     """
 
     def __init__(
-        self, find: Callable[[Upstream], Coroutine[Any, Any, Dialect]]
+        self,
+        find: Callable[[Upstream, OnConnected | None], Coroutine[Any, Any, Dialect]],
     ) -> None:
         self._find = find
         self._dialects: TTLCache[Key, Dialect] = TTLCache(UPSTREAMS_MAX, REMEMBERED_S)
         self._sessions: LRUCache[SessionKey, Dialect] = LRUCache(SESSIONS_MAX)
         self._finding: dict[SessionKey, asyncio.Task[Dialect]] = {}
 
-    async def of(self, upstream: Upstream, caller: Caller | None) -> Dialect:
+    async def of(
+        self,
+        upstream: Upstream,
+        caller: Caller | None,
+        on_connected: OnConnected | None = None,
+    ) -> Dialect:
         """Return how to speak with an upstream; asks it first if it is new.
 
-        ``caller`` None is the service itself.
+        ``caller`` None is the service itself. ``on_connected`` is called when there is
+        a connection to ask it, but not for those who wait for another's answer.
 
         :raises UpstreamError: it can't be asked, or speaks nothing that we do
         """
@@ -73,7 +81,9 @@ class Dialects:
             return known
         task = self._finding.get(session_key)
         if task is None:
-            task = asyncio.create_task(self._find(upstream), name="MCP handshake")
+            task = asyncio.create_task(
+                self._find(upstream, on_connected), name="MCP handshake"
+            )
             self._finding[session_key] = task
             task.add_done_callback(lambda done: self._found(session_key, done))
         # A caller who leaves doesn't take the handshake from the others.

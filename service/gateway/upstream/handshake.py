@@ -1,7 +1,7 @@
 """Find out which revision an upstream speaks, and begin sessions."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -33,7 +33,9 @@ class Handshake:
         self._connections = connections
         self._ids = ids
 
-    async def find_dialect(self, upstream: Upstream) -> Dialect:
+    async def find_dialect(
+        self, upstream: Upstream, on_connected: Callable[[], None] | None
+    ) -> Dialect:
         """Ask ``server/discover``; a server that doesn't know it wants a handshake.
 
         :raises UpstreamError: not reachable, failing, too late, or no revision in
@@ -42,11 +44,13 @@ class Handshake:
         try:
             # Also where every caller that waits for it has left.
             async with asyncio.timeout(CALL_S):
-                return await self._find_dialect(upstream)
+                return await self._find_dialect(upstream, on_connected)
         except TimeoutError:
             raise UpstreamError(NO_ANSWER, Outcome.TIMEOUT) from None
 
-    async def _find_dialect(self, upstream: Upstream) -> Dialect:
+    async def _find_dialect(
+        self, upstream: Upstream, on_connected: Callable[[], None] | None
+    ) -> Dialect:
         stateless = Dialect(STATELESS)
         request = Request(method="server/discover", params={})
         number = next(self._ids)
@@ -54,7 +58,9 @@ class Handshake:
             headers_of(stateless, request),
             body_of(stateless, request, number),
         )
-        async with Post(self._connections, upstream, headers, body) as answer:
+        async with Post(
+            self._connections, upstream, headers, body, on_connected
+        ) as answer:
             if answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
                 raise unusable(f"status {answer.status}", REFUSED)
             result = None
