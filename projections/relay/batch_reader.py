@@ -114,6 +114,9 @@ class BatchReader:
             return await self._events(after, error.position - 1)
 
     async def _events(self, after: int, upto: int) -> list[RecordedEvent]:
+        upto = await reader.last_of_chunk(
+            self._db, after=after, upto=upto, bytes_max=BYTES_MAX
+        )
         return await reader.events(
             self._db, self._mapper, after=after, upto=upto, limit=STEP_EVENTS_MAX
         )

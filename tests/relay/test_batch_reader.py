@@ -1,6 +1,7 @@
 """A log that lacks an event is never published past the gap."""
 
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 
@@ -9,11 +10,18 @@ from projections.relay.batch_reader import BatchReader
 from projections.relay.kafka.errors import LogIncompleteError
 from projections.relay.messages import MessageBuilder
 from projections.relay.relay import reason_of
+from service.event_log import reader
+from service.event_log.mapper import RecordedEvent
 from service.resources import Resources
 from tests.audit.tampering import as_owner
 from tests.relay.writing import register
 
 EVENTS = 6
+# Each event to half of what a transaction may hold.
+ENLARGE = """
+    UPDATE events.stored_event
+       SET state = state || convert_to(repeat(' ', 450000), 'UTF8')
+"""
 
 
 @pytest.fixture
@@ -40,6 +48,28 @@ async def test_a_whole_log_is_one_batch(batches: BatchReader) -> None:
     assert await positions(batches, after=0) == [1, 2, 3, 4, 5, 6]
     assert await positions(batches, after=4) == [5, 6]
     assert await positions(batches, after=6) == []
+
+
+async def test_only_as_much_is_read_as_a_transaction_may_hold(
+    batches: BatchReader, resources: Resources, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    total = 12 + reader.UNSIZED_EVENTS
+    await register(resources.log, total - EVENTS)
+    await as_owner(resources, ENLARGE)
+    events, read = reader.events, []
+
+    async def counted(*given: Any, **named: Any) -> list[RecordedEvent]:
+        found = await events(*given, **named)
+        read.append(len(found))
+        return found
+
+    monkeypatch.setattr(reader, "events", counted)
+
+    batch = await batches.next(after=0, upto=total)
+
+    assert batch is not None
+    assert [each.position for each in batch.messages] == [*range(1, total + 1)]
+    assert read == [2, 2, 2, 2, 2, 2, reader.UNSIZED_EVENTS]
 
 
 @pytest.mark.parametrize("missing", [1, 3, EVENTS])
