@@ -237,6 +237,20 @@ async def test_a_fault_in_the_database_is_shown_and_it_goes_on(
     assert said in caplog.text
 
 
+async def test_a_relay_that_stands_by_reports_no_refusal(
+    callers: Callers, resources: Resources, kafka: KafkaSettings, tmp_path: Path
+) -> None:
+    await callers.user("ada")
+    await sign(resources, tmp_path)
+    async with publishing(resources, kafka):
+        await on_topic(kafka, at_least=1)
+        # As its own attempt would have left it, before the other took over.
+        REFUSED.set(1)
+
+        async with publishing(resources, kafka):
+            await until(lambda: value_of(REFUSED) == 0)
+
+
 async def test_without_its_topic_it_says_how_to_make_one(
     callers: Callers,
     resources: Resources,
