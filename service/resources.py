@@ -31,6 +31,33 @@ class Resources:
     authenticator: TokenAuthenticator
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogResources:
+    """What a process needs that only reads the log and appends to it: no keys."""
+
+    pool: CheckedPool
+    log: EventLog
+
+
+@asynccontextmanager
+async def open_log(conninfo: str) -> AsyncIterator[LogResources]:
+    """Open the log of a migrated database, and close it when the block ends.
+
+    :raises WrongSessionError: connections have another role or other settings
+    """
+    # The pool would only say that it got no connection in time.
+    await require_right_session(conninfo)
+    async with connection_pool(conninfo) as pool:
+        # The first connections may take longer than a request would wait for one.
+        await pool.wait(SERVER_START_S)
+        log = EventLog(conninfo, AGGREGATES, pool)
+        await log.start()
+        try:
+            yield LogResources(pool=pool, log=log)
+        finally:
+            await log.stop()
+
+
 @asynccontextmanager
 async def open_resources(
     database_url: str,
@@ -51,31 +78,23 @@ async def open_resources(
     """
     key_ring = KeyRing.load_or_create(data_dir / KEY_RING_FILE, root=root)
     conninfo = service_conninfo(database_url)
-    # The pool would only say that it got no connection in time.
-    await require_right_session(conninfo)
-    async with connection_pool(conninfo) as pool:
-        # The first connections may take longer than a request would wait for one.
-        await pool.wait(SERVER_START_S)
+    async with open_log(conninfo) as opened:
+        pool, log = opened.pool, opened.log
         await verify_canary(pool, key_ring)
         user_keys = UserKeys(pool, key_ring)
-        log = EventLog(conninfo, AGGREGATES, pool)
-        await log.start()
-        try:
-            async with (
-                evicting(conninfo, user_keys),
-                read_servers(
-                    pool, conninfo, read_database_url, lambda: log.history
-                ) as reads,
-            ):
-                yield Resources(
-                    database_url=database_url,
-                    conninfo=conninfo,
-                    pool=pool,
-                    reads=reads,
-                    log=log,
-                    key_ring=key_ring,
-                    vault=Vault(pool, user_keys),
-                    authenticator=TokenAuthenticator(log, key_ring.token_hash),
-                )
-        finally:
-            await log.stop()
+        async with (
+            evicting(conninfo, user_keys),
+            read_servers(
+                pool, conninfo, read_database_url, lambda: log.history
+            ) as reads,
+        ):
+            yield Resources(
+                database_url=database_url,
+                conninfo=conninfo,
+                pool=pool,
+                reads=reads,
+                log=log,
+                key_ring=key_ring,
+                vault=Vault(pool, user_keys),
+                authenticator=TokenAuthenticator(log, key_ring.token_hash),
+            )

@@ -116,6 +116,16 @@ def test_doctor_introduces_no_root_key(data_dir: Path, database_url: str) -> Non
         assert db.execute("SELECT FROM events.root_key_canary").fetchall() == []
 
 
+def test_an_import_of_prices_needs_no_keys_and_makes_none(
+    tmp_path: Path, database_url: str
+) -> None:
+    options = ["--data-dir", str(tmp_path), "--database-url", database_url]
+
+    assert main(["prices", "import", "genai-prices", "--dry-run", *options]) == 0
+
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.processes
 def test_the_embedded_database_of_an_older_version_can_be_backed_up(
     capsys: pytest.CaptureFixture[str], data_dir: Path, tmp_path: Path

@@ -12,14 +12,14 @@ from service.cli.databases import (
 from service.cli.running import EXIT_FAILED, print_error, run_async
 from service.cli.settings import add_settings
 from service.config import Config
+from service.database import service_conninfo
 from service.errors import InvalidRequestError
-from service.keys.root_key_source import outside_root_keys
 from service.logs import escape_unprintable
 from service.price_catalog.imports.open_price_list import open_price_list
 from service.price_catalog.imports.reconcile import REASONS
 from service.price_catalog.imports.report import ImportOutcome, ImportReport
 from service.price_catalog.imports.run import import_prices
-from service.resources import open_resources
+from service.resources import open_log
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
@@ -60,12 +60,10 @@ def import_command(config: Config, options: argparse.Namespace) -> int:
         require_data_folder(config)
     opened = migrated_database if options.dry_run else database_in_use
     with opened(config) as url:
-        return run_async(_import(config, url, options))
+        return run_async(_import(service_conninfo(url), options))
 
 
-async def _import(
-    config: Config, database_url: str, options: argparse.Namespace
-) -> int:
+async def _import(conninfo: str, options: argparse.Namespace) -> int:
     since = _time(options.undated_since) if options.undated_since else None
     try:
         price_list = await open_price_list(options.file)
@@ -76,8 +74,7 @@ async def _import(
     def progress(done: int, total: int) -> None:
         print(f"{done} of {total} models", file=sys.stderr, flush=True)
 
-    root = await outside_root_keys(config)
-    async with open_resources(database_url, config.data_dir, root=root) as resources:
+    async with open_log(conninfo) as resources:
         report = await import_prices(
             resources,
             price_list,
