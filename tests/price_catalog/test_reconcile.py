@@ -163,6 +163,14 @@ def test_an_ended_price_is_not_brought_back_unasked() -> None:
     assert run(model, period("1")).held_because == (HeldBecause.ENDED_PRICE,)
 
 
+def test_a_withdrawn_price_is_not_brought_back_unasked() -> None:
+    model = pricing()
+    run(model, period("1"))
+    model.end_price(2, effective_until=NOW)
+    assert not model.periods
+    assert run(model, period("1")).held_because == (HeldBecause.ENDED_PRICE,)
+
+
 def test_other_words_beside_the_same_price_are_renewed() -> None:
     model = pricing()
     run(model, period("1", notes="Old."))

@@ -99,6 +99,8 @@ class _Reconciliation:
         self._source = source
         self._now = now
         self._before = list(pricing.periods)
+        # It had prices, and all were withdrawn; a new model has only its first event.
+        self._is_withdrawn = pricing.version > 1 and not self._before
         self._changes: list[PriceChange] = []
         self._held: dict[HeldBecause, None] = {}
 
@@ -153,7 +155,9 @@ class _Reconciliation:
             self._annotate(known, target, start, end)
 
     def _fill(self, price: PriceValues, start: str, end: str | None) -> None:
-        was_priced = any(period["effective_from"] < start for period in self._before)
+        was_priced = self._is_withdrawn or any(
+            period["effective_from"] < start for period in self._before
+        )
         if was_priced and period_at(self._before, start) is None:
             self._hold(HeldBecause.ENDED_PRICE)
         self._set(price, start, end)
