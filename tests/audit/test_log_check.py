@@ -25,6 +25,13 @@ from tests.event_log.logs import enter, entering, open_ledger, open_log, run
 CHANGE = "UPDATE events.stored_event SET state = state || '\\x20'"
 MOVE = "UPDATE events.stored_event SET notification_id"
 REHASH = "UPDATE events.merkle_node SET hash = sha256(hash)"
+INSERT = """
+    INSERT INTO events.stored_event
+    SELECT gen_random_uuid(), 1, topic, state, {}, recorded_at, gen_random_uuid(),
+           metadata
+      FROM events.stored_event
+     WHERE notification_id = 3
+"""
 HARMED = {
     "changed": (
         [f"{CHANGE} WHERE notification_id = 3"],
@@ -40,6 +47,14 @@ HARMED = {
             f"{MOVE} = notification_id - 100 WHERE notification_id > 100",
         ],
         "positions 3 to 4 changed in the log",
+    ),
+    "inserted before the first": (
+        [INSERT.format(-1), INSERT.format(0)],
+        "positions -1 to 0 outside the log",
+    ),
+    "inserted beyond the last": (
+        [INSERT.format(1000)],
+        "position 1000 outside the log",
     ),
     "cut": (
         [

@@ -6,13 +6,14 @@ from uuid import UUID
 
 from service.database import Db
 
-What = Literal["missing", "changed", "tree"]
+What = Literal["missing", "changed", "tree", "outside"]
 
 SHOWN_MAX: Final = 10
 WORDS: Final = {
     "missing": "missing from the log",
     "changed": "changed in the log",
     "tree": "changed in the tree",
+    "outside": "outside the log",
 }
 TREE = """
     SELECT t.epoch, t.size, h.position
@@ -21,9 +22,21 @@ TREE = """
     SELECT h.epoch, 0, h.position
       FROM events.merkle_tree t JOIN events.head h ON h.epoch <> t.epoch
 """
+# Events outside 1 to the log's end take effect, as aggregates are loaded by their id.
+# One statement sees the head and the events as the same commit left them.
 CONTRADICTIONS = """
     SELECT what, first_position, last_position
       FROM events.contradictions(%s, %s)
+     UNION ALL
+    SELECT 'outside', min(notification_id), max(notification_id)
+      FROM events.stored_event
+     WHERE notification_id < 1
+    HAVING min(notification_id) IS NOT NULL
+     UNION ALL
+    SELECT 'outside', min(notification_id), max(notification_id)
+      FROM events.stored_event
+     WHERE notification_id > (SELECT position FROM events.head)
+    HAVING min(notification_id) IS NOT NULL
      ORDER BY first_position, last_position
 """
 KNOWN = """
@@ -37,6 +50,7 @@ class Contradiction(NamedTuple):
     """Positions whose events or hashes are not those that the tree was built over.
 
     ``tree``: a hash of the tree over these positions isn't that of its parts.
+    ``outside``: the first and last event before position 1, or after the log's end.
     """
 
     what: What
@@ -64,7 +78,8 @@ async def contradictions_between(
 ) -> list[Contradiction]:
     """Hash the events at ``after < p <= upto`` again, and compare them with the tree.
 
-    In the database. The tree has to reach ``upto``.
+    In the database. The tree has to reach ``upto``. Events at no position of the log
+    are found whatever is asked for.
     """
     cursor = await db.execute(CONTRADICTIONS, [after, upto])
     return [Contradiction(*row) for row in await cursor.fetchall()]
