@@ -1,6 +1,6 @@
 """The amount charged for a model call: an exact decimal, or the reason for none."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from enum import StrEnum
@@ -57,34 +57,27 @@ def amount_of(rates: Mapping[str, Rate], usage: CallUsage) -> Decimal | Unpriced
     """Return the exact cost of usage at the rate of each unit, or why it is unknown.
 
     What has no rate of its own is charged with the unit that contains it: cached
-    tokens as input. Input and output that no rate covers have an unknown cost.
+    tokens as input. Tokens of the input and output that no rate charges have an
+    unknown cost, unless the rates aren't by token.
     """
     if not rates:
         return Unpriced.NO_PRICE_THEN
-    is_by_token = any(_is_covered(unit, rates) for unit in NEEDED)
+    is_by_token = any(unit.endswith("_tokens") for unit in rates)
     prices: dict[str, Decimal] = {}
     for unit, rate in rates.items():
         price = _price(rate, usage)
         if price is None:
             return Unpriced.COUNT_MISSING
         prices[unit] = price
+    counts = _counts({*rates, *NEEDED}, usage)
     for unit in NEEDED:
         if usage.count(unit) is None and prices.get(unit):
             return Unpriced.COUNT_MISSING
-        if is_by_token and usage.count(unit) and not _is_covered(unit, rates):
+        if is_by_token and unit not in rates and counts[unit] > 0:
             return Unpriced.NO_PRICE_THEN
     if any(prices.values()) and all(usage.count(unit) is None for unit in prices):
         return Unpriced.COUNT_MISSING
-    return _total(prices, usage)
-
-
-def _is_covered(unit: str, rates: Mapping[str, Rate]) -> bool:
-    """Return whether tokens are charged, or some of their direction are."""
-    direction = UNITS[unit].labels
-    return any(
-        direction <= UNITS[priced].labels and priced.endswith("_tokens")
-        for priced in rates
-    )
+    return _total(prices, counts)
 
 
 def _price(rate: Rate, usage: CallUsage) -> Decimal | None:
@@ -100,21 +93,27 @@ def _price(rate: Rate, usage: CallUsage) -> Decimal | None:
     return Decimal(price)
 
 
-def _total(prices: Mapping[str, Decimal], usage: CallUsage) -> Decimal | Unpriced:
+def _counts(units: Collection[str], usage: CallUsage) -> dict[str, int | Decimal]:
+    """Return how much of each unit is left when its parts among them are deducted."""
+    counts: dict[str, int | Decimal] = {}
+    # The most specific units first: what they count is not charged again.
+    for name in sorted(units, key=lambda name: -len(UNITS[name].labels)):
+        labels = UNITS[name].labels
+        parts = (count for part, count in counts.items() if labels < UNITS[part].labels)
+        counts[name] = (usage.count(name) or 0) - sum(parts)
+    return counts
+
+
+def _total(
+    prices: Mapping[str, Decimal], counts: Mapping[str, int | Decimal]
+) -> Decimal | Unpriced:
+    if any(counts[name] < 0 for name in prices):
+        return Unpriced.COUNTS_CONTRADICT
     total = Decimal(0)
-    charged: dict[str, int | Decimal] = {}
     # Only what is priced by the hour may not come out even.
     is_even = all(UNITS[name].per % 3600 for name in prices)
     context = EXACT if is_even else ROUNDED
-    # The most specific units first: what they count is not charged again.
     for name in sorted(prices, key=lambda name: -len(UNITS[name].labels)):
-        unit = UNITS[name]
-        parts = (
-            count for part, count in charged.items() if unit.labels < UNITS[part].labels
-        )
-        count = charged[name] = (usage.count(name) or 0) - sum(parts)
-        if count < 0:
-            return Unpriced.COUNTS_CONTRADICT
-        amount = EXACT.multiply(Decimal(count), prices[name])
-        total = context.add(total, context.divide(amount, Decimal(unit.per)))
+        amount = EXACT.multiply(Decimal(counts[name]), prices[name])
+        total = context.add(total, context.divide(amount, Decimal(UNITS[name].per)))
     return total.normalize(EXACT)

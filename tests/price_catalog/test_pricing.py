@@ -141,6 +141,27 @@ async def test_output_without_a_price_is_unknown_not_free() -> None:
     assert found is Unpriced.NO_PRICE_THEN
 
 
+@pytest.mark.parametrize(
+    ("cached", "expected"),
+    [
+        (None, Unpriced.NO_PRICE_THEN),
+        (999_999, Unpriced.NO_PRICE_THEN),
+        (1_000_000, Decimal("0.5")),
+    ],
+)
+async def test_input_beyond_the_priced_part_of_it_is_unknown_not_free(
+    cached: int | None, expected: Decimal | Unpriced
+) -> None:
+    only_cached = flat(None, "8", cache_read="0.5")
+
+    found = await charged(
+        only_cached,
+        CallUsage(input_tokens=1_000_000, output_tokens=0, cache_read_tokens=cached),
+    )
+
+    assert found == expected
+
+
 async def test_a_model_without_an_entry_or_without_a_price_then_has_a_reason() -> None:
     catalog = InMemory(flat("2", "8"))
     usage = CallUsage(input_tokens=1, output_tokens=1)

@@ -72,6 +72,28 @@ def test_parts_of_parts_are_charged_once() -> None:
     assert amount_of(rates, usage) == 1 + 10 + 100 + 1000
 
 
+def test_input_that_no_part_with_a_rate_counts_is_unknown() -> None:
+    rates = {
+        "input_audio_tokens": rate("10"),
+        "cache_read_tokens": rate("1"),
+        "cache_audio_read_tokens": rate("2"),
+        "output_tokens": rate("100"),
+    }
+
+    def found(input_tokens: int) -> Decimal | Unpriced:
+        usage = CallUsage(
+            input_tokens=input_tokens,
+            output_tokens=MILLION,
+            input_audio_tokens=3 * MILLION,
+            cache_read_tokens=2 * MILLION,
+            others={"cache_audio_read_tokens": MILLION},
+        )
+        return amount_of(rates, usage)
+
+    assert found(4 * MILLION) == 2 * 10 + 1 + 2 + 100
+    assert found(4 * MILLION + 1) is Unpriced.NO_PRICE_THEN
+
+
 def test_requests_hours_and_images_are_charged() -> None:
     rates = {"requests": rate("5"), "audio_seconds": rate("3600")}
 
