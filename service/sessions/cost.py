@@ -8,7 +8,13 @@ from service.pacing import Pace
 from service.price_catalog.charge import EXACT, Charge, Unpriced
 from service.price_catalog.pricing import PriceCatalog, price_call
 from service.price_catalog.usage import CallUsage
-from service.sessions.turn import ModelShare, PricedShare, TokenCounts, Turn
+from service.sessions.turn import (
+    ModelShare,
+    PricedCall,
+    PricedShare,
+    TokenCounts,
+    Turn,
+)
 
 # Nothing was charged: there was no model call.
 NO_CHARGE: Final = Charge()
@@ -80,9 +86,9 @@ def total_charge(charges: Sequence[Charge]) -> Charge:
 async def _charge_of_share(
     share: ModelShare, catalog: PriceCatalog, pace: Pace
 ) -> Charge:
-    models = _names(share)
     charges = []
     for call in share.calls:
+        models = _names(share, call)
         charges.append(
             await _charge(call.usage, share.provider, models, call.started_at, catalog)
         )
@@ -90,9 +96,9 @@ async def _charge_of_share(
     return total_charge(charges)
 
 
-def _names(share: ModelShare) -> list[str | None]:
-    """Return the names of a model; LiteLLM's have the provider in front."""
-    names = [share.model, share.asked_model]
+def _names(share: ModelShare, call: PricedCall) -> list[str | None]:
+    """Return the names of a call's model; LiteLLM's have the provider in front."""
+    names = [share.model, call.asked_model]
     prefix = f"{share.provider}/"
     return [*names, *(name.removeprefix(prefix) for name in names if name)]
 

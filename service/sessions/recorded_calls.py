@@ -85,7 +85,7 @@ def recorded_calls(shares: Iterable[ModelShare]) -> list[RecordedCall]:
     return [
         {
             "share": index,
-            "asked_model": share.asked_model,
+            "asked_model": call.asked_model,
             "started_at": call.started_at.isoformat(),
             "counts": _counts(call.usage),
             "conditions": dict(call.usage.conditions),
@@ -110,7 +110,6 @@ def shares_of(
                 provider=share["provider"],
                 model=share["model"],
                 tokens=token_counts(share),
-                asked_model=own[0]["asked_model"] if own else None,
                 calls=tuple(_call(call) for call in own),
                 reported_cost=(
                     Decimal(share["reported_cost"])
@@ -151,4 +150,5 @@ def _call(call: RecordedCall) -> PricedCall:
         },
         conditions=call["conditions"],
     )
-    return PricedCall(datetime.fromisoformat(call["started_at"]), usage)
+    started_at = datetime.fromisoformat(call["started_at"])
+    return PricedCall(started_at, usage, call["asked_model"])

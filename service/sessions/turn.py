@@ -66,25 +66,28 @@ def total_reported(amounts: Sequence[str | Decimal | None]) -> Decimal | None:
 
 @dataclass(frozen=True, slots=True)
 class PricedCall:
-    """A model call as it is priced: its start, and what it used."""
+    """A model call as it is priced: its start, and what it used.
+
+    ``asked_model`` is the requested model, if the answer names another one.
+    """
 
     started_at: datetime
     usage: CallUsage
+    asked_model: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelShare:
     """The part of a turn that one model processed.
 
-    ``asked_model`` is the requested model, if the answer names another one. ``tokens``
-    sums up ``calls``, each of which has a price of its own. ``reported_cost`` is what
-    the provider or the instrumentation reports, in US dollars.
+    ``tokens`` sums up ``calls``, each of which has a price of its own.
+    ``reported_cost`` is what the provider or the instrumentation reports, in US
+    dollars.
     """
 
     provider: str | None
     model: str | None
     tokens: TokenCounts
-    asked_model: str | None = None
     calls: tuple[PricedCall, ...] = ()
     reported_cost: Decimal | None = None
 

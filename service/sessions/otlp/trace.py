@@ -154,9 +154,10 @@ def _shares(ordered: Sequence[KeptSpan]) -> tuple[ModelShare, ...]:
         ModelShare(
             provider=provider,
             model=model,
-            asked_model=next((c.asked_model for _, c in calls if c.asked_model), None),
             tokens=added([_tokens(call) for _, call in calls]),
-            calls=tuple(PricedCall(at, _usage(call)) for at, call in calls),
+            calls=tuple(
+                PricedCall(at, _usage(call), call.asked_model) for at, call in calls
+            ),
             reported_cost=total_reported([call.reported_cost for _, call in calls]),
         )
         for (provider, model), calls in of_model.items()
