@@ -174,6 +174,25 @@ def test_what_cannot_be_restored_is_refused_and_changes_nothing(
     )
 
 
+def test_a_backup_of_before_a_rotation_can_be_restored_without_a_copy_of_its_keys(
+    served: Path, tmp_path: Path
+) -> None:
+    token = (served / "admin-token").read_text().strip()
+    old_id = KeyRing.load(served / KEY_RING_FILE).primary_id
+    said = command("keys", "rotate", "--data-dir", str(served))
+    kept = served / f"keys-{old_id}.json"
+    assert str(kept) in said
+    second = tmp_path / "second"
+    second.mkdir(mode=0o700)
+    shutil.copy(kept, second / KEY_RING_FILE)
+
+    command("restore", str(tmp_path / "one.backup"), "--data-dir", str(second))
+
+    with revealing("--data-dir", str(second), token=token):
+        pass
+    assert old_id not in command("keys", "status", "--data-dir", str(served))
+
+
 def test_a_damaged_or_partial_backup_is_refused(served: Path, tmp_path: Path) -> None:
     target = copy_keys(served, tmp_path / "target")
     whole = (tmp_path / "one.backup").read_bytes()

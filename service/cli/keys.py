@@ -74,6 +74,8 @@ async def _rotate(config: Config, database_url: str) -> int:
     print(f"all user keys are wrapped under root key {rotation.primary_id}")
     for root_key_id in rotation.retired:
         print(f"root key {root_key_id} is now needed only by older backups")
+    for path in rotation.kept:
+        print(f"it is kept in {path}: restore those backups with it as {KEY_RING_FILE}")
     if not rotation.retired:
         print("nothing to do: rotate an external root key at its source first")
     return 0

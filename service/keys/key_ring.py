@@ -3,6 +3,7 @@
 import contextlib
 import hashlib
 import hmac
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -144,10 +145,12 @@ class KeyRing:
             self._replace(replace(content, root_keys=root_keys, primary_id=key_id))
         return key_id
 
-    def remove_root_key(self, key_id: str) -> None:
-        """Delete a root key from the file permanently; never the primary one.
+    def remove_root_key(self, key_id: str) -> Path:
+        """Delete a root key from the file; never the primary one.
 
-        Only after ``retire_root_key`` has shown that it is no longer needed.
+        Only after ``retire_root_key`` has shown that it is no longer needed. Earlier
+        backups need it, and perhaps this is its last copy: returns the path of a
+        copy of the file, with this key.
         """
         with self._editing() as content:
             if key_id not in content.root_keys:
@@ -158,7 +161,11 @@ class KeyRing:
                 name: key for name, key in content.root_keys.items() if name != key_id
             }
             primary_id = None if key_id == content.primary_id else content.primary_id
+            kept = self._path.with_name(f"keys-{re.sub('[/:]', '_', key_id)}.json")
+            usable = replace(content, primary_id=content.primary_id or key_id)
+            key_ring_file.write(kept, usable)
             self._replace(replace(content, root_keys=left, primary_id=primary_id))
+        return kept
 
     def __repr__(self) -> str:
         return f"KeyRing(primary_id={self.primary_id!r}, keys={len(self.key_ids)})"

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from uuid import UUID
 
 from service.database import Pool
@@ -43,11 +44,15 @@ class RootKeyStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rotation:
-    """The result of a rotation; ``retired`` root keys are no longer needed."""
+    """The result of a rotation; ``retired`` root keys are no longer needed.
+
+    ``kept`` are copies of the key ring with those that were removed from it.
+    """
 
     primary_id: str
     rewrapped: int
     retired: tuple[str, ...]
+    kept: tuple[Path, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,10 +117,13 @@ async def rotate_root_key(pool: Pool, ring: KeyRing, report: Report) -> Rotation
                 raise
         else:
             break
-    for old_id in ring.file_key_ids.intersection(old_ids):
-        ring.remove_root_key(old_id)
+    in_file = sorted(ring.file_key_ids.intersection(old_ids))
+    kept = tuple([ring.remove_root_key(old_id) for old_id in in_file])
     return Rotation(
-        primary_id=ring.primary_id, rewrapped=rewrapped, retired=tuple(old_ids)
+        primary_id=ring.primary_id,
+        rewrapped=rewrapped,
+        retired=tuple(old_ids),
+        kept=kept,
     )
 
 

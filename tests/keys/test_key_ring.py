@@ -108,11 +108,28 @@ async def test_a_root_key_is_added_then_promoted_then_removed(ring_path: Path) -
     assert await ring.unwrap(old_id, blob, b"bound") == b"user key"
     with pytest.raises(KeyRingError, match=f"{new_id} is the primary"):
         ring.remove_root_key(new_id)
-    ring.remove_root_key(old_id)
+    kept = ring.remove_root_key(old_id)
     with pytest.raises(WrongRootKeyError, match=old_id):
         await ring.unwrap(old_id, blob, b"bound")
+    assert await KeyRing.load(kept).unwrap(old_id, blob, b"bound") == b"user key"
     with pytest.raises(KeyRingError, match=f"no root key {old_id}"):
         ring.remove_root_key(old_id)
+
+
+def test_every_root_key_that_is_removed_is_kept_in_a_ring_that_can_be_used(
+    ring_path: Path,
+) -> None:
+    first_id = KeyRing.load(ring_path).primary_id
+    second_id = KeyRing.load(ring_path).replace_primary()
+    ring = KeyRing.load(ring_path, root=outside_root())
+
+    kept = [ring.remove_root_key(each) for each in (second_id, first_id)]
+
+    assert [KeyRing.load(each).key_ids for each in kept] == [
+        {first_id, second_id},
+        {first_id},
+    ]
+    assert {stat.S_IMODE(each.stat().st_mode) for each in kept} == {0o600}
 
 
 def test_a_changed_ring_is_still_for_its_owner_only(ring_path: Path) -> None:
