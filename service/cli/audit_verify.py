@@ -40,6 +40,37 @@ NOT_COVERED: Final = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class _Epoch:
+    """Checkpoints of one epoch, and what an export is worth by them."""
+
+    origin: str
+    checkpoints: Sequence[Checkpoint]
+    verdict: Verdict
+
+    @property
+    def disagrees(self) -> bool:
+        """Whether a checkpoint doesn't confirm the export.
+
+        Not if the export is unsound only after the last one.
+        """
+        return any(each.size > self.verdict.proven for each in self.checkpoints)
+
+    def explained_by(
+        self, changes: Iterable[EpochChangeEntry]
+    ) -> EpochChangeEntry | None:
+        for each in changes:
+            if each.origin == self.origin and each.explains(
+                self.checkpoints, self.verdict.proven
+            ):
+                return each
+        return None
+
+    def disagrees_without(self, changes: Iterable[EpochChangeEntry]) -> bool:
+        """Whether it disagrees, and none of the changes explains it."""
+        return self.disagrees and self.explained_by(changes) is None
+
+
 def add_verify_to(subparsers: "argparse._SubParsersAction[Any]") -> None:
     verify = subparsers.add_parser(
         "verify",
@@ -76,25 +107,36 @@ def verify_command(_config: Config, options: argparse.Namespace) -> int:
         keys = [_key(given) for given in options.public_key]
         groups = _grouped(_checkpoint_files(options.checkpoint), keys)
         with _reopenable(options.export) as export:
-            verdicts = {
-                origin: _verdict(export, options.earlier, checkpoints)
+            epochs = {
+                origin: _Epoch(
+                    origin, checkpoints, _verdict(export, options.earlier, checkpoints)
+                )
                 for origin, checkpoints in groups.signed.items()
             }
+            given = [
+                epochs[each]
+                for each in sorted({key.name for key in keys})
+                if each in epochs
+            ]
             # Of several epochs whose keys were given, the export is of one.
             chosen = max(
-                {key.name for key in keys} & verdicts.keys(),
-                key=lambda each: (verdicts[each].is_sound, verdicts[each].proven),
+                given, key=lambda each: (each.verdict.is_sound, each.verdict.proven)
             )
             with export.open("rb") as exported:
-                changes = epoch_changes_in(exported, upto=verdicts[chosen].proven)
+                changes = epoch_changes_in(exported, upto=chosen.verdict.proven)
     except ConflictingCheckpointsError as error:
         print(f"VERIFICATION FAILED: contradictory checkpoints: {error}")
         return EXIT_TAMPERED
     except (NoteError, OSError, UnreadableEntryError) as error:
         print_error(error)
         return EXIT_UNUSABLE
-    status = _report(verdicts.pop(chosen))
-    _report_others(chosen, verdicts, groups, changes)
+    if chosen.verdict.is_sound:
+        # The others may disagree, but only where one of its entries says so.
+        failed = (each for each in given if each.disagrees_without(changes))
+        chosen = next(failed, chosen)
+    status = _report(chosen.verdict)
+    others = [each for each in epochs.values() if each is not chosen]
+    _report_others(chosen, others, groups.unknown, changes)
     return status
 
 
@@ -119,36 +161,31 @@ def _report(verdict: Verdict) -> int:
 
 
 def _report_others(
-    chosen: str,
-    verdicts: Mapping[str, Verdict],
-    groups: "_Groups",
+    chosen: _Epoch,
+    others: Iterable[_Epoch],
+    unknown: Mapping[str, int],
     changes: Sequence[EpochChangeEntry],
 ) -> None:
     """Say what the checkpoints of other epochs, and of other logs, are worth."""
-    for origin, verdict in verdicts.items():
-        if verdict.is_sound:
-            said = f"they agree with the first {verdict.proven} entries, too"
-        else:
-            said = (
-                f"they agree with the first {verdict.proven} entries only: "
-                + _explained(origin, verdict, groups.signed[origin], changes)
-            )
-        print(f"checkpoints of {origin}, not of {chosen}: {said}")
-    for origin, count in groups.unknown.items():
+    for each in others:
+        said = f"they agree with the first {each.verdict.proven} entries"
+        if not each.disagrees:
+            said += ", too"
+        elif chosen.verdict.is_sound or not each.disagrees_without(changes):
+            said += f" only: {_explained(each, changes)}"
+        elif each.verdict.finding is not None:
+            said += f" only: {each.verdict.finding.words}"
+        print(f"checkpoints of {each.origin}, not of {chosen.origin}: {said}")
+    for origin, count in unknown.items():
         print(f"checkpoints of {origin}: {count} ignored, signed with none of the keys")
 
 
-def _explained(
-    origin: str,
-    verdict: Verdict,
-    checkpoints: Sequence[Checkpoint],
-    changes: Sequence[EpochChangeEntry],
-) -> str:
+def _explained(epoch: _Epoch, changes: Sequence[EpochChangeEntry]) -> str:
     """Say why an earlier epoch's checkpoints disagree: by an entry, if there is one."""
-    of_origin = [change for change in changes if change.origin == origin]
-    for change in of_origin:
-        if change.explains(checkpoints, verdict.proven):
-            return f"{change.words}, as entry {change.entry} says"
+    change = epoch.explained_by(changes)
+    if change is not None:
+        return f"{change.words}, as entry {change.entry} says"
+    of_origin = [each for each in changes if each.origin == epoch.origin]
     if of_origin:
         said = ", ".join(f"entry {each.entry}: {each.words}" for each in of_origin)
         return f"the log was rewritten; no change of the epoch explains it ({said})"
