@@ -120,6 +120,12 @@ def test_more_than_five_times_is_held(amount: str, *, held: bool) -> None:
     assert (HeldBecause.SUSPICIOUS_CHANGE in found.held_because) == held
 
 
+def test_a_leap_at_the_second_of_two_new_dates_is_held() -> None:
+    model = priced(1, source=LISTED)
+    listed = period("1", None, 15), period("2", 15, 18), period("1000", 18)
+    assert run(model, *listed).held_because == (HeldBecause.SUSPICIOUS_CHANGE,)
+
+
 def test_a_price_that_becomes_known_is_no_leap() -> None:
     model = pricing()
     model.set_price(

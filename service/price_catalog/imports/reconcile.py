@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from decimal import Decimal
 from enum import StrEnum
 
 from service.price_catalog.aggregate import ModelPricing
 from service.price_catalog.imports.price_list import ImportedModel, PricePeriod
+from service.price_catalog.imports.suspicious import is_suspicious
 from service.price_catalog.periods import (
     MANUAL,
     Period,
@@ -24,7 +24,6 @@ from service.price_catalog.periods import (
 
 # The start of a price for which the list gives an end but no start.
 BEFORE_ANY_PRICE = time_text(datetime(1970, 1, 1, tzinfo=UTC))
-SUSPICIOUS_FACTOR = 5
 
 
 class HeldBecause(StrEnum):
@@ -158,20 +157,19 @@ class _Reconciliation:
         was_priced = self._is_withdrawn or any(
             period["effective_from"] < start for period in self._before
         )
-        if was_priced and period_at(self._before, start) is None:
+        # A price of then was open, and ends where the list's first new one starts.
+        known = period_at(self._before, start)
+        if known is not None:
+            self._hold_if_doubtful(known, price)
+        elif was_priced:
             self._hold(HeldBecause.ENDED_PRICE)
         self._set(price, start, end)
-        self._note_change(start, end, period_at(self._before, start), price)
+        self._note_change(start, end, known, price)
 
     def _replace(
         self, known: Period, price: PriceValues, start: str, end: str | None
     ) -> None:
-        if known["source"]["name"] == MANUAL["name"]:
-            self._hold(HeldBecause.MANUAL_PRICE)
-        elif known["source"]["name"] != self._source["name"]:
-            self._hold(HeldBecause.OTHER_SOURCE)
-        if _is_suspicious(known["price"], price):
-            self._hold(HeldBecause.SUSPICIOUS_CHANGE)
+        self._hold_if_doubtful(known, price)
         self._note_change(start, end, known, price)
         if known["effective_until"] is None and known["effective_from"] < start:
             self._set(price, start, end)
@@ -228,6 +226,14 @@ class _Reconciliation:
             source=self._source,
         )
 
+    def _hold_if_doubtful(self, known: Period, price: PriceValues) -> None:
+        if known["source"]["name"] == MANUAL["name"]:
+            self._hold(HeldBecause.MANUAL_PRICE)
+        elif known["source"]["name"] != self._source["name"]:
+            self._hold(HeldBecause.OTHER_SOURCE)
+        if is_suspicious(known["price"], price):
+            self._hold(HeldBecause.SUSPICIOUS_CHANGE)
+
     def _hold(self, reason: HeldBecause) -> None:
         self._held[reason] = None
 
@@ -256,28 +262,3 @@ def _completes(known: Period, price: PriceValues) -> bool:
         and price["structure"] is not None
         and _is_same_price({**price, "structure": None}, before)
     )
-
-
-def _is_suspicious(before: PriceValues, after: PriceValues) -> bool:
-    if before["currency"] != after["currency"]:
-        return True
-    old, new = _amounts(before), _amounts(after)
-    return any(_is_large_change(old[name], new[name]) for name in old.keys() & new)
-
-
-def _is_large_change(old: Decimal, new: Decimal) -> bool:
-    return new > SUSPICIOUS_FACTOR * old or old > SUSPICIOUS_FACTOR * new
-
-
-def _amounts(price: PriceValues) -> dict[str, Decimal]:
-    """Return the known amounts, also those of the structure, by name."""
-    known = {
-        name: value for name, value in price.items() if name.endswith("price_per_1m")
-    }
-    if price["structure"] is not None:
-        for unit, rate in price["structure"]["rates"].items():
-            known[unit] = rate["price"]
-            known |= {
-                f"{unit} {tier['above']}": tier["price"] for tier in rate["tiers"]
-            }
-    return {name: Decimal(str(value)) for name, value in known.items() if value}
