@@ -602,8 +602,9 @@ class Explanation(Model):
     holds none. ``stance_since`` is the event that last changed the decision for this
     tool, ``granted_since`` the event that last granted or revoked the connector; null
     if there was none. ``definition`` compares the tool's definition with the accepted
-    one, null if the connector lists no such tool; before its tools were first observed,
-    the rules alone decide.
+    one, null if the connector lists no such tool, and if the agent doesn't hold the
+    connector and the caller can't see it; before its tools were first observed, the
+    rules alone decide.
     """
 
     agent_id: UUID

@@ -18,6 +18,7 @@ from projections.gateway.queries import (
     call_seen,
     calls_seen,
 )
+from projections.tool_rules.access import sees_connector
 from projections.tool_rules.explanation import Explanation, explain
 from service.errors import NotFoundError
 from service.http.app_keys import EVENT_LOG
@@ -131,6 +132,9 @@ async def get_call(request: web.Request, call_id: UUID) -> Answer[ExplainedToolC
                 agent_id=call["agent_id"],
                 connector_id=call["connector_id"],
                 tool=call["tool"],
+                sees_connector=await sees_connector(
+                    principal, call["connector_id"], db=snapshot.db
+                ),
             )
     return Answer(
         message="tool call",

@@ -1,8 +1,9 @@
-"""Decide which of an agent's rules a caller may see."""
+"""Decide what of an agent's rules and of their connectors a caller may see."""
 
 from dataclasses import dataclass
 from uuid import UUID
 
+from projections.connectors.queries import access_to
 from projections.engine.time_travel import AsOf
 from projections.tool_rules.queries import connectors_owned_and_held
 from service.agents.aggregate import Agent
@@ -49,3 +50,14 @@ async def scope_of(principal: Principal, agent_id: UUID, *, now: AsOf, db: Db) -
         if held:
             return Scope(frozenset(held))
     raise NotFoundError("no such agent")
+
+
+async def sees_connector(principal: Principal, connector_id: UUID, *, db: Db) -> bool:
+    """Say whether a connector exists for the caller, by present rights."""
+    access = await access_to(
+        db,
+        connector_id,
+        user_id=principal.user_id,
+        everything=principal.sees_everything,
+    )
+    return access is not None and access.sees_past

@@ -62,7 +62,8 @@ class Explanation(TypedDict):
     the event that last changed the decision for this tool, ``granted_since`` the event
     that last granted or revoked the connector; null if there was none. ``definition``
     compares the tool's definition with the accepted one, null if the connector lists no
-    such tool; before its tools were first observed, the rules alone decide.
+    such tool, and if the agent doesn't hold the connector and the caller can't see it;
+    before its tools were first observed, the rules alone decide.
     """
 
     agent_id: UUID
@@ -81,10 +82,16 @@ class Explanation(TypedDict):
 
 
 async def explain(
-    then: AsOf, *, agent_id: UUID, connector_id: UUID, tool: str
+    then: AsOf,
+    *,
+    agent_id: UUID,
+    connector_id: UUID,
+    tool: str,
+    sees_connector: bool,
 ) -> Explanation:
     """Decide about a tool as of a position, and say why.
 
+    ``sees_connector``: the connector exists for the caller, so its definitions do.
     Takes time in proportion to the events of the agent's rules and the connector.
     """
     agent = await then.find(Agent, agent_id)
@@ -119,7 +126,7 @@ async def explain(
         "connector_exists": exists,
         "granted": granted,
         "granted_since": came_about.holding.origin,
-        "definition": standing,
+        "definition": standing if granted or sees_connector else None,
         "rules": [
             {
                 "tool_pattern": pattern,

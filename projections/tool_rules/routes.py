@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 from projections.engine.paging import page_of
 from projections.engine.snapshot import reading
 from projections.engine.time_travel import as_of
-from projections.tool_rules.access import scope_of
+from projections.tool_rules.access import scope_of, sees_connector
 from projections.tool_rules.explanation import Explanation, explain
 from projections.tool_rules.queries import (
     RuleOnConnector,
@@ -123,12 +123,15 @@ async def get_tool_explanation(
 
     Lists every rule of the connector, with whether it matched and whether it decided.
     An owner of a connector that the agent holds can ask about that connector.
+    `definition` is null for a connector that the agent doesn't hold and the caller
+    can't see.
     """
     mapper = request.app[EVENT_LOG].mapper
-    async with reading(request, "connectors") as snapshot:
+    principal = request[PRINCIPAL]
+    async with reading(request, "connectors", "agents") as snapshot:
         now = await as_of(snapshot.db, mapper, None)
         then = now if query.at is None else await as_of(snapshot.db, mapper, query.at)
-        scope = await scope_of(request[PRINCIPAL], agent_id, now=now, db=snapshot.db)
+        scope = await scope_of(principal, agent_id, now=now, db=snapshot.db)
         if not scope.includes(query.connector_id):
             raise NotFoundError("no such connector")
         explanation = await explain(
@@ -136,6 +139,9 @@ async def get_tool_explanation(
             agent_id=agent_id,
             connector_id=query.connector_id,
             tool=query.tool,
+            sees_connector=await sees_connector(
+                principal, query.connector_id, db=snapshot.db
+            ),
         )
     return Answer(
         message="decision explained", data=explanation, headers=snapshot.headers

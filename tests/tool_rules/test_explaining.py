@@ -166,7 +166,11 @@ async def test_a_long_history_takes_no_more_memory_than_a_short_one(
             tracemalloc.start()
             try:
                 explained = await explanation.explain(
-                    then, agent_id=agent, connector_id=connector, tool="a"
+                    then,
+                    agent_id=agent,
+                    connector_id=connector,
+                    tool="a",
+                    sees_connector=True,
                 )
                 _, peak = tracemalloc.get_traced_memory()
             finally:

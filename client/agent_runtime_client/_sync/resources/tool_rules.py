@@ -149,7 +149,8 @@ class ToolRulesResource:
 
         Lists every rule of the connector, with whether it matched and whether it
         decided. An owner of a connector that the agent holds can ask about that
-        connector.
+        connector. `definition` is null for a connector that the agent doesn't hold and
+        the caller can't see.
         """
         return self._caller.model(
             operations.GET_TOOL_EXPLANATION,

@@ -1,0 +1,98 @@
+"""Explanations tell nothing of the tools of a connector that the caller can't see."""
+
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from tests.callers import Caller, Callers
+from tests.gateway.world import ALLOW, World, tool
+
+LISTED, NEVER_LISTED = "issues.delete", "issues.never"
+
+
+@pytest.fixture
+async def eves(world: World, callers: Callers) -> World:
+    """Eve's agent, with a rule for a connector that it doesn't hold nor she see."""
+    eve = await callers.user("eve")
+    agent = await eve.post("/api/catalog/agents", {"name": "Curious"})
+    agent_id = UUID(agent.data["id"])
+    token = await eve.post(f"/api/mcp/agents/{agent_id}/tokens", {"label": "curious"})
+    eves = replace(world, ada=eve, agent_id=agent_id, token=token.data["token"])
+    await eves.rule(any=ALLOW)
+    assert (await eve.get(f"{world.connector}/definitions")).status == 404
+    return eves
+
+
+async def explained(world: World, by: Caller, named: str, at: int | None = None) -> Any:
+    head = (await world.resources.log.head()).position
+    asked = f"?connector_id={world.connector_id}&tool={named}"
+    asked += "" if at is None else f"&at={at}"
+    reply = await by.get(
+        f"{world.agent}/tools/explain{asked}", X_Min_Position=str(head)
+    )
+    assert reply.status == 200, reply.data
+    return {**reply.data, "tool": ""}
+
+
+async def test_who_cannot_see_a_connector_is_told_the_same_of_every_tool(
+    world: World, eves: World
+) -> None:
+    before = (await world.resources.log.head()).position
+    await world.lists(tool(LISTED, description="Another one."), tool("issues.new"))
+
+    for at in (None, before):
+        of_listed = await explained(eves, eves.ada, LISTED, at)
+        assert of_listed == await explained(eves, eves.ada, NEVER_LISTED, at)
+        assert of_listed["definition"] is None
+        assert of_listed["reason"] == "connector_not_granted"
+        assert of_listed["stance_since"] is None
+
+
+async def test_who_sees_a_connector_is_told_without_a_grant(
+    world: World, eves: World, callers: Callers
+) -> None:
+    auditor = await callers.user("olga", "auditor")
+    await world.ada.post(f"{world.connector}/grants/public")
+
+    public = [await explained(eves, each, LISTED) for each in (eves.ada, auditor)]
+    await world.ada.delete(f"{world.connector}/grants/public")
+    private = [await explained(eves, each, LISTED) for each in (eves.ada, auditor)]
+
+    assert [each["definition"] for each in public] == ["accepted"] * 2
+    assert [each["definition"] for each in private] == [None, "accepted"]
+
+
+async def test_what_an_agent_held_is_told_of_that_time_only(
+    world: World, eves: World
+) -> None:
+    grant = f"{world.connector}/grants/agents/{eves.agent_id}"
+    await world.ada.post(f"{world.connector}/grants/public")
+    granted = await eves.ada.put(grant)
+    assert granted.status == 201
+    await world.ada.delete(f"{world.connector}/grants/public")
+    held = await explained(eves, eves.ada, LISTED)
+    revoked = await world.ada.delete(grant)
+    await world.lists(tool("issues.new"))
+
+    now = await explained(eves, eves.ada, LISTED)
+    then = await explained(eves, eves.ada, LISTED, at=granted.position)
+
+    assert (held["definition"], then["definition"]) == ("accepted", "accepted")
+    assert now["definition"] is None
+    assert now["stance_since"]["position"] == revoked.position
+
+
+async def test_a_refused_call_tells_no_definition_either(eves: World) -> None:
+    caller = await eves.caller()
+    await eves.gate.refused_unlisted(caller, eves.connector_id, LISTED)
+    await eves.recorded()
+    head = (await eves.resources.log.head()).position
+    calls = await eves.ada.get("/api/mcp/calls", X_Min_Position=str(head))
+    (refused,) = calls.data["calls"]
+
+    call = await eves.ada.get(f"/api/mcp/calls/{refused['id']}")
+
+    assert call.data["reason"] == "connector_not_granted"
+    assert call.data["explanation"]["definition"] is None
