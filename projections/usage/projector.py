@@ -39,6 +39,7 @@ TURN_COUNTS = (
     "turns_without_price",
     "turns_without_usage",
     "model_uses",
+    "uses_without_usage",
 )
 AMOUNTS = ("cost", "reported_cost", "difference")
 # Instrumentations report costs in it.
@@ -133,6 +134,7 @@ def _parts(turn: Any, shares: Sequence[Any]) -> list[Part]:
                     is_turn and any(_lacks_usage(each) for each in shares)
                 ),
                 "model_uses": int(has_call),
+                "uses_without_usage": int(_lacks_usage(share)),
                 **counts,
                 "cost": share["cost"],
                 "reported_cost": share["reported_cost"],

@@ -29,7 +29,13 @@ COLUMNS: Final[dict[Group, LiteralString]] = {
     "priced_as": "priced_as",
     "pricing_rule": "pricing_rule",
 }
-TURNS = ("turns", "turns_with_error", "turns_without_price", "turns_without_usage")
+TURN_COUNTS = (
+    "turns",
+    "turns_with_error",
+    "turns_without_price",
+    "turns_without_usage",
+    "uses_without_usage",
+)
 TOKENS = (
     "prompt_tokens",
     "completion_tokens",
@@ -39,7 +45,7 @@ TOKENS = (
 # Sums of tokens may exceed a bigint.
 SUMS = SQL(", ").join(
     SQL("sum({name})::{kind} AS {name}").format(name=Identifier(name), kind=SQL(kind))
-    for names, kind in ((TURNS, "bigint"), (TOKENS, "numeric"))
+    for names, kind in ((TURN_COUNTS, "bigint"), (TOKENS, "numeric"))
     for name in names
 )
 # Costs are summed by currency; a group with several currencies has no single cost.
@@ -113,6 +119,7 @@ class UsageOfGroup:
     turns_with_error: int
     turns_without_price: int
     turns_without_usage: int
+    uses_without_usage: int
     prompt_tokens: Decimal | None
     completion_tokens: Decimal | None
     cache_read_tokens: Decimal | None

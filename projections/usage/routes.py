@@ -147,12 +147,14 @@ async def get_usage(request: web.Request, query: UsageQuery) -> Answer[UsagePage
     """Sum up tokens and cost by day, agent, user, provider or model.
 
     Of the caller's own sessions and of agents that the caller manages; of all sessions
-    for superusers and auditors. `cost` is null when it isn't completely known: a turn
+    for superusers and auditors. `cost` is null when it isn't completely known: a call
     has no price, or there are several currencies; `known_costs` holds the known part,
     `unpriced` the reasons. Likewise the tokens are null when a call didn't report them
-    all; `known_token_usage` sums up the others. `reported_cost` is what
-    instrumentations report, in US dollars; `reported_cost_difference` is that minus
-    ours, of the calls that have both.
+    all; `known_token_usage` sums up the others. Both are of the group's own models,
+    while a turn is counted once, for the one with the most tokens: also in
+    `turns_without_price` and `turns_without_usage`, whichever of its models lacks them.
+    `reported_cost` is what instrumentations report, in US dollars;
+    `reported_cost_difference` is that minus ours, of the calls that have both.
     """
     principal = request[PRINCIPAL]
     from_day, until_day = query.days(datetime.now(UTC).date())
@@ -190,7 +192,7 @@ def _shown(group: UsageOfGroup) -> Usage:
         {"currency": currency, "cost": cost}
         for currency, cost in zip(group.currencies, group.costs, strict=True)
     ]
-    is_complete = len(known) == 1 and not group.turns_without_price
+    is_complete = len(known) == 1 and not group.unpriced
     prompt: Any = group.prompt_tokens
     completion: Any = group.completion_tokens
     cache_read: Any = group.cache_read_tokens
@@ -222,7 +224,7 @@ def _shown(group: UsageOfGroup) -> Usage:
         "turns_without_usage": group.turns_without_usage,
         "token_usage": (
             {**tokens, "total": None, "prompt": None, "completion": None}
-            if group.turns_without_usage
+            if group.uses_without_usage
             else tokens
         ),
         "known_token_usage": tokens,

@@ -28,6 +28,7 @@ class UsageRow:
     turns_without_price: int = 0
     turns_without_usage: int = 0
     model_uses: int = 0
+    uses_without_usage: int = 0
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     cache_read_tokens: int | None = None
@@ -53,8 +54,8 @@ ADD = """
            day, agent_id, user_id, provider, model, currency,
            priced_as, pricing_rule, unpriced,
            turns, turns_with_error, turns_without_price, turns_without_usage,
-           model_uses, prompt_tokens, completion_tokens, cache_read_tokens,
-           cache_creation_tokens, cost, reported_cost, difference)
+           model_uses, uses_without_usage, prompt_tokens, completion_tokens,
+           cache_read_tokens, cache_creation_tokens, cost, reported_cost, difference)
     SELECT *
       FROM unnest(
            %(day)b::date[], %(agent_id)b::uuid[], %(user_id)b::uuid[],
@@ -62,7 +63,8 @@ ADD = """
            %(priced_as)b::text[], %(pricing_rule)b::text[], %(unpriced)b::text[],
            %(turns)b::bigint[], %(turns_with_error)b::bigint[],
            %(turns_without_price)b::bigint[], %(turns_without_usage)b::bigint[],
-           %(model_uses)b::bigint[], %(prompt_tokens)b::numeric[],
+           %(model_uses)b::bigint[], %(uses_without_usage)b::bigint[],
+           %(prompt_tokens)b::numeric[],
            %(completion_tokens)b::numeric[], %(cache_read_tokens)b::numeric[],
            %(cache_creation_tokens)b::numeric[], %(cost)b::numeric[],
            %(reported_cost)b::numeric[], %(difference)b::numeric[])
@@ -75,6 +77,8 @@ ADD = """
            turns_without_usage =
                known.turns_without_usage + excluded.turns_without_usage,
            model_uses = known.model_uses + excluded.model_uses,
+           uses_without_usage =
+               known.uses_without_usage + excluded.uses_without_usage,
            prompt_tokens = coalesce(
                known.prompt_tokens + excluded.prompt_tokens,
                known.prompt_tokens, excluded.prompt_tokens),

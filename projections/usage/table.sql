@@ -13,6 +13,7 @@ CREATE TABLE usage_of_day (
     turns_without_price   bigint NOT NULL,
     turns_without_usage   bigint NOT NULL,
     model_uses            bigint NOT NULL,
+    uses_without_usage    bigint NOT NULL,
     prompt_tokens         numeric,
     completion_tokens     numeric,
     cache_read_tokens     numeric,
@@ -32,6 +33,7 @@ COMMENT ON COLUMN usage_of_day.unpriced IS 'Why there is no cost.';
 COMMENT ON COLUMN usage_of_day.turns_without_price IS 'Turns that called a model, but whose cost is unknown.';
 COMMENT ON COLUMN usage_of_day.turns_without_usage IS 'Turns that called a model, but whose tokens are not all known.';
 COMMENT ON COLUMN usage_of_day.model_uses IS 'Turns that called this model; a turn may call several.';
+COMMENT ON COLUMN usage_of_day.uses_without_usage IS 'Of model_uses, those whose tokens are not all known.';
 COMMENT ON COLUMN usage_of_day.difference IS 'Reported costs minus ours, of uses that have both in US dollars.';
 
 -- Turns made from spans are amended when more of these come: what such a turn has

@@ -8,22 +8,11 @@ from service.resources import Resources
 from tests.callers import Caller, Callers
 from tests.rebuilding import expect_rebuild_equals_live
 from tests.sessions.otlp.spans import export, llm, send, span
-from tests.sessions.recording import Recorder, register_agent, turn
+from tests.sessions.recording import Recorder, turn
 
 DAY = 86_400
 MARCH = "from_day=2026-03-01&until_day=2026-03-31"
 SPENT: Any = {"provider": "acme", "model": "swift", "prompt_tokens": 2}
-
-
-@pytest.fixture
-async def ada(callers: Callers) -> Caller:
-    return await callers.user("ada")
-
-
-@pytest.fixture
-async def recorder(callers: Callers, ada: Caller) -> Recorder:
-    runtime = await callers.user("runtime", "runtime")
-    return Recorder(runtime, await register_agent(ada))
 
 
 async def usage(recorder: Recorder, by: Caller, query: str) -> Any:

@@ -34,11 +34,14 @@ class AsyncUsageResource:
 
         Of the caller's own sessions and of agents that the caller manages; of all
         sessions for superusers and auditors. `cost` is null when it isn't completely
-        known: a turn has no price, or there are several currencies; `known_costs` holds
+        known: a call has no price, or there are several currencies; `known_costs` holds
         the known part, `unpriced` the reasons. Likewise the tokens are null when a call
-        didn't report them all; `known_token_usage` sums up the others. `reported_cost`
-        is what instrumentations report, in US dollars; `reported_cost_difference` is
-        that minus ours, of the calls that have both.
+        didn't report them all; `known_token_usage` sums up the others. Both are of the
+        group's own models, while a turn is counted once, for the one with the most
+        tokens: also in `turns_without_price` and `turns_without_usage`, whichever of
+        its models lacks them. `reported_cost` is what instrumentations report, in US
+        dollars; `reported_cost_difference` is that minus ours, of the calls that have
+        both.
         """
         return AsyncPages(
             self._caller,
