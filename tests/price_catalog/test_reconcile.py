@@ -13,11 +13,21 @@ from service.price_catalog.imports.price_list import ImportedModel, PricePeriod
 from service.price_catalog.imports.reconcile import HeldBecause, Reconciled, reconcile
 from service.price_catalog.periods import Provenance
 from service.price_catalog.price import price_at
+from service.price_catalog.structure import Structure
 from tests.price_catalog.prices import LISTED, day, price, priced, pricing
 
+NEWER: Provenance = {"name": "genai-prices", "version": "2", "sha256": "2" * 64}
 OTHER: Provenance = {"name": "litellm", "version": "1", "sha256": "1" * 64}
 NOW = day(20)
 MICROSECOND = timedelta(microseconds=1)
+TIERED: Structure = {
+    "rates": {
+        "input_tokens": {"price": "1", "tiers": [{"above": 1000, "price": "2"}]},
+        "output_tokens": {"price": "2", "tiers": []},
+    },
+    "windows": [],
+    "variants": [],
+}
 
 
 def period(
@@ -27,6 +37,7 @@ def period(
     *,
     output: str | None = "2",
     notes: str | None = None,
+    structure: Structure | None = None,
 ) -> PricePeriod:
     return PricePeriod(
         input_price_per_1m=Decimal(amount),
@@ -37,6 +48,7 @@ def period(
         effective_from=None if start is None else day(start),
         effective_until=None if end is None else day(end),
         notes=notes,
+        structure=structure,
     )
 
 
@@ -45,11 +57,12 @@ def run(
     *periods: PricePeriod,
     source: Provenance = LISTED,
     now: datetime = NOW,
+    undated_since: datetime | None = None,
 ) -> Reconciled:
     listed = ImportedModel(
         provider="acme", provider_name="Acme", model="swift-1", periods=periods
     )
-    return reconcile(model, listed, source, now=now, undated_since=now)
+    return reconcile(model, listed, source, now=now, undated_since=undated_since or now)
 
 
 def amounts(model: ModelPricing, *days: int) -> list[Decimal | None]:
@@ -153,6 +166,39 @@ def test_the_past_is_not_repriced_unasked() -> None:
     found = run(model, period("3", 5, 10), period("2", 10))
     assert found.held_because == (HeldBecause.REPRICES_THE_PAST,)
     assert amounts(model, 5, 10) == [3, 2]
+
+
+def test_undated_since_reprices_no_past_unasked() -> None:
+    model = priced(1, source=LISTED)
+    found = run(model, period("2"), undated_since=day(10))
+    assert found.held_because == (HeldBecause.REPRICES_THE_PAST,)
+    assert amounts(model, 9, 10) == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("source", "before"), [(LISTED, TIERED), (NEWER, None)], ids=["same", "newer"]
+)
+def test_a_structure_is_added_to_the_past_from_the_same_list_alone(
+    source: Provenance, before: Structure | None
+) -> None:
+    model = priced(1, source=LISTED)
+    found = run(model, period("1", structure=TIERED), source=source)
+    assert not found.held_because
+    known = [price_at(model, each) for each in (NOW - MICROSECOND, NOW)]
+    assert [each and each.structure for each in known] == [before, TIERED]
+    assert not run(model, period("1", structure=TIERED), source=source).changes
+
+
+def test_a_structure_that_a_newer_list_dates_back_is_held() -> None:
+    model = priced(1, source=LISTED)
+    found = run(model, period("1", 1, structure=TIERED), source=NEWER)
+    assert found.held_because == (HeldBecause.REPRICES_THE_PAST,)
+
+
+def test_another_list_adds_no_structure() -> None:
+    listed = period("1", structure=TIERED)
+    assert not run(priced(1, source=LISTED), listed, source=OTHER).changes
+    assert not run(priced(1), listed).changes
 
 
 def test_an_announced_price_may_still_change() -> None:

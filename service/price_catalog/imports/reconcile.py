@@ -70,6 +70,7 @@ class _Target:
     start: str
     end: str | None
     price: PriceValues
+    is_dated: bool  # the list states its start
 
 
 def reconcile(
@@ -115,16 +116,17 @@ class _Reconciliation:
         until = listed.effective_until
         end = None if until is None else time_text(until)
         if listed.effective_from is not None:
-            return _Target(time_text(listed.effective_from), end, price)
+            start = time_text(listed.effective_from)
+            return _Target(start, end, price, is_dated=True)
         start = undated_since
         if not is_before(undated_since, end):
             start = self._first_start(end) or BEFORE_ANY_PRICE
         current = period_at(self._before, start)
         if current is not None and (
-            _is_same_price(current["price"], price) or _completes(current, price)
+            _is_same_price(current["price"], price) or self._completes(current, price)
         ):
             start = current["effective_from"]
-        return _Target(start, end, price)
+        return _Target(start, end, price, is_dated=False)
 
     def _first_start(self, end: str | None) -> str | None:
         if self._before and is_before(self._before[0]["effective_from"], end):
@@ -146,10 +148,10 @@ class _Reconciliation:
         known = period_at(self._pricing.periods, start)
         if known is None:
             self._fill(target.price, start, end)
-        elif _completes(known, target.price):
+        elif self._completes(known, target.price):
             self._complete(known, target.price, start, end)
         elif not _is_same_price(known["price"], target.price):
-            self._replace(known, target.price, start, end)
+            self._replace(known, target, start, end)
         elif known["price"]["notes"] != target.price["notes"]:
             self._annotate(known, target, start, end)
 
@@ -167,21 +169,40 @@ class _Reconciliation:
         self._note_change(start, end, known, price)
 
     def _replace(
-        self, known: Period, price: PriceValues, start: str, end: str | None
+        self, known: Period, target: _Target, start: str, end: str | None
     ) -> None:
-        self._hold_if_doubtful(known, price)
-        self._note_change(start, end, known, price)
-        if known["effective_until"] is None and known["effective_from"] < start:
-            self._set(price, start, end)
-            return
-        if start < self._now:
+        self._hold_if_doubtful(known, target.price)
+        self._note_change(start, end, known, target.price)
+        closes = known["effective_until"] is None and known["effective_from"] < start
+        # A list that dates its next price says since when the open one was outdated.
+        if start < self._now and not (closes and target.is_dated):
             self._hold(HeldBecause.REPRICES_THE_PAST)
-        self._correct(known, price, start, end)
+        if closes:
+            self._set(target.price, start, end)
+        else:
+            self._correct(known, target.price, start, end)
+
+    def _completes(self, known: Period, price: PriceValues) -> bool:
+        """Return whether a price only adds the structure that the known one lacks.
+
+        Another version of its list adds it from a date on, which is a change.
+        """
+        before, source = known["price"], known["source"]
+        is_other_version = (
+            source["name"] == self._source["name"]
+            and source["sha256"] != self._source["sha256"]
+        )
+        return (
+            not is_other_version
+            and before["structure"] is None
+            and price["structure"] is not None
+            and _is_same_price({**price, "structure": None}, before)
+        )
 
     def _complete(
         self, known: Period, price: PriceValues, start: str, end: str | None
     ) -> None:
-        """Add the structure that an earlier version of the import left out."""
+        """Add the structure that an earlier version of this service left out."""
         if known["source"]["name"] == self._source["name"]:
             self._note_change(start, end, known, price)
             self._correct(known, price, start, end)
@@ -252,13 +273,3 @@ class _Reconciliation:
 
 def _is_same_price(one: PriceValues, other: PriceValues) -> bool:
     return {**one, "notes": None} == {**other, "notes": None}
-
-
-def _completes(known: Period, price: PriceValues) -> bool:
-    """Return whether a price only adds a structure to the same four amounts."""
-    before = known["price"]
-    return (
-        before["structure"] is None
-        and price["structure"] is not None
-        and _is_same_price({**price, "structure": None}, before)
-    )
