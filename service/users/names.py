@@ -3,7 +3,7 @@
 from typing import Final
 from uuid import UUID
 
-from service.event_log.log import EventLog
+from service.event_log.protocol import CommandLog
 from service.http.validation_errors import explained
 from service.keys.cipher import OpenError, TextBinding
 from service.keys.user_keys import KeyDestroyedError
@@ -43,7 +43,7 @@ async def name_of(user: User, vault: Vault) -> str | None:
     )
 
 
-async def find_user(name: str, log: EventLog, vault: Vault) -> User | None:
+async def find_user(name: str, log: CommandLog, vault: Vault) -> User | None:
     """Return the user who has or had a name, unless they were erased."""
     claimed = await log.load(vault.user_name_id(name))
     user_id = User.create_id(name)

@@ -267,6 +267,16 @@ def _traces(world: World) -> Iterator[Ask]:
         "unknown fields": orjson.dumps({f"k{n}": n for n in range(800_000)}),
     }.items():
         yield Ask(what=f"JSON {what}", body=body, headers={"Content-Type": JSON})
+    for what, inner in {
+        "resources": b"%b",
+        "spans": b'{"scopeSpans":[{"spans":[%b]}]}',
+        "attributes": b'{"resource":{"attributes":[%b]}}',
+    }.items():
+        for size in (8, 255):
+            few = b"{}," * (size * 340) + b"{}"
+            body = b'{"resourceSpans":[' + inner % few + b"]}"
+            headers = {"Content-Type": JSON}
+            yield Ask(what=f"{size} KiB of JSON {what}", body=body, headers=headers)
 
 
 def _exports(agent: str) -> dict[str, bytes]:

@@ -12,6 +12,7 @@ from service.sessions.turn import TOKENS_MAX
 
 DEPTH_MAX = 16
 AMOUNT_MAX = 10**9
+ID_KINDS = ("string_value", "int_value")
 
 Attributes = Mapping[str, AnyValue]
 
@@ -29,6 +30,17 @@ def first_text(found: Attributes, *keys: str) -> str | None:
     for key in keys:
         if key in found:
             text = _text(found[key])
+            if text:
+                return text
+    return None
+
+
+def first_id(found: Attributes, *keys: str) -> str | None:
+    """Return the first of some attributes that names something: text or an integer."""
+    for key in keys:
+        value = found.get(key)
+        if value is not None and value.WhichOneof("value") in ID_KINDS:
+            text = str(plain(value)).strip()
             if text:
                 return text
     return None

@@ -11,7 +11,12 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 from pydantic import TypeAdapter, ValidationError
 
 from service.sessions.ids import SessionId
-from service.sessions.otlp.attributes import Attributes, attributes, first_text
+from service.sessions.otlp.attributes import (
+    Attributes,
+    attributes,
+    first_id,
+    first_text,
+)
 from service.sessions.otlp.model_calls import client_id, model_call
 from service.sessions.otlp.span import Entry, ReportedSpan
 from service.sessions.otlp.span_texts import NO_TEXTS, input_of, output_of, texts_of
@@ -69,8 +74,8 @@ def _time(nanoseconds: int) -> datetime:
 
 
 def _session_id(found: Attributes) -> str | None:
-    text = (first_text(found, *SESSION) or "").strip()
-    if not text:
+    text = first_id(found, *SESSION)
+    if text is None:
         return None
     try:
         return _SESSION_ID.validate_python(text)
@@ -83,7 +88,7 @@ def _entry(span: Span, found: Attributes, *, is_root: bool) -> Entry:
     return Entry(
         is_root=is_root,
         ended_at=_time(span.end_time_unix_nano),
-        user=client_id(first_text(found, *USER)),
+        user=client_id(first_id(found, *USER)),
         is_error=is_error,
         texts=Texts(
             input=input_of(found),

@@ -9,6 +9,7 @@ import asyncio
 import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 from uuid import UUID
@@ -210,7 +211,7 @@ class Ingest:
     ) -> KeptSpan:
         entry = None
         if span.entry is not None:
-            user_id = await self._user(span.entry.user, recording.principal)
+            user_id = await self._user(span.entry.user, recording)
             owner = user_id or await self._owner(span, recording)
             entry = await kept_entry(
                 span.entry,
@@ -222,15 +223,19 @@ class Ingest:
             )
         return kept_span(span, entry)
 
-    async def _user(self, name: str | None, principal: Principal) -> UUID | None:
-        """Return the user that a span names, if the caller may name one."""
-        if name is None or not records_for_anyone(principal):
+    async def _user(self, name: str | None, recording: Recording) -> UUID | None:
+        """Return the user that a span names, if the caller may name one.
+
+        A name may look like an id; if a user has that id, it is theirs.
+        """
+        if name is None or not records_for_anyone(recording.principal):
             return None
-        try:
-            user = await self.log.load(UUID(name))
-        except ValueError:
-            user = await find_user(name, self.log, self.vault)
-        return user.id if isinstance(user, User) else None
+        user = None
+        with suppress(ValueError):
+            user = await recording.log.load(UUID(name))
+        if not isinstance(user, User):
+            user = await find_user(name, recording.log, self.vault)
+        return user.id if user is not None else None
 
     async def _owner(self, span: ReportedSpan, recording: Recording) -> UUID:
         """Return the user whose key encrypts the texts of a span without a user."""

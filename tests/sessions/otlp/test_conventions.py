@@ -1,5 +1,6 @@
 """What spans tell, in OpenInference and in the GenAI conventions, also badly."""
 
+import math
 from dataclasses import MISSING, fields
 from typing import Any
 
@@ -241,6 +242,12 @@ def test_what_went_in_and_came_out(
         ("", None),
         ("  ", None),
         ("é" * 128, "é" * 128),
+        (math.nan, None),
+        (math.inf, None),
+        (4.5, None),
+        (True, None),
+        ([], None),
+        (["s"], None),
     ],
 )
 def test_the_session_that_a_span_names(given: Any, expected: str | None) -> None:

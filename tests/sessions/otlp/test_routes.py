@@ -79,6 +79,18 @@ async def test_json_is_taken_as_protobuf_is(recorder: Recorder, ada: Caller) -> 
     assert found["token_usage"]["total"] == 6
 
 
+async def test_an_id_that_is_null_in_json_is_not_given(
+    recorder: Recorder, ada: Caller
+) -> None:
+    body = as_json(recorder.agent_id, ROOT)
+    body["resourceSpans"][0]["scopeSpans"][0]["spans"][0]["parentSpanId"] = None
+
+    taken = await send(recorder.caller, json.dumps(body).encode(), Content_Type=JSON)
+
+    assert taken.status == 200
+    assert (await session(ada, "chat", [taken]))["num_traces"] == 1
+
+
 @pytest.mark.parametrize("content_type", [PROTOBUF, JSON])
 async def test_gzip_is_opened(
     recorder: Recorder, ada: Caller, content_type: str
@@ -198,33 +210,6 @@ async def test_a_stranger_records_nothing(recorder: Recorder, callers: Callers) 
         refused = await send(eve, export(agent_id, ROOT))
         assert refused.status == 403
         assert status_of(refused).code == 7
-
-
-@pytest.mark.parametrize("named_by", ["id", "name"])
-async def test_a_runtime_may_name_the_user(
-    recorder: Recorder, callers: Callers, named_by: str
-) -> None:
-    bob = await callers.user("bob")
-    name = "bob" if named_by == "name" else str(bob.user_id)
-
-    taken = await send(
-        recorder.caller,
-        export(recorder.agent_id, span(1, session__id="chat", user__id=name)),
-    )
-
-    assert (await session(bob, "chat", [taken]))["user_id"] == str(bob.user_id)
-
-
-async def test_a_user_of_somebody_else_s_is_nobody_here(
-    recorder: Recorder, ada: Caller
-) -> None:
-    taken = await send(
-        recorder.caller,
-        export(recorder.agent_id, span(1, session__id="chat", user__id="user-7")),
-    )
-
-    found = await session(ada, "chat", [taken])
-    assert found["user_id"] == str(recorder.caller.user_id)
 
 
 async def test_a_session_that_was_started_keeps_its_user(
