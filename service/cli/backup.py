@@ -38,6 +38,11 @@ TABLES: Final = """
      ORDER BY c.relname
 """
 COPY: Final = "COPY {} ({}) TO STDOUT"
+# Databases of earlier versions have one table of receipts.
+ROTATES_RECEIPTS: Final = "SELECT to_regclass('events.receipt_previous') IS NOT NULL"
+KEEP_RECEIPTS: Final = """
+    LOCK TABLE events.receipt, events.receipt_previous IN ACCESS SHARE MODE
+"""
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
@@ -57,9 +62,7 @@ def backup_command(config: Config, options: argparse.Namespace) -> int:
         psycopg.connect(url) as db,
         new_archive(options.file) as archive,
     ):
-        db.isolation_level = IsolationLevel.REPEATABLE_READ
-        db.read_only = True
-        db.execute("SET LOCAL statement_timeout = 0")
+        _begin(db)
         described = _write_tables(db, archive)
         path = config.data_dir / KEY_RING_FILE
         # A machine that makes backups may have no key ring.
@@ -70,6 +73,19 @@ def backup_command(config: Config, options: argparse.Namespace) -> int:
     keys = " and ".join(described.canaries) or "none"
     print(f"backed up {described.position} events; root keys needed: {keys}")
     return 0
+
+
+def _begin(db: Connection) -> None:
+    """Begin the transaction that reads everything as of one point in time."""
+    rotates_receipts = db.execute(ROTATES_RECEIPTS).fetchone() == (True,)
+    db.rollback()
+    db.isolation_level = IsolationLevel.REPEATABLE_READ
+    db.read_only = True
+    db.execute("SET LOCAL statement_timeout = 0")
+    if rotates_receipts:
+        # Before that point in time, which the first query sets: what it saw in a table
+        # is gone when the table is emptied, and other rows have its name.
+        db.execute(KEEP_RECEIPTS)
 
 
 async def verify_keys(config: Config, described: Description) -> int:
