@@ -1,5 +1,7 @@
-"""A backup while the service changes what it copies."""
+"""A backup while the service changes what it copies, or of which there is no room."""
 
+import errno
+import os
 import threading
 import zipfile
 from contextlib import suppress
@@ -9,7 +11,9 @@ import psycopg
 import pytest
 from psycopg.errors import LockNotAvailable
 
+from service.cli import backup
 from service.cli.main import main
+from service.cli.running import EXIT_CONFIG
 from tests.waiting import until_blocking
 
 pytestmark = pytest.mark.usefixtures("logging_as_it_was")
@@ -61,3 +65,38 @@ def test_receipts_that_count_are_not_moved_away_from_a_backup(
     with zipfile.ZipFile(file) as archive:
         assert len(archive.read("events/receipt").splitlines()) == 1
         assert archive.read("events/receipt_previous") == b""
+
+
+def test_checkpoints_that_are_being_written_are_left_out(
+    data_dir: Path, database_url: str, tmp_path: Path
+) -> None:
+    folder = data_dir / "checkpoints"
+    folder.mkdir()
+    (folder / "latest.epoch").write_text("signed")
+    (folder / ".latest.epoch.42").write_text("sig")
+
+    assert back_up(tmp_path / "one.backup", data_dir, database_url) == 0
+
+    with zipfile.ZipFile(tmp_path / "one.backup") as archive:
+        names = [each for each in archive.namelist() if "latest" in each]
+    assert names == ["checkpoints/latest.epoch"]
+
+
+def test_a_full_disk_is_told_and_leaves_nothing(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    data_dir: Path,
+    database_url: str,
+    tmp_path: Path,
+) -> None:
+    def write_table(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(backup, "_write_table", write_table)
+    file = tmp_path / "one.backup"
+
+    assert back_up(file, data_dir, database_url) == EXIT_CONFIG
+
+    said = capsys.readouterr().err
+    assert f"can't write {file}: [Errno 28] No space left on device" in said
+    assert [each.name for each in tmp_path.iterdir()] == [data_dir.name]

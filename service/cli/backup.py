@@ -11,6 +11,7 @@ from psycopg.sql import SQL, Identifier
 
 from service import __version__
 from service.cli.backup_file import (
+    CHECKPOINT_NAME,
     CHECKPOINTS,
     DESCRIPTION,
     Description,
@@ -139,5 +140,5 @@ def _write_checkpoints(folder: Path, archive: zipfile.ZipFile) -> None:
     if not folder.is_dir():
         return
     for file in sorted(folder.iterdir()):
-        if file.is_file():
+        if CHECKPOINT_NAME.fullmatch(file.name) and file.is_file():
             archive.write(file, f"{CHECKPOINTS}/{file.name}")

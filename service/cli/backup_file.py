@@ -7,6 +7,7 @@ any version of PostgreSQL reads. ``checkpoints/`` has the signed checkpoints.
 
 import json
 import os
+import re
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -20,6 +21,8 @@ from service.errors import ConfigError
 FORMAT: Final = 1
 DESCRIPTION: Final = "backup.json"
 CHECKPOINTS: Final = "checkpoints"
+# Not the files that the signer is still writing.
+CHECKPOINT_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 CHUNK_BYTES: Final = 1024 * 1024
 
 
@@ -85,6 +88,9 @@ def new_archive(path: Path) -> Iterator[zipfile.ZipFile]:
             file.flush()
             os.fsync(file.fileno())
         partial.rename(path)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        raise ConfigError(f"can't write {path}: {error}") from None
     except BaseException:
         partial.unlink(missing_ok=True)
         raise

@@ -1,7 +1,6 @@
 """``agent-runtime restore``: a new database from a backup."""
 
 import argparse
-import re
 import zipfile
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -14,6 +13,7 @@ from psycopg.sql import SQL, Identifier
 
 from service.cli.backup import verify_keys
 from service.cli.backup_file import (
+    CHECKPOINT_NAME,
     CHECKPOINTS,
     CHUNK_BYTES,
     Description,
@@ -38,7 +38,6 @@ REFERENCES: Final = """
      WHERE c.contype = 'f' AND c.connamespace = 'events'::regnamespace
        AND c.conrelid <> c.confrelid
 """
-CHECKPOINT_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 # The same position may become another event's: clients and followers are told.
 BEGIN_EPOCH: Final = "SELECT events.begin_epoch()"
 # A backup of a version before this function records no server of the epoch either.
