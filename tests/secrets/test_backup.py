@@ -2,10 +2,12 @@
 
 import base64
 import itertools
+import re
 import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from uuid import UUID
 
 import psycopg
 import pytest
@@ -22,6 +24,7 @@ from tests.secrets.served import postgres_program
 
 VALUES = [f"swordfish {number}" for number in range(20)]
 PATH = "/api/secrets/TOKEN"
+ROOT = Path(__file__).parent.parent.parent
 _numbers = itertools.count(1)
 
 
@@ -60,6 +63,14 @@ def restored_url(postgres: str, dump: bytes) -> Iterator[str]:
         db.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
+def epoch_of(url: str) -> UUID:
+    with psycopg.connect(url) as db:
+        row = db.execute("SELECT epoch FROM events.head").fetchone()
+    assert row is not None
+    epoch: UUID = row[0]
+    return epoch
+
+
 async def test_a_dump_holds_no_value_and_no_key(
     dump: bytes, ada: Caller, resources: Resources
 ) -> None:
@@ -89,6 +100,21 @@ async def test_a_restored_database_serves_with_its_key_ring(
             assert revealed.data["value"] == VALUES[-1]
             written = await again.put(PATH, {"value": "after the restore"})
             assert written.data["version"] == len(VALUES) + 2
+
+
+async def test_a_dump_restored_into_its_own_server_has_the_same_epoch_until_told(
+    restored_url: str, resources: Resources
+) -> None:
+    """The documents name the statement, for the server can't tell."""
+    documented = (ROOT / "docs/secrets.md").read_text("utf-8")
+    (statement,) = re.findall(r"`(SELECT events\.[^`]+)`", documented)
+    was = epoch_of(resources.database_url)
+    assert epoch_of(restored_url) == was
+
+    with psycopg.connect(restored_url) as db:
+        db.execute(statement)
+
+    assert epoch_of(restored_url) != was
 
 
 async def test_a_restored_database_refuses_any_other_key_ring(
