@@ -10,6 +10,7 @@ from psycopg import AsyncConnection
 
 from projections.audit.proofs.checkpoint import Checkpoint
 from projections.audit.proofs.checkpoint_files import CheckpointFiles
+from projections.audit.proofs.queries import latest_checkpoint
 from projections.audit.proofs.signer import (
     FORKED,
     CheckpointSigner,
@@ -123,6 +124,37 @@ async def test_a_fault_that_it_does_not_expect_is_shown_and_it_goes_on(
     assert fault.getMessage() == "can't sign checkpoints"
     assert fault.exc_info is not None
     assert fault.exc_info[0] is UnicodeDecodeError
+
+
+@pytest.mark.parametrize("damage", ["empty", "cut off", "a folder"])
+async def test_nothing_is_signed_while_what_was_signed_last_cannot_be_read(
+    callers: Callers, resources: Resources, tmp_path: Path, damage: str
+) -> None:
+    await callers.user("ada")
+    signed = await sign(resources, tmp_path)
+    await callers.user("bob")
+    await wait_for_position(resources.pool, ["merkle_tree"], 4)
+    epoch = (await resources.log.head()).epoch
+    latest = tmp_path / "checkpoints" / f"latest.{epoch}"
+    latest.unlink()
+    if damage == "a folder":
+        latest.mkdir()  # nobody can read that as a file, not even root
+    else:
+        latest.write_text("" if damage == "empty" else signed.note[:-9])
+    FORKED.set(0)
+
+    signer = CheckpointSigner(resources.pool, tmp_path)
+    task = asyncio.create_task(signer.run(resources.log, interval_s=0.02))
+    try:
+        await until(lambda: value_of(FORKED) == 1)
+    finally:
+        await end_tasks(task)
+
+    async with resources.pool.connection() as db:
+        newest = await latest_checkpoint(db)
+    assert newest is not None
+    assert newest.note == signed.note
+    assert latest.is_dir() or latest.read_text() in ("", signed.note[:-9])
 
 
 async def test_nothing_is_signed_over_a_log_that_was_rewritten(

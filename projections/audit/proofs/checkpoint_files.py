@@ -17,16 +17,26 @@ LATEST = "latest"
 PUBLIC_KEY = "public-key"
 
 
+class UnreadableCheckpointError(Exception):
+    """What was signed last is in a file that can't be read."""
+
+
 class CheckpointFiles:
     def __init__(self, data_dir: Path) -> None:
         self._folder = data_dir / FOLDER
 
     def latest(self, epoch: UUID) -> str | None:
-        """Return the newest checkpoint of an epoch; None before the first."""
+        """Return the newest checkpoint of an epoch; None before the first.
+
+        :raises UnreadableCheckpointError: there is one, perhaps
+        """
+        path = self._folder / f"{LATEST}.{epoch}"
         try:
-            return (self._folder / f"{LATEST}.{epoch}").read_text(encoding="utf-8")
+            return path.read_text(encoding="utf-8")
         except FileNotFoundError:
             return None
+        except OSError as error:
+            raise UnreadableCheckpointError(f"can't read {path}") from error
 
     def of_every_epoch(self) -> Mapping[str, str]:
         """Return all checkpoints by file name, also those of earlier epochs."""

@@ -18,7 +18,11 @@ from projections.audit.proofs.contradictions import (
     described,
     known_contradiction,
 )
-from projections.audit.proofs.note import NoteError, VerifierKey
+from projections.audit.proofs.note import (
+    NoteError,
+    UnknownSignerError,
+    VerifierKey,
+)
 from projections.audit.proofs.queries import (
     epoch,
     is_epoch_change_within,
@@ -43,6 +47,7 @@ FOLLOWER = "merkle_tree"
 # Compared with the tree before a checkpoint is signed; older ones are compared by the
 # background check.
 NEW_POSITIONS_MAX = 5000
+OTHER_KEY = "a checkpoint was signed with another key than ours"
 KEEP = "SELECT events.keep_checkpoint(%s, %s, %s)"
 SIZE = Gauge("agent_runtime_checkpoint_position", "Last position that was signed.")
 FORKED = Gauge(
@@ -134,14 +139,23 @@ class CheckpointSigner:
     def _signed(
         self, key: VerifierKey, log_epoch: UUID, notes: Sequence[str]
     ) -> list[Checkpoint]:
-        """Return the checkpoints of this log, of this process and others."""
-        in_file = self._files.latest(log_epoch)
+        """Return the checkpoints of this log, of this process and others.
+
+        :raises NoteError: the file of the newest one holds none
+        :raises UnreadableCheckpointError: the file can't be read
+        """
         signed = []
-        for note in [*notes, *([in_file] if in_file else [])]:
+        for note in notes:
             try:
                 signed.append(Checkpoint.open(note, [key]))
             except NoteError:
-                logger.warning("a checkpoint was signed with another key than ours")
+                logger.warning(OTHER_KEY)
+        in_file = self._files.latest(log_epoch)
+        if in_file is not None:
+            try:
+                signed.append(Checkpoint.open(in_file, [key]))
+            except UnknownSignerError:
+                logger.warning(OTHER_KEY)
         return signed
 
     async def _refuse_shorter_log(
