@@ -1,6 +1,7 @@
 """Apply the migrations of schema "events", in order, once, by one process at a time."""
 
 import hashlib
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -18,6 +19,8 @@ TABLE = """
 """
 HAS_TABLE = "SELECT to_regclass('public.agent_runtime_migration') IS NOT NULL"
 APPLIED = "SELECT name, sha256 FROM public.agent_runtime_migration"
+
+logger = logging.getLogger(__name__)
 
 
 class MigrationError(Exception):
@@ -69,8 +72,8 @@ def migrate(conninfo: str, *, upto: Mapping[str, str] | None = None) -> list[str
     :raises MigrationError: if the database has one that this version lacks or changed
     """
     with psycopg.connect(conninfo, autocommit=True) as connection:
+        _wait_for_others(connection)
         connection.execute(f"SET lock_timeout = '{LOCK_TIMEOUT}'")
-        connection.execute("SELECT pg_advisory_lock(%s)", [LOCK])
         connection.execute(TABLE)
         applied: dict[str, str] = dict(connection.execute(APPLIED).fetchall())
         known = migrations()
@@ -88,6 +91,14 @@ def migrate(conninfo: str, *, upto: Mapping[str, str] | None = None) -> list[str
                     [migration.name, migration.sha256],
                 )
         return [migration.name for migration in pending]
+
+
+def _wait_for_others(connection: psycopg.Connection) -> None:
+    """Wait until no other process migrates, however long its migrations take."""
+    row = connection.execute("SELECT pg_try_advisory_lock(%s)", [LOCK]).fetchone()
+    if row != (True,):
+        logger.info("waiting for another process, which migrates the database")
+        connection.execute("SELECT pg_advisory_lock(%s)", [LOCK])
 
 
 def require_migrated(conninfo: str) -> None:

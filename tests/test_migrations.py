@@ -21,6 +21,11 @@ from service.migrate import (
 from tests.waiting import until_blocking
 
 _numbers = itertools.count(1)
+WAITS_FOR_LONG = """
+    SELECT FROM pg_stat_activity
+     WHERE datname = current_database() AND wait_event = 'advisory'
+       AND query_start < clock_timestamp() - interval '500 ms'
+"""
 NAMES = [each.name for each in migrations()]
 
 
@@ -80,6 +85,25 @@ def test_many_at_once_apply_each_once(empty: str) -> None:
         results = list(pool.map(migrate, [empty] * 8))
 
     assert sorted(itertools.chain(*results)) == NAMES
+
+
+def test_the_migration_of_another_process_is_waited_for_however_long_it_takes(
+    empty: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    migrate(empty)
+    monkeypatch.setattr(module, "LOCK_TIMEOUT", "50ms")
+    with (
+        psycopg.connect(empty, autocommit=True) as other,
+        ThreadPoolExecutor(1) as pool,
+    ):
+        other.execute("SELECT pg_advisory_lock(%s)", [module.LOCK])
+        waiting = pool.submit(migrate, empty)
+        until_blocking(
+            lambda: waiting.done() or other.execute(WAITS_FOR_LONG).fetchall()
+        )
+        other.execute("SELECT pg_advisory_unlock_all()")
+
+        assert waiting.result() == []
 
 
 def test_two_databases_of_one_server_can_migrate_at_once(
