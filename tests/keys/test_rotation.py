@@ -3,12 +3,14 @@
 import asyncio
 import logging
 import os
+import re
 import sys
 import time
 from asyncio.subprocess import PIPE, Process
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from itertools import pairwise
 from pathlib import Path
 from uuid import UUID, uuid4
 
@@ -29,6 +31,7 @@ from service.resources import Resources, open_resources
 from tests.callers import Caller, Callers
 
 KEY_RING = "keys.json"
+ROOT_FOLDER = Path(__file__).parent.parent.parent
 NEW_ROOT = LocalRootKeys.parse("outside:" + "A" * 43 + "=")
 CALLERS = 30
 USER_KEYS = 6 * REWRAP_BATCH_SIZE
@@ -100,6 +103,36 @@ async def test_root_keys_from_outside_take_over(
     assert around.file_key_ids == frozenset()
     again = await rotate_root_key(pool, around, ignore)
     assert (again.rewrapped, again.retired) == (0, ())
+
+
+def documented_steps() -> list[str]:
+    text = (ROOT_FOLDER / "docs/operations.md").read_text("utf-8")
+    return re.findall(r"^\| \d \| `((?:OLD|NEW)[^`]*)` \|", text, re.MULTILINE)
+
+
+async def test_the_documented_steps_with_root_keys_from_outside_fail_no_request(
+    pool: Pool, tmp_path: Path
+) -> None:
+    """While processes restart, some are a step ahead of the others."""
+    text = {"OLD": "old:" + "A" * 43 + "=", "NEW": "new:" + "B" * 42 + "A="}
+    KeyRing.load_or_create(tmp_path / KEY_RING, root=LocalRootKeys.parse(text["OLD"]))
+
+    def ring_of(step: str) -> KeyRing:
+        given = ",".join(text[each] for each in step.split(","))
+        return KeyRing.load(tmp_path / KEY_RING, root=LocalRootKeys.parse(given))
+
+    steps = ["OLD", *documented_steps()]
+    assert steps[-1] == "NEW"
+    made: list[UUID] = []
+    for before, after in pairwise(steps):
+        if after == "NEW":
+            rotation = await rotate_root_key(pool, ring_of(before), ignore)
+            assert rotation.retired == ("old",)
+        for step in (after, before):
+            made += await make_user_keys(pool, ring_of(step), 1)
+        for step in (before, after):
+            for user_id in made:
+                await UserKeys(pool, ring_of(step)).get(user_id)
 
 
 async def test_a_damaged_user_key_keeps_its_root_key(pool: Pool, ring: KeyRing) -> None:
