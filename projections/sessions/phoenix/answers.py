@@ -25,6 +25,8 @@ LABELS_MAX: Final = 100
 TEXT_CHARACTERS_MAX: Final = 4096
 CUT: Final = " [...]"
 METADATA_BYTES_MAX: Final = 4096
+# orjson reads deeper values than it writes.
+METADATA_DEPTH_MAX: Final = 32
 COUNT_MAX: Final = 2**53
 # The decimal digits that a double preserves.
 COST_DIGITS: Final = 15
@@ -122,10 +124,17 @@ def _fraction(node: Any) -> LabelFraction:
 
 
 def _metadata(value: Any) -> dict[str, Any] | None:
-    """Return metadata, or None if it is too large."""
-    if not isinstance(value, dict) or len(orjson.dumps(value)) > METADATA_BYTES_MAX:
+    """Return metadata, or None if it is too large or nested too deep."""
+    if not isinstance(value, dict) or _is_deeper(value, METADATA_DEPTH_MAX):
         return None
-    return value
+    return value if len(orjson.dumps(value)) <= METADATA_BYTES_MAX else None
+
+
+def _is_deeper(value: Any, depth: int) -> bool:
+    if not isinstance(value, dict | list):
+        return False
+    inner = value.values() if isinstance(value, dict) else value
+    return depth == 0 or any(_is_deeper(each, depth - 1) for each in inner)
 
 
 def _object(value: Any) -> Mapping[str, Any]:

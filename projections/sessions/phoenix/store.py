@@ -99,6 +99,7 @@ class PhoenixStore:
         if not self.breaker.allows_request():
             LOOKUPS.labels("not asked").inc(len(wanted))
             return
+        trial = self.breaker.trial
         try:
             async with asyncio.timeout(max(time_s, 0)):
                 await self._look_up(lookup)
@@ -112,6 +113,9 @@ class PhoenixStore:
             self.breaker.failed()
         else:
             self.breaker.succeeded()
+        finally:
+            # Cancelled: the next page tries.
+            self.breaker.undecided(trial)
         BREAKER.set(not self.is_available)
         for session_id, key in wanted.items():
             enrichment = lookup.found.get(session_id)

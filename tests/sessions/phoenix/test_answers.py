@@ -4,6 +4,7 @@ import math
 from decimal import Decimal
 from typing import Any
 
+import orjson
 import pytest
 
 from projections.sessions.phoenix.answers import (
@@ -133,6 +134,23 @@ def test_a_session_of_another_project_is_not_ours() -> None:
 def test_a_row_that_can_t_be_is_bad(fields: dict[str, Any]) -> None:
     with pytest.raises(BadRowError):
         enrichment_of(node("s") | fields, "s", str(AGENT))
+
+
+@pytest.mark.parametrize("depth", [251, 253, 255, 1000])
+def test_metadata_that_is_nested_too_deep_is_left_out(depth: int) -> None:
+    metadata = orjson.loads(b'{"a":' * depth + b"1" + b"}" * depth)
+
+    found = read(sessionAnnotations=[{**ANNOTATION, "metadata": metadata}])
+
+    assert [each["metadata"] for each in found.annotations] == [None]
+
+
+def test_nested_metadata_is_shown() -> None:
+    metadata = orjson.loads(b'{"a":' * 32 + b"1" + b"}" * 32)
+
+    found = read(sessionAnnotations=[{**ANNOTATION, "metadata": metadata}])
+
+    assert found.annotations[0]["metadata"] == metadata
 
 
 def test_what_is_shown_is_bounded() -> None:

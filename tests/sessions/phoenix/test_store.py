@@ -1,5 +1,6 @@
 """How many requests a page costs, and what becomes of what they leave open."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -13,8 +14,17 @@ from aiohttp import web
 from projections.sessions.phoenix import memory
 from projections.sessions.phoenix.memory import Memory
 from projections.sessions.phoenix.store import PhoenixStore, open_phoenix
-from service.circuit_breaker import FAILURES_MAX
-from tests.sessions.phoenix.fake import AGENT, OTHER, FakePhoenix, key, node, serving
+from service.circuit_breaker import FAILURES_MAX, REST_S
+from tests.sessions.phoenix.fake import (
+    AGENT,
+    OTHER,
+    Answer,
+    FakePhoenix,
+    key,
+    node,
+    serving,
+)
+from tests.waiting import TIMEOUT_S
 
 
 @asynccontextmanager
@@ -162,6 +172,40 @@ async def test_an_answer_of_another_form_by_ids_is_a_failure() -> None:
         assert phoenix.breaker.state == "open"
 
     assert len(asked) == 2 * FAILURES_MAX
+
+
+async def test_a_trial_that_is_cancelled_leaves_the_next_page_one() -> None:
+    fake = FakePhoenix([node("a")])
+    asked, answers = asyncio.Event(), fake.answer
+
+    async def broken(_request: web.Request) -> web.Response:
+        return web.json_response({"data": {}})
+
+    async def silent(_request: web.Request) -> web.Response:
+        asked.set()
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    answer: Answer = broken
+
+    async def current(request: web.Request) -> web.StreamResponse:
+        return await answer(request)
+
+    async with serving(current) as url, open_phoenix(url) as phoenix:
+        for _ in range(FAILURES_MAX):
+            await phoenix.fetch([key("a")], deadline_s=60)
+        rested = phoenix.breaker.clock() + REST_S
+        phoenix.breaker.clock = lambda: rested
+        answer = silent
+        page = asyncio.create_task(phoenix.fetch([key("a")], deadline_s=60))
+        await asyncio.wait_for(asked.wait(), TIMEOUT_S)
+        page.cancel()
+        await asyncio.gather(page, return_exceptions=True)
+        answer = answers
+
+        found = await phoenix.fetch([key("a")], deadline_s=60)
+
+    assert list(found) == ["a"]
 
 
 async def test_a_session_too_large_for_a_document_harms_only_itself() -> None:
