@@ -2,7 +2,6 @@
 
 from bisect import bisect_left
 from datetime import datetime
-from urllib.parse import urlsplit
 from uuid import UUID
 
 from eventsourcing.domain import event
@@ -11,6 +10,7 @@ from typing_extensions import TypedDict
 from service.aggregate import LoggedAggregate
 from service.connectors import events, gateway_events
 from service.connectors.slug import slug_of
+from service.connectors.url import origin_of
 from service.errors import ConflictError
 from service.events import Id, Named, Published
 from service.identifiers import id_text
@@ -78,8 +78,8 @@ class Connector(LoggedAggregate):
     CredentialDetached = gateway_events.CredentialDetached
 
     TOPIC = "connector"
-    # 2: has offered_owner_id. 3: has what the gateway needs.
-    class_version = 3
+    # 2: has offered_owner_id. 3: has what the gateway needs. 4: has callers_origin.
+    class_version = 4
 
     @event(Created)
     def __init__(self, owner_id: str, name: str, url: str, description: str) -> None:
@@ -97,11 +97,17 @@ class Connector(LoggedAggregate):
         self.chosen_slug: str | None = None
         self.record_mode = STRICT
         self.credential: CredentialSetting | None = None
+        # Where callers have agreed to send their secrets: where they were first asked.
+        self.callers_origin: str | None = None
 
     @property
     def slug(self) -> str:
         """The prefix of its tools' names in an agent's list; not unique."""
         return self.chosen_slug or slug_of(self.name)
+
+    @property
+    def may_be_sent_callers_secrets(self) -> bool:
+        return self.callers_origin in {None, origin_of(self.url)}
 
     def is_granted_to(self, agent_id: UUID) -> bool:
         agent = id_text(agent_id)
@@ -115,7 +121,7 @@ class Connector(LoggedAggregate):
         """
         if (name, url, description) == (self.name, self.url, self.description):
             return False
-        if _origin(url) != _origin(self.url):
+        if origin_of(url) != origin_of(self.url):
             self.detach_credential()
         self.trigger_event(
             self.Edited,
@@ -157,27 +163,15 @@ class Connector(LoggedAggregate):
         """Share the definition with everyone; return whether it was private."""
         if self.is_public:
             return False
-        self._made_public(by=str(by), since=at.isoformat())
+        self.trigger_event(self.MadePublic, by=str(by), since=at.isoformat())
         return True
-
-    @event(MadePublic)
-    def _made_public(self, by: str, since: str) -> None:
-        self.is_public = True
-        self.public_since = since
-        self.made_public_by = by
 
     def make_private(self) -> bool:
         """Stop sharing; grants that were made stay. Return whether it was public."""
         if not self.is_public:
             return False
-        self._made_private()
+        self.trigger_event(self.MadePrivate)
         return True
-
-    @event(MadePrivate)
-    def _made_private(self) -> None:
-        self.is_public = False
-        self.public_since = None
-        self.made_public_by = None
 
     def consent_to_grant(
         self, agent_id: UUID, *, by_connector: bool, by_agent: bool
@@ -257,7 +251,17 @@ class Connector(LoggedAggregate):
         return True
 
     def attach_credential(self, setting: CredentialSetting) -> bool:
-        """Let the gateway send a secret; return whether the setting differs."""
+        """Let the gateway send a secret; return whether the setting differs.
+
+        :raises ConflictError: callers were asked for their secrets for another host
+        """
+        if setting["whose"] == OF_CALLER and not self.may_be_sent_callers_secrets:
+            raise ConflictError(
+                f"callers agreed to send their secrets to {self.callers_origin} only; "
+                "for another host register another connector, whose id asks for a "
+                "secret of its own",
+                code="connector_moved",
+            )
         if setting == self.credential:
             return False
         self.trigger_event(self.CredentialAttached, **setting)
@@ -274,20 +278,5 @@ class Connector(LoggedAggregate):
         """End the connector for good; no agent holds it any more."""
         if self.is_retired:
             return False
-        self._retired()
+        self.trigger_event(self.Retired)
         return True
-
-    @event(Retired)
-    def _retired(self) -> None:
-        self.is_retired = True
-        self.offered_owner_id = None
-        self.is_public = False
-        self.public_since = None
-        self.made_public_by = None
-        self.granted_to = []
-        self.offers = {}
-
-
-def _origin(url: str) -> tuple[str, str]:
-    parts = urlsplit(url)
-    return parts.scheme.lower(), parts.netloc.lower()

@@ -109,6 +109,11 @@ class MadePublic(LoggedAggregate.Event):
     def sentence(self, named: Named) -> str:
         return f"made the connector {self.subject(named)} public; it was private before"
 
+    def apply(self, aggregate: Any) -> None:
+        aggregate.is_public = True
+        aggregate.public_since = self.since
+        aggregate.made_public_by = self.by
+
 
 class MadePrivate(LoggedAggregate.Event):
     """The connector is private again; existing grants remain.
@@ -120,6 +125,10 @@ class MadePrivate(LoggedAggregate.Event):
 
     def sentence(self, named: Named) -> str:
         return f"made the connector {self.subject(named)} private; it was public before"
+
+    def apply(self, aggregate: Any) -> None:
+        aggregate.is_public = False
+        aggregate.public_since = aggregate.made_public_by = None
 
 
 class GrantOffered(LoggedAggregate.Event):
@@ -186,3 +195,11 @@ class Retired(LoggedAggregate.Event):
         return (
             f"retired the connector {self.subject(named)}: no agent holds it any more"
         )
+
+    def apply(self, aggregate: Any) -> None:
+        aggregate.is_retired = True
+        aggregate.offered_owner_id = None
+        aggregate.is_public = False
+        aggregate.public_since = aggregate.made_public_by = None
+        aggregate.granted_to = []
+        aggregate.offers = {}

@@ -65,7 +65,8 @@ async def attach_credential(
     :raises NotFoundError: there is none, or none that the caller can see, or the owner
         has no such secret
     :raises ForbiddenError: the caller isn't its owner
-    :raises ConflictError: it is the owner's secret, and the connector is public
+    :raises ConflictError: it is the owner's secret, and the connector is public; or the
+        callers', who were first asked for it while the connector was at another host
     """
     connector = await _connector_of_caller(work, command.connector_id)
     if not owns(work.principal, connector):
@@ -106,13 +107,16 @@ def secret_of(connector: Connector, *, user_id: UUID | None) -> tuple[UUID, str]
     """Return owner and name of the secret that a call sends; None if there is none.
 
     A calling user's secret is the one that they named for the connector: to make it is
-    to agree that the gateway sends it there.
+    to agree that the gateway sends it there, to the host for which it was first asked.
     """
     setting = connector.credential
     if setting is None:
         return None
     if setting["whose"] == OF_CALLER:
-        return (user_id, callers_secret_name(connector.id)) if user_id else None
+        # Older versions attached the setting again at another host, too.
+        if user_id is None or not connector.may_be_sent_callers_secrets:
+            return None
+        return user_id, callers_secret_name(connector.id)
     if connector.is_public or setting["secret_name"] is None:
         return None
     return UUID(connector.owner_id), setting["secret_name"]

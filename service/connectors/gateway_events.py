@@ -3,6 +3,7 @@
 from typing import Any
 
 from service.aggregate import LoggedAggregate
+from service.connectors.url import origin_of
 from service.events import Named, Published
 
 
@@ -82,6 +83,8 @@ class CredentialAttached(LoggedAggregate.Event):
             "header": self.header,
             "scheme": self.scheme,
         }
+        if self.secret_name is None and aggregate.callers_origin is None:
+            aggregate.callers_origin = origin_of(aggregate.url)
 
 
 class CredentialDetached(LoggedAggregate.Event):

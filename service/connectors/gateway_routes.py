@@ -153,7 +153,8 @@ async def put_connector_gateway(
         200: "credential attached, or connector already had it",
         403: "the caller isn't its owner",
         404: f"{NO_SUCH_CONNECTOR}, or the caller has no such secret",
-        409: "the owner's secret, and the connector is public",
+        409: "the owner's secret, and the connector is public; or the callers', and the "
+        "connector was at another host when they were first asked for it",
     },
     if_match=True,
     body_example={"whose": "owner", "secret_name": "TRACKER_TOKEN"},
@@ -168,7 +169,8 @@ async def put_connector_credential(
     For its owner. The value is read at each call, so another value of the secret counts
     from the next call on. It is sent for every agent that holds the connector; the
     owner's secret is never sent while the connector is public. It ends when the
-    connector moves to another host, and the owner's also with another owner.
+    connector moves to another host, and the owner's also with another owner. Callers'
+    secrets are only sent to the host for which the connector first asked for them.
     """
     return await dispatch(
         request,

@@ -23,6 +23,12 @@ HOLDS_CREDENTIALS: Final = (
 )
 
 
+def origin_of(url: str) -> str:
+    """Return a URL's scheme and host, with its port if it names one."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}".lower()
+
+
 def _without_credentials(url: str) -> str:
     if not _URL.fullmatch(url):
         raise ValueError(NOT_A_URL)

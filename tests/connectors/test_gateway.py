@@ -120,6 +120,47 @@ def test_another_host_gets_no_credential(url: str, *, is_kept: bool) -> None:
     assert (connector.credential is not None) is is_kept
 
 
+async def test_callers_secrets_go_to_the_host_that_they_were_asked_for(
+    scenario: Scenario,
+) -> None:
+    connector = with_credential(CALLERS)
+    connector.hand_over(ROOT.user_id)
+    connector.edit(name="Issue tracker", url="https://evil.example/mcp", description="")
+    await scenario.given(connector)
+    command = AttachCredential(connector_id=connector.id, setting=CALLERS)
+
+    await scenario.when(attach_credential, command, by=ROOT)
+
+    await scenario.then_refused(ConflictError)
+    assert scenario.error is not None
+    assert scenario.error.code == "connector_moved"
+    connector.edit(name="Issue tracker", url=f"{TRACKER['url']}/v2", description="")
+    await scenario.given(connector)
+    await scenario.when(attach_credential, command, by=ROOT)
+    await scenario.then(("connector.credential_attached", ROOT))
+
+
+def test_no_callers_secret_goes_to_a_host_where_an_older_version_attached_it() -> None:
+    connector = with_credential(CALLERS)
+    connector.edit(name="Issue tracker", url="https://evil.example/mcp", description="")
+
+    connector.trigger_event(Connector.CredentialAttached, **CALLERS)
+
+    assert connector.credential == CALLERS
+    assert secret_of(connector, user_id=STRANGER.user_id) is None
+
+
+def test_the_owners_secret_binds_a_connector_to_no_host() -> None:
+    connector = with_credential()
+    connector.edit(
+        name="Issue tracker", url="https://other.example/mcp", description=""
+    )
+
+    assert connector.attach_credential(CALLERS)
+
+    assert secret_of(connector, user_id=STRANGER.user_id) is not None
+
+
 def test_another_owner_lends_nothing_of_the_former_one() -> None:
     owners, callers = with_credential(), with_credential(CALLERS)
 

@@ -191,6 +191,30 @@ async def test_a_call_needs_the_credential_that_its_connector_sends(
     assert await sent() == "X-Key: of ada"
 
 
+async def test_a_callers_secret_is_sent_to_no_other_host(world: World) -> None:
+    """The owner moves the connector, and asks for the callers' secrets again."""
+    await world.rule(any=ALLOW)
+    await world.ada.put(f"{world.connector}/credential", {"whose": "caller"})
+    own = {"name": f"mcp.{world.connector_id}", "value": "of ada"}
+    await world.ada.post("/api/secrets", own)
+    named = {"label": "for ada", "user_id": str(world.ada.user_id)}
+    world.token = (await world.ada.post(f"{world.agent}/tokens", named)).data["token"]
+    elsewhere = {**TRACKER, "url": "https://elsewhere.example/mcp", "description": ""}
+
+    await world.ada.put(world.connector, elsewhere)
+    again = await world.ada.put(f"{world.connector}/credential", {"whose": "caller"})
+
+    assert (again.status, again.code) == (409, "connector_moved")
+    answer = await world.call("issues.list")
+    assert isinstance(answer, Admitted)
+    assert answer.upstream.credential is None
+    await world.ada.put(world.connector, {**TRACKER, "description": ""})
+    await world.ada.put(f"{world.connector}/credential", {"whose": "caller"})
+    answer = await world.call("issues.list")
+    assert isinstance(answer, Admitted)
+    assert answer.upstream.credential is not None
+
+
 async def test_the_same_list_is_the_same_object_until_something_moves(
     world: World,
 ) -> None:

@@ -36,7 +36,8 @@ def connector_in(state: str, owner_id: UUID, agent_id: UUID) -> Connector | None
         case "retired":
             connector.retire()
         case "public":
-            connector._made_public(by=str(owner_id), since="2026-01-01T00:00:00+00:00")  # noqa: SLF001 # an event of old logs
+            since = "2026-01-01T00:00:00+00:00"
+            connector.trigger_event(connector.MadePublic, by=str(owner_id), since=since)
     return connector
 
 

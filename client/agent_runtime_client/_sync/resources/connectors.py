@@ -300,7 +300,8 @@ class ConnectorsResource:
         counts from the next call on. It is sent for every agent that holds the
         connector; the owner's secret is never sent while the connector is public. It
         ends when the connector moves to another host, and the owner's also with another
-        owner.
+        owner. Callers' secrets are only sent to the host for which the connector first
+        asked for them.
         """
         return self._caller.model(
             operations.PUT_CONNECTOR_CREDENTIAL,
