@@ -1,6 +1,5 @@
 """Read attributes of spans and resources as text, as counts or as amounts."""
 
-import math
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any
@@ -13,6 +12,8 @@ from service.sessions.turn import TOKENS_MAX
 DEPTH_MAX = 16
 AMOUNT_MAX = 10**9
 ID_KINDS = ("string_value", "int_value")
+# Of an amount that isn't 0, so that sums of amounts with 100 digits are exact.
+AMOUNT_MIN = 1e-30
 
 Attributes = Mapping[str, AnyValue]
 
@@ -57,16 +58,23 @@ def first_count(found: Attributes, *keys: str) -> int | None:
 
 
 def first_amount(found: Attributes, *keys: str) -> Decimal | None:
-    """Return the first of some attributes that is an amount of money, from 0 on."""
+    """Return the first of some attributes that is a valid amount of money."""
     for key in keys:
         if key in found:
-            value = plain(found[key])
-            if isinstance(value, bool) or not isinstance(value, int | float):
-                continue
-            if math.isfinite(value) and 0 <= value <= AMOUNT_MAX:
-                # The shortest decimal that means the same double.
-                return Decimal(repr(value))
+            valid = amount(plain(found[key]))
+            if valid is not None:
+                return valid
     return None
+
+
+def amount(value: Any) -> Decimal | None:
+    """Return a number as an amount of money, or None if it isn't a valid one."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    if value != 0 and not AMOUNT_MIN <= value <= AMOUNT_MAX:
+        return None
+    # The shortest decimal that means the same double.
+    return Decimal(repr(value))
 
 
 def plain(value: AnyValue, depth: int = 0) -> Any:

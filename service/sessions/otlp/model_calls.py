@@ -7,7 +7,6 @@ OpenLLMetry, LiteLLM, pydantic-ai and Anthropic's SDK.
 import hashlib
 import re
 from collections.abc import Mapping
-from decimal import Decimal
 from typing import Any, Final
 
 import orjson
@@ -15,6 +14,7 @@ import orjson
 from service.sessions.ids import ID_PATTERN
 from service.sessions.otlp.attributes import (
     Attributes,
+    amount,
     first_amount,
     first_count,
     first_text,
@@ -222,12 +222,10 @@ def _conditions(found: Attributes) -> dict[str, str]:
 
 
 def _reported_cost(found: Attributes, answer: Mapping[str, Any]) -> str | None:
-    amount = first_amount(found, *REPORTED_COST)
-    if amount is None and isinstance(usage := answer.get("usage"), dict):
-        cost = usage.get("cost")
-        if isinstance(cost, int | float) and not isinstance(cost, bool) and cost >= 0:
-            amount = Decimal(str(cost))
-    return None if amount is None else format(amount, "f")
+    cost = first_amount(found, *REPORTED_COST)
+    if cost is None and isinstance(usage := answer.get("usage"), dict):
+        cost = amount(usage.get("cost"))
+    return None if cost is None else format(cost, "f")
 
 
 def _answer(found: Attributes) -> Mapping[str, Any]:
