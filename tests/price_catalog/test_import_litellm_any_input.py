@@ -5,6 +5,7 @@ import json
 from decimal import Decimal
 from itertools import pairwise
 
+import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -47,6 +48,17 @@ FIELDS = st.sampled_from(
 TIERS = st.lists(
     st.fixed_dictionaries({"range": st.lists(NUMBERS, max_size=3)})
     | st.dictionaries(FIELDS | st.just("range"), VALUES, max_size=4),
+    max_size=4,
+)
+STARTS = st.sampled_from([0, 0.5, 1000, 10**12 - 1, 10**12, 1e30, 10**4000]) | NUMBERS
+RANGES = st.lists(
+    st.fixed_dictionaries(
+        {
+            "range": st.lists(STARTS, min_size=1, max_size=2),
+            "input_cost_per_token": st.sampled_from([1e-6, 2e-6]),
+        }
+    ),
+    min_size=2,
     max_size=4,
 )
 OFF_PEAK = st.fixed_dictionaries(
@@ -98,6 +110,8 @@ def check(imported: Import) -> None:
             assert len(period.notes or "") <= NOTES_LENGTH_MAX
             for price in period.prices:
                 assert price is None or is_storable(price)
+            structure = period.structure
+            assert orjson.loads(orjson.dumps(structure)) == structure
     for skipped in imported.skipped:
         assert (skipped.provider + skipped.model + skipped.reason).isprintable()
 
@@ -133,6 +147,12 @@ def test_one_importable_entry_survives_any_neighbours(
     imported = import_litellm(json.dumps(document).encode())
     check(imported)
     assert any(each.provider == "sound" for each in imported.models)
+
+
+@given(RANGES)
+def test_tiers_of_any_ranges_are_stored_as_they_are(ranges: list[object]) -> None:
+    entry = {"litellm_provider": "a", "mode": "chat", "tiered_pricing": ranges}
+    check(import_litellm(json.dumps({"model": entry}).encode()))
 
 
 @given(st.binary() | st.text().map(lambda text: text.encode(errors="replace")))

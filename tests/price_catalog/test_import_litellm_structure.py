@@ -9,6 +9,7 @@ import pytest
 
 from service.price_catalog.charge import Unpriced, amount_of
 from service.price_catalog.imports.litellm.importer import import_litellm
+from service.price_catalog.imports.price_list import ReasonCode
 from service.price_catalog.structure import Structure, rates_at
 from service.price_catalog.usage import CallUsage
 
@@ -67,6 +68,17 @@ def test_ranges_of_tokens_state_all_rates() -> None:
     assert cost(made, CallUsage(input_tokens=1001, output_tokens=0)) == Decimal(
         "0.003003"
     )
+
+
+@pytest.mark.parametrize("start", ["-1", "1e12", "1e30", "1e5000", "1e99999999"])
+def test_a_range_that_no_prompt_reaches_makes_its_row_invalid(start: str) -> None:
+    tiers = f'[{{"range": [{start}, 2e30], "input_cost_per_token": 1e-6}}]'
+    entry = f'{{"litellm_provider": "a", "mode": "chat", "tiered_pricing": {tiers}}}'
+
+    imported = import_litellm(f'{{"swift": {entry}}}'.encode())
+
+    assert not imported.models
+    assert [row.code for row in imported.skipped] == [ReasonCode.INVALID_TIERS]
 
 
 def test_off_peak_hours_replace_the_rates_that_they_state() -> None:

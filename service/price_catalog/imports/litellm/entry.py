@@ -7,6 +7,7 @@ from service.price_catalog.imports import price_notes
 from service.price_catalog.imports.exact_prices import RefusedRowError, is_rounded
 from service.price_catalog.imports.litellm.notes import (
     STANDARD_FIELDS,
+    TOKENS_LIMIT,
     describe_extras,
     label_range,
     standard_prices,
@@ -90,9 +91,14 @@ def _tier_start(tier: object) -> Decimal:
     bounds = tier.get("range") if isinstance(tier, dict) else None
     if isinstance(bounds, list) and bounds:
         start = bounds[0]
-        if isinstance(start, Decimal) and start.is_finite():
+        # As an integer, 1e99999999 would have too many digits.
+        if (
+            isinstance(start, Decimal)
+            and start.is_finite()
+            and 0 <= start < TOKENS_LIMIT
+        ):
             return start
-    reason = "a tier of tiered_pricing has no token range"
+    reason = "a tier of tiered_pricing has no valid token range"
     raise RefusedRowError(ReasonCode.INVALID_TIERS, reason)
 
 

@@ -41,7 +41,7 @@ _FACTORS = (
     "fast",
 )  # in provider_specific_entry; its other fields aren't factors
 _FACTOR_LIMIT = 1000
-_TOKENS_LIMIT = 10**12
+TOKENS_LIMIT = 10**12
 _HOURS = re.compile(r"\d\d:\d\d-\d\d:\d\d")
 _WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
@@ -80,7 +80,7 @@ def label_range(bounds: object) -> str:
 def _whole(number: object) -> str | None:
     if not isinstance(number, Decimal) or not number.is_finite():
         return None
-    if not 0 <= number < _TOKENS_LIMIT:
+    if not 0 <= number < TOKENS_LIMIT:
         return None
     return f"{int(number):,}"
 
