@@ -15,6 +15,7 @@ from service.resources import Resources
 from tests.callers import Caller, Callers
 from tests.metrics import counted
 from tests.reading import read_events
+from tests.waiting import until
 
 
 async def refused(caller: Caller, path: str) -> None:
@@ -62,6 +63,35 @@ async def test_a_refused_change_is_in_the_trail(callers: Callers) -> None:
     assert entry["what"] == f"was refused DELETE {path}, once (forbidden)"
     found = await auditor.get(f"/api/audit/events?resource={connector_id}&kind=refusal")
     assert found.data["entries"] == [entry]
+
+
+@pytest.mark.parametrize("form", ["capitals", "digits alone", "urn"])
+async def test_it_is_found_however_the_id_was_spelled(
+    callers: Callers, form: str
+) -> None:
+    auditor, ada = await callers.user("olga", "auditor"), await callers.user("ada")
+    eve = await callers.user("eve")
+    connector_id = (await tracker_of(ada)).rpartition("/")[2]
+    spelled = {
+        "capitals": connector_id.upper(),
+        "digits alone": connector_id.replace("-", ""),
+        "urn": f"urn:uuid:{connector_id.upper()}",
+    }[form]
+
+    await refused(eve, f"/api/mcp/connectors/{spelled}")
+    read = await auditor.get(f"/api/audit/aggregates/{spelled}")
+
+    assert read.status == 200
+    await until_listed(auditor, connector_id, "was refused DELETE")
+    await until_listed(auditor, connector_id, "read the recorded state")
+
+
+async def until_listed(auditor: Caller, resource_id: str, what: str) -> None:
+    async def is_listed() -> bool:
+        page = await auditor.get(f"/api/audit/events?resource={resource_id}&limit=200")
+        return any(each["what"].startswith(what) for each in page.data["entries"])
+
+    await until(is_listed)
 
 
 async def test_refused_reads_and_missing_things_are_no_refused_changes(

@@ -5,9 +5,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 from uuid import UUID
 
+from eventsourcing.utils import get_topic
+
 from projections.audit.authorship import authorship
 from projections.audit.trail.table import EntryRow, MentionRow, insert_entries
 from projections.engine.projector import Projector
+from service.audit.aggregate import AuditReading, Refusal
 from service.database import Db
 from service.event_log.mapper import EventMapper
 from service.event_log.stored_entries import StoredEntry, entries_between
@@ -25,6 +28,7 @@ class AuditTrailProjector(Projector):
     """
 
     name = "audit_trail"
+    version = 2
     events: ClassVar[tuple[type[Any], ...]] = ()
 
     async def read(
@@ -64,11 +68,17 @@ def _indexed(text: str | None) -> str | None:
 
 def _mentions(entry: StoredEntry) -> Iterator[MentionRow]:
     mentioned = {entry.aggregate_id}
-    mentioned.update(UUID(each.decode()) for each in _IDS.findall(entry.state))
+    pattern = _ID_AS_SENT if entry.topic in _SENT else _ID
+    mentioned.update(UUID(each.decode()) for each in pattern.findall(entry.state))
     for resource_id in sorted(mentioned):
         yield MentionRow(resource_id=resource_id, position=entry.position)
 
 
-_IDS = re.compile(
-    rb"(?<![0-9a-f-])[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}(?![0-9a-f-])"
+# These events keep a request's parameters as they were sent, with ids in any form
+# that the API takes. In others, 32 hexadecimal digits are hashes and ids of traces.
+_SENT = frozenset(map(get_topic, (AuditReading.Created, Refusal.Created)))
+_HYPHENATED = rb"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"
+_ID = re.compile(rb"(?<![0-9a-f-])%b(?![0-9a-f-])" % _HYPHENATED)
+_ID_AS_SENT = re.compile(
+    rb"(?<![0-9a-f-])(?:%b|[0-9a-f]{32})(?![0-9a-f-])" % _HYPHENATED, re.IGNORECASE
 )
