@@ -141,6 +141,12 @@ async def _events(database_url: str, options: argparse.Namespace) -> int:
         trail, head = await trail_and_log_end(db)
         filters = await filters_of(db, query, last=head)
         if filters.narrows:
+            if trail == 0 < head:
+                print_error(
+                    "the audit trail has not been built in this epoch of the log yet: "
+                    "filters need it, an export without filters doesn't"
+                )
+                return EXIT_FAILED
             filters = await filters_of(db, query, last=trail)
         with _output(options.output) as file:
             async for exported in export(

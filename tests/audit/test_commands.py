@@ -5,9 +5,11 @@ from uuid import UUID
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from psycopg import AsyncConnection
 
 from projections.audit.proofs.checkpoint import Checkpoint
 from projections.audit.proofs.signer import CheckpointSigner
+from projections.audit.trail.queries import trail_and_log_end
 from projections.engine.progress import wait_for_position
 from service.audit.epoch_changes import record_epoch_changes
 from service.cli.audit import reading_database
@@ -16,6 +18,7 @@ from service.resources import Resources
 from tests.audit.tampering import as_owner, sign
 from tests.audit.test_note import C2SP_KEY
 from tests.callers import Callers
+from tests.event_log.logs import open_ledger, open_log
 from tests.harness.service import audit
 from tests.waiting import until
 
@@ -197,6 +200,41 @@ async def test_filters_and_formats(
     header, row = as_csv.read_text().splitlines()
     assert header.startswith("position,recorded_at,")
     assert "registered the agent 'Triage'" in row
+
+
+async def test_filters_need_a_trail_of_this_log(
+    database_url: str, tmp_path: Path
+) -> None:
+    """As after a restore or a fail-over, before the followers have begun."""
+    async with open_log(database_url) as log:
+        await open_ledger(log, "main")
+    output = tmp_path / "export"
+
+    done = await audit(
+        *("events", "--database-url", database_url, "--kind", "agent"),
+        *("--output", str(output)),
+    )
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "the audit trail has not been built" in done.stderr
+    assert not output.exists()
+
+
+async def test_a_trail_of_another_epoch_holds_nothing(
+    callers: Callers, resources: Resources
+) -> None:
+    await callers.user("ada")
+    await wait_for_position(resources.pool, ["audit_trail"], 2)
+    async with await AsyncConnection.connect(resources.database_url) as db:
+        assert await trail_and_log_end(db) == (2, 2)
+        await db.execute(
+            "UPDATE read.position SET epoch = gen_random_uuid()"
+            " WHERE follower = 'audit_trail'"
+        )
+
+        assert await trail_and_log_end(db) == (0, 2)
+
+        await db.rollback()
 
 
 async def test_bad_filters_are_settings_that_cant_be_used(database_url: str) -> None:

@@ -30,8 +30,9 @@ BY_RESOURCE = SQL("AND m.resource_id = %(resource)s")
 ENTRIES = SQL("read.audit_entry e")
 MENTIONS = SQL("read.audit_mention m")
 BOTH = SQL("read.audit_mention m JOIN read.audit_entry e ON e.position = m.position")
+# Tables that were built from the log of another epoch reflect nothing of this one.
 ENDS = """
-    SELECT least(h.position, p.position), h.position
+    SELECT least(h.position, coalesce(p.position, 0)), h.position
       FROM events.head h
       LEFT JOIN read.position p ON p.follower = 'audit_trail' AND p.epoch = h.epoch
 """
@@ -97,4 +98,4 @@ async def trail_and_log_end(db: Db) -> tuple[int, int]:
     """Return the last positions of what filters can find, and of the log."""
     row = await (await db.execute(ENDS)).fetchone()
     assert row is not None
-    return row[0] or 0, row[1]
+    return row[0], row[1]
