@@ -20,7 +20,7 @@ from projections.relay.kafka_settings import kafka_settings
 from projections.relay.relay import run_relay
 from projections.sessions.phoenix.store import open_phoenix
 from service.app import create_app
-from service.bootstrap import create_first_admin
+from service.bootstrap import TOKEN_FILE, create_first_admin
 from service.config import Config
 from service.connection_pool import CheckedPool
 from service.console.codes import LIFETIME_S
@@ -105,7 +105,14 @@ async def serve(
         )
         if config.demo:
             tools_url = await stack.enter_async_context(demo_tools(config.data_dir))
-            await _load_demo(base_url, config.data_dir, tools_url)
+            if token_file is None:
+                logger.info(
+                    "demo data not loaded: there are users already, and no valid token"
+                    " of admin in %s",
+                    TOKEN_FILE,
+                )
+            else:
+                await _load_demo(base_url, config.data_dir, tools_url)
         await stack.enter_async_context(measuring_loop_delay())
         _tune_garbage_collection()
         _announce(config, base_url, token_file, app)
