@@ -10,7 +10,7 @@ from service.agents.aggregate import Agent
 from service.aggregate import LoggedAggregate
 from service.connectors.aggregate import Connector
 from service.event_log.protocol import CommandLog
-from service.gateway.decision import Decision, decide_tool, stances_of
+from service.gateway.decision import Decision, decide_tool, holds, stances_of
 from service.gateway.definitions.aggregate import StoredDefinition, ToolDefinitions
 from service.identifiers import id_text
 from service.tool_rules.aggregate import ToolRules
@@ -48,6 +48,10 @@ class Facts:
     connector: Connector | None
     rules: ToolRules | None
     definitions: ToolDefinitions | None
+
+    @property
+    def granted(self) -> bool:
+        return holds(self.agent, self.connector)
 
     def decide(self, tool: str) -> Decision:
         return decide_tool(

@@ -1,6 +1,7 @@
 """Refused calls on record, without names that could be anything."""
 
 from collections.abc import Mapping
+from typing import Final
 from uuid import UUID
 
 from service.event_log.log import EventLog
@@ -15,6 +16,10 @@ from service.gateway.protocol.aliases import aliases_of
 from service.identifiers import id_text
 from service.tool_rules.aggregate import ToolRules
 
+WITHOUT_A_TOOL: Final = frozenset(
+    {RefusalReason.UNKNOWN_TOOL, RefusalReason.CONNECTOR_NOT_GRANTED}
+)
+
 
 class CallRefusals:
     """Counts and records refused calls."""
@@ -26,7 +31,7 @@ class CallRefusals:
     def refused(self, caller: Caller, call: Call, reason: RefusalReason) -> None:
         """Record the refusal of a listed tool."""
         # A name that the upstream doesn't list could hold anything.
-        is_known = reason is not RefusalReason.UNKNOWN_TOOL and self._is_listed(call)
+        is_known = reason not in WITHOUT_A_TOOL and self._is_listed(call)
         self._record(
             caller,
             call.connector_id,
@@ -44,7 +49,11 @@ class CallRefusals:
         session_id: str | None,
         trace_id: str | None,
     ) -> None:
-        """Record a call of a name that the caller's list doesn't have."""
+        """Record a call of a name that the caller's list doesn't have.
+
+        Of a connector that the agent doesn't hold, all names are recorded alike: who
+        reads the record isn't to learn which of them it lists.
+        """
         latest = LatestFacts(self._log)
         rules = await latest.find(
             ToolRules, ToolRules.create_id(id_text(caller.agent_id))
@@ -54,10 +63,12 @@ class CallRefusals:
         facts = {
             each: await find_facts(latest, caller.agent_id, each) for each in named
         }
+        if connector_id and not facts[connector_id].granted:
+            reason = RefusalReason.CONNECTOR_NOT_GRANTED
         found = None
         if isinstance(name, str):
             found = (connector_id, name) if connector_id else _aliased(name, facts)
-        if found and facts[found[0]].lists(found[1]):
+        if found and facts[found[0]].granted and facts[found[0]].lists(found[1]):
             connector_id, tool = found
             decision = await facts[connector_id].decide_quickly(tool)
             reason = decision.refusal or reason

@@ -1,11 +1,15 @@
 """Explanations tell nothing of the tools of a connector that the caller can't see."""
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
 import pytest
 
+from service.event_log.execute import execute
+from service.event_log.unit_of_work import UnitOfWork
+from service.gateway.calls.aggregate import ToolCallRefusal
 from tests.callers import Caller, Callers
 from tests.gateway.world import ALLOW, World, tool
 
@@ -84,15 +88,54 @@ async def test_what_an_agent_held_is_told_of_that_time_only(
     assert now["stance_since"]["position"] == revoked.position
 
 
-async def test_a_refused_call_tells_no_definition_either(eves: World) -> None:
+async def test_refused_calls_are_recorded_alike_whatever_the_connector_lists(
+    world: World, eves: World
+) -> None:
     caller = await eves.caller()
-    await eves.gate.refused_unlisted(caller, eves.connector_id, LISTED)
-    await eves.recorded()
-    head = (await eves.resources.log.head()).position
-    calls = await eves.ada.get("/api/mcp/calls", X_Min_Position=str(head))
-    (refused,) = calls.data["calls"]
+
+    for named in (LISTED, NEVER_LISTED):
+        await eves.gate.refused_unlisted(caller, eves.connector_id, named)
+        await eves.gate.refused_unlisted(caller, None, world.alias(named))
+
+    calls = await refusals(eves)
+    shown = {(each["connector_id"], each["tool"], each["reason"]) for each in calls}
+    assert shown == {
+        (str(world.connector_id), None, "connector_not_granted"),
+        (None, None, "unknown_tool"),
+    }
+    assert sum(each["times"] for each in calls) == 4
+
+
+async def test_a_refusal_that_names_a_tool_tells_no_definition(eves: World) -> None:
+    # As versions before recorded it.
+    async def refuse(work: UnitOfWork) -> None:
+        work.save(
+            ToolCallRefusal(
+                agent_id=str(eves.agent_id),
+                token_id=str(eves.token_id),
+                user_id=None,
+                connector_id=str(eves.connector_id),
+                tool=LISTED,
+                reason="connector_not_granted",
+                times=1,
+                session_id=None,
+                trace_id=None,
+            )
+        )
+
+    log = eves.resources.log
+    await execute(log, refuse, metadata={"actor": "system"}, at=datetime.now(UTC))
+    (refused,) = await refusals(eves)
 
     call = await eves.ada.get(f"/api/mcp/calls/{refused['id']}")
 
-    assert call.data["reason"] == "connector_not_granted"
+    assert call.data["tool"] == LISTED
     assert call.data["explanation"]["definition"] is None
+
+
+async def refusals(world: World) -> Any:
+    await world.recorded()
+    head = (await world.resources.log.head()).position
+    return (await world.ada.get("/api/mcp/calls", X_Min_Position=str(head))).data[
+        "calls"
+    ]

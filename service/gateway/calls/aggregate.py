@@ -242,12 +242,13 @@ class ToolCallRefusal(LoggedAggregate):
     class Created(LoggedAggregate.Created):
         """Calls were refused: ``times`` since the last event about such calls.
 
-        ``tool`` is null if the connector, or the agent's list, has no such tool.
-        ``reason`` is ``unknown_tool``, ``connector_not_granted``, ``denied``,
-        ``definition_changed``, ``approval_refused``, ``approval_expired``,
-        ``approval_withdrawn``, ``too_many_approvals``, ``credential_missing``,
-        ``too_many_calls`` or ``circuit_open``. ``session_id`` and ``trace_id`` are null
-        where the call names none, and in a flood of calls that name too many.
+        ``tool`` is null if the connector, or the agent's list, has no such tool, and
+        where the agent doesn't hold the connector. ``reason`` is ``unknown_tool``,
+        ``connector_not_granted``, ``denied``, ``definition_changed``,
+        ``approval_refused``, ``approval_expired``, ``approval_withdrawn``,
+        ``too_many_approvals``, ``credential_missing``, ``too_many_calls`` or
+        ``circuit_open``. ``session_id`` and ``trace_id`` are null where the call names
+        none, and in a flood of calls that name too many.
 
         Emitted by ``tools/call`` at ``/mcp/agents/{agent_id}``, at most once a second
         for an agent, connector, tool, reason and turn of a session.
