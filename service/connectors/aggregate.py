@@ -237,8 +237,8 @@ class Connector(LoggedAggregate):
         }
 
     def change_slug(self, slug: str) -> bool:
-        """Give the connector's tools another prefix; return whether it differs."""
-        if slug == self.slug:
+        """Set the prefix of its tools' names; return whether it was not set to that."""
+        if slug == self.chosen_slug:
             return False
         self.trigger_event(self.SlugChanged, slug=slug, previous_slug=self.slug)
         return True

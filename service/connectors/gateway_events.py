@@ -10,6 +10,8 @@ from service.events import Named, Published
 class SlugChanged(LoggedAggregate.Event):
     """The connector's tools have this prefix in an agent's list from now on.
 
+    It is the previous one if that followed from the name, and stays now.
+
     Emitted by ``PUT /api/mcp/connectors/{id}/gateway``.
     """
 
@@ -18,6 +20,10 @@ class SlugChanged(LoggedAggregate.Event):
     previous_slug: Published[str]
 
     def sentence(self, named: Named) -> str:
+        if self.slug == self.previous_slug:
+            return (
+                f"kept the slug {self.slug!r} for the connector {self.subject(named)}"
+            )
         return (
             f"changed the slug of the connector {self.subject(named)} to "
             f"{self.slug!r}, was {self.previous_slug!r}"

@@ -213,3 +213,23 @@ async def test_settings_are_shown_where_the_connector_is(callers: Callers) -> No
         "scheme": None,
     }
     assert shown.data | {"grants": []} == last.data | {"grants": []}
+
+
+async def test_a_slug_that_was_set_stays_when_the_name_changes(
+    callers: Callers,
+) -> None:
+    """Also where it is the one that followed from the name."""
+    ada = await callers.user("ada")
+    connector = (await ada.post("/api/mcp/connectors", TRACKER)).data
+    path = f"/api/mcp/connectors/{connector['id']}"
+    settings = {"slug": connector["slug"], "record_mode": "strict"}
+
+    reply = await ada.put(f"{path}/gateway", settings)
+    again = await ada.put(f"{path}/gateway", settings)
+    renamed = await ada.put(path, {**TRACKER, "name": "Bugs", "description": ""})
+
+    assert reply.message == "gateway settings changed"
+    assert again.message == "connector already had them"
+    assert renamed.data["slug"] == connector["slug"]
+    shown = await ada.get(path, X_Min_Position=str(renamed.position))
+    assert shown.data["slug"] == connector["slug"]
