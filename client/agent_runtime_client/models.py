@@ -432,7 +432,8 @@ class CostSummary(Model):
     """Costs of a session.
 
     `traces_without_price` is null when the cost comes from the trace store; `unpriced`
-    names the reasons. The costs of its traces were computed by the price catalog as
+    names the reasons, `several_currencies` also where traces that have prices differ in
+    their currency. The costs of its traces were computed by the price catalog as
     recorded at times from `first_priced_at` to `last_priced_at`; null without traces.
     """
 

@@ -30,6 +30,7 @@ TurnKey = tuple[UUID, str]
 
 class SessionsProjector(Projector):
     name = "sessions"
+    version = 2
     events = (
         ChatSession.Created,
         ChatSession.TurnRecorded,

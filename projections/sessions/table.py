@@ -204,7 +204,10 @@ WHOLE = """
                     AS currency,
                 t.first_priced_at, t.last_priced_at,
                 coalesce(t.unpriced, 0) AS unpriced,
-                coalesce(t.reasons, '{{}}') AS reasons,
+                CASE WHEN t.mixed
+                     THEN array_remove(t.reasons, 'several_currencies')
+                          || ARRAY['several_currencies']
+                     ELSE coalesce(t.reasons, '{{}}') END AS reasons,
                 t.reported_cost, coalesce(t.reported, 0) AS reported,
                 t.latency_ms, t.first_input, t.last_output
            FROM touched s

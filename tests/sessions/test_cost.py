@@ -156,3 +156,41 @@ async def test_a_turn_is_priced_at_its_own_time(
         "last_priced_at": ANY,
         "reported": {"cost": None, "traces": 0},
     }
+
+
+async def test_a_session_with_prices_in_two_currencies_says_why_it_has_no_cost(
+    recorder: Recorder, callers: Callers
+) -> None:
+    root = await callers.user("root", "superuser")
+    await root.post("/api/llm-router/providers", {"key": "acme", "display_name": "A"})
+    for model, currency in (("swift", "USD"), ("slow", "EUR")):
+        reply = await root.post(
+            "/api/llm-router/prices",
+            {
+                "provider": "acme",
+                "model": model,
+                "currency": currency,
+                "input_price_per_1m": "1",
+                "output_price_per_1m": "0",
+                "effective_from": at(0),
+            },
+        )
+        assert reply.status == 201, reply.data
+    await recorder.start("chat-1")
+
+    async def summary_with(turn_id: str, model: str) -> Any:
+        spent: Any = {"prompt_tokens": 1, "completion_tokens": 0}
+        body = turn(turn_id, 1, provider="acme", model=model, **spent)
+        await recorder.turn("chat-1", body)
+        [row] = (await recorder.list()).data["sessions"]
+        summary = row["cost_summary"]
+        cost = summary["total"]["cost"]
+        return cost, summary["traces_without_price"], summary["unpriced"]
+
+    assert await summary_with("t1", "swift") == (0.000001, 0, [])
+    assert await summary_with("t2", "slow") == (None, 0, ["several_currencies"])
+    assert await summary_with("t3", "unheard of") == (
+        None,
+        1,
+        ["no_such_model", "several_currencies"],
+    )
