@@ -742,8 +742,9 @@ class HeldReason(Model):
 class Hours(Model):
     """A time of day in UTC, from ``start`` to just before ``end``: ``"16:30"``.
 
-    It contains midnight if it ends before it starts. ``weekdays`` are 1, Monday, to 7,
-    of the day on which the call starts; none means every day.
+    Either may have seconds, and a day ends at ``"24:00"``. It contains midnight if it
+    ends before it starts. ``weekdays`` are 1, Monday, to 7, of the day on which the
+    call starts; none means every day.
     """
 
     start: str
@@ -752,7 +753,10 @@ class Hours(Model):
 
 
 class HoursBody(Model):
-    """A time of day in UTC, from `start` to just before `end`."""
+    """A time of day in UTC, from `start` to just before `end`: `16:30` or `16:30:00`.
+
+    It contains midnight if it ends before it starts; a day is from `00:00` to `24:00`.
+    """
 
     start: str
     end: str

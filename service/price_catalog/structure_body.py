@@ -20,19 +20,27 @@ TIERS_MAX = 20
 HOURS_MAX = 20
 VARIANTS_MAX = 20
 LENGTH_LIMIT = 10**12
+# Of what imports store: 28 digits of more than 5e-14.
+RATE_DECIMAL_PLACES = 41
 
 Amount = Annotated[
     Decimal, Field(ge=0, lt=int(PRICE_LIMIT), decimal_places=PRICE_DECIMAL_PLACES)
 ]
+RateAmount = Annotated[
+    Decimal, Field(ge=0, lt=int(PRICE_LIMIT), decimal_places=RATE_DECIMAL_PLACES)
+]
 UnitName = Annotated[str, Field(pattern=f"^({'|'.join(UNITS)})$")]
-Clock = Annotated[str, Field(pattern=r"^([01]\d|2[0-3]):[0-5]\d$")]
+# Not \d, which also means the digits of other scripts.
+_CLOCK = "([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9])?"
+Start = Annotated[str, Field(pattern=f"^{_CLOCK}$")]
+End = Annotated[str, Field(pattern=f"^({_CLOCK}|24:00(:00)?)$")]
 Weekday = Annotated[int, Field(ge=1, le=7)]
 Word = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[\w./:-]+$")]
 
 
 class TierBody(RequestModel):
     above: Annotated[int, Field(ge=0, lt=LENGTH_LIMIT)]
-    price: Amount
+    price: RateAmount
 
     @property
     def tier(self) -> Tier:
@@ -40,7 +48,7 @@ class TierBody(RequestModel):
 
 
 class RateBody(RequestModel):
-    price: Amount
+    price: RateAmount
     tiers: list[TierBody] = Field(default_factory=list, max_length=TIERS_MAX)
 
     @model_validator(mode="after")
@@ -58,18 +66,28 @@ class RateBody(RequestModel):
 
 
 class HoursBody(RequestModel):
-    """A time of day in UTC, from `start` to just before `end`."""
+    """A time of day in UTC, from `start` to just before `end`: `16:30` or `16:30:00`.
 
-    start: Clock
-    end: Clock
+    It contains midnight if it ends before it starts; a day is from `00:00` to `24:00`.
+    """
+
+    start: Start
+    end: End
     weekdays: list[Weekday] = Field(default_factory=list, max_length=7)
+
+    @model_validator(mode="after")
+    def _lasts(self) -> Self:
+        if _seconds(self.start) == _seconds(self.end):
+            raise ValueError("the end must differ from the start")
+        return self
 
     @property
     def hours(self) -> Hours:
         return {"start": self.start, "end": self.end, "weekdays": self.weekdays}
 
 
-Rates = Annotated[dict[UnitName, RateBody], Field(min_length=1)]
+AnyRates = dict[UnitName, RateBody]
+Rates = Annotated[AnyRates, Field(min_length=1)]
 
 
 class WindowBody(RequestModel):
@@ -81,7 +99,7 @@ class VariantBody(RequestModel):
     when: Annotated[dict[Word, Word], Field(min_length=1, max_length=5)]
     since: Timestamp | None = None
     hours: list[HoursBody] = Field(default_factory=list, max_length=HOURS_MAX)
-    rates: Rates
+    rates: AnyRates
 
 
 class StructureBody(RequestModel):
@@ -116,6 +134,10 @@ class StructureBody(RequestModel):
 
 def _rates(rates: dict[str, RateBody]) -> dict[str, Rate]:
     return {unit: rate.rate for unit, rate in rates.items()}
+
+
+def _seconds(clock: str) -> str:
+    return f"{clock}:00"[: len("16:30:00")]
 
 
 def _text(amount: Decimal) -> str:

@@ -1,9 +1,11 @@
 """Short ways to say a price in the tests of the catalog."""
 
+import json
 from datetime import UTC, datetime
 from typing import Any
 
 from service.price_catalog.aggregate import ModelPricing
+from service.price_catalog.bodies import PriceBody
 from service.price_catalog.periods import MANUAL, PriceValues, Provenance
 from service.price_catalog.provider import Provider
 
@@ -51,3 +53,8 @@ def priced(*starts: int, source: Provenance = MANUAL) -> ModelPricing:
             source=source,
         )
     return model
+
+
+def sent_back(price: PriceValues) -> PriceValues:
+    """Return a price as a request with all of its values gives it."""
+    return PriceBody.model_validate_json(json.dumps(price)).price

@@ -20,6 +20,8 @@ from service.price_catalog.imports.price_list import (
     ImportedModel,
     PricePeriod,
 )
+from service.price_catalog.periods import price_values
+from tests.price_catalog.prices import sent_back
 
 pytestmark = pytest.mark.slow
 
@@ -180,3 +182,10 @@ def by_price(model: ImportedModel) -> tuple[str, str]:
 def test_two_runs_give_the_same_import_in_the_same_order(imported: Import) -> None:
     assert import_genai_prices() == imported
     assert list(imported.models) == sorted(imported.models, key=by_price)
+
+
+def test_every_price_can_be_sent_back(imported: Import) -> None:
+    for model in [*imported.models, *(held.model for held in imported.held)]:
+        for period in model.periods:
+            price = price_values(period)
+            assert sent_back(price) == price, model.key

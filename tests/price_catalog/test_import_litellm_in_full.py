@@ -16,6 +16,8 @@ import pytest
 
 from service.price_catalog.imports.litellm.importer import import_litellm
 from service.price_catalog.imports.price_list import Import, ImportedModel
+from service.price_catalog.periods import price_values
+from tests.price_catalog.prices import sent_back
 
 VERSION = "1.109.1"
 SHA256 = "8f8060d8ce7a40c91b995c74d6a27657543d49e3c1c53430dabd556f244392c6"
@@ -180,3 +182,10 @@ def test_the_conflicts_are_those_known(imported: Import) -> None:
         if each.code == "conflicting_duplicate"
     ]
     assert conflicts == [("deepseek", "deepseek-chat"), ("gemini", "gemini-exp-1206")]
+
+
+def test_every_price_can_be_sent_back(imported: Import) -> None:
+    for model in everything(imported):
+        for period in model.periods:
+            price = price_values(period)
+            assert sent_back(price) == price, model.key

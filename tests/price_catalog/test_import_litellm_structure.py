@@ -93,6 +93,12 @@ def test_off_peak_hours_replace_the_rates_that_they_state() -> None:
     assert cost(made, used, EVENING.replace(day=21)) == 5
 
 
+@pytest.mark.parametrize("hours", ["25:00-26:00", "24:00-08:00", "08:00-08:60"])
+def test_hours_that_no_day_has_are_left_out(hours: str) -> None:
+    offer = {"input_cost_per_token": 5e-7, "hours_utc": hours}
+    assert structure_of(off_peak_pricing=offer) is None
+
+
 def test_services_have_their_own_rates_and_the_standards_tiers() -> None:
     made = structure_of(
         input_cost_per_token_above_100k_tokens=2e-6,

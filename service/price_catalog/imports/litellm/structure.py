@@ -61,7 +61,8 @@ _INCLUSIVE: Final = frozenset({"xai"})
 # the file has no price of them.
 _HALF_FOR_CACHED: Final = frozenset({"fireworks_ai"})
 _WEEKDAYS: Final = frozenset("1234567")
-_RANGE: Final = re.compile(r"(\d\d:\d\d)-(\d\d:\d\d)")
+_CLOCK: Final = "(?:[01][0-9]|2[0-3]):[0-5][0-9]"
+_RANGE: Final = re.compile(f"({_CLOCK})-({_CLOCK}|24:00)")
 
 
 def read_structure(
