@@ -226,8 +226,9 @@ class ChatSession(LoggedAggregate):
         return turn.spans is not None and spans != "" and turn.spans > int(spans)
 
     @property
-    def is_full(self) -> bool:
-        return self.turns >= TURNS_MAX
+    def room(self) -> int:
+        """How many turns more it may have."""
+        return max(TURNS_MAX - self.turns, 0)
 
     def record_turn(
         self,

@@ -24,6 +24,8 @@ from service.sessions.sealing import sealed_texts
 from service.sessions.turn import CLOCK_AHEAD_MAX, Turn, problems_of
 from service.users.aggregate import User
 
+SESSION_FULL = "session_full"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartSession:
@@ -122,9 +124,9 @@ async def record_turns(
         if not session.accepts(turn):
             changes.append(False)
             continue
-        if session.is_full and not session.has_turn(turn.turn_id):
+        if not session.room and not session.has_turn(turn.turn_id):
             raise ConflictError(
-                f"a session has at most {TURNS_MAX} turns", code="session_full"
+                f"a session has at most {TURNS_MAX} turns", code=SESSION_FULL
             )
         texts = await sealed_texts(turn.texts, session, vault)
         charge, shares = await charge_of_turn(turn, work)

@@ -36,7 +36,7 @@ def test_a_full_session_knows_every_turn_and_stays_small() -> None:
         if number % 1000 == 0:
             chat.take_events(at=NOON)
 
-    assert chat.is_full
+    assert chat.room == 0
     assert all(chat.has_turn(f"turn-{number}") for number in range(TURNS_MAX))
     assert not chat.has_turn("turn-10000")
     assert not chat.record_turn(turn("turn-7"), SealedTexts(), NO_CHARGE)

@@ -2,9 +2,10 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from itertools import islice
 from typing import Final
 from uuid import UUID
 
@@ -22,7 +23,8 @@ from service.event_log.unit_of_work import UnitOfWork
 from service.keys.vault import Vault
 from service.pacing import Pace
 from service.principal import Principal
-from service.sessions.commands import ReportTurns, report_turns
+from service.sessions.aggregate import ChatSession
+from service.sessions.commands import SESSION_FULL, ReportTurns, report_turns
 from service.sessions.otlp.pending import TraceKey
 from service.sessions.otlp.sealing import opened_text, opened_texts
 from service.sessions.otlp.trace import TraceTurn
@@ -84,18 +86,15 @@ async def record_trace_turns(
         session = _Session(key.agent_id, turn.session_id, turn.entry.user_id)
         of_session[session].append(key)
 
-    async def record(session: _Session, keys: Sequence[TraceKey]) -> None:
-        async with recording.at_once:
-            try:
-                await _record(session, {key: turns[key] for key in keys}, recording)
-            except REFUSALS as error:
-                rejected.update(dict.fromkeys(keys, error))
-
     # A new session belongs to the user whom one of its traces names, if any does.
     for names_user in (True, False):
         ended = await asyncio.gather(
             *(
-                record(session, keys[start : start + TURNS_MAX])
+                _record_or_reject(
+                    session,
+                    {key: turns[key] for key in keys[start : start + TURNS_MAX]},
+                    recording,
+                )
                 for session, keys in of_session.items()
                 if (session.user_id is not None) == names_user
                 for start in range(0, len(keys), TURNS_MAX)
@@ -103,10 +102,41 @@ async def record_trace_turns(
             return_exceptions=True,
         )
         # Raised only when all commands have ended: none continues after the answer.
-        for error in ended:
-            if error is not None:
-                raise error
+        for result in ended:
+            if isinstance(result, BaseException):
+                raise result
+            rejected |= result
     return rejected
+
+
+async def _record_or_reject(
+    session: _Session, turns: Mapping[TraceKey, TraceTurn], recording: Recording
+) -> dict[TraceKey, ServiceError]:
+    async with recording.at_once:
+        try:
+            await _record(session, turns, recording)
+        except REFUSALS as error:
+            refusal = error
+        else:
+            return {}
+    if refusal.code == SESSION_FULL:
+        fitting = await _fitting(session, turns, recording)
+        if 0 < len(fitting) < len(turns):
+            rejected = dict.fromkeys(turns.keys() - fitting.keys(), refusal)
+            return rejected | await _record_or_reject(session, fitting, recording)
+    return dict.fromkeys(turns, refusal)
+
+
+async def _fitting(
+    session: _Session, turns: Mapping[TraceKey, TraceTurn], recording: Recording
+) -> dict[TraceKey, TraceTurn]:
+    """Return the turns for which a session has room: all that it knows, and some."""
+    chat = await recording.log.load(ChatSession.create_id(session.session_id))
+    if not isinstance(chat, ChatSession):
+        return {}
+    known = {key: turn for key, turn in turns.items() if chat.has_turn(turn.trace_id)}
+    others = ((key, turn) for key, turn in turns.items() if key not in known)
+    return known | dict(islice(others, chat.room))
 
 
 async def _record(

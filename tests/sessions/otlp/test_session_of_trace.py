@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from service.sessions import aggregate
 from tests.callers import Caller, Callers
 from tests.sessions.otlp.spans import IS_REMOTE, export, llm, send, session, span
 from tests.sessions.recording import Recorder
@@ -88,3 +89,28 @@ async def test_a_new_session_belongs_to_the_user_whom_one_of_its_traces_names(
     assert (taken.status, taken.body) == (200, b"")
     found = await session(ada, "chat", [taken])
     assert (found["num_traces"], found["user_id"]) == (2, str(bob.user_id))
+
+
+async def test_a_full_session_takes_what_fits_and_what_comes_late(
+    recorder: Recorder, ada: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(aggregate, "TURNS_MAX", 2)
+    requests = (
+        [span(1, session__id="chat")],
+        [
+            llm(2, 1, 10, 1),
+            span(1, trace=2, session__id="chat"),
+            span(1, trace=3, session__id="chat"),
+        ],
+    )
+
+    taken = [
+        await send(recorder.caller, export(recorder.agent_id, *spans))
+        for spans in requests
+    ]
+
+    found = await session(ada, "chat", taken)
+    assert [int(turn["turn_id"]) for turn in found["turns"]] == [1, 2]
+    assert found["token_usage"]["total"] == 11
+    assert taken[1].rejected == 1
+    assert "a session has at most" in taken[1].reason
