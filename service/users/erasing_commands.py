@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from service.event_log.unit_of_work import UnitOfWork
+from service.keys.user_keys import KeyDestroyedError
 from service.keys.vault import Vault
 from service.users.aggregate import User
 from service.users.commands import (
@@ -41,6 +42,9 @@ async def rename_user(
     refuse_unless_administrator(work)
     if user.is_erased:
         raise user_is_erased()
+    if user.key_is_destroyed:
+        # A fact of the log: the key itself is destroyed afterwards.
+        raise KeyDestroyedError
     work.match(user)
     if await name_of(user, vault) == command.name:
         return user, False

@@ -7,6 +7,7 @@ import orjson
 import pytest
 
 from service.errors import ConflictError, ForbiddenError
+from service.keys.user_keys import KeyDestroyedError
 from service.principal import Principal, Role
 from service.resources import Resources
 from service.users.aggregate import User
@@ -17,6 +18,7 @@ from service.users.erasing_commands import (
     erase_user,
     rename_user,
 )
+from service.users.key_commands import DestroyUserKey, destroy_user_key
 from service.users.names import find_user, name_of
 from tests.audit.reading import exported
 from tests.callers import Callers
@@ -100,6 +102,22 @@ async def test_users_of_earlier_versions_are_renamed_and_found_by_both_names(
         found = await find_user(name, resources.log, resources.vault)
         assert found is not None
         assert found.id == ADA.user_id
+
+
+@pytest.mark.parametrize("name", [NAME, "another"])
+async def test_no_name_is_sealed_while_the_key_waits_to_be_destroyed(
+    scenario: Scenario, resources: Resources, name: str
+) -> None:
+    create = partial(create_user, vault=resources.vault)
+    rename = partial(rename_user, vault=resources.vault)
+    await scenario.when(create, CreateUser(name=NAME), by=ROOT)
+    user_id = scenario.result.id
+    # That it is given up is on record; the key itself is there still.
+    await scenario.when(destroy_user_key, DestroyUserKey(user_id=user_id), by=ROOT)
+
+    await scenario.when(rename, RenameUser(user_id=user_id, name=name), by=ROOT)
+
+    await scenario.then_refused(KeyDestroyedError)
 
 
 async def test_superusers_do_not_erase_themselves(
