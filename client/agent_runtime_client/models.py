@@ -817,7 +817,7 @@ class IssuedAgentToken(Model):
     label: str
     created_at: datetime
     expires_at: datetime | None
-    token: str
+    token: Secret
 
     CONVERTERS = {
         "id": UUID,
@@ -826,6 +826,7 @@ class IssuedAgentToken(Model):
         "issued_by": UUID,
         "created_at": datetime.fromisoformat,
         "expires_at": datetime.fromisoformat,
+        "token": Secret,
     }
 
 

@@ -132,6 +132,10 @@ async def test_secrets_are_not_shown(runtime: AsyncAgentRuntime) -> None:
     assert "hunter2" not in f"{revealed} {revealed!r} {revealed.value}"
     assert issued.token.reveal().startswith("art_")
     assert "art_" not in f"{issued!r} {runtime!r}"
+    agent = await runtime.agents.create("support")
+    of_agent = await runtime.agents.issue_token(agent.id, "build server")
+    assert "agt_" not in f"{of_agent} {of_agent!r}"
+    assert of_agent.token.reveal().startswith("agt_")
 
 
 async def test_not_given_null_and_a_value_differ(runtime: AsyncAgentRuntime) -> None:

@@ -6,6 +6,7 @@ from uuid import UUID
 from typing_extensions import TypedDict
 
 from service.gateway.tokens.aggregate import AgentToken
+from service.http.envelope import SecretText
 
 
 class AgentTokenResource(TypedDict):
@@ -23,7 +24,7 @@ class AgentTokenResource(TypedDict):
 class IssuedAgentToken(AgentTokenResource):
     """A new token; it is shown only this once."""
 
-    token: str
+    token: SecretText
 
 
 def agent_token_resource(token: AgentToken, agent_id: UUID) -> AgentTokenResource:
