@@ -1,6 +1,8 @@
 """The roles of the sessions that the service has on its embedded PostgreSQL."""
 
 import asyncio
+import os
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +13,9 @@ from service.cli.databases import for_service
 from service.database import SERVICE_ROLE, service_conninfo
 from service.embedded_postgres.server import EmbeddedPostgres
 from tests.harness.service import agent_runtime, running, serving
+from tests.secrets.served import postgres_program
 
+ROOT = Path(__file__).parent.parent
 SESSIONS = """
     SELECT DISTINCT usename FROM pg_stat_activity WHERE application_name = %s
 """
@@ -23,6 +27,26 @@ pytestmark = pytest.mark.processes
 def running_data_dir(tmp_path: Path) -> Iterator[Path]:
     with running(serving("--data-dir", str(tmp_path), log=tmp_path / "log")):
         yield tmp_path
+
+
+def test_the_documented_command_connects(tmp_path: Path) -> None:
+    lines = (ROOT / "docs/operations.md").read_text("utf-8").splitlines()
+    [documented] = [line for line in lines if line.startswith("psql ")]
+    programs = postgres_program("psql").parent
+
+    with running(serving("--data-dir", str(tmp_path / "data"), log=tmp_path / "log")):
+        connected = subprocess.run(
+            ["/bin/sh", "-c", documented],
+            cwd=tmp_path,
+            env={**os.environ, "PATH": f"{programs}:{os.environ['PATH']}"},
+            input="SELECT position FROM events.head",
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    assert connected.returncode == 0, connected.stderr
+    assert "(1 row)" in connected.stdout
 
 
 async def test_no_session_of_the_service_is_a_superusers(
