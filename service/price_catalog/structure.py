@@ -25,8 +25,9 @@ class Rate(TypedDict):
 class Hours(TypedDict):
     """A time of day in UTC, from ``start`` to just before ``end``: ``"16:30"``.
 
-    Either may have seconds, and a day ends at ``"24:00"``. It contains midnight if it ends before it starts. ``weekdays`` are 1, Monday, to 7,
-    of the day on which the call starts; none means every day.
+    Either may have seconds, and a day ends at ``"24:00"``. It contains midnight if it
+    ends before it starts. ``weekdays`` are 1, Monday, to 7, of the day on which the
+    call starts; none means every day.
     """
 
     start: str
