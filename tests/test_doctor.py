@@ -1,6 +1,7 @@
 """What an operator is told about an installation."""
 
 import asyncio
+import os
 from pathlib import Path
 
 import psycopg
@@ -60,6 +61,32 @@ def test_what_is_wrong_is_named(
         "FAIL  follower sessions is up to date",
         "FAIL  keys match the database",
     ]
+
+
+def test_the_folder_of_a_volume_may_be_open_but_not_the_private_files_in_it(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    data_dir: Path,
+    database_url: str,
+) -> None:
+    owner = data_dir.stat().st_uid
+    monkeypatch.setattr(os, "geteuid", lambda: owner + 1)
+    data_dir.chmod(0o2775)
+    kept = data_dir / "keys-k-20260101-00000001.json"
+    kept.touch(mode=0o600)
+    (data_dir / "agent-url").touch(mode=0o644)
+
+    def checked() -> str:
+        _, said = run(capsys, data_dir, database_url, "doctor")
+        [line] = [line for line in said.splitlines() if "folder" in line]
+        return line
+
+    assert checked() == "ok    data folder is private"
+    kept.chmod(0o660)
+    assert checked() == (
+        f"FAIL  data folder is private: {kept.name} is open to others; "
+        "run chmod 600 on it"
+    )
 
 
 async def test_only_the_newest_positions_are_checked_for_gaps(

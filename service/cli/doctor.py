@@ -1,6 +1,7 @@
 """``agent-runtime doctor``: checks of an installation."""
 
 import argparse
+import os
 import stat
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -15,6 +16,7 @@ from projections.audit.proofs.contradictions import (
     known_contradiction,
     tree_of,
 )
+from projections.audit.proofs.signing_key import SIGNING_KEY_FILE
 from service.bootstrap import TOKEN_FILE
 from service.cli.databases import (
     migrated_database,
@@ -35,6 +37,7 @@ from service.keys.root_key_source import outside_root_keys
 from service.logs import escape_unprintable
 from service.migrate import PendingMigrationsError
 
+PRIVATE_FILES: Final = ("keys*.json", SIGNING_KEY_FILE, "*-token")
 # How long events are compared with the tree, the newest first. The service itself
 # compares all of them.
 TREE_CHECK_S: Final = 20.0
@@ -146,12 +149,22 @@ def _folder(data_dir: Path) -> list[Check]:
 
 
 def _data_folder(data_dir: Path) -> Check:
-    mode = stat.S_IMODE(data_dir.stat().st_mode)
-    is_open = mode & (stat.S_IRWXG | stat.S_IRWXO)
-    return Check(
-        "data folder is private",
-        f"its mode is {mode:04o}; run chmod 700 on it" if is_open else None,
-    )
+    name, status = "data folder is private", data_dir.stat()
+    if not _is_open(status):
+        return Check(name)
+    if os.geteuid() in {status.st_uid, 0}:
+        mode = stat.S_IMODE(status.st_mode)
+        return Check(name, f"its mode is {mode:04o}; run chmod 700 on it")
+    # A volume's, as Kubernetes mounts it: the service can change only what is in it.
+    files = sorted(file for each in PRIVATE_FILES for file in data_dir.glob(each))
+    for file in files:
+        if _is_open(file.stat()):
+            return Check(name, f"{file.name} is open to others; run chmod 600 on it")
+    return Check(name)
+
+
+def _is_open(status: os.stat_result) -> bool:
+    return bool(status.st_mode & (stat.S_IRWXG | stat.S_IRWXO))
 
 
 def _bootstrap_token(data_dir: Path) -> Check:
