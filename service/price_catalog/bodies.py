@@ -4,7 +4,7 @@ import json
 from typing import Annotated, Any, Self
 
 import orjson
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 
 from service.http.requests import RequestModel, Timestamp
 from service.price_catalog.currencies import CURRENCIES
@@ -12,11 +12,18 @@ from service.price_catalog.periods import (
     NAME_LENGTH_MAX,
     NOTES_LENGTH_MAX,
     PriceValues,
+    decimal_text,
     price_values,
 )
 from service.price_catalog.structure_body import Amount, StructureBody
 
 PROVIDER_KEY_PATTERN = r"^[a-z0-9][a-z0-9._-]{0,127}$"
+UNIT_OF_AMOUNT = {
+    "input_price_per_1m": "input_tokens",
+    "output_price_per_1m": "output_tokens",
+    "cache_creation_price_per_1m": "cache_write_tokens",
+    "cache_read_price_per_1m": "cache_read_tokens",
+}
 # PostgreSQL's text can't hold NUL; the other control characters can't be shown.
 NOTES_PATTERN = r"^[^\x00-\x08\x0b-\x1f\x7f]*$"
 
@@ -54,7 +61,9 @@ class PriceBody(RequestModel):
 
     Numbers may also be sent as strings. No digit is lost either way. `structure` states
     all rates of a price that has more than these four: tiers by the length of the
-    prompt, times of day, units such as audio, service tiers.
+    prompt, times of day, units such as audio, service tiers. With it, each of the four
+    is null or repeats the rate without tiers, the highest one of all hours, rounded to
+    10 decimal places.
     """
 
     input_price_per_1m: Amount | None = None
@@ -68,6 +77,22 @@ class PriceBody(RequestModel):
     structure: StructureBody | None = None
     effective_from: Timestamp | None = None
     effective_until: Timestamp | None = None
+
+    @field_validator("structure")
+    @classmethod
+    def _has_the_amounts(
+        cls, structure: StructureBody | None, info: ValidationInfo
+    ) -> StructureBody | None:
+        for name, unit in UNIT_OF_AMOUNT.items():
+            amount = info.data.get(name)
+            if structure is None or amount is None:
+                continue
+            rate = structure.peak(unit)
+            if rate is None:
+                raise ValueError(f"{name} must be null: {unit} have no rate")
+            if amount != rate:
+                raise ValueError(f"{name} must be {decimal_text(rate)}, as for {unit}")
+        return structure
 
     @classmethod
     def model_validate_json(

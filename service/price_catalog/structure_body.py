@@ -109,6 +109,18 @@ class StructureBody(RequestModel):
     windows: list[WindowBody] = Field(default_factory=list, max_length=HOURS_MAX)
     variants: list[VariantBody] = Field(default_factory=list, max_length=VARIANTS_MAX)
 
+    def peak(self, unit: str) -> Decimal | None:
+        """Return the highest rate of a unit without tiers, with the digits of a price.
+
+        Of all hours; None if there is no rate.
+        """
+        known = [
+            rates[unit].price
+            for rates in (self.rates, *(window.rates for window in self.windows))
+            if unit in rates
+        ]
+        return round(max(known), PRICE_DECIMAL_PLACES) if known else None
+
     @property
     def structure(self) -> Structure:
         return {

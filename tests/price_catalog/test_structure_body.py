@@ -10,10 +10,18 @@ from tests.price_catalog.prices import price, sent_back
 DAY = {"weekdays": [1, 7]}
 
 
+def rates(*prices: str) -> dict[str, Any]:
+    units = "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens"
+    return {
+        unit: {"price": price, "tiers": []}
+        for unit, price in zip(units, prices, strict=False)
+    }
+
+
 def structure(price: str = "1", **hours: Any) -> dict[str, Any]:
-    rates = {"input_tokens": {"price": price, "tiers": []}}
-    windows = [{"hours": [{**DAY, **hours}], "rates": rates}] if hours else []
-    return {"rates": rates, "windows": windows, "variants": []}
+    base = rates(price, "2")
+    windows = [{"hours": [{**DAY, **hours}], "rates": base}] if hours else []
+    return {"rates": base, "windows": windows, "variants": []}
 
 
 @pytest.mark.parametrize(
@@ -63,3 +71,43 @@ def test_a_variant_may_state_no_rates_of_its_own() -> None:
     when = {"service_tier": "default"}
     made["variants"] = [{"when": when, "since": None, "hours": [], "rates": {}}]
     assert sent_back(price(structure=made)) == price(structure=made)
+
+
+@pytest.mark.parametrize(
+    ("base", "amounts"),
+    [
+        (("3", "2"), {"input_price_per_1m": "2"}),
+        (("3", "2"), {"output_price_per_1m": "2.0000000001"}),
+        (("3", "2"), {"cache_read_price_per_1m": "0"}),
+        (("3", "2", "1"), {"cache_read_price_per_1m": "2"}),
+        (("3", "2", "1", "4"), {"cache_creation_price_per_1m": "1"}),
+        (("0.18000000000000002", "2"), {"input_price_per_1m": "0.1800000001"}),
+    ],
+)
+def test_an_amount_that_is_not_charged_is_refused(
+    base: tuple[str, ...], amounts: dict[str, str]
+) -> None:
+    made = {"rates": rates(*base), "windows": [], "variants": []}
+    [name] = amounts
+    with pytest.raises(ValidationError, match=f"{name} must be") as refused:
+        sent_back(price(None, None, structure=made, **amounts))
+    assert [each["loc"] for each in refused.value.errors()] == [("structure",)]
+
+
+def test_an_amount_is_the_base_rate_or_is_left_out() -> None:
+    made = {
+        "rates": rates("0.18000000000000002", "2", "1", "4"),
+        "windows": [],
+        "variants": [],
+    }
+    sent = price("0.18", None, cache_creation_price_per_1m="4", structure=made)
+    assert sent_back(sent) == sent
+
+
+@pytest.mark.parametrize(("base", "other"), [("1", "3"), ("3", "1")])
+def test_with_hours_an_amount_is_the_highest_rate(base: str, other: str) -> None:
+    made = structure(base, start="16:30", end="00:30")
+    made["windows"][0]["rates"] = rates(other, "2")
+    assert sent_back(price("3", structure=made)) == price("3", structure=made)
+    with pytest.raises(ValidationError):
+        sent_back(price("1", structure=made))
