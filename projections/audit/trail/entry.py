@@ -29,6 +29,8 @@ from service.sessions.aggregate import ChatSession
 from service.users.aggregate import Token
 from service.users.names import opened_name
 
+# An entry may name a hundred sessions, and a page has hundreds of entries.
+NAMED_AT_ONCE: Final = 1000
 # What gives its name to a thing that keeps it. Users, agents and connectors don't.
 NAMES: Final[Mapping[str, Callable[[Any], str]]] = {
     get_topic(Secret.Created): lambda event: event.name,
@@ -109,7 +111,9 @@ class NamedEntries:
         names = {
             each: name for each, name in self.names.items() if isinstance(name, str)
         }
+        pace = Pace()
         for each, name in self.names.items():
+            await pace.pause()
             if vault is None or isinstance(name, str):
                 continue
             opened = await opened_name(
@@ -117,7 +121,6 @@ class NamedEntries:
             )
             if opened is not None:
                 names[each] = opened
-        pace = Pace()
         shown = []
         for entry in self.read:
             shown.append(_shown(entry, names))
@@ -150,13 +153,18 @@ async def _names(
     """
     wanted = sorted(set(ids))
     names: dict[str, str | _SealedName] = {}
-    for each in await naming_entries(db, wanted):
-        name = _name_in(_event(mapper, each))
-        if name is not None:
-            names[str(each.aggregate_id)] = name
-    for each in await first_entries(db, wanted, [*NAMES]):
-        if (event := _event(mapper, each)) is not None:
-            names[str(each.aggregate_id)] = NAMES[each.topic](event)
+    pace = Pace()
+    for first in range(0, len(wanted), NAMED_AT_ONCE):
+        some = wanted[first : first + NAMED_AT_ONCE]
+        for each in await naming_entries(db, some):
+            name = _name_in(_event(mapper, each))
+            if name is not None:
+                names[str(each.aggregate_id)] = name
+            await pace.pause()
+        for each in await first_entries(db, some, [*NAMES]):
+            if (event := _event(mapper, each)) is not None:
+                names[str(each.aggregate_id)] = NAMES[each.topic](event)
+            await pace.pause()
     return names
 
 
