@@ -10,6 +10,7 @@ import pytest
 from service.app import operations
 from service.cli.main import build_parser
 from service.config import NO_OPTION, Config, variable_of
+from service.http.operation import Operation
 
 ROOT = Path(__file__).parent.parent
 
@@ -38,6 +39,21 @@ def test_the_example_environment_names_no_setting_that_does_not_exist() -> None:
 )
 def test_every_operation_is_in_the_api_document(operation: str) -> None:
     assert f"`{operation}`" in text("docs/api.md")
+
+
+@pytest.mark.parametrize(
+    "operation", operations(), ids=lambda each: f"{each.method} {each.path}"
+)
+def test_the_api_document_has_a_conflict_where_an_operation_has_one(
+    operation: Operation,
+) -> None:
+    (row,) = re.findall(
+        rf"^\| `{re.escape(f'{operation.method} {operation.path}')}` \|.*$",
+        text("docs/api.md"),
+        re.MULTILINE,
+    )
+    refuses = row.split(" | ")[-1]
+    assert ("409" in refuses) == (409 in operation.answers)
 
 
 OPERATIONS = text("docs/operations.md")

@@ -156,6 +156,7 @@ async def preview_replacement(command: ReplaceToolRules, work: UnitOfWork) -> Pr
         200: "preview of the tool rules; nothing was changed",
         403: "the caller can't manage a referenced connector on this agent",
         404: "no such agent; other callers than superusers get 403",
+        409: "the agent is retired",
         422: "the batch would be refused, or is too large to compare",
     },
     if_match=True,

@@ -244,6 +244,7 @@ async def put_user_disabled(
         200: "user enabled, or user was not disabled",
         403: NOT_SUPERUSER,
         404: NO_SUCH_USER,
+        409: "the user was erased",
     },
     if_match=True,
 )

@@ -92,6 +92,7 @@ async def test_rules_and_grants_of_a_retired_agent_are_not_changed(
     for refused in (
         await put(ada, agent, rule(tracker, "b", "allow")),
         await put(ada, agent),
+        await ada.post(f"{path(agent)}/preview", {"rules": []}),
         await ada.post(f"{path(agent)}/restore", {"at": 0}),
         await ada.delete(f"{path(agent)}/connectors/{tracker}"),
         await ada.put(grant(mail)),
