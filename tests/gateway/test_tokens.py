@@ -100,6 +100,18 @@ async def test_the_user_whom_a_token_names_revokes_it(scenario: Scenario) -> Non
     await scenario.then()
 
 
+async def test_revoking_a_token_of_an_agent_without_any(scenario: Scenario) -> None:
+    agent = agent_of(MANAGER)
+    await scenario.given(agent)
+    revocation = RevokeAgentToken(agent_id=agent.id, token_id=uuid4())
+
+    for manager in (MANAGER, ROOT):
+        await scenario.when(revoke_agent_token, revocation, by=manager)
+        await scenario.then()
+    await scenario.when(revoke_agent_token, revocation, by=STRANGER)
+    await scenario.then_refused(NotFoundError)
+
+
 def test_an_agent_has_so_many_valid_tokens() -> None:
     tokens = AgentTokens(agent_id=str(uuid4()))
     until = Scenario.at + DAY

@@ -10,7 +10,6 @@ from service.agents.commands import managed_agent
 from service.errors import (
     ForbiddenError,
     InvalidRequestError,
-    NotFoundError,
     Problem,
 )
 from service.event_log.unit_of_work import UnitOfWork
@@ -94,6 +93,8 @@ async def revoke_agent_token(
 ) -> tuple[AgentTokens | None, bool]:
     """Revoke a token; return the agent's tokens, and whether there was such a one.
 
+    Only managers are told that there was none: to others it doesn't name them.
+
     :raises NotFoundError: there is no such agent, or none that the caller can see
     :raises ForbiddenError: the caller doesn't manage the agent, and the token doesn't
         name them
@@ -104,7 +105,7 @@ async def revoke_agent_token(
     if token is None or token.user_id != work.principal.user_id:
         await managed_agent(work, command.agent_id)
     if tokens is None:
-        raise NotFoundError("no such token")
+        return None, False
     changed = tokens.revoke(command.token_id)
     work.save(tokens)
     return tokens, changed

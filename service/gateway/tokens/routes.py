@@ -136,7 +136,7 @@ async def get_agent_tokens(
     answers={
         200: "token revoked, or there was no such token",
         403: NOT_MANAGER,
-        404: "no such agent or token, or none that the caller can see",
+        404: NO_SUCH_AGENT,
     },
 )
 async def delete_agent_token(
@@ -145,7 +145,9 @@ async def delete_agent_token(
     """Revoke a token of an agent.
 
     For managers of the agent, superusers, and the user that the token names. Once this
-    is answered, no call is admitted with it; a call under way may end.
+    is answered, no call is admitted with it; a call under way may end. That there is no
+    such token is told to managers and superusers only: the user whom a revoked token
+    named gets 404, or 403 if they can see the agent.
     """
 
     def present(

@@ -233,7 +233,9 @@ class AsyncAgentsResource:
         """Revoke a token of an agent.
 
         For managers of the agent, superusers, and the user that the token names. Once
-        this is answered, no call is admitted with it; a call under way may end.
+        this is answered, no call is admitted with it; a call under way may end. That
+        there is no such token is told to managers and superusers only: the user whom a
+        revoked token named gets 404, or 403 if they can see the agent.
         """
         return await self._caller.model(
             operations.DELETE_AGENT_TOKEN,
