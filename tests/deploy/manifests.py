@@ -1,5 +1,6 @@
 """The overlays of deploy/kubernetes as kustomize builds them, and their validation."""
 
+import os
 import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
@@ -9,6 +10,7 @@ from typing import Any, NamedTuple
 
 import jsonschema
 import kubernetes_validate
+import pytest
 import yaml
 
 ROOT = Path(__file__).parent.parent.parent
@@ -29,6 +31,15 @@ class InvalidManifestError(Exception):
 def kustomize_command() -> list[str] | None:
     """Return the command that builds an overlay, if one is installed."""
     return next((each for each in KUSTOMIZE if shutil.which(each[0])), None)
+
+
+kubernetes = [
+    pytest.mark.processes,
+    pytest.mark.skipif(
+        kustomize_command() is None and "CI" not in os.environ,
+        reason="needs kubectl or kustomize",
+    ),
+]
 
 
 @cache

@@ -1,7 +1,6 @@
 """The manifests of deploy/kubernetes, without a cluster."""
 
 import copy
-import os
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -21,7 +20,7 @@ from tests.deploy.manifests import (
     ROOT,
     InvalidManifestError,
     Process,
-    kustomize_command,
+    kubernetes,
     manifests,
     of_kind,
     pods,
@@ -29,15 +28,12 @@ from tests.deploy.manifests import (
     validate,
 )
 
-pytestmark = [
-    pytest.mark.processes,
-    pytest.mark.skipif(
-        kustomize_command() is None and "CI" not in os.environ,
-        reason="needs kubectl or kustomize",
-    ),
-]
+pytestmark = kubernetes
 OVERLAYS = ("small", "cell")
 in_each_overlay = pytest.mark.parametrize("overlay", OVERLAYS)
+in_each_folder = pytest.mark.parametrize(
+    "overlay", [*OVERLAYS, "small/maintenance", "cell/maintenance"]
+)
 COMMIT_AND_CLOSE_S = 5
 # Of libpq, and not the service's.
 CONNECTION = {"PGPASSWORD", "PGSSLMODE", "PGSSLROOTCERT"}
@@ -46,7 +42,7 @@ STRIMZI_LABELS = {"strimzi.io/cluster": "kafka"}
 
 
 class TestSchemas:
-    @in_each_overlay
+    @in_each_folder
     def test_every_manifest_is_valid(self, overlay: str) -> None:
         for manifest in manifests(overlay):
             validate(manifest)
@@ -131,7 +127,7 @@ class TestProcesses:
         with pytest.raises((SystemExit, ConfigError)):
             settings_of(process._replace(container={**process.container, **change}))
 
-    @in_each_overlay
+    @in_each_folder
     def test_no_variable_of_a_service_is_taken_for_a_setting(
         self, overlay: str
     ) -> None:
@@ -199,7 +195,7 @@ class TestProcesses:
         ]
         assert rule["onExitCodes"]["values"] == [2, 78]
 
-    @in_each_overlay
+    @in_each_folder
     def test_the_image_is_of_this_version(self, overlay: str) -> None:
         images = {
             container["image"]
@@ -214,7 +210,7 @@ class TestProcesses:
 
 
 class TestSecurity:
-    @in_each_overlay
+    @in_each_folder
     def test_every_container_is_restricted(self, overlay: str) -> None:
         for owner, pod in pods(overlay):
             context = pod["securityContext"]
@@ -241,7 +237,7 @@ class TestSecurity:
             for process in processes(overlay)
         } == {user}
 
-    @in_each_overlay
+    @in_each_folder
     def test_no_manifest_holds_a_secret(self, overlay: str) -> None:
         assert of_kind(overlay, "Secret") == []
         for _, pod in pods(overlay):
@@ -250,7 +246,7 @@ class TestSecurity:
                     assert "PASSWORD" not in variable["name"] or "value" not in variable
                     assert not re.search(r"://[^/]*:[^/]*@", variable.get("value", ""))
 
-    @in_each_overlay
+    @in_each_folder
     def test_every_secret_is_explained(self, overlay: str) -> None:
         operations = (ROOT / "docs/operations.md").read_text("utf-8")
         for _, pod in pods(overlay):
