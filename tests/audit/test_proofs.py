@@ -15,7 +15,7 @@ from projections.engine.rebuild import rebuild
 from service.resources import Resources
 from tests.audit import rfc6962
 from tests.audit.reading import text
-from tests.audit.tampering import as_owner, sign
+from tests.audit.tampering import as_owner, rewrite_tree, sign
 from tests.callers import Callers
 
 # The leaf's encoding, a second time, by PostgreSQL.
@@ -161,6 +161,7 @@ async def test_a_rebuild_leaves_the_tree_as_it_is(
     [
         "UPDATE events.stored_event SET topic = 'x' WHERE notification_id = 2",
         "UPDATE events.merkle_node SET hash = ''",
+        "DELETE FROM events.merkle_node WHERE level = 0 AND number = 1",
     ],
 )
 async def test_a_proof_that_does_not_hold_is_not_answered(
@@ -176,18 +177,60 @@ async def test_a_proof_that_does_not_hold_is_not_answered(
     assert (reply.status, reply.code) == (503, "log_contradicted")
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        (
+            "UPDATE events.merkle_node SET hash = sha256(hash)"
+            " WHERE level = 0 AND number = 2"
+        ),
+        "DELETE FROM events.merkle_node WHERE level = 0 AND number = 2",
+    ],
+)
 async def test_a_consistency_proof_that_does_not_hold_is_not_answered(
-    callers: Callers, resources: Resources, tmp_path: Path
+    callers: Callers, resources: Resources, tmp_path: Path, change: str
 ) -> None:
     ada = await callers.user("ada")
     await callers.user("bob")
     await sign(resources, tmp_path)
-    await as_owner(
-        resources,
-        "UPDATE events.merkle_node SET hash = sha256(hash)"
-        " WHERE level = 0 AND number = 2",
-    )
+    await as_owner(resources, change)
 
     reply = await ada.get("/api/audit/proofs/consistency?first=3&second=4")
+
+    assert (reply.status, reply.code) == (503, "log_contradicted")
+
+
+async def test_proofs_of_an_earlier_checkpoint_have_it(
+    callers: Callers, resources: Resources, tmp_path: Path
+) -> None:
+    ada = await callers.user("ada")
+    earlier = await sign(resources, tmp_path)
+    await callers.user("bob")
+    await sign(resources, tmp_path)
+
+    included = await ada.get("/api/audit/proofs/inclusion?position=1&size=2")
+    consistent = await ada.get("/api/audit/proofs/consistency?first=1&second=2")
+
+    assert included.data["checkpoint"] == earlier.note
+    assert consistent.data["checkpoint"] == earlier.note
+
+
+@pytest.mark.parametrize(
+    "path", ["inclusion?position=2&size=2", "consistency?first=2&second=2"]
+)
+async def test_a_proof_that_contradicts_an_earlier_checkpoint_is_not_answered(
+    callers: Callers, resources: Resources, tmp_path: Path, path: str
+) -> None:
+    ada = await callers.user("ada")
+    await sign(resources, tmp_path)
+    await callers.user("bob")
+    await sign(resources, tmp_path)
+    await as_owner(
+        resources,
+        "UPDATE events.stored_event SET topic = 'x' WHERE notification_id = 1",
+    )
+    await rewrite_tree(resources)
+
+    reply = await ada.get(f"/api/audit/proofs/{path}")
 
     assert (reply.status, reply.code) == (503, "log_contradicted")

@@ -23,6 +23,11 @@ LATEST_CHECKPOINT = """
      ORDER BY c.size DESC
      LIMIT 1
 """
+CHECKPOINT_OF = """
+    SELECT c.size, c.note, c.public_key
+      FROM events.checkpoint c JOIN events.head h ON h.epoch = c.epoch
+     WHERE c.size = %s
+"""
 NEWEST_NOTE = """
     SELECT note FROM events.checkpoint WHERE epoch = %s ORDER BY size DESC LIMIT 1
 """
@@ -66,6 +71,16 @@ async def latest_checkpoint(db: Db) -> SignedCheckpoint | None:
     """
     async with db.cursor(row_factory=class_row(SignedCheckpoint)) as cursor:
         await cursor.execute(LATEST_CHECKPOINT)
+        return await cursor.fetchone()
+
+
+async def checkpoint_of(db: Db, size: int) -> SignedCheckpoint | None:
+    """Return the checkpoint of a size in the log's present epoch; None if none is kept.
+
+    All of the last hour are, and of the time before the last of each hour.
+    """
+    async with db.cursor(row_factory=class_row(SignedCheckpoint)) as cursor:
+        await cursor.execute(CHECKPOINT_OF, [size])
         return await cursor.fetchone()
 
 

@@ -20,10 +20,12 @@ from projections.audit.proofs.merkle import (
 from projections.audit.proofs.note import NoteError, VerifierKey
 from projections.audit.proofs.queries import (
     SignedCheckpoint,
+    checkpoint_of,
     consistency_proof,
     inclusion_proof,
     latest_checkpoint,
 )
+from projections.audit.proofs.table import IncompleteTreeError
 from projections.engine.snapshot import Snapshot, reading
 from service.errors import MalformedRequestError, Problem, UnavailableError
 from service.event_log.stored_entries import entries_at
@@ -132,13 +134,17 @@ async def get_inclusion_proof(
                 f"a tree of size {size} doesn't hold that position",
                 problems=[Problem("position", "beyond the tree")],
             )
-        proof = await inclusion_proof(snapshot.db, position=query.position, size=size)
+        with _contradictions_refused():
+            proof = await inclusion_proof(
+                snapshot.db, position=query.position, size=size
+            )
+        signed = await checkpoint_of(snapshot.db, size)
         entries = await entries_at(snapshot.db, [query.position])
     with _contradictions_refused():
         if [hash_of(each) for each in entries] != [proof.leaf]:
             raise InvalidProofError(f"the event at {query.position} isn't the leaf")
         require_inclusion(proof.leaf, query.position - 1, size, proof.path, proof.root)
-        _require_signed(checkpoint, size, proof.root)
+        _require_signed(signed, size, proof.root)
     data: Inclusion = {
         "position": query.position,
         "leaf_index": query.position - 1,
@@ -146,7 +152,7 @@ async def get_inclusion_proof(
         "leaf_hash": _encoded(proof.leaf),
         "root_hash": _encoded(proof.root),
         "hashes": _all_encoded(proof.path),
-        "checkpoint": _of_size(checkpoint, size),
+        "checkpoint": signed.note if signed else None,
     }
     return Answer(message="inclusion proved", data=data, headers=snapshot.headers)
 
@@ -176,19 +182,23 @@ async def get_consistency_proof(
                 "the first size must not be larger than the second",
                 problems=[Problem("first", "larger than the second")],
             )
-        proof = await consistency_proof(snapshot.db, first=query.first, second=second)
+        with _contradictions_refused():
+            proof = await consistency_proof(
+                snapshot.db, first=query.first, second=second
+            )
+        signed = await checkpoint_of(snapshot.db, second)
     with _contradictions_refused():
         require_consistency(
             query.first, second, proof.path, proof.first_root, proof.second_root
         )
-        _require_signed(checkpoint, second, proof.second_root)
+        _require_signed(signed, second, proof.second_root)
     data: Consistency = {
         "first_size": query.first,
         "first_root": _encoded(proof.first_root),
         "second_size": second,
         "second_root": _encoded(proof.second_root),
         "hashes": _all_encoded(proof.path),
-        "checkpoint": _of_size(checkpoint, second),
+        "checkpoint": signed.note if signed else None,
     }
     return Answer(message="consistency proved", data=data, headers=snapshot.headers)
 
@@ -205,14 +215,12 @@ async def _checkpoint(request: web.Request) -> SignedCheckpoint:
     return checkpoint
 
 
-def _require_signed(
-    checkpoint: SignedCheckpoint | None, size: int, root: bytes
-) -> None:
+def _require_signed(signed: SignedCheckpoint | None, size: int, root: bytes) -> None:
     """Compare the root of a proof with the signed one, if the size has one."""
-    if checkpoint is None or checkpoint.size != size:
+    if signed is None:
         return
-    key = VerifierKey.parse(checkpoint.public_key)
-    if Checkpoint.open(checkpoint.note, [key]).root != root:
+    key = VerifierKey.parse(signed.public_key)
+    if Checkpoint.open(signed.note, [key]).root != root:
         raise InvalidProofError(f"the tree of size {size} isn't the signed one")
 
 
@@ -224,7 +232,7 @@ def _contradictions_refused() -> Iterator[None]:
     """
     try:
         yield
-    except (InvalidProofError, NoteError) as error:
+    except (IncompleteTreeError, InvalidProofError, NoteError) as error:
         logger.critical("a proof doesn't hold: %s", error)
         raise UnavailableError(
             "the event log contradicts its Merkle tree, so that there is no proof; "
@@ -240,10 +248,6 @@ def _refuse_beyond(snapshot: Snapshot, **sizes: int) -> None:
             f"the tree has grown to {snapshot.position}",
             problems=[Problem(name, "beyond the tree") for name in beyond],
         )
-
-
-def _of_size(checkpoint: SignedCheckpoint | None, size: int) -> str | None:
-    return checkpoint.note if checkpoint and checkpoint.size == size else None
 
 
 def _all_encoded(hashes: Sequence[bytes]) -> list[str]:
