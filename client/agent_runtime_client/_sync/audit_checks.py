@@ -6,10 +6,12 @@ from collections.abc import Sequence
 
 from agent_runtime_client import operations
 from agent_runtime_client._sync.caller import Caller
+from agent_runtime_client.encoding import plain
 from agent_runtime_client.errors import VerificationFailedError
 from agent_runtime_client.models import Consistency, Inclusion, WholeEntry
+from agent_runtime_client.proofs.authorship import contradicted_member
 from agent_runtime_client.proofs.checkpoint import Checkpoint
-from agent_runtime_client.proofs.entry import leaf_of
+from agent_runtime_client.proofs.entry import EntryError, leaf_of
 from agent_runtime_client.proofs.merkle import (
     root_by_inclusion,
     roots_by_consistency,
@@ -23,6 +25,8 @@ class AuditChecks:
 
     def verify(self, position: int, *, against: Checkpoint) -> WholeEntry:
         """Verify that an entry is as it was when a checkpoint was signed; return it.
+
+        Not verified are names (``actor``, ``resource.name``), ``what`` and ``changes``.
 
         :raises VerificationFailedError: it isn't, or the checkpoint is older than it
         """
@@ -38,14 +42,20 @@ class AuditChecks:
             Inclusion,
             query={"position": position, "size": against.size},
         )
+        try:
+            leaf = leaf_of(entry.recorded)
+        except EntryError as error:
+            raise _failed(str(error), position) from None
         root = root_by_inclusion(
-            leaf_of(entry.recorded),
+            leaf,
             index=position - 1,
             size=against.size,
             path=_hashes(proof.hashes),
         )
         if entry.recorded.get("position") != position or root != against.root:
             raise _failed("the entry is not as it was signed", position)
+        if name := contradicted_member(plain(entry), entry.recorded):
+            raise _failed(f"{name} is not what the signed entry says", position)
         return entry
 
     def verify_growth(self, *, since: Checkpoint, public_key: str) -> Checkpoint:

@@ -3,7 +3,7 @@
 import argparse
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from agent_runtime_client.art import output
 from agent_runtime_client.art.arguments import parameters_of
@@ -12,6 +12,9 @@ from agent_runtime_client.art.errors import UsageError
 from agent_runtime_client.art.options import add_verb
 from agent_runtime_client.art.rules import add_rule_verbs
 from agent_runtime_client.art.things import resource_of
+
+# What doesn't follow from an entry alone, and is for reading.
+_NOT_COVERED: Final = "not covered: actor, resource.name, what"
 
 
 def add_verbs(thing: str, verbs: Any) -> None:
@@ -138,12 +141,14 @@ def verify_audit(options: argparse.Namespace) -> None:
             if found.problem is not None:
                 raise VerificationFailedError(found.problem, code="verification_failed")
             note(f"{found.proven} of {found.entries} entries are as they were signed")
+            note(_NOT_COVERED)
             return
         with caller_of(options) as caller:
             audit = resource_of("audit")(caller)
             if options.position is not None:
                 entry = audit.verify(options.position, against=checkpoint)
                 note(f"the entry is as it was signed with {checkpoint.size} entries")
+                note(f"{_NOT_COVERED}, changes")
                 output.write(entry, options.output)
                 return
             newest = audit.verify_growth(since=checkpoint, public_key=key)

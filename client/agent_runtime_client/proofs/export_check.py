@@ -2,9 +2,10 @@
 
 import base64
 import json
-from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
+from agent_runtime_client.proofs.authorship import contradicted_member
 from agent_runtime_client.proofs.checkpoint import Checkpoint
 from agent_runtime_client.proofs.entry import leaf_of
 from agent_runtime_client.proofs.merkle import GrowingTree
@@ -51,18 +52,24 @@ class _Check:
         self._proven = 0
         # The first entry that differs from its leaf, unless a checkpoint confirms it.
         self._suspect: int | None = None
+        # The first entry that is described as another than it is, and by what.
+        self._mislabelled: tuple[int, str] | None = None
 
     def take(self, line: bytes) -> ExportCheck | None:
         """Take the next line; return what is wrong if no later one can change that."""
         position = self._tree.size + 1
         try:
-            entry = json.loads(line)
+            entry = json.loads(line, object_pairs_hook=_object)
             leaf = leaf_of(entry)
-        except (ValueError, TypeError):
-            return self._wrong(self._suspect or position, "is not an entry")
+            contradicted = contradicted_member(entry, entry)
+        except (ValueError, TypeError, RecursionError):
+            words = "is not an entry, or has a key twice"
+            return self._wrong(self._suspect or position, words)
         if entry["position"] != position:
             return self._wrong(self._suspect or position, "is missing or moved")
         self._tree.append(leaf)
+        if contradicted and self._mislabelled is None:
+            self._mislabelled = position, contradicted
         stored = entry.get("leaf_hash")
         is_stored = stored in (None, base64.b64encode(leaf).decode())
         if self._suspect is None and not is_stored:
@@ -83,6 +90,9 @@ class _Check:
         signed, size = max(self._roots, default=0), self._tree.size
         if signed > size:
             return self._wrong(size + 1, "is missing", signed)
+        if self._mislabelled is not None:
+            position, name = self._mislabelled
+            return self._wrong(position, f"is not the one that its {name} says")
         return ExportCheck(size, self._proven)
 
     def _wrong(
@@ -94,3 +104,11 @@ class _Check:
             entries = f"an entry at positions {position} to {until}"
         problem = f"{entries} {words}"
         return ExportCheck(self._tree.size, self._proven, problem, position, until)
+
+
+def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """Refuse an object with a key twice: programs differ in which one they read."""
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        raise ValueError("a key twice")
+    return members
