@@ -2,13 +2,14 @@
 
 A root key is in use when it has a row in ``events.root_key_canary``; the database
 refuses a user key under one that has none. A canary holds ``purpose_check`` of the
-ring, so that a new ring around the right root key is detected as well.
+ring, so that a new ring around the right root key is detected as well. A root key that
+was retired never comes into use again, because it may be gone.
 """
 
 import hmac
 from collections.abc import Iterable
 
-from psycopg.errors import ForeignKeyViolation
+from psycopg.errors import CheckViolation, ForeignKeyViolation
 from psycopg.rows import tuple_row
 
 from service.database import Pool
@@ -27,6 +28,18 @@ class WrongPurposeKeysError(ConfigError):
         super().__init__("the key ring's purpose keys belong to another database")
 
 
+class RetiredRootKeyError(WrongRootKeyError):
+    """A rotation has retired the primary root key."""
+
+    def __init__(self, root_key_id: str) -> None:
+        ConfigError.__init__(
+            self,
+            f"root key {root_key_id} was retired by a rotation: start this process"
+            " with another one in first place",
+        )
+        self.root_key_id = root_key_id
+
+
 class RootKeyInUseError(Exception):
     def __init__(self, root_key_id: str) -> None:
         super().__init__(f"root key {root_key_id} is still needed")
@@ -36,7 +49,8 @@ class RootKeyInUseError(Exception):
 async def verify_canary(pool: Pool, ring: KeyRing) -> None:
     """Refuse to start with a ring that doesn't belong to this database.
 
-    WrongRootKeyError when a root key in use is missing or wrong;
+    WrongRootKeyError when a root key in use is missing or wrong, and
+    RetiredRootKeyError when the primary one was retired;
     WrongPurposeKeysError when the ring was created again. The first start, and the
     first one after a promotion, put the primary key's canary into the database.
     """
@@ -50,7 +64,14 @@ async def check_canaries(pool: Pool, ring: KeyRing) -> None:
         cursor = connection.cursor(row_factory=tuple_row)
         await cursor.execute("SELECT root_key_id, sealed FROM events.root_key_canary")
         canaries = await cursor.fetchall()
+        await cursor.execute(
+            "SELECT FROM events.retired_root_key WHERE root_key_id = %s",
+            (ring.primary_id,),
+        )
+        is_retired = cursor.rowcount > 0
     await verify_canaries(canaries, ring)
+    if is_retired:
+        raise RetiredRootKeyError(ring.primary_id)
 
 
 async def verify_canaries(canaries: Iterable[tuple[str, bytes]], ring: KeyRing) -> None:
@@ -69,21 +90,27 @@ async def verify_canaries(canaries: Iterable[tuple[str, bytes]], ring: KeyRing) 
 
 
 async def introduce_root_key(pool: Pool, ring: KeyRing) -> str:
-    """Allow user keys under the primary root key, and return its id."""
+    """Allow user keys under the primary root key, and return its id.
+
+    :raises RetiredRootKeyError: it was retired
+    """
     root_key_id, sealed = await ring.wrap(ring.purpose_check(), _CANARY_AAD)
-    async with pool.connection() as connection:
-        await connection.execute(
-            """
-            INSERT INTO events.root_key_canary (root_key_id, sealed)
-            VALUES (%s, %s) ON CONFLICT (root_key_id) DO NOTHING
-            """,
-            (root_key_id, sealed),
-        )
+    try:
+        async with pool.connection() as connection:
+            await connection.execute(
+                """
+                INSERT INTO events.root_key_canary (root_key_id, sealed)
+                VALUES (%s, %s) ON CONFLICT (root_key_id) DO NOTHING
+                """,
+                (root_key_id, sealed),
+            )
+    except CheckViolation:
+        raise RetiredRootKeyError(root_key_id) from None
     return root_key_id
 
 
 async def retire_root_key(pool: Pool, ring: KeyRing, root_key_id: str) -> None:
-    """Retire a root key, unless a user key is still wrapped under it.
+    """Retire a root key for good, unless a user key is still wrapped under it.
 
     Afterwards the key can be removed from where it is stored. Earlier backups still
     need it.
@@ -93,7 +120,18 @@ async def retire_root_key(pool: Pool, ring: KeyRing, root_key_id: str) -> None:
     if root_key_id == ring.primary_id:
         raise RootKeyInUseError(root_key_id)
     try:
-        async with pool.connection() as connection:
+        async with pool.connection() as connection, connection.transaction():
+            # A process that begins to use it is either seen, or waits and is refused.
+            await connection.execute(
+                "LOCK TABLE events.root_key_canary IN SHARE ROW EXCLUSIVE MODE"
+            )
+            await connection.execute(
+                """
+                INSERT INTO events.retired_root_key (root_key_id)
+                VALUES (%s) ON CONFLICT (root_key_id) DO NOTHING
+                """,
+                (root_key_id,),
+            )
             await connection.execute(
                 "DELETE FROM events.root_key_canary WHERE root_key_id = %s",
                 (root_key_id,),

@@ -75,6 +75,7 @@ FORBIDDEN_TO_A_READER = [
     "SELECT * FROM events.sealed_value",
     "SELECT * FROM events.user_key",
     "SELECT * FROM events.root_key_canary",
+    "SELECT * FROM events.retired_root_key",
     "UPDATE read.position SET position = 0",
     "CREATE TABLE read.own (x int)",
     (
