@@ -5,10 +5,10 @@ from datetime import datetime
 from uuid import UUID
 
 from eventsourcing.domain import event
-from typing_extensions import TypedDict
 
 from service.aggregate import LoggedAggregate
 from service.connectors import events, gateway_events
+from service.connectors.credential import OF_CALLER, OF_OWNER, CredentialSetting
 from service.connectors.slug import slug_of
 from service.connectors.url import origin_of
 from service.errors import ConflictError
@@ -21,20 +21,8 @@ AGENT_SIDE = "agent"
 # Of grants and offers together; each is looked at when visibility is decided.
 GRANTS_MAX = 2000
 GRANTS_OF_OTHERS_MAX = 1000
-# Whose secret the gateway sends.
-OF_OWNER = "owner"
-OF_CALLER = "caller"
 STRICT = "strict"
 BATCHED = "batched"
-
-
-class CredentialSetting(TypedDict):
-    """The secret that the gateway sends, and its header; the value isn't in it."""
-
-    whose: str
-    secret_name: str | None
-    header: str
-    scheme: str | None
 
 
 class Connector(LoggedAggregate):
@@ -79,7 +67,8 @@ class Connector(LoggedAggregate):
 
     TOPIC = "connector"
     # 2: has offered_owner_id. 3: has what the gateway needs. 4: has callers_origin.
-    class_version = 4
+    # 5: has granted_as_public.
+    class_version = 5
 
     @event(Created)
     def __init__(self, owner_id: str, name: str, url: str, description: str) -> None:
@@ -92,6 +81,8 @@ class Connector(LoggedAggregate):
         self.made_public_by: str | None = None
         self.is_retired = False
         self.granted_to: list[str] = []
+        # Those of them to which only being public has consented for the connector.
+        self.granted_as_public: list[str] = []
         self.offers: dict[str, str] = {}
         self.offered_owner_id: str | None = None
         self.chosen_slug: str | None = None
@@ -113,6 +104,14 @@ class Connector(LoggedAggregate):
         agent = id_text(agent_id)
         place = bisect_left(self.granted_to, agent)
         return self.granted_to[place : place + 1] == [agent]
+
+    def is_lent_to(self, agent_id: UUID) -> bool:
+        """Whether an agent's calls send the owner's secret: its side granted itself."""
+        return (
+            not self.is_public
+            and self.is_granted_to(agent_id)
+            and id_text(agent_id) not in self.granted_as_public
+        )
 
     def edit(self, *, name: str, url: str, description: str) -> bool:
         """Change name, URL and description; return whether any differs.
@@ -178,7 +177,9 @@ class Connector(LoggedAggregate):
     ) -> bool:
         """Record a consent and return whether the grant is complete.
 
-        An offer of the other side, or being public, counts as its consent.
+        An offer of the other side, or being public, counts as its consent. If being
+        public did, the grant is recorded again when the connector's side consents
+        itself, which lends the owner's secret.
 
         What the connector's side doesn't itself consent to fills half of the
         connector's room at most: nobody can use up its owner's part.
@@ -187,6 +188,8 @@ class Connector(LoggedAggregate):
         """
         agent = str(agent_id)
         if agent in self.granted_to:
+            if by_connector and agent in self.granted_as_public:
+                self._granted_to_agent(agent_id=agent)
             return True
         offered_by = self.offers.get(agent)
         room = GRANTS_MAX if by_connector else GRANTS_OF_OTHERS_MAX
@@ -204,6 +207,8 @@ class Connector(LoggedAggregate):
         agent_consents = by_agent or offered_by == AGENT_SIDE
         if connector_consents and agent_consents:
             self._granted_to_agent(agent_id=agent)
+            if by_connector and agent in self.granted_as_public:
+                self._granted_to_agent(agent_id=agent)
             return True
         side = CONNECTOR_SIDE if by_connector else AGENT_SIDE
         if offered_by != side:
@@ -216,6 +221,11 @@ class Connector(LoggedAggregate):
 
     @event(GrantedToAgent)
     def _granted_to_agent(self, agent_id: str) -> None:
+        if agent_id in self.granted_to:
+            self.granted_as_public = _without(agent_id, self.granted_as_public)
+            return
+        if self.is_public and self.offers.get(agent_id) != CONNECTOR_SIDE:
+            self.granted_as_public = [*self.granted_as_public, agent_id]
         self.granted_to = sorted([*self.granted_to, agent_id])
         self.offers = {
             agent: side for agent, side in self.offers.items() if agent != agent_id
@@ -231,7 +241,8 @@ class Connector(LoggedAggregate):
 
     @event(GrantRevoked)
     def _grant_revoked(self, agent_id: str) -> None:
-        self.granted_to = [agent for agent in self.granted_to if agent != agent_id]
+        self.granted_to = _without(agent_id, self.granted_to)
+        self.granted_as_public = _without(agent_id, self.granted_as_public)
         self.offers = {
             agent: side for agent, side in self.offers.items() if agent != agent_id
         }
@@ -280,3 +291,7 @@ class Connector(LoggedAggregate):
             return False
         self.trigger_event(self.Retired)
         return True
+
+
+def _without(agent_id: str, agents: list[str]) -> list[str]:
+    return [each for each in agents if each != agent_id]

@@ -154,6 +154,9 @@ class GrantOffered(LoggedAggregate.Event):
 class GrantedToAgent(LoggedAggregate.Event):
     """Both sides have consented; the agent holds the connector.
 
+    It follows a second time when the connector's side consents itself to a grant to
+    which being public had consented: from then on the owner's secret is sent for it.
+
     Emitted by ``PUT /api/mcp/connectors/{id}/grants/agents/{agent_id}``.
     """
 
@@ -201,5 +204,5 @@ class Retired(LoggedAggregate.Event):
         aggregate.offered_owner_id = None
         aggregate.is_public = False
         aggregate.public_since = aggregate.made_public_by = None
-        aggregate.granted_to = []
+        aggregate.granted_to = aggregate.granted_as_public = []
         aggregate.offers = {}

@@ -3,13 +3,9 @@
 from dataclasses import dataclass
 from uuid import UUID
 
-from service.connectors.aggregate import (
-    OF_CALLER,
-    OF_OWNER,
-    Connector,
-    CredentialSetting,
-)
+from service.connectors.aggregate import Connector
 from service.connectors.commands import visible_connector
+from service.connectors.credential import OF_CALLER, OF_OWNER, CredentialSetting
 from service.connectors.policy import may_share, owns
 from service.errors import (
     ConflictError,
@@ -103,8 +99,14 @@ async def detach_credential(
     return connector, changed
 
 
-def secret_of(connector: Connector, *, user_id: UUID | None) -> tuple[UUID, str] | None:
+def secret_of(
+    connector: Connector, *, agent_id: UUID | None, user_id: UUID | None
+) -> tuple[UUID, str] | None:
     """Return owner and name of the secret that a call sends; None if there is none.
+
+    No agent calls where the service lists the tools. The owner's secret is lent to the
+    agents to which the connector's side has granted it, and to none that hold it only
+    because it was public.
 
     A calling user's secret is the one that they named for the connector: to make it is
     to agree that the gateway sends it there, to the host for which it was first asked.
@@ -118,6 +120,8 @@ def secret_of(connector: Connector, *, user_id: UUID | None) -> tuple[UUID, str]
             return None
         return user_id, callers_secret_name(connector.id)
     if connector.is_public or setting["secret_name"] is None:
+        return None
+    if agent_id is not None and not connector.is_lent_to(agent_id):
         return None
     return UUID(connector.owner_id), setting["secret_name"]
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 from service.aggregate import LoggedAggregate
+from service.connectors.credential import OF_CALLER
 from service.connectors.url import origin_of
 from service.events import Named, Published
 
@@ -89,7 +90,7 @@ class CredentialAttached(LoggedAggregate.Event):
             "header": self.header,
             "scheme": self.scheme,
         }
-        if self.secret_name is None and aggregate.callers_origin is None:
+        if self.whose == OF_CALLER and aggregate.callers_origin is None:
             aggregate.callers_origin = origin_of(aggregate.url)
 
 

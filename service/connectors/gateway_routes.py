@@ -6,7 +6,8 @@ from uuid import UUID
 from aiohttp import web
 from pydantic import ConfigDict, Field, model_validator
 
-from service.connectors.aggregate import OF_OWNER, Connector
+from service.connectors.aggregate import Connector
+from service.connectors.credential import OF_OWNER
 from service.connectors.gateway_commands import (
     AttachCredential,
     ChangeGatewaySettings,
@@ -167,10 +168,11 @@ async def put_connector_credential(
     """Let the gateway send a secret to a connector, in a header.
 
     For its owner. The value is read at each call, so another value of the secret counts
-    from the next call on. It is sent for every agent that holds the connector; the
-    owner's secret is never sent while the connector is public. It ends when the
-    connector moves to another host, and the owner's also with another owner. Callers'
-    secrets are only sent to the host for which the connector first asked for them.
+    from the next call on. Callers' secrets are sent for every agent that holds the
+    connector, to the host for which the connector first asked for them. The owner's is
+    never sent while the connector is public, nor for agents that hold it only because
+    it was public, until its owner grants it to them. The setting ends when the
+    connector moves to another host, and the owner's also with another owner.
     """
     return await dispatch(
         request,

@@ -20,6 +20,7 @@ class GrantOutcome(StrEnum):
 
     GRANTED = "connector granted to the agent"
     ALREADY_GRANTED = "connector was already granted to the agent"
+    CONSENTED = "consent recorded; being public had granted the connector to the agent"
     AWAITS_AGENT = "grant offered; a manager of the agent has to accept it"
     AWAITS_CONNECTOR = "grant offered; the owner of the connector has to accept it"
     REVOKED = "grant revoked"
@@ -64,7 +65,10 @@ async def grant_connector(
     sides = await _sides(work, command.connector_id, command.agent_id)
     connector = sides.connector
     work.match(connector)
-    if connector.is_granted_to(command.agent_id):
+    was_granted = connector.is_granted_to(command.agent_id)
+    if was_granted and not (
+        sides.by_connector and str(command.agent_id) in connector.granted_as_public
+    ):
         return connector, GrantOutcome.ALREADY_GRANTED
     sides.agent.refuse_if_retired()
     is_complete = connector.consent_to_grant(
@@ -72,7 +76,9 @@ async def grant_connector(
     )
     work.save(connector)
     if is_complete:
-        return connector, GrantOutcome.GRANTED
+        return connector, (
+            GrantOutcome.CONSENTED if was_granted else GrantOutcome.GRANTED
+        )
     return connector, (
         GrantOutcome.AWAITS_AGENT
         if sides.by_connector

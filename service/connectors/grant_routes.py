@@ -35,7 +35,8 @@ STATUS: Final = {
 @routes.put(
     PATH,
     answers={
-        200: GrantOutcome.ALREADY_GRANTED.value,
+        200: "connector was already granted to the agent, or its own side has now "
+        "consented to what being public had granted",
         201: GrantOutcome.GRANTED.value,
         202: "grant offered; the other side has to accept it",
         409: "the connector has the maximum number of grants and offers, or the agent "
@@ -54,7 +55,9 @@ async def put_agent_grant(
     A grant needs two consents: that of the connector, given by its owner, by a
     superuser or by being public, and that of the agent, given by a user with full
     management. A caller who can give both grants at once. A caller who can give one
-    makes an offer; the other side accepts it by the same call.
+    makes an offer; the other side accepts it by the same call. The owner's secret is
+    sent only for grants to which the connector's owner or a superuser has consented,
+    by this call, before or after being public did.
     """
     return await dispatch(
         request,

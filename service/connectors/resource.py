@@ -10,10 +10,9 @@ from service.connectors.aggregate import (
     AGENT_SIDE,
     BATCHED,
     CONNECTOR_SIDE,
-    OF_OWNER,
     Connector,
-    CredentialSetting,
 )
+from service.connectors.credential import OF_OWNER, CredentialSetting
 
 Side = Literal["connector", "agent"]
 

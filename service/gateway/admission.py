@@ -93,7 +93,9 @@ async def decide_call(command: AdmitCall, finder: Finder) -> Admission | Refused
     connector, definition = facts.connector, decision.definition
     assert connector is not None, "an agent holds only what exists"
     assert definition is not None, "a tool without a definition is refused"
-    secret = await find_secret(finder, connector, user_id=caller.user_id)
+    secret = await find_secret(
+        finder, connector, agent_id=caller.agent_id, user_id=caller.user_id
+    )
     if secret is None and connector.credential is not None:
         return refused(RefusalReason.CREDENTIAL_MISSING)
     return Admission(

@@ -51,10 +51,14 @@ class NamedSecret:
 
 
 async def find_secret(
-    finder: Finder, connector: Connector, *, user_id: UUID | None
+    finder: Finder,
+    connector: Connector,
+    *,
+    agent_id: UUID | None,
+    user_id: UUID | None,
 ) -> NamedSecret | None:
     """Return the secret that a call sends; None if there is none to be sent."""
-    found = secret_of(connector, user_id=user_id)
+    found = secret_of(connector, agent_id=agent_id, user_id=user_id)
     if found is None or connector.credential is None:
         return None
     owner_id, name = found

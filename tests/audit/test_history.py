@@ -182,6 +182,24 @@ async def test_exposure(callers: Callers, setting: Setting) -> None:
     assert unknown.status == 404
 
 
+async def test_an_owners_consent_to_a_grant_is_no_second_grant(
+    callers: Callers, setting: Setting
+) -> None:
+    root = await callers.user("root", "superuser")
+    ada, bob = await callers.user("ada"), await callers.user("bob")
+    agent, connector = await setting.agent(bob), await setting.connector(ada)
+    grants = f"/api/mcp/connectors/{connector}/grants"
+    await ada.post(f"{grants}/public")
+    first = await bob.put(f"{grants}/agents/{agent}")
+
+    own = await ada.put(f"{grants}/agents/{agent}")
+
+    assert own.position > first.position
+    path = f"/api/audit/connectors/{connector}/exposure?since=0&until={own.position}"
+    (grant,) = (await root.get(path)).data["grants"]
+    assert (grant["since"]["position"], grant["until"]) == (first.position, None)
+
+
 async def test_difference_of_decisions(callers: Callers, setting: Setting) -> None:
     root = await callers.user("root", "superuser")
     ada = await callers.user("ada")

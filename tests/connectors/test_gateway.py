@@ -2,7 +2,8 @@
 
 import pytest
 
-from service.connectors.aggregate import Connector, CredentialSetting
+from service.connectors.aggregate import Connector
+from service.connectors.credential import CredentialSetting
 from service.connectors.gateway_commands import (
     AttachCredential,
     attach_credential,
@@ -87,16 +88,19 @@ async def test_the_owners_secret_is_not_lent_through_a_public_connector(
     await scenario.then_refused(ConflictError)
 
     later = with_credential()
-    assert secret_of(later, user_id=None) == (OWNER.user_id, "TRACKER_TOKEN")
+    assert secret_of(later, agent_id=None, user_id=None) == (
+        OWNER.user_id,
+        "TRACKER_TOKEN",
+    )
     later.make_public(by=OWNER.user_id, at=Scenario.at)
-    assert secret_of(later, user_id=None) is None
+    assert secret_of(later, agent_id=None, user_id=None) is None
 
 
 def test_the_callers_secret_is_the_one_they_named_for_the_connector() -> None:
     connector = with_credential(CALLERS)
 
-    assert secret_of(connector, user_id=None) is None
-    assert secret_of(connector, user_id=STRANGER.user_id) == (
+    assert secret_of(connector, agent_id=None, user_id=None) is None
+    assert secret_of(connector, agent_id=None, user_id=STRANGER.user_id) == (
         STRANGER.user_id,
         callers_secret_name(connector.id),
     )
@@ -147,7 +151,7 @@ def test_no_callers_secret_goes_to_a_host_where_an_older_version_attached_it() -
     connector.trigger_event(Connector.CredentialAttached, **CALLERS)
 
     assert connector.credential == CALLERS
-    assert secret_of(connector, user_id=STRANGER.user_id) is None
+    assert secret_of(connector, agent_id=None, user_id=STRANGER.user_id) is None
 
 
 def test_the_owners_secret_binds_a_connector_to_no_host() -> None:
@@ -158,7 +162,7 @@ def test_the_owners_secret_binds_a_connector_to_no_host() -> None:
 
     assert connector.attach_credential(CALLERS)
 
-    assert secret_of(connector, user_id=STRANGER.user_id) is not None
+    assert secret_of(connector, agent_id=None, user_id=STRANGER.user_id) is not None
 
 
 def test_another_owner_lends_nothing_of_the_former_one() -> None:

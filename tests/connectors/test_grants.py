@@ -76,7 +76,6 @@ async def scenario(scenario: Scenario) -> Scenario:
         # Public counts as the connector's consent, not as the agent's.
         ("public nothing", OWNER, GrantOutcome.AWAITS_AGENT, OFFERED),
         ("public nothing", MANAGER, GrantOutcome.GRANTED, GRANTED),
-        ("public nothing", ROOT, GrantOutcome.GRANTED, GRANTED),
         ("public offered", MANAGER, GrantOutcome.GRANTED, GRANTED),
         # Granted: nothing to do for anyone.
         ("granted", OWNER, GrantOutcome.ALREADY_GRANTED, None),
@@ -100,6 +99,19 @@ async def test_consenting(
     assert scenario.result[0].is_granted_to(AGENT.id) is (
         outcome in {GrantOutcome.GRANTED, GrantOutcome.ALREADY_GRANTED}
     )
+
+
+async def test_both_sides_consent_at_once_beside_being_public(
+    scenario: Scenario,
+) -> None:
+    """The second event is the consent of the connector's side, which lends a secret."""
+    connector = prepared(before="public nothing")
+    await scenario.given(connector)
+    await scenario.when(grant_connector, grant(connector.id), by=ROOT)
+    await scenario.then((GRANTED, ROOT), (GRANTED, ROOT))
+    assert scenario.result[1] is GrantOutcome.GRANTED
+    assert scenario.result[0].is_granted_to(AGENT.id)
+    assert scenario.result[0].granted_as_public == []
 
 
 async def test_an_owner_who_manages_the_agent_grants_at_once(
@@ -191,7 +203,7 @@ async def test_others_cannot_use_up_the_owners_grants(scenario: Scenario) -> Non
     await scenario.then_refused(ConflictError)
 
     await scenario.when(grant_connector, grant(connector.id), by=ROOT)
-    await scenario.then((GRANTED, ROOT))
+    await scenario.then((GRANTED, ROOT), (GRANTED, ROOT))
 
 
 @pytest.mark.parametrize("caller", [OWNER, MANAGER, ROOT])

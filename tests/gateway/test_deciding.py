@@ -1,5 +1,6 @@
 """One decision for lists and calls, by rules, grant, definition and credential."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
@@ -177,6 +178,7 @@ async def test_a_call_needs_the_credential_that_its_connector_sends(
     await world.ada.post(f"{world.connector}/grants/public")
     assert refusal(await world.call("issues.list")) == "credential_missing"
     await world.ada.delete(f"{world.connector}/grants/public")
+    assert await sent() == "Authorization: Bearer second"
     await world.ada.delete("/api/secrets/TRACKER_TOKEN")
     assert refusal(await world.call("issues.list")) == "credential_missing"
 
@@ -189,6 +191,35 @@ async def test_a_call_needs_the_credential_that_its_connector_sends(
     own = {"name": f"mcp.{world.connector_id}", "value": "of ada"}
     await world.ada.post("/api/secrets", own)
     assert await sent() == "X-Key: of ada"
+
+
+async def test_the_owners_secret_is_lent_to_no_agent_that_came_while_it_was_public(
+    world: World, callers: Callers
+) -> None:
+    secret = {"name": "TRACKER_TOKEN", "value": "of ada"}
+    await world.ada.post("/api/secrets", secret)
+    owners = {"whose": "owner", "secret_name": "TRACKER_TOKEN"}
+    await world.ada.put(f"{world.connector}/credential", owners)
+    await world.ada.post(f"{world.connector}/grants/public")
+    bob = await callers.user("bob")
+    agent_id = (await bob.post("/api/catalog/agents", {"name": "Bob's"})).data["id"]
+    theirs = replace(world, ada=bob, agent_id=UUID(agent_id))
+    issued = await bob.post(f"{theirs.agent}/tokens", {"label": "bob's"})
+    theirs.token = issued.data["token"]
+    grant = f"{world.connector}/grants/agents/{agent_id}"
+    assert (await bob.put(grant)).status == 201
+    await theirs.rule(any=ALLOW)
+
+    await world.ada.delete(f"{world.connector}/grants/public")
+
+    assert refusal(await theirs.call("issues.list")) == "credential_missing"
+    await bob.put(grant)
+    assert refusal(await theirs.call("issues.list")) == "credential_missing"
+    consented = await world.ada.put(grant)
+    assert (consented.status, consented.data["state"]) == (200, "granted")
+    answer = await theirs.call("issues.list")
+    assert isinstance(answer, Admitted)
+    assert answer.upstream.credential is not None
 
 
 async def test_a_callers_secret_is_sent_to_no_other_host(world: World) -> None:

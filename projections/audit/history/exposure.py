@@ -51,7 +51,9 @@ async def exposure(
                 Connector.Created(owner_id=owner) | Connector.HandedOver(owner_id=owner)
             ):
                 connector_id = authored.event.originator_id
-            case Connector.GrantedToAgent(agent_id=agent_id):
+            case Connector.GrantedToAgent(agent_id=agent_id) if not _is_open(
+                grants, agent_id
+            ):
                 grants.append(
                     GrantSpan(
                         agent_id=UUID(agent_id), since=authored.origin, until=None
@@ -89,6 +91,13 @@ def end_with_agent(found: Exposure, agent_id: UUID, retirement: Origin) -> None:
     found["grants"] = [
         each for each in found["grants"] if _touches(each, found["since_position"])
     ]
+
+
+def _is_open(grants: Iterable[GrantSpan], agent_id: str) -> bool:
+    """Whether an agent has a grant, which its owner's own consent leaves as it is."""
+    return any(
+        each["until"] is None and str(each["agent_id"]) == agent_id for each in grants
+    )
 
 
 def _end(spans: Iterable[Span], origin: Origin) -> None:

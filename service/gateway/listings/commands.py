@@ -26,7 +26,9 @@ async def start_listing(
     connector = await work.find(Connector, command.connector_id)
     if connector is None or connector.is_retired:
         return None
-    secret = await find_secret(work, connector, user_id=UUID(connector.owner_id))
+    secret = await find_secret(
+        work, connector, agent_id=None, user_id=UUID(connector.owner_id)
+    )
     if secret is not None:
         work.save(ToolListing(connector_id=id_text(connector.id), secret=secret.used))
     return connector, secret

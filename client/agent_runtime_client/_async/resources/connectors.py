@@ -229,7 +229,9 @@ class AsyncConnectorsResource:
         A grant needs two consents: that of the connector, given by its owner, by a
         superuser or by being public, and that of the agent, given by a user with full
         management. A caller who can give both grants at once. A caller who can give one
-        makes an offer; the other side accepts it by the same call.
+        makes an offer; the other side accepts it by the same call. The owner's secret
+        is sent only for grants to which the connector's owner or a superuser has
+        consented, by this call, before or after being public did.
         """
         return await self._caller.model(
             operations.PUT_AGENT_GRANT,
@@ -297,11 +299,12 @@ class AsyncConnectorsResource:
         """Let the gateway send a secret to a connector, in a header.
 
         For its owner. The value is read at each call, so another value of the secret
-        counts from the next call on. It is sent for every agent that holds the
-        connector; the owner's secret is never sent while the connector is public. It
-        ends when the connector moves to another host, and the owner's also with another
-        owner. Callers' secrets are only sent to the host for which the connector first
-        asked for them.
+        counts from the next call on. Callers' secrets are sent for every agent that
+        holds the connector, to the host for which the connector first asked for them.
+        The owner's is never sent while the connector is public, nor for agents that
+        hold it only because it was public, until its owner grants it to them. The
+        setting ends when the connector moves to another host, and the owner's also with
+        another owner.
         """
         return await self._caller.model(
             operations.PUT_CONNECTOR_CREDENTIAL,

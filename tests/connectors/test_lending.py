@@ -1,0 +1,80 @@
+"""To which agents' calls the owner lends a secret: those that the owner granted."""
+
+from copy import deepcopy
+
+import pytest
+
+from service.connectors.aggregate import Connector
+from service.connectors.gateway_commands import secret_of
+from service.connectors.grant_commands import (
+    GrantOutcome,
+    grant_connector,
+    revoke_grant,
+)
+from service.principal import Principal
+from tests.connectors.making import MANAGER, OWNER, ROOT, agent_of
+from tests.connectors.test_gateway import with_credential
+from tests.connectors.test_grants import GRANTED, grant, revoke
+from tests.scenario import Scenario
+
+AGENT = agent_of(MANAGER)
+
+
+def is_lent(connector: Connector) -> bool:
+    return secret_of(connector, agent_id=AGENT.id, user_id=None) is not None
+
+
+def granted(*, by_connector: bool, offered: bool = False) -> Connector:
+    """A connector that was granted while it was public, and is private again."""
+    connector = with_credential()
+    if offered:
+        connector.consent_to_grant(AGENT.id, by_connector=True, by_agent=False)
+    connector.make_public(by=OWNER.user_id, at=Scenario.at)
+    connector.consent_to_grant(AGENT.id, by_connector=by_connector, by_agent=True)
+    assert not is_lent(connector)
+    connector.make_private()
+    return connector
+
+
+@pytest.fixture
+async def scenario(scenario: Scenario) -> Scenario:
+    return await scenario.given(deepcopy(AGENT))
+
+
+@pytest.mark.parametrize("by", [OWNER, ROOT])
+async def test_being_public_lends_nothing_until_the_connectors_side_consents(
+    scenario: Scenario, by: Principal
+) -> None:
+    connector = granted(by_connector=False)
+    await scenario.given(connector)
+    assert not is_lent(connector)
+
+    await scenario.when(grant_connector, grant(connector.id, AGENT.id), by=MANAGER)
+    await scenario.then()
+    assert not is_lent(scenario.result[0])
+    await scenario.when(grant_connector, grant(connector.id, AGENT.id), by=by)
+    await scenario.then((GRANTED, by))
+    assert scenario.result[1] is GrantOutcome.CONSENTED
+    assert is_lent(scenario.result[0])
+    await scenario.when(grant_connector, grant(connector.id, AGENT.id), by=by)
+    await scenario.then()
+    assert scenario.result[1] is GrantOutcome.ALREADY_GRANTED
+    assert scenario.result[0].granted_to == [str(AGENT.id)]
+
+
+def test_who_consented_while_the_connector_was_public_lends() -> None:
+    assert is_lent(granted(by_connector=True))
+    assert is_lent(granted(by_connector=False, offered=True))
+
+
+async def test_a_grant_that_was_taken_back_lends_nothing(scenario: Scenario) -> None:
+    connector = granted(by_connector=True)
+    await scenario.given(connector)
+
+    await scenario.when(revoke_grant, revoke(connector.id, AGENT.id), by=OWNER)
+
+    again = scenario.result[0]
+    again.make_public(by=OWNER.user_id, at=Scenario.at)
+    again.consent_to_grant(AGENT.id, by_connector=False, by_agent=True)
+    again.make_private()
+    assert not is_lent(again)
