@@ -8,14 +8,16 @@ from uuid import UUID
 import orjson
 from psycopg.rows import TupleRow
 
-from service.database import Pool
+from service.database import Db, Pool
 from service.pacing import computed
 from service.sessions.otlp.span import KeptSpan, KeptText
 from service.sessions.otlp.statements import (
     COUNT,
+    KEEP_SESSION,
     MERGE,
     MERGE_INTO_ROW,
     PUT_TOGETHER,
+    WITHOUT_SESSION,
 )
 from service.sessions.otlp.trace import NO_TEXTS, TraceTexts, first_session
 
@@ -105,11 +107,30 @@ async def _merge(
             found = {TraceKey(*row[:2]) for row in rows}
             others = {key: given[key] for key in given if key not in found}
             async with db.transaction():
+                await _keep_sessions(db, others)
                 await db.execute(PUT_TOGETHER, _keys(others))
                 cursor = await db.execute(MERGE_INTO_ROW, await _arguments(others))
                 rows += await cursor.fetchall()
     size = sum(map(_length, rows)) // SPAN_BYTES
     return await computed(size, _merged, rows, given)
+
+
+async def _keep_sessions(db: Db, keys: Iterable[TraceKey]) -> None:
+    """Keep the sessions of turns whose exports are about to be put together."""
+    cursor = await db.execute(WITHOUT_SESSION, _keys(keys))
+    for agent_id, trace_id, *exports in await cursor.fetchall():
+        size = (len(exports[0]) + sum(map(len, exports[1]))) // SPAN_BYTES
+        session_id = await computed(size, _session_of, exports[0], exports[1])
+        if session_id is not None:
+            await db.execute(
+                KEEP_SESSION,
+                {"agent": agent_id, "trace": trace_id, "session": session_id},
+            )
+
+
+def _session_of(first_export: str, parts: Iterable[str]) -> str | None:
+    exports = [_spans(orjson.loads(each)) for each in (first_export, *parts)]
+    return first_session([*exports, {}])
 
 
 async def _arguments(given: Mapping[TraceKey, KeptTrace]) -> dict[str, Any]:
@@ -145,7 +166,7 @@ def _merged(
 ) -> dict[TraceKey, KeptTrace]:
     """Put the exports of each trace together, where a turn needs all of them."""
     merged = {}
-    for agent_id, trace_id, is_whole, first_export, *texts, parts in rows:
+    for agent_id, trace_id, is_whole, first_export, *texts, parts, session_id in rows:
         key = TraceKey(agent_id, trace_id)
         merged[key] = given[key]
         if is_whole:
@@ -161,13 +182,15 @@ def _merged(
             for exported in reversed(exports):
                 spans |= exported
             merged[key] = KeptTrace(
-                list(spans.values()), _texts(*texts), first_session(exports)
+                list(spans.values()),
+                _texts(*texts),
+                session_id or first_session(exports),
             )
     return merged
 
 
 def _length(row: TupleRow) -> int:
-    _, _, is_whole, first_export, *_, parts = row
+    _, _, is_whole, first_export, *_, parts, _ = row
     return len(first_export) + sum(map(len, parts or ())) if is_whole else 0
 
 

@@ -48,8 +48,23 @@ MERGE: Final = f"""{INSERT}
               CASE WHEN parts > 0 AND has_entry AND names_session
                    THEN last_output END,
               CASE WHEN parts > 1 AND has_entry AND names_session
-                   THEN events.reported_trace_parts(agent_id, trace_id, parts) END
+                   THEN events.reported_trace_parts(agent_id, trace_id, parts) END,
+              session_id
 """  # of two constants
+# Of traces whose session isn't kept: the exports in their order.
+WITHOUT_SESSION: Final = """
+    SELECT found.agent_id, found.trace_id, found.spans::text,
+           events.reported_trace_parts(agent_id, trace_id, found.parts + 1)
+      FROM unnest(%(agents)b::uuid[], %(traces)b::text[]) AS given (agent_id, trace_id)
+      JOIN events.reported_trace found USING (agent_id, trace_id)
+     WHERE found.session_id IS NULL
+     ORDER BY agent_id, trace_id
+       FOR UPDATE OF found
+"""
+KEEP_SESSION: Final = """
+    UPDATE events.reported_trace SET session_id = %(session)s
+     WHERE agent_id = %(agent)s AND trace_id = %(trace)s
+"""
 # A trigger puts the parts of a trace into its row when its spans are set.
 PUT_TOGETHER: Final = """
     UPDATE events.reported_trace t
@@ -70,7 +85,7 @@ MERGE_INTO_ROW: Final = f"""{INSERT}
            <= %(spans_max)s
        AND pg_column_size(known.spans) <= %(bytes_max)s
     RETURNING agent_id, trace_id, true, spans::text, first_input, last_output,
-              NULL::text[]
+              NULL::text[], session_id
 """  # noqa: S608 # of two constants
 COUNT: Final = """
     SELECT count(*)

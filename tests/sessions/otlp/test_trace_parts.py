@@ -125,6 +125,27 @@ async def test_spans_that_come_again_don_t_bring_a_trace_to_its_bounds(
     assert len(by_id(await merged(pool, key, SPANS[0]))) == 3
 
 
+async def test_a_turn_stays_in_its_session_when_its_exports_are_put_together(
+    resources: Resources, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key, pool = new_key(), resources.pool
+    monkeypatch.setattr(pending, "SPANS_OF_TRACE_MAX", 4)
+    root, named = kept(span(1)), kept(llm(2, 1, 1, 1, start=2, session__id="first"))
+    other = kept(llm(3, 1, 1, 1, start=1, session__id="other"))
+    last = kept(llm(4, 1, 1, 1, start=3))
+    exports = [[root], [named], [named], [named, other], [named, last], [root, last]]
+
+    traces = [await merged(pool, key, *spans) for spans in exports]
+
+    assert await stored(pool, key) == (4, 0)
+    turns = [
+        turn_of("1", trace.spans, trace.texts, trace.session_id)
+        for trace in traces
+        if trace is not None
+    ]
+    assert [turn and turn.session_id for turn in turns] == [None, *["first"] * 5]
+
+
 async def test_an_export_that_waited_for_another_one_sees_it(
     resources: Resources,
 ) -> None:
