@@ -1,7 +1,7 @@
 """An entry of the log as JSON, from which its leaf can be hashed again.
 
 ``metadata`` and ``state`` are text exactly as stored; a state that isn't UTF-8 stands
-in base64 as ``state_base64``.
+in base64 as ``state_base64`` instead.
 """
 
 import base64
@@ -56,6 +56,8 @@ def entry_of(members: Mapping[str, Any]) -> StoredEntry:
 
 
 def _state(members: Mapping[str, Any]) -> bytes:
+    if "state" in members and "state_base64" in members:
+        raise UnreadableEntryError("the state twice")
     if "state" in members:
         return str(members["state"]).encode()
     try:

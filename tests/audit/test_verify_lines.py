@@ -124,6 +124,19 @@ def test_a_line_that_is_no_entry_is_named_behind_sound_ones(
     assert "3 entries verified" in said
 
 
+@pytest.mark.parametrize("genuine", [b"{}", b"\xff"], ids=["state", "state_base64"])
+def test_a_line_with_two_states_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], genuine: bytes
+) -> None:
+    """Programs differ in which of both they read."""
+    entries = [entry(1, state=genuine)]
+    two = {"state": "EVIL", "state_base64": "RVZJTA=="} | members_of(entries[0])
+
+    assert Reviewer(tmp_path, entries).verify([orjson.dumps(two) + b"\n"]) == 1
+
+    assert "the line of position 1 is no entry" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     "member",
     [

@@ -107,9 +107,10 @@ def test_a_member_beside_the_signed_columns_is_refused(
     [
         lambda line: b'{"state":"EVIL",' + line[1:],
         lambda line: line.replace(b'"name":"eve"', b'"name":"eve","name":"ada"'),
+        lambda line: b'{"state_base64":"RVZJTA==",' + line[1:],
         lambda _: b"[" * 100_000,
     ],
-    ids=["a member twice", "a member of a member twice", "nested"],
+    ids=["a member twice", "a member of a member twice", "two states", "nested"],
 )
 def test_a_line_that_programs_read_differently_is_refused(
     harm: Callable[[bytes], bytes],

@@ -23,15 +23,15 @@ class EntryError(ValueError):
 def leaf_of(recorded: Mapping[str, Any]) -> bytes:
     """Return the leaf of an entry, from a line of an export or ``recorded``.
 
-    :raises EntryError: a field is missing or malformed
+    :raises EntryError: a field is missing or malformed, or the state is there twice
     """
     try:
         recorded_at = datetime.fromisoformat(recorded["recorded_at"])
-        texts = [str(recorded["topic"]).encode(), str(recorded["metadata"]).encode()]
-        if "state" in recorded:
-            texts.append(str(recorded["state"]).encode())
-        else:
-            texts.append(base64.b64decode(recorded["state_base64"], validate=True))
+        texts = [
+            str(recorded["topic"]).encode(),
+            str(recorded["metadata"]).encode(),
+            _state(recorded),
+        ]
         fixed = _FIXED.pack(
             ENCODING_VERSION,
             recorded["position"],
@@ -43,3 +43,11 @@ def leaf_of(recorded: Mapping[str, Any]) -> bytes:
     except (KeyError, TypeError, ValueError, AttributeError, error) as cause:
         raise EntryError("not an entry of the log") from cause
     return leaf_hash(fixed + b"".join(_LENGTH.pack(len(text)) + text for text in texts))
+
+
+def _state(recorded: Mapping[str, Any]) -> bytes:
+    if "state" not in recorded:
+        return base64.b64decode(recorded["state_base64"], validate=True)
+    if "state_base64" in recorded:
+        raise EntryError("the state twice")
+    return str(recorded["state"]).encode()

@@ -30,6 +30,7 @@ export async function leafOf(entry) {
     if (typeof value !== "string") throw new Error("the entry isn't complete: take it as recorded");
     return new TextEncoder().encode(value);
   };
+  if ("state" in entry && "state_base64" in entry) throw new Error("the entry has two states");
   const state = entry.state_base64 === undefined ? text(entry.state) : fromBase64(entry.state_base64);
   return leafHash(
     joined(
