@@ -1,6 +1,7 @@
 """To which agents' calls the owner lends a secret: those that the owner granted."""
 
 from copy import deepcopy
+from itertools import product
 
 import pytest
 
@@ -78,3 +79,49 @@ async def test_a_grant_that_was_taken_back_lends_nothing(scenario: Scenario) -> 
     again.consent_to_grant(AGENT.id, by_connector=False, by_agent=True)
     again.make_private()
     assert not is_lent(again)
+
+
+def test_an_older_log_tells_who_consented_but_while_the_connector_was_public() -> None:
+    private, public = with_credential(), with_credential()
+    public.make_public(by=OWNER.user_id, at=Scenario.at)
+
+    for connector in (private, public):
+        connector.trigger_event(Connector.GrantedToAgent, agent_id=str(AGENT.id))
+        connector.make_private()
+
+    assert is_lent(private)
+    assert public.is_granted_to(AGENT.id)
+    assert not is_lent(public)
+
+
+def test_the_secret_is_lent_as_a_model_says_whatever_came_before() -> None:
+    """Five steps from being public, in all orders; a revocation ends all consents."""
+    steps = ("public", "private", "connector", "agent", "both", "revoke")
+    seen: set[bool] = set()
+    for order in product(steps, repeat=5):
+        connector = with_credential()
+        connector.make_public(by=OWNER.user_id, at=Scenario.at)
+        public, consented, asked, granted = True, False, False, False
+        for step in order:
+            match step:
+                case "public":
+                    public = True
+                    connector.make_public(by=OWNER.user_id, at=Scenario.at)
+                case "private":
+                    public = False
+                    connector.make_private()
+                case "revoke":
+                    consented = asked = granted = False
+                    connector.revoke_grant(AGENT.id)
+                case _:
+                    by_connector, by_agent = step != "agent", step != "connector"
+                    consented, asked = consented or by_connector, asked or by_agent
+                    granted = granted or ((consented or public) and asked)
+                    connector.consent_to_grant(
+                        AGENT.id, by_connector=by_connector, by_agent=by_agent
+                    )
+        assert connector.is_granted_to(AGENT.id) is granted, order
+        is_expected = granted and consented and not public
+        assert is_lent(connector) is is_expected, order
+        seen.add(is_expected)
+    assert seen == {True, False}
