@@ -13,11 +13,12 @@ from service.pacing import computed
 from service.sessions.otlp.span import KeptSpan, KeptText
 from service.sessions.otlp.statements import (
     COUNT,
+    EXPORTS,
     KEEP_SESSION,
+    LOCK,
     MERGE,
     MERGE_INTO_ROW,
     PUT_TOGETHER,
-    WITHOUT_SESSION,
 )
 from service.sessions.otlp.trace import NO_TEXTS, TraceTexts, first_session
 
@@ -116,16 +117,18 @@ async def _merge(
 
 
 async def _keep_sessions(db: Db, keys: Iterable[TraceKey]) -> None:
-    """Keep the sessions of turns whose exports are about to be put together."""
-    cursor = await db.execute(WITHOUT_SESSION, _keys(keys))
-    for agent_id, trace_id, *exports in await cursor.fetchall():
-        size = (len(exports[0]) + sum(map(len, exports[1]))) // SPAN_BYTES
-        session_id = await computed(size, _session_of, exports[0], exports[1])
-        if session_id is not None:
-            await db.execute(
-                KEEP_SESSION,
-                {"agent": agent_id, "trace": trace_id, "session": session_id},
-            )
+    """Lock traces, and keep the sessions of turns whose exports are put together."""
+    cursor = await db.execute(LOCK, _keys(keys))
+    for agent_id, trace_id, may_be_turn in await cursor.fetchall():
+        if not may_be_turn:
+            continue
+        trace = {"agent": agent_id, "trace": trace_id}
+        row = await (await db.execute(EXPORTS, trace)).fetchone()
+        assert row is not None
+        first_export, parts = row
+        size = (len(first_export) + sum(map(len, parts))) // SPAN_BYTES
+        session_id = await computed(size, _session_of, first_export, parts)
+        await db.execute(KEEP_SESSION, {**trace, "session": session_id})
 
 
 def _session_of(first_export: str, parts: Iterable[str]) -> str | None:

@@ -51,15 +51,20 @@ MERGE: Final = f"""{INSERT}
                    THEN events.reported_trace_parts(agent_id, trace_id, parts) END,
               session_id
 """  # of two constants
-# Of traces whose session isn't kept: the exports in their order.
-WITHOUT_SESSION: Final = """
-    SELECT found.agent_id, found.trace_id, found.spans::text,
-           events.reported_trace_parts(agent_id, trace_id, found.parts + 1)
+# And say of which the session is to be kept: of turns whose session isn't yet.
+LOCK: Final = """
+    SELECT found.agent_id, found.trace_id,
+           found.session_id IS NULL AND coalesce(has_entry AND names_session, true)
       FROM unnest(%(agents)b::uuid[], %(traces)b::text[]) AS given (agent_id, trace_id)
       JOIN events.reported_trace found USING (agent_id, trace_id)
-     WHERE found.session_id IS NULL
      ORDER BY agent_id, trace_id
        FOR UPDATE OF found
+"""
+# All exports of a trace, in their order.
+EXPORTS: Final = """
+    SELECT spans::text, events.reported_trace_parts(agent_id, trace_id, parts + 1)
+      FROM events.reported_trace
+     WHERE agent_id = %(agent)s AND trace_id = %(trace)s
 """
 KEEP_SESSION: Final = """
     UPDATE events.reported_trace SET session_id = %(session)s
@@ -69,14 +74,9 @@ KEEP_SESSION: Final = """
 PUT_TOGETHER: Final = """
     UPDATE events.reported_trace t
        SET spans = t.spans
-      FROM (SELECT agent_id, trace_id
-              FROM unnest(%(agents)b::uuid[], %(traces)b::text[])
-                   AS given (agent_id, trace_id)
-              JOIN events.reported_trace found USING (agent_id, trace_id)
-             WHERE found.part_bytes > 0
-             ORDER BY agent_id, trace_id
-               FOR UPDATE OF found) AS locked
-     WHERE t.agent_id = locked.agent_id AND t.trace_id = locked.trace_id
+      FROM unnest(%(agents)b::uuid[], %(traces)b::text[]) AS given (agent_id, trace_id)
+     WHERE t.agent_id = given.agent_id AND t.trace_id = given.trace_id
+       AND t.part_bytes > 0
 """
 # By exact bounds, for traces whose parts have been put together.
 MERGE_INTO_ROW: Final = f"""{INSERT}

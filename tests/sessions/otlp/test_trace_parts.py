@@ -146,6 +146,27 @@ async def test_a_turn_stays_in_its_session_when_its_exports_are_put_together(
     assert [turn and turn.session_id for turn in turns] == [None, *["first"] * 5]
 
 
+async def test_a_trace_that_is_no_turn_is_not_read_at_its_bounds(
+    resources: Resources, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key, pool = new_key(), resources.pool
+    monkeypatch.setattr(pending, "SPANS_OF_TRACE_MAX", 2)
+    read: list[str] = []
+    session_of = pending._session_of  # noqa: SLF001 # what is counted
+
+    def counted(first_export: str, parts: Sequence[str]) -> str | None:
+        read.append(first_export)
+        return session_of(first_export, parts)
+
+    monkeypatch.setattr(pending, "_session_of", counted)
+    for each in SPANS[1:3]:
+        await merged(pool, key, each)
+
+    assert await merged(pool, key, SPANS[3]) is None
+    assert await merged(pool, key, SPANS[0]) is None
+    assert not read
+
+
 async def test_an_export_that_waited_for_another_one_sees_it(
     resources: Resources,
 ) -> None:
