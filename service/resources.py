@@ -45,17 +45,8 @@ async def open_log(conninfo: str) -> AsyncIterator[LogResources]:
 
     :raises WrongSessionError: connections have another role or other settings
     """
-    # The pool would only say that it got no connection in time.
-    await require_right_session(conninfo)
-    async with connection_pool(conninfo) as pool:
-        # The first connections may take longer than a request would wait for one.
-        await pool.wait(SERVER_START_S)
-        log = EventLog(conninfo, AGGREGATES, pool)
-        await log.start()
-        try:
-            yield LogResources(pool=pool, log=log)
-        finally:
-            await log.stop()
+    async with _pool(conninfo) as pool, _log(conninfo, pool) as log:
+        yield LogResources(pool=pool, log=log)
 
 
 @asynccontextmanager
@@ -78,11 +69,12 @@ async def open_resources(
     """
     key_ring = KeyRing.load_or_create(data_dir / KEY_RING_FILE, root=root)
     conninfo = service_conninfo(database_url)
-    async with open_log(conninfo) as opened:
-        pool, log = opened.pool, opened.log
+    async with _pool(conninfo) as pool:
+        # Before the log: it may begin a new epoch on a server that was promoted.
         await verify_canary(pool, key_ring)
         user_keys = UserKeys(pool, key_ring)
         async with (
+            _log(conninfo, pool) as log,
             evicting(conninfo, user_keys),
             read_servers(
                 pool, conninfo, read_database_url, lambda: log.history
@@ -98,3 +90,23 @@ async def open_resources(
                 vault=Vault(pool, user_keys),
                 authenticator=TokenAuthenticator(log, key_ring.token_hash),
             )
+
+
+@asynccontextmanager
+async def _pool(conninfo: str) -> AsyncIterator[CheckedPool]:
+    # The pool would only say that it got no connection in time.
+    await require_right_session(conninfo)
+    async with connection_pool(conninfo) as pool:
+        # The first connections may take longer than a request would wait for one.
+        await pool.wait(SERVER_START_S)
+        yield pool
+
+
+@asynccontextmanager
+async def _log(conninfo: str, pool: CheckedPool) -> AsyncIterator[EventLog]:
+    log = EventLog(conninfo, AGGREGATES, pool)
+    await log.start()
+    try:
+        yield log
+    finally:
+        await log.stop()

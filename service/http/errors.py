@@ -15,6 +15,7 @@ from service.http.envelope import Answer, respond
 from service.http.operation import operation_of
 from service.http.telemetry import REQUEST_ID
 from service.http.validation_errors import PROBLEMS_MAX
+from service.keys.canary import RetiredRootKeyError
 from service.keys.cipher import OpenError
 from service.keys.root_key import RootKeyUnavailableError, WrongRootKeyError
 
@@ -110,8 +111,12 @@ def _without_database(
 def _unreadable(
     request: web.Request, error: WrongRootKeyError | OpenError
 ) -> web.Response:
-    logger.error("a sealed value can't be opened", exc_info=error)
-    UNREADABLE.inc()
+    if isinstance(error, RetiredRootKeyError):
+        # Nothing was to be opened.
+        logger.error("%s", error, extra=_named(request))
+    else:
+        logger.error("a sealed value can't be opened", exc_info=error)
+        UNREADABLE.inc()
     if isinstance(error, WrongRootKeyError):
         return _refusal(request, RootKeyUnavailableError(str(error)))
     return _envelope(request, 500, "this value can't be opened", "unreadable_value")

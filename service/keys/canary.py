@@ -64,13 +64,12 @@ async def check_canaries(pool: Pool, ring: KeyRing) -> None:
         cursor = connection.cursor(row_factory=tuple_row)
         await cursor.execute("SELECT root_key_id, sealed FROM events.root_key_canary")
         canaries = await cursor.fetchall()
-        await cursor.execute(
-            "SELECT FROM events.retired_root_key WHERE root_key_id = %s",
-            (ring.primary_id,),
-        )
-        is_retired = cursor.rowcount > 0
+        await cursor.execute("SELECT root_key_id FROM events.retired_root_key")
+        retired = {root_key_id for (root_key_id,) in await cursor.fetchall()}
     await verify_canaries(canaries, ring)
-    if is_retired:
+    # A rotation that ended meanwhile had put the new key into the ring before.
+    await ring.refresh()
+    if ring.primary_id in retired:
         raise RetiredRootKeyError(ring.primary_id)
 
 
@@ -105,6 +104,9 @@ async def introduce_root_key(pool: Pool, ring: KeyRing) -> str:
                 (root_key_id, sealed),
             )
     except CheckViolation:
+        await ring.refresh()
+        if ring.primary_id != root_key_id:
+            return await introduce_root_key(pool, ring)
         raise RetiredRootKeyError(root_key_id) from None
     return root_key_id
 

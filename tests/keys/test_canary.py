@@ -1,9 +1,11 @@
 from pathlib import Path
+from unittest.mock import AsyncMock
 from uuid import UUID
 
 import pytest
 
 from service.database import Pool
+from service.event_log.log import EventLog
 from service.keys.canary import (
     RootKeyInUseError,
     WrongPurposeKeysError,
@@ -13,6 +15,7 @@ from service.keys.canary import (
 from service.keys.key_ring import KeyRing
 from service.keys.root_key import LocalRootKeys, WrongRootKeyError
 from service.keys.user_keys import UserKeys
+from service.resources import open_resources
 
 ADA = UUID(int=1)
 ROOT = LocalRootKeys.parse("k-20260101-00000001:" + "A" * 43 + "=")
@@ -80,3 +83,23 @@ async def test_a_ring_without_a_root_key_in_use_is_refused(
     ring.remove_root_key(old_id)
     with pytest.raises(WrongRootKeyError, match=old_id):
         await verify_canary(pool, ring)
+
+
+async def test_the_log_is_not_opened_with_a_wrong_ring(
+    pool: Pool,
+    ring: KeyRing,
+    database_url: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    await verify_canary(pool, ring)
+    other = tmp_path / "other"
+    other.mkdir(mode=0o700)
+    started = AsyncMock()
+    monkeypatch.setattr(EventLog, "start", started)
+
+    with pytest.raises(WrongRootKeyError):
+        async with open_resources(database_url, other):
+            pass
+
+    started.assert_not_called()

@@ -7,14 +7,20 @@ from uuid import UUID
 
 import psycopg
 import pytest
+from aiohttp.test_utils import TestClient, TestServer
 from psycopg import AsyncConnection
 
+from service.app import create_app
 from service.database import Pool
+from service.http.errors import UNREADABLE
 from service.keys.canary import introduce_root_key, retire_root_key, verify_canary
 from service.keys.key_ring import KeyRing
 from service.keys.root_key import LocalRootKeys, WrongRootKeyError
 from service.keys.rotation import rotate_root_key
 from service.keys.user_keys import UserKeys
+from service.resources import open_resources
+from tests.callers import Callers
+from tests.metrics import counted
 from tests.waiting import until
 
 ADA, BOB = UUID(int=1), UUID(int=2)
@@ -113,6 +119,56 @@ async def test_a_process_that_begins_to_use_it_later_is_refused(
             await introducing
 
     assert await UserKeys(pool, rings.new).count_by_root_key() == {}
+
+
+async def test_a_process_starts_beside_a_rotation_of_the_key_ring(
+    pool: Pool, tmp_path: Path
+) -> None:
+    starting = KeyRing.load_or_create(tmp_path / "ring.json")
+    await verify_canary(pool, starting)
+    await rotate_root_key(pool, KeyRing.load(tmp_path / "ring.json"), lambda *_: None)
+
+    await verify_canary(pool, starting)
+
+
+async def test_a_key_that_is_retired_while_it_is_introduced_is_followed_by_the_new_one(
+    pool: Pool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    starting = KeyRing.load_or_create(tmp_path / "ring.json")
+    await verify_canary(pool, starting)
+    wrap, old = starting.wrap, starting.primary_id
+
+    async def wrap_before_a_rotation(*parts: bytes) -> tuple[str, bytes]:
+        monkeypatch.undo()
+        wrapped = await wrap(*parts)
+        ring = KeyRing.load(tmp_path / "ring.json")
+        await rotate_root_key(pool, ring, lambda *_: None)
+        return wrapped
+
+    monkeypatch.setattr(starting, "wrap", wrap_before_a_rotation)
+
+    assert await introduce_root_key(pool, starting) == starting.primary_id != old
+
+
+async def test_making_a_user_key_under_it_is_not_an_unreadable_value(
+    database_url: str, tmp_path: Path
+) -> None:
+    old, new = (
+        LocalRootKeys.parse(",".join(keys)) for keys in ((OLD, NEW), (NEW, OLD))
+    )
+    async with (
+        open_resources(database_url, tmp_path, root=old) as resources,
+        TestClient(TestServer(create_app(resources))) as client,
+    ):
+        ada = await Callers(resources, client).user("ada", "superuser")
+        ring = KeyRing.load(tmp_path / "keys.json", root=new)
+        await rotate_root_key(resources.pool, ring, lambda *_: None)
+        before = counted(UNREADABLE)
+
+        refused = await ada.post("/api/users", {"name": "bob"})
+
+        assert (refused.status, refused.code) == (503, "root_key_unavailable")
+        assert counted(UNREADABLE) == before
 
 
 async def until_waiting(database_url: str, task: asyncio.Task[object]) -> None:
