@@ -9,6 +9,7 @@ import orjson
 import pytest
 from aiohttp.test_utils import TestClient
 
+from projections.audit.proofs.checkpoint_files import UnreadableCheckpointError
 from projections.audit.proofs.signer import CheckpointSigner
 from projections.audit.proofs.table import grow_tree
 from projections.engine import follower, prefetch, rebuild
@@ -134,6 +135,52 @@ async def test_the_newest_checkpoint_is_also_taken_from_the_files(
     await as_owner(resources, "DELETE FROM events.checkpoint")
     await end_epoch(resources)
 
+    await record(resources, tmp_path)
+
+    state = orjson.loads(orjson.loads((await exported(resources))[-1])["state"])
+    assert state["signed_root"] == signed.checkpoint.encoded_root
+
+
+@pytest.mark.parametrize("damage", [b"", b"\xff\xd8\xff"], ids=["empty", "no text"])
+async def test_a_damaged_file_of_the_old_epoch_does_not_stop_the_new_one(
+    callers: Callers,
+    resources: Resources,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    damage: bytes,
+) -> None:
+    await callers.user("ada")
+    signed = await sign(resources, tmp_path)
+    old = await end_epoch(resources)
+    latest = tmp_path / "checkpoints" / f"latest.{old}"
+    latest.write_bytes(damage)
+
+    await record(resources, tmp_path)
+
+    # then the event has the checkpoint that the database kept
+    state = orjson.loads(orjson.loads((await exported(resources))[-1])["state"])
+    assert state["old_epoch"] == str(old)
+    assert state["signed_root"] == signed.checkpoint.encoded_root
+    assert latest.read_bytes() == damage
+    [said] = [each for each in caplog.records if str(latest) in each.getMessage()]
+    assert said.levelname == "WARNING"
+
+
+async def test_it_is_not_recorded_while_a_file_of_the_old_epoch_cannot_be_opened(
+    callers: Callers, resources: Resources, tmp_path: Path
+) -> None:
+    """The file may be whole, and the event is written once."""
+    await callers.user("ada")
+    signed = await sign(resources, tmp_path)
+    await as_owner(resources, "DELETE FROM events.checkpoint")
+    latest = tmp_path / "checkpoints" / f"latest.{await end_epoch(resources)}"
+    latest.unlink()
+    latest.mkdir()
+
+    with pytest.raises(UnreadableCheckpointError, match=str(latest)):
+        await record(resources, tmp_path)
+    latest.rmdir()
+    latest.write_text(signed.note)
     await record(resources, tmp_path)
 
     state = orjson.loads(orjson.loads((await exported(resources))[-1])["state"])

@@ -1,6 +1,7 @@
 """The signer: its key, its files, and what it refuses to sign."""
 
 import asyncio
+import shutil
 import stat
 from datetime import UTC, datetime
 from pathlib import Path
@@ -100,35 +101,40 @@ async def test_a_fault_that_it_does_not_expect_is_shown_and_it_goes_on(
     callers: Callers,
     resources: Resources,
     tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     await callers.user("ada")
     await sign(resources, tmp_path)
-    epoch = (await resources.log.head()).epoch
-    latest = tmp_path / "checkpoints" / f"latest.{epoch}"
-    note = latest.read_bytes()
-    # What was signed last isn't known: nothing is signed until somebody repairs it.
-    latest.write_bytes(b"\xff\xd8\xff")
     FORKED.set(0)
 
+    def fail(*_: object) -> None:
+        raise ArithmeticError
+
     signer = CheckpointSigner(resources.pool, tmp_path)
-    task = asyncio.create_task(signer.run(resources.log, interval_s=0.02))
-    try:
-        await until(lambda: value_of(FORKED) == 1)
-        latest.write_bytes(note)
-        await until(lambda: value_of(FORKED) == 0)
-    finally:
-        await end_tasks(task)
+    with monkeypatch.context() as faulty:
+        faulty.setattr(signer, "sign", fail)
+        task = asyncio.create_task(signer.run(resources.log, interval_s=0.02))
+        try:
+            await until(lambda: value_of(FORKED) == 1)
+            faulty.undo()
+            await until(lambda: value_of(FORKED) == 0)
+        finally:
+            await end_tasks(task)
 
     [fault, *_] = [each for each in caplog.records if each.levelname == "ERROR"]
     assert fault.getMessage() == "can't sign checkpoints"
     assert fault.exc_info is not None
-    assert fault.exc_info[0] is UnicodeDecodeError
+    assert fault.exc_info[0] is ArithmeticError
 
 
-@pytest.mark.parametrize("damage", ["empty", "cut off", "a folder"])
+@pytest.mark.parametrize("damage", ["empty", "cut off", "no text", "a folder"])
 async def test_nothing_is_signed_while_what_was_signed_last_cannot_be_read(
-    callers: Callers, resources: Resources, tmp_path: Path, damage: str
+    callers: Callers,
+    resources: Resources,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    damage: str,
 ) -> None:
     await callers.user("ada")
     signed = await sign(resources, tmp_path)
@@ -137,24 +143,39 @@ async def test_nothing_is_signed_while_what_was_signed_last_cannot_be_read(
     epoch = (await resources.log.head()).epoch
     latest = tmp_path / "checkpoints" / f"latest.{epoch}"
     latest.unlink()
+    damaged = {
+        "empty": b"",
+        "cut off": signed.note.encode()[:-9],
+        "no text": b"\xff\xd8\xff",
+    }
     if damage == "a folder":
         latest.mkdir()  # nobody can read that as a file, not even root
     else:
-        latest.write_text("" if damage == "empty" else signed.note[:-9])
+        latest.write_bytes(damaged[damage])
     FORKED.set(0)
 
+    # given a signer that can't know what was signed last, then it signs nothing
     signer = CheckpointSigner(resources.pool, tmp_path)
     task = asyncio.create_task(signer.run(resources.log, interval_s=0.02))
     try:
         await until(lambda: value_of(FORKED) == 1)
+        async with resources.pool.connection() as db:
+            newest = await latest_checkpoint(db)
+        assert newest is not None
+        assert newest.note == signed.note
+        assert latest.is_dir() or latest.read_bytes() == damaged[damage]
+
+        # when somebody repairs it as documented, then it goes on
+        latest.rmdir() if latest.is_dir() else latest.unlink()
+        [of_day] = (tmp_path / "checkpoints").glob(f"2*.{epoch}")
+        shutil.copy(of_day, latest)
+        await until(lambda: value_of(FORKED) == 0)
     finally:
         await end_tasks(task)
 
-    async with resources.pool.connection() as db:
-        newest = await latest_checkpoint(db)
-    assert newest is not None
-    assert newest.note == signed.note
-    assert latest.is_dir() or latest.read_text() in ("", signed.note[:-9])
+    [said, *_] = [each for each in caplog.records if each.levelname == "CRITICAL"]
+    assert said.getMessage().startswith("no checkpoint signed: ")
+    assert str(latest) in said.getMessage()
 
 
 async def test_nothing_is_signed_over_a_log_that_was_rewritten(

@@ -12,6 +12,9 @@ from datetime import datetime
 from pathlib import Path
 from uuid import UUID
 
+from projections.audit.proofs.checkpoint import Checkpoint
+from projections.audit.proofs.note import NoteError, UnknownSignerError, VerifierKey
+
 FOLDER = "checkpoints"
 LATEST = "latest"
 PUBLIC_KEY = "public-key"
@@ -21,22 +24,36 @@ class UnreadableCheckpointError(Exception):
     """What was signed last is in a file that can't be read."""
 
 
+class DamagedCheckpointError(UnreadableCheckpointError):
+    """The file can be read, but holds no checkpoint."""
+
+
 class CheckpointFiles:
     def __init__(self, data_dir: Path) -> None:
         self._folder = data_dir / FOLDER
 
-    def latest(self, epoch: UUID) -> str | None:
+    def latest(self, epoch: UUID, key: VerifierKey) -> Checkpoint | None:
         """Return the newest checkpoint of an epoch; None before the first.
 
+        :raises UnknownSignerError: another key has signed it
+        :raises DamagedCheckpointError: the file holds none
         :raises UnreadableCheckpointError: there is one, perhaps
         """
         path = self._folder / f"{LATEST}.{epoch}"
         try:
-            return path.read_text(encoding="utf-8")
+            return Checkpoint.open(path.read_text(encoding="utf-8"), [key])
         except FileNotFoundError:
             return None
+        except UnknownSignerError:
+            raise
+        except (NoteError, UnicodeDecodeError) as error:
+            raise DamagedCheckpointError(
+                f"{path} holds no checkpoint: {error}"
+            ) from error
         except OSError as error:
-            raise UnreadableCheckpointError(f"can't read {path}") from error
+            raise UnreadableCheckpointError(
+                f"can't read {path}: {error.strerror}"
+            ) from error
 
     def of_every_epoch(self) -> Mapping[str, str]:
         """Return all checkpoints by file name, also those of earlier epochs."""

@@ -12,7 +12,11 @@ import psycopg
 from prometheus_client import Gauge
 
 from projections.audit.proofs.checkpoint import Checkpoint, origin_of
-from projections.audit.proofs.checkpoint_files import CheckpointFiles
+from projections.audit.proofs.checkpoint_files import (
+    CheckpointFiles,
+    DamagedCheckpointError,
+    UnreadableCheckpointError,
+)
 from projections.audit.proofs.contradictions import (
     contradictions_between,
     described,
@@ -85,7 +89,11 @@ class CheckpointSigner:
                 await record_epoch_changes(log, self._pool, self.newest_of)
                 await self.sign()
                 FORKED.set(0)
-            except (ContradictionError, IncompleteTreeError) as error:
+            except (
+                ContradictionError,
+                IncompleteTreeError,
+                UnreadableCheckpointError,
+            ) as error:
                 FORKED.set(1)
                 logger.critical("no checkpoint signed: %s", error)
             except (psycopg.Error, ServiceError, OSError):
@@ -102,6 +110,7 @@ class CheckpointSigner:
         The events since the last checkpoint are compared with the tree first.
 
         :raises ContradictionError: the log was rewritten, or cut
+        :raises UnreadableCheckpointError: what was signed last isn't known
         :raises UnavailableError: there is no tree yet
         """
         async with snapshot_of(self._pool, FOLLOWER) as snapshot:
@@ -109,7 +118,10 @@ class CheckpointSigner:
             log_epoch = await epoch(db)
             kept = await latest_checkpoint(db)
             key = self.public_key(log_epoch)
-            signed = self._signed(key, log_epoch, [kept.note] if kept else [])
+            signed = [
+                *self._opened([kept.note] if kept else [], key),
+                *self._in_file(log_epoch, key),
+            ]
             past = [each for each in signed if each.size <= size]
             await _require_same_log(
                 db, max((each.size for each in past), default=0), size
@@ -129,34 +141,44 @@ class CheckpointSigner:
         return note
 
     async def newest_of(self, log_epoch: UUID) -> tuple[int, str] | None:
-        """Return size and root (base64) of the newest checkpoint of any epoch."""
+        """Return size and root (base64) of the newest checkpoint of any epoch.
+
+        A damaged file of an earlier epoch is left out: the new one goes on.
+
+        :raises UnreadableCheckpointError: the file can't be opened, but may be whole
+        """
         async with self._pool.connection() as db:
             notes = await notes_of(db, log_epoch)
-        signed = self._signed(self.public_key(log_epoch), log_epoch, notes)
+        key = self.public_key(log_epoch)
+        signed = self._opened(notes, key)
+        try:
+            signed += self._in_file(log_epoch, key)
+        except DamagedCheckpointError as error:
+            logger.warning("left out of an earlier epoch's checkpoints: %s", error)
         newest = max(signed, key=lambda each: each.size, default=None)
         return (newest.size, newest.encoded_root) if newest else None
 
-    def _signed(
-        self, key: VerifierKey, log_epoch: UUID, notes: Sequence[str]
-    ) -> list[Checkpoint]:
-        """Return the checkpoints of this log, of this process and others.
-
-        :raises NoteError: the file of the newest one holds none
-        :raises UnreadableCheckpointError: the file can't be read
-        """
+    def _opened(self, notes: Sequence[str], key: VerifierKey) -> list[Checkpoint]:
+        """Return the checkpoints that were signed with our key."""
         signed = []
         for note in notes:
             try:
                 signed.append(Checkpoint.open(note, [key]))
             except NoteError:
                 logger.warning(OTHER_KEY)
-        in_file = self._files.latest(log_epoch)
-        if in_file is not None:
-            try:
-                signed.append(Checkpoint.open(in_file, [key]))
-            except UnknownSignerError:
-                logger.warning(OTHER_KEY)
         return signed
+
+    def _in_file(self, log_epoch: UUID, key: VerifierKey) -> list[Checkpoint]:
+        """Return the newest checkpoint of this process and those before, if any.
+
+        :raises UnreadableCheckpointError: the file can't be read, or holds none
+        """
+        try:
+            newest = self._files.latest(log_epoch, key)
+        except UnknownSignerError:
+            logger.warning(OTHER_KEY)
+            return []
+        return [newest] if newest else []
 
     async def _refuse_shorter_log(
         self, signed: Sequence[Checkpoint], size: int
