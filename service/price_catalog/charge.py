@@ -12,7 +12,7 @@ from service.price_catalog.usage import UNITS, CallUsage
 # Precise enough for any price times any count, so nothing is rounded.
 EXACT: Final = Context(prec=100)
 ROUNDED: Final = Context(prec=28)
-# Without these counts a cost is unknown, unless they are free.
+# Without these counts a cost is unknown, unless they are free with all their parts.
 NEEDED: Final = ("input_tokens", "output_tokens")
 
 
@@ -71,13 +71,21 @@ def amount_of(rates: Mapping[str, Rate], usage: CallUsage) -> Decimal | Unpriced
         prices[unit] = price
     counts = _counts({*rates, *NEEDED}, usage)
     for unit in NEEDED:
-        if usage.count(unit) is None and prices.get(unit):
+        # Of a part's count alone nobody knows what else the whole contains.
+        if usage.count(unit) is None and (
+            counts[unit] < 0 or _costs_something(unit, prices)
+        ):
             return Unpriced.COUNT_MISSING
         if is_by_token and unit not in rates and counts[unit] > 0:
             return Unpriced.NO_PRICE_THEN
     if any(prices.values()) and all(usage.count(unit) is None for unit in prices):
         return Unpriced.COUNT_MISSING
     return _total(prices, counts)
+
+
+def _costs_something(unit: str, prices: Mapping[str, Decimal]) -> bool:
+    labels = UNITS[unit].labels
+    return any(price and labels <= UNITS[part].labels for part, price in prices.items())
 
 
 def _price(rate: Rate, usage: CallUsage) -> Decimal | None:
@@ -107,7 +115,7 @@ def _counts(units: Collection[str], usage: CallUsage) -> dict[str, int | Decimal
 def _total(
     prices: Mapping[str, Decimal], counts: Mapping[str, int | Decimal]
 ) -> Decimal | Unpriced:
-    if any(counts[name] < 0 for name in prices):
+    if any(count < 0 for count in counts.values()):
         return Unpriced.COUNTS_CONTRADICT
     total = Decimal(0)
     # Only what is priced by the hour may not come out even.

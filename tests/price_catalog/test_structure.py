@@ -94,6 +94,38 @@ def test_input_that_no_part_with_a_rate_counts_is_unknown() -> None:
     assert found(4 * MILLION + 1) is Unpriced.NO_PRICE_THEN
 
 
+@pytest.mark.parametrize(
+    ("read_price", "usage", "expected"),
+    [
+        ("0.5", CallUsage(output_tokens=MILLION), Unpriced.COUNT_MISSING),
+        (
+            "0.5",
+            CallUsage(output_tokens=0, cache_read_tokens=MILLION),
+            Unpriced.COUNT_MISSING,
+        ),
+        (
+            "0.5",
+            CallUsage(input_tokens=5, output_tokens=0, cache_read_tokens=MILLION),
+            Unpriced.COUNTS_CONTRADICT,
+        ),
+        ("0.5", CallUsage(input_tokens=0, output_tokens=MILLION), Decimal(8)),
+        ("0", CallUsage(output_tokens=MILLION), Decimal(8)),
+        (
+            "0",
+            CallUsage(output_tokens=MILLION, cache_read_tokens=5),
+            Unpriced.COUNT_MISSING,
+        ),
+    ],
+    ids=["none", "a part", "too little", "zero", "free", "a free part"],
+)
+def test_input_that_only_a_part_of_has_a_rate_needs_a_count_that_agrees(
+    read_price: str, usage: CallUsage, expected: Decimal | Unpriced
+) -> None:
+    rates = {"cache_read_tokens": rate(read_price), "output_tokens": rate("8")}
+
+    assert amount_of(rates, usage) == expected
+
+
 def test_requests_hours_and_images_are_charged() -> None:
     rates = {"requests": rate("5"), "audio_seconds": rate("3600")}
 
