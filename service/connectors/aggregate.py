@@ -9,15 +9,13 @@ from eventsourcing.domain import event
 from service.aggregate import LoggedAggregate
 from service.connectors import events, gateway_events
 from service.connectors.credential import OF_CALLER, OF_OWNER, CredentialSetting
+from service.connectors.events import AGENT_SIDE, CONNECTOR_SIDE
 from service.connectors.slug import slug_of
 from service.connectors.url import origin_of
 from service.errors import ConflictError
 from service.events import Id, Named, Published
 from service.identifiers import id_text
 
-# Sides of a grant; it takes the consent of both.
-CONNECTOR_SIDE = "connector"
-AGENT_SIDE = "agent"
 # Of grants and offers together; each is looked at when visibility is decided.
 GRANTS_MAX = 2000
 GRANTS_OF_OTHERS_MAX = 1000
@@ -67,8 +65,8 @@ class Connector(LoggedAggregate):
 
     TOPIC = "connector"
     # 2: has offered_owner_id. 3: has what the gateway needs. 4: has callers_origin.
-    # 5: has granted_as_public.
-    class_version = 5
+    # 5: has granted_as_public. 6: has not_lent instead, which a hand-over fills.
+    class_version = 6
 
     @event(Created)
     def __init__(self, owner_id: str, name: str, url: str, description: str) -> None:
@@ -81,8 +79,9 @@ class Connector(LoggedAggregate):
         self.made_public_by: str | None = None
         self.is_retired = False
         self.granted_to: list[str] = []
-        # Those of them to which only being public has consented for the connector.
-        self.granted_as_public: list[str] = []
+        # Those of them, and of the offers, to which only being public or a former owner
+        # has consented for the connector.
+        self.not_lent: list[str] = []
         self.offers: dict[str, str] = {}
         self.offered_owner_id: str | None = None
         self.chosen_slug: str | None = None
@@ -106,11 +105,11 @@ class Connector(LoggedAggregate):
         return self.granted_to[place : place + 1] == [agent]
 
     def is_lent_to(self, agent_id: UUID) -> bool:
-        """Whether an agent's calls send the owner's secret: its side granted itself."""
+        """Whether an agent's calls send the owner's secret: it was granted for them."""
         return (
             not self.is_public
             and self.is_granted_to(agent_id)
-            and id_text(agent_id) not in self.granted_as_public
+            and id_text(agent_id) not in self.not_lent
         )
 
     def edit(self, *, name: str, url: str, description: str) -> bool:
@@ -178,8 +177,8 @@ class Connector(LoggedAggregate):
         """Record a consent and return whether the grant is complete.
 
         An offer of the other side, or being public, counts as its consent. If being
-        public did, the grant is recorded again when the connector's side consents
-        itself, which lends the owner's secret.
+        public or a former owner consented, the grant or offer is recorded again when
+        the connector's side consents itself, which lends the owner's secret.
 
         What the connector's side doesn't itself consent to fills half of the
         connector's room at most: nobody can use up its owner's part.
@@ -188,7 +187,7 @@ class Connector(LoggedAggregate):
         """
         agent = str(agent_id)
         if agent in self.granted_to:
-            if by_connector and agent in self.granted_as_public:
+            if by_connector and agent in self.not_lent:
                 self._granted_to_agent(agent_id=agent)
             return True
         offered_by = self.offers.get(agent)
@@ -207,25 +206,26 @@ class Connector(LoggedAggregate):
         agent_consents = by_agent or offered_by == AGENT_SIDE
         if connector_consents and agent_consents:
             self._granted_to_agent(agent_id=agent)
-            if by_connector and agent in self.granted_as_public:
+            if by_connector and agent in self.not_lent:
                 self._granted_to_agent(agent_id=agent)
             return True
         side = CONNECTOR_SIDE if by_connector else AGENT_SIDE
-        if offered_by != side:
+        if offered_by != side or agent in self.not_lent:
             self._grant_offered(agent_id=agent, side=side)
         return False
 
     @event(GrantOffered)
     def _grant_offered(self, agent_id: str, side: str) -> None:
+        self.not_lent = _without(agent_id, self.not_lent)
         self.offers = {**self.offers, agent_id: side}
 
     @event(GrantedToAgent)
     def _granted_to_agent(self, agent_id: str) -> None:
         if agent_id in self.granted_to:
-            self.granted_as_public = _without(agent_id, self.granted_as_public)
+            self.not_lent = _without(agent_id, self.not_lent)
             return
         if self.is_public and self.offers.get(agent_id) != CONNECTOR_SIDE:
-            self.granted_as_public = [*self.granted_as_public, agent_id]
+            self.not_lent = [*self.not_lent, agent_id]
         self.granted_to = sorted([*self.granted_to, agent_id])
         self.offers = {
             agent: side for agent, side in self.offers.items() if agent != agent_id
@@ -242,7 +242,7 @@ class Connector(LoggedAggregate):
     @event(GrantRevoked)
     def _grant_revoked(self, agent_id: str) -> None:
         self.granted_to = _without(agent_id, self.granted_to)
-        self.granted_as_public = _without(agent_id, self.granted_as_public)
+        self.not_lent = _without(agent_id, self.not_lent)
         self.offers = {
             agent: side for agent, side in self.offers.items() if agent != agent_id
         }

@@ -5,6 +5,10 @@ from typing import Any
 from service.aggregate import LoggedAggregate
 from service.events import Id, Named, Published, Time, differences
 
+# Sides of a grant; it takes the consent of both.
+CONNECTOR_SIDE = "connector"
+AGENT_SIDE = "agent"
+
 
 class Edited(LoggedAggregate.Event):
     """The connector has this name, URL and description from now on.
@@ -76,6 +80,8 @@ class OwnershipOfferWithdrawn(LoggedAggregate.Event):
 class HandedOver(LoggedAggregate.Event):
     """The connector has another owner; grants and publication remain.
 
+    The new owner's secret is sent only for grants to which their side consents anew.
+
     Emitted by ``PUT /api/mcp/connectors/{id}/owner/{user_id}``.
     """
 
@@ -92,6 +98,14 @@ class HandedOver(LoggedAggregate.Event):
     def apply(self, aggregate: Any) -> None:
         aggregate.owner_id = self.owner_id
         aggregate.offered_owner_id = None
+        aggregate.not_lent = [
+            *aggregate.granted_to,
+            *(
+                agent
+                for agent, side in aggregate.offers.items()
+                if side == CONNECTOR_SIDE
+            ),
+        ]
 
 
 class MadePublic(LoggedAggregate.Event):
@@ -134,7 +148,8 @@ class MadePrivate(LoggedAggregate.Event):
 class GrantOffered(LoggedAggregate.Event):
     """One side has consented to a grant; the other has not yet.
 
-    ``side`` is ``connector`` or ``agent``.
+    ``side`` is ``connector`` or ``agent``. It follows a second time when a new owner
+    repeats an offer of the former one.
 
     Emitted by ``PUT /api/mcp/connectors/{id}/grants/agents/{agent_id}``.
     """
@@ -155,7 +170,8 @@ class GrantedToAgent(LoggedAggregate.Event):
     """Both sides have consented; the agent holds the connector.
 
     It follows a second time when the connector's side consents itself to a grant to
-    which being public had consented: from then on the owner's secret is sent for it.
+    which being public, or a former owner, had consented: from then on the owner's
+    secret is sent for it.
 
     Emitted by ``PUT /api/mcp/connectors/{id}/grants/agents/{agent_id}``.
     """
@@ -204,5 +220,5 @@ class Retired(LoggedAggregate.Event):
         aggregate.offered_owner_id = None
         aggregate.is_public = False
         aggregate.public_since = aggregate.made_public_by = None
-        aggregate.granted_to = aggregate.granted_as_public = []
+        aggregate.granted_to = aggregate.not_lent = []
         aggregate.offers = {}

@@ -106,7 +106,7 @@ def secret_of(
 
     No agent calls where the service lists the tools. The owner's secret is lent to the
     agents to which the connector's side has granted it, and to none that hold it only
-    because it was public.
+    because it was public or a former owner granted it.
 
     A calling user's secret is the one that they named for the connector: to make it is
     to agree that the gateway sends it there, to the host for which it was first asked.

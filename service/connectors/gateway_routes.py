@@ -171,8 +171,9 @@ async def put_connector_credential(
     from the next call on. Callers' secrets are sent for every agent that holds the
     connector, to the host for which the connector first asked for them. The owner's is
     never sent while the connector is public, nor for agents that hold it only because
-    it was public, until its owner grants it to them. The setting ends when the
-    connector moves to another host, and the owner's also with another owner.
+    it was public or a former owner granted it, until its owner grants it to them. The
+    setting ends when the connector moves to another host, and the owner's also with
+    another owner.
     """
     return await dispatch(
         request,

@@ -20,7 +20,7 @@ class GrantOutcome(StrEnum):
 
     GRANTED = "connector granted to the agent"
     ALREADY_GRANTED = "connector was already granted to the agent"
-    CONSENTED = "consent recorded; being public had granted the connector to the agent"
+    CONSENTED = "consent recorded; the agent already held the connector"
     AWAITS_AGENT = "grant offered; a manager of the agent has to accept it"
     AWAITS_CONNECTOR = "grant offered; the owner of the connector has to accept it"
     REVOKED = "grant revoked"
@@ -67,7 +67,7 @@ async def grant_connector(
     work.match(connector)
     was_granted = connector.is_granted_to(command.agent_id)
     if was_granted and not (
-        sides.by_connector and str(command.agent_id) in connector.granted_as_public
+        sides.by_connector and str(command.agent_id) in connector.not_lent
     ):
         return connector, GrantOutcome.ALREADY_GRANTED
     sides.agent.refuse_if_retired()

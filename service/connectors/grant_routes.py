@@ -36,7 +36,7 @@ STATUS: Final = {
     PATH,
     answers={
         200: "connector was already granted to the agent, or its own side has now "
-        "consented to what being public had granted",
+        "consented to what being public, or a former owner, had granted",
         201: GrantOutcome.GRANTED.value,
         202: "grant offered; the other side has to accept it",
         409: "the connector has the maximum number of grants and offers, or the agent "
@@ -57,7 +57,7 @@ async def put_agent_grant(
     management. A caller who can give both grants at once. A caller who can give one
     makes an offer; the other side accepts it by the same call. The owner's secret is
     sent only for grants to which the connector's owner or a superuser has consented,
-    by this call, before or after being public did.
+    by this call, before or after being public did, and since the last hand-over.
     """
     return await dispatch(
         request,

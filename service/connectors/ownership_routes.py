@@ -45,7 +45,9 @@ async def put_connector_owner(
     """Hand a connector over to another owner.
 
     Its owner offers it, which replaces an earlier offer; the user accepts by the same
-    call. A superuser hands it over at once. Grants, rules and publication remain.
+    call. A superuser hands it over at once. Grants, rules and publication remain. The
+    new owner's secret is sent only for grants that they, or a superuser, make or
+    repeat.
     """
     return await dispatch(
         request,

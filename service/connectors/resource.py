@@ -6,13 +6,9 @@ from uuid import UUID
 
 from typing_extensions import TypedDict
 
-from service.connectors.aggregate import (
-    AGENT_SIDE,
-    BATCHED,
-    CONNECTOR_SIDE,
-    Connector,
-)
+from service.connectors.aggregate import BATCHED, Connector
 from service.connectors.credential import OF_OWNER, CredentialSetting
+from service.connectors.events import AGENT_SIDE, CONNECTOR_SIDE
 
 Side = Literal["connector", "agent"]
 

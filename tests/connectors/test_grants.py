@@ -111,7 +111,7 @@ async def test_both_sides_consent_at_once_beside_being_public(
     await scenario.then((GRANTED, ROOT), (GRANTED, ROOT))
     assert scenario.result[1] is GrantOutcome.GRANTED
     assert scenario.result[0].is_granted_to(AGENT.id)
-    assert scenario.result[0].granted_as_public == []
+    assert scenario.result[0].not_lent == []
 
 
 async def test_an_owner_who_manages_the_agent_grants_at_once(

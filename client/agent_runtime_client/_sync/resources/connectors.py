@@ -186,7 +186,8 @@ class ConnectorsResource:
 
         Its owner offers it, which replaces an earlier offer; the user accepts by the
         same call. A superuser hands it over at once. Grants, rules and publication
-        remain.
+        remain. The new owner's secret is sent only for grants that they, or a
+        superuser, make or repeat.
         """
         return self._caller.model(
             operations.PUT_CONNECTOR_OWNER,
@@ -231,7 +232,8 @@ class ConnectorsResource:
         management. A caller who can give both grants at once. A caller who can give one
         makes an offer; the other side accepts it by the same call. The owner's secret
         is sent only for grants to which the connector's owner or a superuser has
-        consented, by this call, before or after being public did.
+        consented, by this call, before or after being public did, and since the last
+        hand-over.
         """
         return self._caller.model(
             operations.PUT_AGENT_GRANT,
@@ -302,9 +304,9 @@ class ConnectorsResource:
         counts from the next call on. Callers' secrets are sent for every agent that
         holds the connector, to the host for which the connector first asked for them.
         The owner's is never sent while the connector is public, nor for agents that
-        hold it only because it was public, until its owner grants it to them. The
-        setting ends when the connector moves to another host, and the owner's also with
-        another owner.
+        hold it only because it was public or a former owner granted it, until its owner
+        grants it to them. The setting ends when the connector moves to another host,
+        and the owner's also with another owner.
         """
         return self._caller.model(
             operations.PUT_CONNECTOR_CREDENTIAL,
