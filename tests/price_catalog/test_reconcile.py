@@ -223,6 +223,18 @@ def test_a_withdrawn_price_is_not_brought_back_unasked() -> None:
     assert run(model, period("1")).held_because == (HeldBecause.ENDED_PRICE,)
 
 
+@pytest.mark.parametrize("start", [1, 22], ids=["past", "future"])
+def test_a_price_withdrawn_before_another_is_not_brought_back_unasked(
+    start: int,
+) -> None:
+    listed = period("1", start, 25), period("2", 25)
+    model = pricing()
+    run(model, *listed)
+    model.end_price(2, effective_until=day(start))
+    assert amounts(model, start, 25) == [None, 2]
+    assert run(model, *listed).held_because == (HeldBecause.ENDED_PRICE,)
+
+
 def test_other_words_beside_the_same_price_are_renewed() -> None:
     model = pricing()
     run(model, period("1", notes="Old."))

@@ -40,7 +40,8 @@ class HeldBecause(StrEnum):
 REASONS: Mapping[HeldBecause, str] = {
     HeldBecause.MANUAL_PRICE: "a price that was set manually is never overwritten",
     HeldBecause.OTHER_SOURCE: "the price comes from another list, which differs",
-    HeldBecause.ENDED_PRICE: "the price was ended, and the list still contains it",
+    HeldBecause.ENDED_PRICE: "the model has prices or had some, none of them for "
+    "a time for which the list has one: it may have been ended",
     HeldBecause.SUSPICIOUS_CHANGE: "a price changes by more than a factor of five, "
     "changes to 0, or its currency changes",
     HeldBecause.REPRICES_THE_PAST: "a price would change for a time in the past",
@@ -99,8 +100,8 @@ class _Reconciliation:
         self._source = source
         self._now = now
         self._before = list(pricing.periods)
-        # It had prices, and all were withdrawn; a new model has only its first event.
-        self._is_withdrawn = pricing.version > 1 and not self._before
+        # A new model has only its first event. Withdrawn prices leave no period.
+        self._had_prices = pricing.version > 1
         self._changes: list[PriceChange] = []
         self._held: dict[HeldBecause, None] = {}
 
@@ -156,14 +157,11 @@ class _Reconciliation:
             self._annotate(known, target, start, end)
 
     def _fill(self, price: PriceValues, start: str, end: str | None) -> None:
-        was_priced = self._is_withdrawn or any(
-            period["effective_from"] < start for period in self._before
-        )
         # A price of then was open, and ends where the list's first new one starts.
         known = period_at(self._before, start)
         if known is not None:
             self._hold_if_doubtful(known, price)
-        elif was_priced:
+        elif self._had_prices:
             self._hold(HeldBecause.ENDED_PRICE)
         self._set(price, start, end)
         self._note_change(start, end, known, price)
