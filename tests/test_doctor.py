@@ -63,29 +63,75 @@ def test_what_is_wrong_is_named(
     ]
 
 
+def folder_checked(capsys: pytest.CaptureFixture[str], data_dir: Path, url: str) -> str:
+    _, said = run(capsys, data_dir, url, "doctor")
+    [line] = [line for line in said.splitlines() if "folder" in line]
+    return line
+
+
+@pytest.mark.parametrize("mode", [0o2775, 0o1777])
 def test_the_folder_of_a_volume_may_be_open_but_not_the_private_files_in_it(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
     data_dir: Path,
     database_url: str,
+    mode: int,
 ) -> None:
     owner = data_dir.stat().st_uid
+    monkeypatch.setattr(doctor, "ROOT_USER", owner)
     monkeypatch.setattr(os, "geteuid", lambda: owner + 1)
-    data_dir.chmod(0o2775)
+    data_dir.chmod(mode)
     kept = data_dir / "keys-k-20260101-00000001.json"
     kept.touch(mode=0o600)
     (data_dir / "agent-url").touch(mode=0o644)
 
-    def checked() -> str:
-        _, said = run(capsys, data_dir, database_url, "doctor")
-        [line] = [line for line in said.splitlines() if "folder" in line]
-        return line
-
-    assert checked() == "ok    data folder is private"
+    open_folder = folder_checked(capsys, data_dir, database_url)
     kept.chmod(0o660)
-    assert checked() == (
+    open_file = folder_checked(capsys, data_dir, database_url)
+
+    assert open_folder == "ok    data folder is private"
+    assert open_file == (
         f"FAIL  data folder is private: {kept.name} is open to others; "
         "run chmod 600 on it"
+    )
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o2777])
+def test_a_folder_in_which_everybody_can_replace_files_is_not_private(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    data_dir: Path,
+    database_url: str,
+    mode: int,
+) -> None:
+    owner = data_dir.stat().st_uid
+    monkeypatch.setattr(doctor, "ROOT_USER", owner)
+    monkeypatch.setattr(os, "geteuid", lambda: owner + 1)
+    data_dir.chmod(mode)
+
+    assert folder_checked(capsys, data_dir, database_url) == (
+        "FAIL  data folder is private: everybody who reaches it can replace the files "
+        f"in it; as root run chown {owner + 1} and chmod 700 on it (a pod's own "
+        "emptyDir may stay so)"
+    )
+
+
+@pytest.mark.parametrize("mode", [0o755, 0o1777])
+def test_the_folder_of_another_user_is_not_private(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    data_dir: Path,
+    database_url: str,
+    mode: int,
+) -> None:
+    owner = data_dir.stat().st_uid
+    monkeypatch.setattr(doctor, "ROOT_USER", owner + 2)
+    monkeypatch.setattr(os, "geteuid", lambda: owner + 1)
+    data_dir.chmod(mode)
+
+    assert folder_checked(capsys, data_dir, database_url) == (
+        f"FAIL  data folder is private: it belongs to user {owner}, who can replace "
+        f"the files in it; as root run chown {owner + 1} and chmod 700 on it"
     )
 
 

@@ -37,6 +37,7 @@ from service.keys.root_key_source import outside_root_keys
 from service.logs import escape_unprintable
 from service.migrate import PendingMigrationsError
 
+ROOT_USER: Final = 0
 PRIVATE_FILES: Final = ("keys*.json", SIGNING_KEY_FILE, "*-token")
 # How long events are compared with the tree, the newest first. The service itself
 # compares all of them.
@@ -152,9 +153,17 @@ def _data_folder(data_dir: Path) -> Check:
     name, status = "data folder is private", data_dir.stat()
     if not _is_open(status):
         return Check(name)
-    if os.geteuid() in {status.st_uid, 0}:
+    if os.geteuid() in {status.st_uid, ROOT_USER}:
         mode = stat.S_IMODE(status.st_mode)
         return Check(name, f"its mode is {mode:04o}; run chmod 700 on it")
+    advice = f"as root run chown {os.geteuid()} and chmod 700 on it"
+    if status.st_uid != ROOT_USER:
+        user = f"user {status.st_uid}, who can replace the files in it"
+        return Check(name, f"it belongs to {user}; {advice}")
+    if status.st_mode & stat.S_IWOTH and not status.st_mode & stat.S_ISVTX:
+        problem = "everybody who reaches it can replace the files in it"
+        unless = "(a pod's own emptyDir may stay so)"
+        return Check(name, f"{problem}; {advice} {unless}")
     # A volume's, as Kubernetes mounts it: the service can change only what is in it.
     files = sorted(file for each in PRIVATE_FILES for file in data_dir.glob(each))
     for file in files:
