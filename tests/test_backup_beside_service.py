@@ -14,6 +14,7 @@ from psycopg.errors import LockNotAvailable
 from service.cli import backup
 from service.cli.main import main
 from service.cli.running import EXIT_CONFIG
+from service.keys.key_ring import KEY_RING_FILE
 from tests.waiting import until_blocking
 
 pytestmark = pytest.mark.usefixtures("logging_as_it_was")
@@ -98,5 +99,23 @@ def test_a_full_disk_is_told_and_leaves_nothing(
     assert back_up(file, data_dir, database_url) == EXIT_CONFIG
 
     said = capsys.readouterr().err
-    assert f"can't write {file}: [Errno 28] No space left on device" in said
+    assert f"can't make the backup {file}: [Errno 28] No space left on device" in said
     assert [each.name for each in tmp_path.iterdir()] == [data_dir.name]
+
+
+def test_a_file_that_cannot_be_read_is_not_said_to_be_the_backup(
+    capsys: pytest.CaptureFixture[str],
+    data_dir: Path,
+    database_url: str,
+    tmp_path: Path,
+) -> None:
+    keys = data_dir / KEY_RING_FILE
+    keys.unlink()
+    keys.mkdir()  # nobody can read that as a file, not even root
+    file = tmp_path / "one.backup"
+
+    assert back_up(file, data_dir, database_url) == EXIT_CONFIG
+
+    said = capsys.readouterr().err
+    assert f"can't make the backup {file}: [Errno 21] Is a directory: '{keys}'" in said
+    assert not file.exists()

@@ -71,7 +71,8 @@ class Description:
 def new_archive(path: Path) -> Iterator[zipfile.ZipFile]:
     """Write an archive under another name, and rename it when it is complete.
 
-    :raises ConfigError: the file exists, or can't be written
+    :raises ConfigError: the file exists, or can't be written, or what goes into it
+        can't be read
     """
     if path.exists():
         raise ConfigError(f"{path} exists; choose another file")
@@ -90,7 +91,7 @@ def new_archive(path: Path) -> Iterator[zipfile.ZipFile]:
         partial.rename(path)
     except OSError as error:
         partial.unlink(missing_ok=True)
-        raise ConfigError(f"can't write {path}: {error}") from None
+        raise ConfigError(f"can't make the backup {path}: {error}") from None
     except BaseException:
         partial.unlink(missing_ok=True)
         raise
