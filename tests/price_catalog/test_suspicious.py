@@ -47,9 +47,34 @@ def test_a_leap_of_a_tier_of_a_variant_is_suspicious() -> None:
     assert is_suspicious(price(structure=before), price(structure=after))
 
 
-def test_variants_that_differ_in_their_start_are_compared_apart() -> None:
+MARCH, APRIL = (f"2026-0{month}-01T00:00:00.000000+00:00" for month in (3, 4))
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"since": APRIL}, True),
+        ({"hours": [NIGHT]}, True),
+        ({"since": APRIL, "when": {"service_tier": "flex"}}, False),
+    ],
+    ids=["new date", "new hours", "another condition"],
+)
+def test_a_new_variant_is_compared_with_one_of_the_same_condition(
+    changes: dict[str, Any], *, expected: bool
+) -> None:
     before, after = structure(), structure()
-    since = "2026-03-01T00:00:00.000000+00:00"
-    later = structure(batch="100")["variants"][0]
-    after["variants"].append({**later, "since": since})
-    assert not is_suspicious(price(structure=before), price(structure=after))
+    after["variants"].append({**structure(batch="100")["variants"][0], **changes})
+    assert is_suspicious(price(structure=before), price(structure=after)) == expected
+
+
+@pytest.mark.parametrize(("amount", "expected"), [("20", False), ("1", True)])
+def test_a_variant_with_a_new_date_is_compared_with_the_newest_before(
+    amount: str, *, expected: bool
+) -> None:
+    def dated(since: str, batch: str) -> dict[str, Any]:
+        return {**structure(batch=batch)["variants"][0], "since": since}
+
+    before, after = structure(), structure()
+    before["variants"].insert(0, dated(MARCH, "10"))
+    after["variants"][:0] = [dated(APRIL, amount), dated(MARCH, "10")]
+    assert is_suspicious(price(structure=before), price(structure=after)) == expected

@@ -14,35 +14,44 @@ def is_suspicious(before: PriceValues, after: PriceValues) -> bool:
     """Return whether the currency or any amount that both state changes too much."""
     if before["currency"] != after["currency"]:
         return True
-    old, new = dict(_amounts(before)), dict(_amounts(after))
-    return any(_is_large_change(old[name], new[name]) for name in old.keys() & new)
+    old = {name: amount for names, amount in _amounts(before) for name in names}
+    for names, amount in _amounts(after):
+        known = next((old[name] for name in names if name in old), amount)
+        if _is_large_change(known, amount):
+            return True
+    return False
 
 
 def _is_large_change(old: Decimal, new: Decimal) -> bool:
     return new > SUSPICIOUS_FACTOR * old or old > SUSPICIOUS_FACTOR * new
 
 
-def _amounts(price: PriceValues) -> Iterator[tuple[str, Decimal]]:
-    """Yield the known amounts, also those of the structure, by name."""
+def _amounts(price: PriceValues) -> Iterator[tuple[list[str], Decimal]]:
+    """Yield the known amounts, also those of the structure, by name.
+
+    The amount of a variant has a second name, without its start and hours: a new one
+    is compared with the newest that has the same conditions.
+    """
     for name, value in price.items():
         if name.endswith("price_per_1m") and value is not None:
-            yield name, Decimal(str(value))
+            yield [name], Decimal(str(value))
     structure = price["structure"]
     if structure is None:
         return
     yield from _amounts_of(structure["rates"])
     for window in structure["windows"]:
         yield from _amounts_of(window["rates"], window["hours"])
-    for variant in structure["variants"]:
+    for variant in sorted(structure["variants"], key=lambda each: each["since"] or ""):
         when = variant["when"], variant["since"], variant["hours"]
-        yield from _amounts_of(variant["rates"], when)
+        yield from _amounts_of(variant["rates"], when, variant["when"])
 
 
 def _amounts_of(
-    rates: Mapping[str, Rate], when: object = ()
-) -> Iterator[tuple[str, Decimal]]:
-    place = json.dumps(when, sort_keys=True)
+    rates: Mapping[str, Rate], *whens: object
+) -> Iterator[tuple[list[str], Decimal]]:
+    places = [json.dumps(when, sort_keys=True) for when in whens or [()]]
     for unit, rate in rates.items():
-        yield f"{place} {unit}", Decimal(rate["price"])
+        yield [f"{place} {unit}" for place in places], Decimal(rate["price"])
         for tier in rate["tiers"]:
-            yield f"{place} {unit} {tier['above']}", Decimal(tier["price"])
+            names = [f"{place} {unit} {tier['above']}" for place in places]
+            yield names, Decimal(tier["price"])
