@@ -23,6 +23,11 @@ def usage(day: str, known: dict[str, Any], without_price: int = 0) -> Any:
         "turns": len(costs) + without_price,
         "turns_with_error": 0,
         "turns_without_price": without_price,
+        "unpriced": (
+            [{"reason": "no_such_model", "turns": without_price}]
+            if without_price
+            else []
+        ),
         "known_token_usage": TOKENS,
         "cost": costs[0]["cost"] if is_complete else None,
         "currency": costs[0]["currency"] if is_complete else None,
@@ -72,6 +77,38 @@ def test_a_saved_row_has_all_costs_that_are_known(visit: Visit) -> None:
         ["", "", "", "0.5"],
         ["2", "USD", "", "2"],
     ]
+
+
+def test_a_model_lacks_the_prices_of_its_own_calls(visit: Visit) -> None:
+    # A turn of both, where slow's cost is unknown, and one of slow.
+    swift = usage("", {"USD": 1}) | {"model": "swift", "turns_without_price": 1}
+    slow = usage("", {"USD": 2}) | {
+        "model": "slow",
+        "unpriced": [
+            {"reason": "count_missing", "turns": 1},
+            {"reason": "no_price_then", "turns": 2},
+        ],
+        "cost": None,
+        "currency": None,
+    }
+    unknown = usage("", {}, without_price=3) | {"model": "other"}
+    visitor = visit("admin")
+    answer(visitor.page, "/api/usage", {"usage": [swift, slow, unknown]})
+    visitor.open("usage?by=model&total=1")
+
+    rows = table(visitor.page, "Usage").locator("td:nth-last-child(-n + 2)")
+    expect(rows).to_have_text(
+        [
+            *("1 USD", "0"),
+            *("2 USD + unknown", "1 count_missing, 2 no_price_then"),
+            *("unknown", "3 no_such_model"),
+        ]
+    )
+    visitor.page.get_by_role("button", name="Without a price").click()
+    expect(rows.nth(1)).to_have_text("0")
+    visitor.page.get_by_role("button", name="Without a price").click()
+    expect(rows.nth(5)).to_have_text("0")
+    assert visitor.violations() == []
 
 
 def test_the_cost_of_today_is_what_is_known_of_it(visit: Visit) -> None:
@@ -127,4 +164,39 @@ def test_a_session_adds_up_each_currency_by_itself(
     euros = table(visitor.page, "Cost over time, in EUR")
     expect(euros.locator("td:last-child")).to_have_text(["2 EUR"])
     expect(visitor.page.locator("figure.chart th:last-child")).to_have_text([label] * 2)
+    assert visitor.violations() == []
+
+
+@pytest.mark.parametrize(
+    ("reasons", "cost"),
+    [
+        ([], "0.75 USD"),
+        (["several_currencies"], "unknown (several_currencies)"),
+        (
+            ["count_missing", "no_such_model"],
+            "unknown (count_missing, no_such_model)",
+        ),
+    ],
+)
+def test_a_session_without_a_cost_says_why(
+    visit: Visit, demo: DemoData, reasons: list[str], cost: str
+) -> None:
+    path = f"/api/observability/session/{demo.session_id}"
+    data = demo.call("GET", path)
+    data["cost_summary"] |= {
+        "total": {
+            "cost": None if reasons else 0.75,
+            "currency": None if reasons else "USD",
+        },
+        "unpriced": reasons,
+        "traces_without_price": 0,
+    }
+    visitor = visit("admin")
+    answer(visitor.page, path, data)
+    visitor.open(f"sessions/{demo.session_id}")
+
+    fact = visitor.page.locator(".facts div").filter(
+        has=visitor.page.get_by_text("Cost", exact=True)
+    )
+    expect(fact.locator("dd")).to_have_text(cost)
     assert visitor.violations() == []

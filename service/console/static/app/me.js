@@ -8,7 +8,6 @@ export const useMe = () => useContext(Me);
 export const isSuperuser = (me) => me.roles.includes("superuser");
 export const seesEverything = (me) => isSuperuser(me) || me.roles.includes("auditor");
 
-export const FOR_SUPERUSERS = "for superusers";
 export const FOR_AUDITORS = "for superusers and auditors";
 
 // Return the user who is signed in, or null.

@@ -20,7 +20,7 @@ function summary(session) {
     ["Last activity", html`<${Time} at=${session.end_time} />`],
     ["State", session.has_ended ? "ended" : "open"],
     ["Turns", `${number(session.num_traces)}, ${number(session.num_traces_with_error)} failed`],
-    ["Cost", exactMoney(cost.total.cost, cost.total.currency)],
+    ["Cost", exactMoney(cost.total.cost, cost.total.currency) + (cost.unpriced.length ? ` (${cost.unpriced.join(", ")})` : "")],
     ["Tokens", `${number(tokens.prompt)} in, ${number(tokens.completion)} out`],
     ["Duration", duration(session.duration_ms)],
     ["Turn latency", `median ${duration(session.trace_latency_ms_p50)}, 99 % below ${duration(session.trace_latency_ms_p99)}`],

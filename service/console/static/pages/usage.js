@@ -19,14 +19,17 @@ function cellOf(group, row) {
   return value ?? "unknown";
 }
 
+const counted = (label, sort) => ({ label, number: true, sort, cell: (row) => number(sort(row)) });
+
 const columnsOf = (groups) => [
   ...groups.map((group) => ({ label: group[0].toUpperCase() + group.slice(1), sort: (row) => row[COLUMN_OF[group]], cell: (row) => cellOf(group, row) })),
-  { label: "Turns", number: true, sort: (row) => row.turns, cell: (row) => number(row.turns) },
-  { label: "Failed", number: true, sort: (row) => row.turns_with_error, cell: (row) => number(row.turns_with_error) },
-  { label: "Tokens in", number: true, sort: (row) => row.known_token_usage.prompt, cell: (row) => number(row.known_token_usage.prompt) },
-  { label: "Tokens out", number: true, sort: (row) => row.known_token_usage.completion, cell: (row) => number(row.known_token_usage.completion) },
-  { label: "Cost", number: true, sort: (row) => Number(row.known_costs[0]?.cost ?? 0), cell: (row) => costs(row.known_costs) },
-  { label: "Without a price", number: true, sort: (row) => row.turns_without_price, cell: (row) => number(row.turns_without_price) },
+  counted("Turns", (row) => row.turns),
+  counted("Failed", (row) => row.turns_with_error),
+  counted("Tokens in", (row) => row.known_token_usage.prompt),
+  counted("Tokens out", (row) => row.known_token_usage.completion),
+  // A turn is without a price for the models that lack it; its other ones have theirs.
+  { label: "Cost", number: true, sort: (row) => Number(row.known_costs[0]?.cost ?? 0), cell: (row) => costs(row.unpriced.length ? [...row.known_costs, { cost: null }] : row.known_costs) },
+  { label: "Without a price", sort: (row) => row.unpriced.reduce((sum, each) => sum + each.turns, 0), cell: (row) => row.unpriced.map((each) => `${number(each.turns)} ${each.reason}`).join(", ") || 0 },
 ];
 
 const currenciesOf = (rows) => [...new Set(rows.flatMap((row) => row.known_costs.map((each) => each.currency)))].sort();
@@ -38,15 +41,15 @@ function chartOf(rows, currency, other, nameOf) {
   const sums = new Map();
   for (const row of rows) {
     const name = other ? nameOf(row[COLUMN_OF[other]]) : "cost";
-    if (!sums.has(name)) sums.set(name, new Map());
-    const ofDay = sums.get(name);
+    const ofDay = sums.get(name) ?? new Map();
+    sums.set(name, ofDay);
     ofDay.set(row.day, (ofDay.get(row.day) ?? 0) + Number(costIn(row, currency) ?? 0));
   }
   const total = (ofDay) => [...ofDay.values()].reduce((sum, each) => sum + each, 0);
   const largest = [...sums].sort((one, two) => total(two[1]) - total(one[1])).slice(0, SERIES_MAX);
   return {
     days,
-    left: sums.size - largest.length,
+    all: sums.size,
     x: days.map((day) => Date.parse(day) / 1000),
     series: largest.map(([label, ofDay]) => ({ label, values: days.map((day) => Number((ofDay.get(day) ?? 0).toPrecision(12))) })),
   };
@@ -57,9 +60,9 @@ function CostByDay({ rows, currency, other }) {
   const users = useList("users");
   const names = other === "agent" ? agents : other === "user" ? users : [];
   const nameOf = (value) => names.find((each) => each.id === value)?.name ?? String(value ?? "unknown").slice(0, 24);
-  const { days, left, x, series } = chartOf(rows, currency, other, nameOf);
+  const { days, all, x, series } = chartOf(rows, currency, other, nameOf);
   const columns = [{ label: "Day", cell: (row) => row.day }, ...series.map((each) => ({ label: each.label, number: true, cell: (row) => money(each.values[row.index], currency) }))];
-  return html`<${Chart} caption=${`Cost by day${other ? ` and ${other}` : ""}, in ${currency}${left > 0 ? `; the largest ${SERIES_MAX} of ${left + SERIES_MAX}` : ""}`} x=${x} series=${series} bars=${series.length === 1}
+  return html`<${Chart} caption=${`Cost by day${other ? ` and ${other}` : ""}, in ${currency}${all > SERIES_MAX ? `; the largest ${SERIES_MAX} of ${all}` : ""}`} x=${x} series=${series} bars=${series.length === 1}
     rows=${days.map((day, index) => ({ day, index }))} columns=${columns} />`;
 }
 
