@@ -69,17 +69,23 @@ def folder_checked(capsys: pytest.CaptureFixture[str], data_dir: Path, url: str)
     return line
 
 
+@pytest.fixture
+def other_user(monkeypatch: pytest.MonkeyPatch, data_dir: Path) -> int:
+    """The user of this process, where root owns the data folder."""
+    owner = data_dir.stat().st_uid
+    monkeypatch.setattr(doctor, "ROOT_USER", owner)
+    monkeypatch.setattr(os, "geteuid", lambda: owner + 1)
+    return owner + 1
+
+
+@pytest.mark.usefixtures("other_user")
 @pytest.mark.parametrize("mode", [0o2775, 0o1777])
 def test_the_folder_of_a_volume_may_be_open_but_not_the_private_files_in_it(
     capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
     data_dir: Path,
     database_url: str,
     mode: int,
 ) -> None:
-    owner = data_dir.stat().st_uid
-    monkeypatch.setattr(doctor, "ROOT_USER", owner)
-    monkeypatch.setattr(os, "geteuid", lambda: owner + 1)
     data_dir.chmod(mode)
     kept = data_dir / "keys-k-20260101-00000001.json"
     kept.touch(mode=0o600)
@@ -99,19 +105,16 @@ def test_the_folder_of_a_volume_may_be_open_but_not_the_private_files_in_it(
 @pytest.mark.parametrize("mode", [0o777, 0o2777])
 def test_a_folder_in_which_everybody_can_replace_files_is_not_private(
     capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
     data_dir: Path,
     database_url: str,
+    other_user: int,
     mode: int,
 ) -> None:
-    owner = data_dir.stat().st_uid
-    monkeypatch.setattr(doctor, "ROOT_USER", owner)
-    monkeypatch.setattr(os, "geteuid", lambda: owner + 1)
     data_dir.chmod(mode)
 
     assert folder_checked(capsys, data_dir, database_url) == (
         "FAIL  data folder is private: everybody who reaches it can replace the files "
-        f"in it; as root run chown {owner + 1} and chmod 700 on it (a pod's own "
+        f"in it; as root run chown {other_user} and chmod 700 on it (a pod's own "
         "emptyDir may stay so)"
     )
 
@@ -122,16 +125,16 @@ def test_the_folder_of_another_user_is_not_private(
     monkeypatch: pytest.MonkeyPatch,
     data_dir: Path,
     database_url: str,
+    other_user: int,
     mode: int,
 ) -> None:
     owner = data_dir.stat().st_uid
     monkeypatch.setattr(doctor, "ROOT_USER", owner + 2)
-    monkeypatch.setattr(os, "geteuid", lambda: owner + 1)
     data_dir.chmod(mode)
 
     assert folder_checked(capsys, data_dir, database_url) == (
         f"FAIL  data folder is private: it belongs to user {owner}, who can replace "
-        f"the files in it; as root run chown {owner + 1} and chmod 700 on it"
+        f"the files in it; as root run chown {other_user} and chmod 700 on it"
     )
 
 

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.callers import Caller, Callers
 from tests.phoenix.installed import MissingError, go_without_phoenix, phoenix_python
 from tests.phoenix.server import Phoenix, running_phoenix
-from tests.sessions.recording import Recorder, register_agent
+from tests.sessions.conftest import ada, recorder
+
+__all__ = ["ada", "recorder"]
 
 
 @pytest.fixture(scope="session")
@@ -27,14 +28,3 @@ def phoenix(
         python_with_phoenix, tmp_path_factory.mktemp("phoenix")
     ) as server:
         yield server
-
-
-@pytest.fixture
-async def ada(callers: Callers) -> Caller:
-    return await callers.user("ada")
-
-
-@pytest.fixture
-async def recorder(callers: Callers, ada: Caller) -> Recorder:
-    runtime = await callers.user("runtime", "runtime")
-    return Recorder(runtime, await register_agent(ada))

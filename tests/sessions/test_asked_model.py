@@ -4,29 +4,10 @@ from typing import Any
 
 from tests.callers import Caller, Callers
 from tests.sessions.otlp.spans import Exported, export, llm, send, session, span
+from tests.sessions.pricing import price_manager, set_price
 from tests.sessions.recording import Recorder, at
 
 MILLION = 1_000_000
-
-
-async def set_price(root: Caller, model: str, amount: int) -> None:
-    reply = await root.post(
-        "/api/llm-router/prices",
-        {
-            "provider": "acme",
-            "model": model,
-            "input_price_per_1m": amount,
-            "output_price_per_1m": 0,
-            "effective_from": "2026-01-01T00:00:00Z",
-        },
-    )
-    assert reply.status == 201, reply.data
-
-
-async def superuser(callers: Callers) -> Caller:
-    root = await callers.user("root", "superuser")
-    await root.post("/api/llm-router/providers", {"key": "acme", "display_name": "A"})
-    return root
 
 
 def call(number: int, **asked: Any) -> Any:
@@ -43,7 +24,7 @@ async def send_turn(recorder: Recorder, *calls: Any) -> Exported:
 async def test_each_call_is_priced_and_repriced_by_the_model_that_it_asked_for(
     recorder: Recorder, callers: Callers, ada: Caller
 ) -> None:
-    root = await superuser(callers)
+    root = await price_manager(callers)
     await set_price(root, "small", 1)
     sent = await send_turn(
         recorder,
@@ -71,7 +52,7 @@ async def test_each_call_is_priced_and_repriced_by_the_model_that_it_asked_for(
 async def test_a_call_that_asked_for_no_model_has_no_price_of_another_call(
     recorder: Recorder, callers: Callers, ada: Caller
 ) -> None:
-    await set_price(await superuser(callers), "small", 1)
+    await set_price(await price_manager(callers), "small", 1)
 
     sent = await send_turn(
         recorder, call(2, gen_ai__request__model="small", start=1), call(3, start=3)

@@ -9,6 +9,7 @@ from service.resources import Resources
 from tests.callers import Caller, Callers
 from tests.rebuilding import expect_rebuild_equals_live
 from tests.sessions.otlp.spans import Exported, export, llm, send, span
+from tests.sessions.pricing import price_manager, set_price
 from tests.sessions.recording import Recorder, at, turn
 
 REPRICE = "/api/llm-router/reprice"
@@ -31,24 +32,7 @@ TIERS: Any = {
 
 @pytest.fixture
 async def root(callers: Callers) -> Caller:
-    caller = await callers.user("root", "superuser")
-    await caller.post("/api/llm-router/providers", {"key": "acme", "display_name": "A"})
-    return caller
-
-
-async def set_price(root: Caller, model: str, amount: int) -> Any:
-    reply = await root.post(
-        "/api/llm-router/prices",
-        {
-            "provider": "acme",
-            "model": model,
-            "input_price_per_1m": amount,
-            "output_price_per_1m": 0,
-            "effective_from": "2026-01-01T00:00:00Z",
-        },
-    )
-    assert reply.status == 201, reply.data
-    return reply.data
+    return await price_manager(callers)
 
 
 async def correct(root: Caller, priced: Any, amount: int, **others: Any) -> None:

@@ -1,18 +1,5 @@
 """A runtime whose usage ada, the manager of its agent, reads."""
 
-import pytest
+from tests.sessions.conftest import ada, recorder
 
-from tests.callers import Caller, Callers
-from tests.sessions.recording import Recorder, register_agent
-
-
-@pytest.fixture
-async def ada(callers: Callers) -> Caller:
-    """The manager of the recorder's agent."""
-    return await callers.user("ada")
-
-
-@pytest.fixture
-async def recorder(callers: Callers, ada: Caller) -> Recorder:
-    runtime = await callers.user("runtime", "runtime")
-    return Recorder(runtime, await register_agent(ada))
+__all__ = ["ada", "recorder"]

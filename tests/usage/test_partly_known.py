@@ -6,6 +6,7 @@ from service.resources import Resources
 from tests.callers import Caller, Callers
 from tests.rebuilding import expect_rebuild_equals_live
 from tests.sessions.otlp.spans import Exported, export, llm, send, span
+from tests.sessions.pricing import price_manager, set_price
 from tests.sessions.recording import Recorder
 
 MARCH = "from_day=2026-03-01&until_day=2026-03-31"
@@ -13,20 +14,9 @@ MILLION = 1_000_000
 
 
 async def set_prices(callers: Callers) -> None:
-    root = await callers.user("root", "superuser")
-    await root.post("/api/llm-router/providers", {"key": "acme", "display_name": "A"})
-    for model, amount in (("swift", 1), ("slow", 2)):
-        reply = await root.post(
-            "/api/llm-router/prices",
-            {
-                "provider": "acme",
-                "model": model,
-                "input_price_per_1m": amount,
-                "output_price_per_1m": 0,
-                "effective_from": "2026-01-01T00:00:00Z",
-            },
-        )
-        assert reply.status == 201, reply.data
+    root = await price_manager(callers)
+    await set_price(root, "swift", 1)
+    await set_price(root, "slow", 2)
 
 
 async def send_turns(recorder: Recorder) -> Exported:
