@@ -25,7 +25,7 @@ from service.gateway.protocol.revisions import (
     STATELESS,
 )
 from service.migrate import migrate
-from service.resources import open_resources
+from service.open_resources import open_resources
 from tests.bench import processes
 from tests.bench.bare import Recorded
 from tests.bench.plan import Plan, Request

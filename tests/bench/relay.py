@@ -32,7 +32,8 @@ from service.database import service_conninfo
 from service.embedded_postgres.server import EmbeddedPostgres
 from service.event_log.log import EventLog
 from service.migrate import migrate
-from service.resources import Resources, open_resources
+from service.open_resources import open_resources
+from service.resources import Resources
 from tests.kafka.broker import Broker
 from tests.kafka.fixtures import new_topic
 from tests.kafka.jars import broker_libs

@@ -18,7 +18,8 @@ from service.demo.api import Api
 from service.demo.prices import import_real_prices
 from service.embedded_postgres.server import EmbeddedPostgres
 from service.migrate import migrate
-from service.resources import Resources, open_resources
+from service.open_resources import open_resources
+from service.resources import Resources
 from tests.bench import bare, pgbench, processes, session_log
 from tests.bench.plan import reads, rule_changes
 from tests.bench.world import World, make_world
