@@ -1,15 +1,15 @@
-# make serve   start the whole service with demo data
+# make serve   start the whole service with demo data; make serve PORT=8081 on another port
 # make test    run the tests
 # make test-fast   run those that need neither PostgreSQL, Kafka nor processes: every decision, in seconds
 # make test-phoenix   run the tests with a real Arize Phoenix, which make test skips unless it is installed
-# make recordings   record what instrumentations write again, in an environment of their own
+# make recordings   record what instrumentations write again, in environments of their own; needs npm
 # make coverage   run the tests and measure which lines and branches they reach
 # make faults  inject faults into real processes, Kafka too, while clients write; check that nothing was lost
 # make conformance   run the official conformance suite of MCP, directly and through the tool gateway
 # make worst-inputs   ask every operation for the worst; fails where one holds the event loop
 # make bench   run the benchmarks against their baselines, for about ten minutes
 # make bench-check   count instructions and run the short benchmark; fails when one is worse
-# make costs   compare computed costs with those of genai-prices and LiteLLM
+# make costs   compare computed costs with those of genai-prices and LiteLLM, also of recorded sessions
 # make check   check format, lint, types and import contracts
 # make contract   generate the documents of the event topic, and the client, from the code
 # make monitoring   generate the Grafana dashboard and the PrometheusRule of deploy/
@@ -29,7 +29,7 @@ export PYTHONDONTWRITEBYTECODE =
 .PHONY: serve test costs coverage test-fast test-phoenix faults conformance worst-inputs bench bench-check check format contract monitoring examples console-checks pictures lock clean recordings
 
 serve: $(VENV)/.installed
-	$(bin)/agent-runtime serve --data-dir $(DATA) --demo --gateway-networks 127.0.0.0/8
+	$(bin)/agent-runtime serve --data-dir $(DATA) --demo $(if $(PORT),--port $(PORT))
 
 test: $(VENV)/.installed-for-tests
 	$(bin)/pytest --numprocesses 3 --no-loadscope-reorder
@@ -54,6 +54,15 @@ recordings: $(VENV)/.installed-for-tests
 	$(PYTHON) -m venv .instrumentations
 	.instrumentations/bin/pip install --quiet --disable-pip-version-check --require-hashes -r tests/sessions/instrumentations/requirements.txt
 	$(bin)/python -m tests.sessions.instrumentations.record .instrumentations/bin/python
+	for each in python google3; do \
+		$(PYTHON) -m venv .instrumentations/$$each && \
+		.instrumentations/$$each/bin/pip install --quiet --disable-pip-version-check --require-hashes -r tests/costs/instrumentations/environments/$$each.txt || exit 1; \
+	done
+	for each in vercel6 vercel7; do \
+		cp -r tests/costs/instrumentations/environments/$$each .instrumentations/ && \
+		(cd .instrumentations/$$each && npm ci --ignore-scripts --silent) || exit 1; \
+	done
+	$(bin)/python -m tests.costs.instrumentations.record .instrumentations
 
 # The short run; the long one is python -m tests.faults, see docs/reliability.md.
 faults: $(VENV)/.installed-for-tests
@@ -84,18 +93,19 @@ bench-check: $(VENV)/.installed-for-tests
 	$(bin)/python -m tests.bench.instructions --check
 	$(bin)/python -m tests.bench --check --rounds 3 --seconds 3
 
+# Runs all, then fails if one has: a change needs one run to be told everything.
 check: $(VENV)/.installed-for-tests
-	$(bin)/ruff format --check .
-	$(bin)/ruff check .
-	$(bin)/mypy
-	$(bin)/lint-imports
+	@status=0; \
+	for each in "ruff format --check ." "ruff check ." mypy lint-imports; do \
+		echo "$(bin)/$$each"; $(bin)/$$each || status=1; \
+	done; exit $$status
 
 format: $(VENV)/.installed-for-tests
 	$(bin)/ruff format .
 	$(bin)/ruff check --fix .
 
 contract: $(VENV)/.installed-for-tests
-	$(bin)/python -m projections.relay.contract
+	$(bin)/python -m projections.event_contract
 	$(bin)/python -m client.generator
 
 monitoring: $(VENV)/.installed-for-tests
@@ -126,10 +136,12 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.installed: requirements.txt pyproject.toml client/pyproject.toml | $(VENV)/bin/python
+	@echo "Installing packages into $(VENV): silent, about two minutes the first time"
 	$(bin)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.txt
 	$(bin)/pip install --quiet --disable-pip-version-check --no-deps --editable . --editable client
 	touch $@
 
 $(VENV)/.installed-for-tests: requirements-dev.txt $(VENV)/.installed
+	@echo "Installing packages for tests into $(VENV): silent, about two minutes the first time"
 	$(bin)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.txt
 	touch $@

@@ -5,20 +5,9 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final
 
-from projections.agents.projector import AgentsProjector
-from projections.audit.proofs.projector import MerkleTreeProjector
-from projections.audit.trail.projector import AuditTrailProjector
-from projections.connectors.projector import ConnectorsProjector
-from projections.destruction.projector import DestructionProjector
 from projections.engine.follower import Follower
 from projections.engine.projector import Projector
-from projections.gateway.projector import GatewayProjector
-from projections.price_catalog.projector import ProviderCatalogProjector
-from projections.secrets.projector import SecretsProjector
-from projections.sessions.projector import SessionsProjector
-from projections.tool_rules.projector import ToolRulesProjector
-from projections.usage.projector import UsageProjector
-from projections.users.projector import UsersProjector
+from service.capabilities.catalog import CAPABILITIES
 from service.database import service_conninfo
 from service.event_log.log import EventLog
 from service.tasks import end_tasks
@@ -26,19 +15,11 @@ from service.tasks import end_tasks
 if TYPE_CHECKING:
     from service.tracing.tracing import Tracing
 
-PROJECTORS: Final[tuple[Projector, ...]] = (
-    AgentsProjector(),
-    AuditTrailProjector(),
-    ConnectorsProjector(),
-    DestructionProjector(),
-    GatewayProjector(),
-    MerkleTreeProjector(),
-    ProviderCatalogProjector(),
-    SecretsProjector(),
-    SessionsProjector(),
-    ToolRulesProjector(),
-    UsageProjector(),
-    UsersProjector(),
+PROJECTORS: Final[tuple[Projector, ...]] = tuple(
+    sorted(
+        (each for capability in CAPABILITIES for each in capability.projectors),
+        key=lambda projector: projector.name,
+    )
 )
 
 

@@ -141,9 +141,9 @@ class GatewayConfig(BaseModel):
 
     gateway_networks: Networks | None = Field(
         None,
-        description="Networks in which connectors may be besides the public internet, "
-        "separated by commas, such as 10.0.0.0/8: there also without TLS. Without it "
-        "the gateway calls public addresses alone, with TLS.",
+        description="Networks in which connectors may be in addition to the public "
+        "internet, separated by commas, such as 10.0.0.0/8; TLS is not required in "
+        "them. Without it the gateway calls public addresses only, with TLS.",
     )
     gateway_hold_s: float = Field(
         20.0,
@@ -157,4 +157,39 @@ class GatewayConfig(BaseModel):
         description="URL of the page on which people answer, with {approval_id} and "
         "perhaps {agent_id} in it. With it, clients of agents that can open links "
         "are given one.",
+    )
+    gateway_silence_s: float = Field(
+        60.0,
+        ge=1,
+        le=540,
+        description="How long a connector may send nothing while a call waits for it, "
+        "in seconds.",
+    )
+    gateway_call_s: float = Field(
+        300.0,
+        ge=1,
+        le=540,
+        description="How long a forwarded tool call may take in all, in seconds; a "
+        "call without an end on record counts as cut off after ten minutes.",
+    )
+    gateway_answer_bytes: int = Field(
+        8 * 1024 * 1024,
+        ge=64 * 1024,
+        le=32 * 1024 * 1024,
+        description="How large an answer of a connector may be, in bytes. A result "
+        "that stands in it as content and as structuredContent counts once.",
+    )
+    gateway_tools_max: int = Field(
+        500,
+        ge=1,
+        le=2_000,
+        description="How many tools of one connector are taken; those beyond are left "
+        "out and named in the connector's health.",
+    )
+    gateway_values_max: int = Field(
+        5_000,
+        ge=1_000,
+        le=20_000,
+        description="How many values the arguments of a tool call may have, with the "
+        "rest of their message.",
     )

@@ -21,7 +21,7 @@ LogFormat = Literal["auto", "text", "json"]
 # lines: a write for each request would cost as much as the line itself.
 FLUSH_INTERVAL_S = 0.2
 LINES_WAITING_MAX = 500
-# Of lines that can't be written, because a disk is full, the newest are kept.
+# Lines that can't be written, because a disk is full: the newest are kept.
 LINES_KEPT_MAX = 5_000
 # Two processes may write to one pipe: it keeps each write of up to so many bytes
 # together (PIPE_BUF of POSIX's systems, at least of Linux).

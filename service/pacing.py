@@ -7,7 +7,7 @@ from typing import Final, ParamSpec, TypeVar
 
 HOLD_S: Final = 0.01
 # So many take some milliseconds.
-INLINE_ITEMS_MAX: Final = 250
+INLINE_ITEMS_MAX: Final = 100
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -4,14 +4,13 @@ import asyncio
 import gc
 import logging
 import signal
+import sys
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from aiohttp import web
 
-from projections.audit.proofs.log_check import run_log_check
-from projections.audit.proofs.signer import run_signer
 from projections.catalog import PROJECTORS, run_followers
 from projections.engine.progress import wait_for_position
 from projections.relay.checkpoint_relay import run_checkpoint_relay
@@ -21,12 +20,13 @@ from projections.relay.relay import run_relay
 from projections.sessions.phoenix.store import open_phoenix
 from service.app import create_app
 from service.bootstrap import TOKEN_FILE, create_first_admin
+from service.capabilities.catalog import CAPABILITIES
 from service.config import Config
 from service.connection_pool import CheckedPool
 from service.console.codes import LIFETIME_S
 from service.console.routes import SIGN_IN_CODES
 from service.demo.api import DemoError
-from service.demo.load import load_demo
+from service.demo.load import load_demo, renew_agent_url
 from service.demo.tools import demo_tools
 from service.embedded_postgres.server import EmbeddedPostgres
 from service.errors import UnavailableError
@@ -37,26 +37,24 @@ from service.http.listener import DRAIN_TIMEOUT_S, listen
 from service.http.loop_delay import measuring_loop_delay
 from service.http.server import DRAINING
 from service.keys.root_key_source import outside_root_keys
-from service.resources import Resources, open_resources
+from service.open_resources import open_resources
+from service.resources import Resources
 
 if TYPE_CHECKING:
     from service.tracing.tracing import Tracing
 
 POSTGRES_CHECK_INTERVAL_S: Final = 0.5
 READ_TABLES_TIMEOUT_S: Final = 10.0
-HOUR_S: Final = 3600
 # The second generation has at most 50,000 objects: collecting it takes some 15 ms of
 # the event loop.
 GC_THRESHOLDS: Final = (10_000, 5, 400)
 
-FIRST_STEPS: Final = """Try, in another terminal:
-  TOKEN=$(cat {file})
-  curl -s -H "Authorization: Bearer $TOKEN" {url}/api/users/me
-  curl -s -H "Authorization: Bearer $TOKEN" {url}/api/observability/session/list
-  curl -s -H "Authorization: Bearer $TOKEN" {url}/api/llm-router/providers
-API reference: {url}/docs
-Web console, signed in as admin (once, for {minutes} minutes):
-  {url}/console#code={code}"""
+FIRST_STEPS: Final = """\
+Open the web console, signed in as admin (once, for {minutes} minutes):
+  {url}/console#code={code}
+In another terminal, see calls that are allowed, denied and asked about:
+  {program} tour --data-dir {data_dir}
+API reference: {url}/docs"""
 
 logger = logging.getLogger(__name__)
 
@@ -100,19 +98,14 @@ async def serve(
             await _start_followers(stack, config, resources, traces)
         if kafka is not None and "relay" in config.parts:
             await _start_relay(stack, kafka, resources, traces)
+        demo_port = None
+        if config.demo:
+            demo_port = await stack.enter_async_context(demo_tools(config.data_dir))
         app, base_url = await _start_http(
-            stack, config, resources, follower_process, traces
+            stack, config, resources, follower_process, traces, demo_port
         )
         if config.demo:
-            tools_url = await stack.enter_async_context(demo_tools(config.data_dir))
-            if token_file is None:
-                logger.info(
-                    "demo data not loaded: there are users already, and no valid token"
-                    " of admin in %s",
-                    TOKEN_FILE,
-                )
-            else:
-                await _load_demo(base_url, config.data_dir, tools_url)
+            await _load_demo(base_url, config.data_dir, token_file, demo_port)
         await stack.enter_async_context(measuring_loop_delay())
         _tune_garbage_collection()
         _announce(config, base_url, token_file, app)
@@ -163,12 +156,9 @@ async def _start_followers(
         await wait_for_position(resources.pool, names, 0, READ_TABLES_TIMEOUT_S)
     except UnavailableError:
         logger.warning("some read tables are still being built")
-    await stack.enter_async_context(
-        run_signer(resources.log, resources.pool, config.data_dir)
-    )
-    await stack.enter_async_context(
-        run_log_check(resources.conninfo, pass_s=config.log_check_hours * HOUR_S)
-    )
+    for capability in CAPABILITIES:
+        for task in capability.follower_tasks:
+            await stack.enter_async_context(task(resources, config))
 
 
 async def _start_relay(
@@ -191,6 +181,7 @@ async def _start_http(
     resources: Resources,
     follower_process: FollowerProcess | None,
     traces: "Tracing | None",
+    demo_port: int | None,
 ) -> tuple[web.Application, str]:
     """Listen and return the base URL; without the API, for probes and metrics only."""
     phoenix = None
@@ -208,16 +199,28 @@ async def _start_http(
         reads_only=config.reads_only,
         phoenix=phoenix,
         follower_process=follower_process,
-        gateway=GatewaySettings.of(config),
+        gateway=GatewaySettings.of(config, demo_port=demo_port),
         traces=traces,
     )
     base_url = await stack.enter_async_context(listen(app, config.host, config.port))
     return app, base_url
 
 
-async def _load_demo(base_url: str, data_dir: Path, tools_url: str) -> None:
+async def _load_demo(
+    base_url: str, data_dir: Path, token_file: Path | None, demo_port: int | None
+) -> None:
+    renew_agent_url(base_url, data_dir)
+    if token_file is None:
+        logger.info(
+            "demo data not loaded: there are users already, and no valid token of admin"
+            " in %s",
+            TOKEN_FILE,
+        )
+        return
+    if demo_port is None:
+        return
     try:
-        await load_demo(base_url, data_dir, tools_url)
+        await load_demo(base_url, data_dir, f"http://127.0.0.1:{demo_port}")
     except* (DemoError, OSError) as errors:
         reasons = "; ".join(map(str, errors.exceptions))
         logger.exception("the demo data is incomplete", extra={"reason": reasons})
@@ -233,9 +236,21 @@ def _announce(
     if config.demo and token_file is not None:
         code = app[SIGN_IN_CODES].issue(token_file.read_text("ascii").strip())
         steps = FIRST_STEPS.format(
-            file=token_file, url=base_url, code=code, minutes=round(LIFETIME_S / 60)
+            url=base_url,
+            code=code,
+            minutes=round(LIFETIME_S / 60),
+            program=_program(),
+            data_dir=config.data_dir,
         )
         print(steps, flush=True)  # noqa: T201
+
+
+def _program() -> str:
+    """Return how this program was called, for commands that a reader copies."""
+    name = Path(sys.argv[0])
+    if name.name == "__main__.py":
+        return "python -m service"
+    return str(name) if name.parent.name == "bin" else name.name
 
 
 def _tune_garbage_collection() -> None:

@@ -25,7 +25,8 @@ from service.embedded_postgres.server import EmbeddedPostgres
 from service.event_log.log import EventLog
 from service.keys.key_ring import KEY_RING_FILE, KeyRing
 from service.migrate import migrate
-from service.resources import Resources, open_resources
+from service.open_resources import open_resources
+from service.resources import Resources
 from tests.callers import Callers
 from tests.event_log.in_memory import InMemoryLog
 from tests.http_server import Server

@@ -19,6 +19,10 @@ class DemoService:
     folder: Path
     environment: dict[str, str]
 
+    @property
+    def admin_token(self) -> str:
+        return (self.folder / "data/admin-token").read_text("ascii").strip()
+
     def run(self, script: str) -> str:
         """Run a documented script in the service's folder and return its output."""
         done = subprocess.run(
@@ -45,8 +49,7 @@ def demo_service(folder: Path) -> Iterator[DemoService]:
         f'#!/bin/sh\nexec "{sys.executable}" -P "{ROOT}/tests/curl.py" "$@"\n'
     )
     curl.chmod(0o700)
-    options = ("--demo", "--gateway-networks", "127.0.0.0/8")
-    server = serving(*options, log=folder / "log", folder=folder)
+    server = serving("--demo", log=folder / "log", folder=folder)
     environment = own_environment()
     environment["PATH"] = ":".join(
         [str(programs), str(Path(sys.executable).parent), environment["PATH"]]

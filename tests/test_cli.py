@@ -11,7 +11,7 @@ from psycopg.conninfo import make_conninfo
 
 import agent_runtime_client
 from service.cli.main import main
-from service.cli.running import EXIT_CONFIG, EXIT_FAILED
+from service.cli.running import EXIT_CONFIG, EXIT_FAILED, print_error
 from service.config import Config
 from service.errors import ConfigError
 from tests.harness.process import refusing_port
@@ -150,21 +150,65 @@ def test_settings_that_do_not_fit_together_are_refused(
     assert said == (EXIT_CONFIG, words)
 
 
-def test_a_port_that_is_taken_is_named(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, database_url: str
+@pytest.mark.parametrize(
+    ("time", "words"),
+    [
+        ("2020-01-01", "with a time zone, such as 2030-01-01T00:00:00Z"),
+        ("tomorrow", "with a time zone, such as 2030-01-01T00:00:00Z"),
+        ("2020-01-01T00:00:00Z", "is in the past"),
+    ],
+)
+def test_a_time_at_which_no_token_can_expire_is_explained(
+    capsys: pytest.CaptureFixture[str], time: str, words: str
 ) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["token", "issue", "ada", "--expires-at", time])
+
+    assert ended.value.code == 2
+    said = capsys.readouterr().err
+    assert words in said
+    assert "_time" not in said
+
+
+def test_the_second_line_of_an_error_of_libpq_is_readable(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    print_error("no connection\n\tIs the server running?\x1b[31m")
+
+    assert capsys.readouterr().err == (
+        "agent-runtime: no connection\n    Is the server running?\\u001b[31m\n"
+    )
+
+
+def test_a_port_that_is_taken_is_named_before_anything_is_started(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    folder = tmp_path / "data"
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
 
         status, words = refusal(
             capsys,
-            *("serve", "--data-dir", str(tmp_path), "--database-url", database_url),
-            *("--port", str(port), "--log-level", "error"),
+            *("serve", "--data-dir", str(folder), "--port", str(port)),
         )
 
     assert status == EXIT_FAILED
     assert words.startswith(f"can't listen on 127.0.0.1, port {port}: ")
     assert "in use" in words
+    assert "choose another by --port" in words
+    assert not folder.exists()
+
+
+def test_a_host_that_is_no_address_of_this_machine_is_named(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    # Of the addresses that are for documentation.
+    where = ("--data-dir", str(tmp_path), "--host", "192.0.2.1", "--port", "0")
+
+    status, words = refusal(capsys, "serve", *where)
+
+    assert status == EXIT_FAILED
+    assert words.startswith("can't listen on 192.0.2.1, port 0: ")
 
 
 def test_a_database_that_is_away_is_said_without_its_password(

@@ -6,7 +6,7 @@ import orjson
 import pytest
 
 from service.bootstrap import TOKEN_FILE, create_first_admin
-from service.resources import open_resources
+from service.open_resources import open_resources
 from service.users.tokens import new_token
 from tests.harness.service import running, serving
 

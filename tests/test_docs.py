@@ -47,11 +47,14 @@ def test_every_operation_is_in_the_api_document(operation: str) -> None:
 def test_the_api_document_has_a_conflict_where_an_operation_has_one(
     operation: Operation,
 ) -> None:
-    (row,) = re.findall(
+    rows = re.findall(
         rf"^\| `{re.escape(f'{operation.method} {operation.path}')}` \|.*$",
         text("docs/api.md"),
         re.MULTILINE,
     )
+    named = f"{operation.method} {operation.path}"
+    assert len(rows) == 1, f"docs/api.md needs one row for {named}; it has {len(rows)}"
+    (row,) = rows
     refuses = row.split(" | ")[-1]
     assert ("409" in refuses) == (409 in operation.answers)
 
@@ -90,7 +93,9 @@ def test_the_areas_operations_say_if_they_take_if_match(area: str) -> None:
     lines = text("docs/api.md").splitlines()
     for each in operations():
         if each.tag == area and each.path.startswith("/api/"):
-            (line,) = [at for at in lines if f"| `{each.method} {each.path}` |" in at]
+            found = [at for at in lines if f"| `{each.method} {each.path}` |" in at]
+            assert found, f"docs/api.md needs a row for {each.method} {each.path}"
+            (line,) = found
             assert ("`If-Match`" in line) == each.if_match, line
             assert ("`X-Min-Position`" in line) == each.min_position, line
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from service.bootstrap import TOKEN_FILE
 from service.cli import doctor
 from service.cli.main import main
 from service.cli.running import EXIT_FAILED
@@ -61,6 +62,26 @@ def test_what_is_wrong_is_named(
         "FAIL  follower sessions is up to date",
         "FAIL  keys match the database",
     ]
+
+
+def test_a_first_token_that_is_left_and_an_untested_postgresql_are_warnings(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    data_dir: Path,
+    database_url: str,
+) -> None:
+    (data_dir / TOKEN_FILE).touch(mode=0o600)
+    monkeypatch.setattr(doctor, "TESTED_VERSIONS", frozenset({99}))
+
+    status, said = run(capsys, data_dir, database_url, "doctor")
+
+    warned = [line for line in said.splitlines() if line.startswith("WARN  ")]
+    assert [line.split(":")[0] for line in warned] == [
+        "WARN  bootstrap token file removed",
+        "WARN  PostgreSQL is a version that is tested",
+    ]
+    assert "isn't tested; use 18" in warned[1]
+    assert (status, "FAIL" in said) == (0, False)
 
 
 def folder_checked(capsys: pytest.CaptureFixture[str], data_dir: Path, url: str) -> str:

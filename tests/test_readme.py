@@ -39,12 +39,16 @@ def test_the_first_calls_answer(tmp_path: Path) -> None:
     assert calls
     with demo_service(tmp_path) as service:
         output = service.run("".join(calls))
-    decoder, statuses = json.JSONDecoder(), []
+    decoder, answers = json.JSONDecoder(), []
     while output:
         answer, end = decoder.raw_decode(output)
-        statuses.append(answer["status_code"])
+        answers.append(answer)
         output = output[end:].lstrip()
-    assert statuses == [200] * "".join(calls).count("curl ")
+    assert len(answers) == "".join(calls).count("curl ")
+    *of_the_api, of_the_gateway = answers
+    assert [each["status_code"] for each in of_the_api] == [200] * len(of_the_api)
+    # In the gateway's protocol; the tools of a new connector come within seconds.
+    assert "tools" in of_the_gateway["result"]
 
 
 @pytest.mark.parametrize("block", [b for b in shell_blocks() if "curl " not in b])

@@ -13,6 +13,8 @@ from tests.demo_service import demo_service
 ROOT = Path(__file__).parent.parent
 WALKTHROUGH = (ROOT / "docs/walkthrough.md").read_text(encoding="utf-8")
 STEP = "--- step"
+# Stands in a shown answer for what is left out.
+OMITTED = "..."
 # Fields whose values are the same on every machine and at every time.
 SAME = {
     "code",
@@ -65,11 +67,18 @@ def test_every_step_of_the_five_operations_shows_its_answer() -> None:
 
 
 def json_of(shown: str) -> Any:
-    """Parse a shown answer, without its ``...`` lines."""
-    kept = "\n".join(
-        line for line in shown.splitlines() if line.strip().rstrip(",") != "..."
-    )
-    return json.loads(re.sub(r",(\s*[\]}])", r"\1", kept))
+    """Parse a shown answer; ``...`` becomes a member named so, or an item."""
+    parts, containers = [], []
+    for token in re.findall(r'"(?:[^"\\]|\\.)*"|\.\.\.|.', shown, re.DOTALL):
+        part = token
+        if token in "{[":
+            containers.append(token)
+        elif token in "}]":
+            containers.pop()
+        elif token == OMITTED:
+            part = f'"{OMITTED}"' + (": null" if containers[-1] == "{" else "")
+        parts.append(part)
+    return json.loads("".join(parts))
 
 
 def header_names(head: str) -> set[str]:
@@ -77,18 +86,25 @@ def header_names(head: str) -> set[str]:
 
 
 def compare(shown: Any, real: Any, *, where: str) -> None:
-    """Check that a real answer has the shape and fixed values of the shown one."""
+    """Check that a real answer has the shape and fixed values of the shown one.
+
+    It has more only where the shown one has ``...``.
+    """
     if isinstance(shown, dict):
         assert isinstance(real, dict), where
-        assert shown.keys() <= real.keys(), where
-        for name, value in shown.items():
+        names = shown.keys() - {OMITTED}
+        assert names <= real.keys(), where
+        assert OMITTED in shown or names == real.keys(), where
+        for name in names:
             if name in SAME:
-                assert real[name] == value, f"{where}.{name}"
-            compare(value, real[name], where=f"{where}.{name}")
+                assert real[name] == shown[name], f"{where}.{name}"
+            compare(shown[name], real[name], where=f"{where}.{name}")
     elif isinstance(shown, list):
         assert isinstance(real, list), where
-        assert len(shown) <= len(real), where
-        for number, (one, other) in enumerate(zip(shown, real, strict=False)):
+        items = [each for each in shown if each != OMITTED]
+        assert len(items) <= len(real), where
+        assert OMITTED in shown or len(items) == len(real), where
+        for number, (one, other) in enumerate(zip(items, real, strict=False)):
             compare(one, other, where=f"{where}[{number}]")
     elif shown is not None and real is not None:
         assert is_number(shown) == is_number(real), where
@@ -97,3 +113,25 @@ def compare(shown: Any, real: Any, *, where: str) -> None:
 
 def is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+@pytest.mark.parametrize(
+    ("shown", "real"),
+    [
+        ('{"a": 1}', {"a": 1, "b": 2}),
+        ('{"a": 1, "b": 2, ...}', {"a": 1}),
+        ("[1]", [1, 2]),
+        ('{"a": [{"b": 1}, ...]}', {"a": [{"b": 1, "c": 1}]}),
+    ],
+)
+def test_an_answer_with_more_or_less_than_is_shown_is_found(
+    shown: str, real: Any
+) -> None:
+    with pytest.raises(AssertionError):
+        compare(json_of(shown), real, where="here")
+
+
+def test_what_is_left_out_may_be_anything() -> None:
+    shown = json_of('{"a": "x, ...", "b": [\n 1,\n ...\n], ...}')
+
+    compare(shown, {"a": "y", "b": [1, 2, 3], "c": None}, where="here")

@@ -30,6 +30,7 @@ class Attempts:
 
         :raises AgentRuntimeError: the failure, when there is no other attempt
         """
+        failure.error.attempts = self._retries + 1
         if not failure.is_retryable or self._retries >= self._options.max_retries:
             raise failure.error
         backoff_s = min(PAUSE_MAX_S, FIRST_PAUSE_S * 2**self._retries)

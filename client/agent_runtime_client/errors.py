@@ -17,7 +17,7 @@ class AgentRuntimeError(Exception):
     ``status`` is None without an answer of the service. ``idempotency_key`` is that of
     the command: pass it again to repeat the same command safely. ``etag`` is the
     current version of the resource, where the service sends it. ``retry_after_s`` is
-    how long the service asks to wait.
+    how long the service asks to wait. ``attempts`` is how many were made.
     """
 
     def __init__(
@@ -41,6 +41,7 @@ class AgentRuntimeError(Exception):
         self.idempotency_key = idempotency_key
         self.etag = etag
         self.retry_after_s = retry_after_s
+        self.attempts = 1
 
     def __str__(self) -> str:
         """Return one line: status, code, message, problems, ids."""
@@ -51,6 +52,7 @@ class AgentRuntimeError(Exception):
             for name, value in (
                 ("request", self.request_id),
                 ("idempotency key", self.idempotency_key),
+                ("attempts", self.attempts if self.attempts > 1 else None),
             )
             if value is not None
         ]
@@ -126,7 +128,7 @@ BY_CODE: Final[dict[str, type[AgentRuntimeError]]] = {
     "idempotency_key_reused": IdempotencyKeyReusedError,
     "outcome_unknown": OutcomeUnknownError,
 }
-# Of the codes that have no class of their own.
+# For codes that have no class of their own.
 BY_STATUS: Final[dict[int, type[AgentRuntimeError]]] = {
     400: MalformedRequestError,
     401: UnauthenticatedError,

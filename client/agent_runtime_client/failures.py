@@ -15,6 +15,7 @@ from agent_runtime_client.errors import (
     ConnectionFailedError,
     OutcomeUnknownError,
     Problem,
+    RateLimitedError,
     UnreadableAnswerError,
 )
 from agent_runtime_client.operation import Call
@@ -105,10 +106,16 @@ def _not_of_the_service(
 ) -> Failure:
     """Something between us and the service has answered: it may have passed us on."""
     may_be_done = call.operation.is_command and status in GATEWAY
-    error_type = OutcomeUnknownError if may_be_done else UnreadableAnswerError
+    error_type: type[AgentRuntimeError] = UnreadableAnswerError
+    code = "unreadable_answer"
+    if may_be_done:
+        error_type, code = OutcomeUnknownError, "outcome_unknown"
+    elif status == TOO_MANY_REQUESTS:
+        # As from the service: callers wait, no matter who limits the rate.
+        error_type, code = RateLimitedError, "rate_limited"
     error = error_type(
         f"{call.operation.name} was answered with {status}, not by the service",
-        code="outcome_unknown" if may_be_done else "unreadable_answer",
+        code=code,
         status=status,
         idempotency_key=call.idempotency_key,
         retry_after_s=retry_after_s,

@@ -18,6 +18,37 @@ ApprovalState = Literal[
 ]
 
 
+Cause = Literal[
+    "invalid_url",
+    "name_not_found",
+    "connection_refused",
+    "connect_timeout",
+    "unreachable",
+    "tls_required",
+    "tls_certificate",
+    "tls_failed",
+    "private_address",
+    "metadata_address",
+    "timeout",
+    "connection_closed",
+    "too_large",
+    "unauthorized",
+    "forbidden",
+    "not_found",
+    "method_not_allowed",
+    "http_status",
+    "legacy_sse",
+    "not_mcp",
+    "no_revision",
+    "protocol_error",
+    "credential",
+    "internal",
+]
+
+
+HealthState = Literal["ok", "failing", "unobserved"]
+
+
 ImportOutcome = Literal["added", "changed", "unchanged", "held"]
 
 
@@ -346,11 +377,11 @@ class ConnectorDifference(Model):
 
 
 class ConnectorList(Model):
-    connectors: Sequence[Connector]
+    connectors: Sequence[ListedConnector]
     end_cursor: UUID | None
 
     CONVERTERS = {
-        "connectors": lambda value: list_of(Connector.decode)(value),
+        "connectors": lambda value: list_of(ListedConnector.decode)(value),
         "end_cursor": UUID,
     }
 
@@ -428,13 +459,101 @@ class Consistency(Model):
     checkpoint: str | None
 
 
+class ContractEntry(Model):
+    """A model's prices by contract: those it fixes, and list prices less its discount.
+
+    `price_version` is of the contract for the model, or else of the one for all models
+    of the provider. Null: unknown, or only the list has one, in another currency.
+    """
+
+    price_version: int
+    discount_percent: Decimal | None
+    input_price_per_1m: Decimal | None
+    output_price_per_1m: Decimal | None
+    cache_creation_price_per_1m: Decimal | None
+    cache_read_price_per_1m: Decimal | None
+    currency: str
+    effective_from: datetime
+    effective_until: datetime | None
+
+    CONVERTERS = {
+        "discount_percent": decimal,
+        "input_price_per_1m": decimal,
+        "output_price_per_1m": decimal,
+        "cache_creation_price_per_1m": decimal,
+        "cache_read_price_per_1m": decimal,
+        "effective_from": datetime.fromisoformat,
+        "effective_until": datetime.fromisoformat,
+    }
+
+
+class ContractPrice(Model):
+    """The terms of a contract in a period.
+
+    `discount_percent` is off every list price that isn't fixed here. Prices are for
+    1,000,000 tokens; null fixes none. `currency` is null without prices, `structure`
+    holds all rates of a price that has more than the four.
+    """
+
+    price_version: int
+    discount_percent: Decimal | None
+    input_price_per_1m: Decimal | None
+    output_price_per_1m: Decimal | None
+    cache_creation_price_per_1m: Decimal | None
+    cache_read_price_per_1m: Decimal | None
+    currency: str | None
+    effective_from: datetime
+    effective_until: datetime | None
+    notes: str | None
+    structure: Structure | None
+
+    CONVERTERS = {
+        "discount_percent": decimal,
+        "input_price_per_1m": decimal,
+        "output_price_per_1m": decimal,
+        "cache_creation_price_per_1m": decimal,
+        "cache_read_price_per_1m": decimal,
+        "effective_from": datetime.fromisoformat,
+        "effective_until": datetime.fromisoformat,
+        "structure": lambda value: Structure.decode(value),
+    }
+
+
+class ContractPrices(Model):
+    prices: Sequence[KnownContract]
+    end_cursor: str | None
+
+    CONVERTERS = {
+        "prices": lambda value: list_of(KnownContract.decode)(value),
+    }
+
+
+class ContractResource(Model):
+    """A provider, a model or null for all of its models, and a contract price.
+
+    `price` is null when the contract price is no longer effective at any time.
+    """
+
+    provider_id: UUID
+    provider: str
+    model: str | None
+    version: int
+    price: ContractPrice | None
+
+    CONVERTERS = {
+        "provider_id": UUID,
+        "price": lambda value: ContractPrice.decode(value),
+    }
+
+
 class CostSummary(Model):
     """Costs of a session.
 
-    `traces_without_price` is null when the cost comes from the trace store; `unpriced`
-    names the reasons, `several_currencies` also where traces that have prices differ in
-    their currency. The costs of its traces were computed by the price catalog as
-    recorded at times from `first_priced_at` to `last_priced_at`; null without traces.
+    `total` is what is charged, by contracts where there are any. `traces_without_price`
+    is null when the cost comes from the trace store; `unpriced` names the reasons,
+    `several_currencies` also where traces that have prices differ in their currency.
+    The costs of its traces were computed by the price catalog as recorded at times from
+    `first_priced_at` to `last_priced_at`; null without traces.
     """
 
     total: TotalCost
@@ -445,18 +564,21 @@ class CostSummary(Model):
             "no_price_then",
             "count_missing",
             "counts_contradict",
+            "contract_lacks_rate",
             "several_currencies",
             "not_recorded",
         ]
     ]
     first_priced_at: datetime | None
     last_priced_at: datetime | None
+    list_total: ListCost
     reported: ReportedCost
 
     CONVERTERS = {
         "total": lambda value: TotalCost.decode(value),
         "first_priced_at": datetime.fromisoformat,
         "last_priced_at": datetime.fromisoformat,
+        "list_total": lambda value: ListCost.decode(value),
         "reported": lambda value: ReportedCost.decode(value),
     }
 
@@ -734,6 +856,37 @@ class GrantSpan(Model):
     }
 
 
+class Health(Model):
+    """Whether a connector's tools can be listed, and why not.
+
+    ``message`` says it in words. ``cause`` is a stable name of why not. ``failures``
+    counts those in a row, since ``failing_since``. ``tools`` is how many were taken at
+    ``succeeded_at``. ``next_at`` is null of a connector that no agent holds, which is
+    only observed when somebody asks for it.
+    """
+
+    connector_id: UUID
+    state: HealthState
+    message: str
+    cause: Cause | None
+    attempted_at: datetime | None
+    succeeded_at: datetime | None
+    failing_since: datetime | None
+    failures: int
+    next_at: datetime | None
+    tools: int | None
+    left_out: ToolsLeftOut | None
+
+    CONVERTERS = {
+        "connector_id": UUID,
+        "attempted_at": datetime.fromisoformat,
+        "succeeded_at": datetime.fromisoformat,
+        "failing_since": datetime.fromisoformat,
+        "next_at": datetime.fromisoformat,
+        "left_out": lambda value: ToolsLeftOut.decode(value),
+    }
+
+
 class HeldReason(Model):
     code: str
     reason: str
@@ -851,6 +1004,48 @@ class IssuedToken(Model):
     }
 
 
+class KnownContract(Model):
+    """A contract price, and the log positions between which it was recorded.
+
+    `model` is null for a discount on all models. `known_until` is null while the record
+    is current.
+    """
+
+    price_version: int
+    discount_percent: Decimal | None
+    input_price_per_1m: Decimal | None
+    output_price_per_1m: Decimal | None
+    cache_creation_price_per_1m: Decimal | None
+    cache_read_price_per_1m: Decimal | None
+    currency: str | None
+    effective_from: datetime
+    effective_until: datetime | None
+    notes: str | None
+    structure: Structure | None
+    provider_id: UUID
+    provider: str
+    display_name: str
+    model: str | None
+    known_from: int
+    known_from_time: datetime
+    known_until: int | None
+    known_until_time: datetime | None
+
+    CONVERTERS = {
+        "discount_percent": decimal,
+        "input_price_per_1m": decimal,
+        "output_price_per_1m": decimal,
+        "cache_creation_price_per_1m": decimal,
+        "cache_read_price_per_1m": decimal,
+        "effective_from": datetime.fromisoformat,
+        "effective_until": datetime.fromisoformat,
+        "structure": lambda value: Structure.decode(value),
+        "provider_id": UUID,
+        "known_from_time": datetime.fromisoformat,
+        "known_until_time": datetime.fromisoformat,
+    }
+
+
 class KnownPrice(Model):
     """A price for a period, and the log positions between which it was recorded.
 
@@ -897,6 +1092,17 @@ class LabelFraction(Model):
     }
 
 
+class ListCost(Model):
+    """The cost by list prices, as if there were no contracts; null if unknown."""
+
+    cost: Decimal | None
+    currency: str | None
+
+    CONVERTERS = {
+        "cost": decimal,
+    }
+
+
 class ListedApproval(Model):
     """An approval as of the last time that it was asked for."""
 
@@ -925,6 +1131,38 @@ class ListedApproval(Model):
         "expires_at": datetime.fromisoformat,
         "decided_by": UUID,
         "call_id": UUID,
+    }
+
+
+class ListedConnector(Model):
+    """A connector of a list; ``health`` says whether its tools can be listed."""
+
+    id: UUID
+    name: str
+    url: str
+    description: str
+    owner_id: UUID
+    offered_owner_id: UUID | None
+    visibility: Literal["private", "public"]
+    public_since: datetime | None
+    made_public_by: UUID | None
+    slug: str
+    record_mode: Literal["strict", "batched"]
+    credential: CredentialResource | None
+    version: int
+    created_at: datetime
+    updated_at: datetime
+    health: HealthState
+
+    CONVERTERS = {
+        "id": UUID,
+        "owner_id": UUID,
+        "offered_owner_id": UUID,
+        "public_since": datetime.fromisoformat,
+        "made_public_by": UUID,
+        "credential": lambda value: CredentialResource.decode(value),
+        "created_at": datetime.fromisoformat,
+        "updated_at": datetime.fromisoformat,
     }
 
 
@@ -990,9 +1228,10 @@ class ModelDifference(Model):
 
 
 class ModelEntry(Model):
-    """A model and its effective price; null is unknown, 0 is free.
+    """A model and its effective list price; null is unknown, 0 is free.
 
-    ``pricing_available``: both base prices are known.
+    ``pricing_available``: both base prices are known. ``contract`` has the prices that
+    calls are charged by instead, null without a contract.
     """
 
     model: str
@@ -1005,6 +1244,7 @@ class ModelEntry(Model):
     effective_from: datetime
     effective_until: datetime | None
     notes: str | None
+    contract: ContractEntry | None
 
     CONVERTERS = {
         "input_price_per_1m": decimal,
@@ -1013,6 +1253,7 @@ class ModelEntry(Model):
         "cache_read_price_per_1m": decimal,
         "effective_from": datetime.fromisoformat,
         "effective_until": datetime.fromisoformat,
+        "contract": lambda value: ContractEntry.decode(value),
     }
 
 
@@ -1702,13 +1943,19 @@ class ShownTurn(Model):
             "no_price_then",
             "count_missing",
             "counts_contradict",
+            "contract_lacks_rate",
             "several_currencies",
             "not_recorded",
         ]
         | None
     )
+    contract_id: str | None
+    list_cost: Decimal | None
+    list_currency: str | None
     priced_at: datetime
     reported_cost: float | None
+    reported_cost_differs: bool
+    estimated: Sequence[str]
     is_error: bool
     error: str | None
     input: str | None
@@ -1722,6 +1969,7 @@ class ShownTurn(Model):
         "latency_ms": float,
         "token_usage": lambda value: TokenUsage.decode(value),
         "cost": decimal,
+        "list_cost": decimal,
         "priced_at": datetime.fromisoformat,
         "reported_cost": float,
     }
@@ -1977,6 +2225,13 @@ class ToolRuleWarning(Model):
     }
 
 
+class ToolsLeftOut(Model):
+    """Tools beyond the bounds; ``names`` has the first of them."""
+
+    count: int
+    names: Sequence[str]
+
+
 class TotalCost(Model):
     cost: Decimal | None
     currency: str | None
@@ -2013,6 +2268,25 @@ class TurnReceipt(Model):
     version: int
 
 
+class UnitCosts(Model):
+    """The cost divided, to 28 digits; null if it isn't known, or there are none.
+
+    `sessions` have a turn in the group, with `users`.
+    """
+
+    sessions: int
+    users: int
+    per_turn: Decimal | None
+    per_session: Decimal | None
+    per_user: Decimal | None
+
+    CONVERTERS = {
+        "per_turn": decimal,
+        "per_session": decimal,
+        "per_user": decimal,
+    }
+
+
 class UnpricedUses(Model):
     """Why calls have no cost, and in how many turns; a turn counts for each model."""
 
@@ -2021,6 +2295,7 @@ class UnpricedUses(Model):
         "no_price_then",
         "count_missing",
         "counts_contradict",
+        "contract_lacks_rate",
         "several_currencies",
         "not_recorded",
     ]
@@ -2028,13 +2303,6 @@ class UnpricedUses(Model):
 
 
 class Usage(Model):
-    day: date | None
-    agent_id: UUID | None
-    user_id: UUID | None
-    provider: str | None
-    model: str | None
-    priced_as: str | None
-    pricing_rule: str | None
     turns: int
     turns_with_error: int
     turns_without_price: int
@@ -2047,11 +2315,19 @@ class Usage(Model):
     known_costs: Sequence[CurrencyCost]
     reported_cost: float | None
     reported_cost_difference: float | None
+    before: UsageBefore | None
+    unit_costs: UnitCosts | None
+    starts_at: datetime | None
+    day: date | None
+    agent_id: UUID | None
+    user_id: UUID | None
+    provider: str | None
+    model: str | None
+    priced_as: str | None
+    pricing_rule: str | None
+    is_other: bool
 
     CONVERTERS = {
-        "day": date.fromisoformat,
-        "agent_id": UUID,
-        "user_id": UUID,
         "unpriced": lambda value: list_of(UnpricedUses.decode)(value),
         "token_usage": lambda value: TokenSums.decode(value),
         "known_token_usage": lambda value: TokenSums.decode(value),
@@ -2059,19 +2335,75 @@ class Usage(Model):
         "known_costs": lambda value: list_of(CurrencyCost.decode)(value),
         "reported_cost": float,
         "reported_cost_difference": float,
+        "before": lambda value: UsageBefore.decode(value),
+        "unit_costs": lambda value: UnitCosts.decode(value),
+        "starts_at": datetime.fromisoformat,
+        "day": date.fromisoformat,
+        "agent_id": UUID,
+        "user_id": UUID,
+    }
+
+
+class UsageBefore(Model):
+    """The sums of a group in the period before."""
+
+    turns: int
+    total_tokens: int | None
+    cost: Decimal | None
+    currency: str | None
+    known_costs: Sequence[CurrencyCost]
+
+    CONVERTERS = {
+        "cost": decimal,
+        "known_costs": lambda value: list_of(CurrencyCost.decode)(value),
     }
 
 
 class UsagePage(Model):
     usage: Sequence[Usage]
+    totals: UsageSums
+    others: UsageSums | None
+    groups: int | None
     from_day: date
     until_day: date
+    time_zone: str
     has_next_page: bool
 
     CONVERTERS = {
         "usage": lambda value: list_of(Usage.decode)(value),
+        "totals": lambda value: UsageSums.decode(value),
+        "others": lambda value: UsageSums.decode(value),
         "from_day": date.fromisoformat,
         "until_day": date.fromisoformat,
+    }
+
+
+class UsageSums(Model):
+    turns: int
+    turns_with_error: int
+    turns_without_price: int
+    unpriced: Sequence[UnpricedUses]
+    turns_without_usage: int
+    token_usage: TokenSums
+    known_token_usage: TokenSums
+    cost: Decimal | None
+    currency: str | None
+    known_costs: Sequence[CurrencyCost]
+    reported_cost: float | None
+    reported_cost_difference: float | None
+    before: UsageBefore | None
+    unit_costs: UnitCosts | None
+
+    CONVERTERS = {
+        "unpriced": lambda value: list_of(UnpricedUses.decode)(value),
+        "token_usage": lambda value: TokenSums.decode(value),
+        "known_token_usage": lambda value: TokenSums.decode(value),
+        "cost": decimal,
+        "known_costs": lambda value: list_of(CurrencyCost.decode)(value),
+        "reported_cost": float,
+        "reported_cost_difference": float,
+        "before": lambda value: UsageBefore.decode(value),
+        "unit_costs": lambda value: UnitCosts.decode(value),
     }
 
 
@@ -2204,6 +2536,7 @@ __all__ = [
     "AuditEntry",
     "AuditPage",
     "AuditedResource",
+    "Cause",
     "Change",
     "ChangedCalls",
     "CheckpointKey",
@@ -2213,6 +2546,10 @@ __all__ = [
     "ConnectorList",
     "ConnectorWithGrants",
     "Consistency",
+    "ContractEntry",
+    "ContractPrice",
+    "ContractPrices",
+    "ContractResource",
     "CostSummary",
     "CredentialResource",
     "CurrencyCost",
@@ -2230,6 +2567,8 @@ __all__ = [
     "Grant",
     "GrantResource",
     "GrantSpan",
+    "Health",
+    "HealthState",
     "HeldReason",
     "Hours",
     "HoursBody",
@@ -2239,9 +2578,12 @@ __all__ = [
     "Inclusion",
     "IssuedAgentToken",
     "IssuedToken",
+    "KnownContract",
     "KnownPrice",
     "LabelFraction",
+    "ListCost",
     "ListedApproval",
+    "ListedConnector",
     "ListedSecret",
     "LogCheckHealth",
     "Me",
@@ -2306,12 +2648,16 @@ __all__ = [
     "ToolDifference",
     "ToolRule",
     "ToolRuleWarning",
+    "ToolsLeftOut",
     "TotalCost",
     "TraceStoreFigures",
     "TurnReceipt",
+    "UnitCosts",
     "UnpricedUses",
     "Usage",
+    "UsageBefore",
     "UsagePage",
+    "UsageSums",
     "User",
     "UserList",
     "Variant",

@@ -157,6 +157,12 @@ POST_DEFINITIONS_ACCEPT: Final = Operation(
     "/api/mcp/connectors/{id}/definitions/accept",
     takes_key=True,
 )
+GET_CONNECTOR_HEALTH: Final = Operation(
+    "get_connector_health", "GET", "/api/mcp/connectors/{id}/health"
+)
+POST_CONNECTOR_OBSERVE: Final = Operation(
+    "post_connector_observe", "POST", "/api/mcp/connectors/{id}/observe"
+)
 POST_AGENT_TOKEN: Final = Operation(
     "post_agent_token", "POST", "/api/mcp/agents/{agent_id}/tokens"
 )
@@ -289,6 +295,9 @@ GET_SESSION: Final = Operation(
     takes_min_position=True,
 )
 GET_USAGE: Final = Operation("get_usage", "GET", "/api/usage", takes_min_position=True)
+GET_USAGE_CSV: Final = Operation(
+    "get_usage_csv", "GET", "/api/usage/export.csv", takes_min_position=True
+)
 POST_PROVIDER: Final = Operation(
     "post_provider", "POST", "/api/llm-router/providers", takes_key=True
 )
@@ -311,6 +320,24 @@ POST_PRICE_CORRECTION: Final = Operation(
     "post_price_correction",
     "POST",
     "/api/llm-router/models/{model_id}/prices/{price_version}/corrections",
+    takes_key=True,
+)
+POST_CONTRACT: Final = Operation(
+    "post_contract", "POST", "/api/llm-router/contracts", takes_key=True
+)
+GET_CONTRACTS: Final = Operation(
+    "get_contracts", "GET", "/api/llm-router/contracts", takes_min_position=True
+)
+POST_CONTRACT_END: Final = Operation(
+    "post_contract_end",
+    "POST",
+    "/api/llm-router/contracts/{provider_id}/prices/{price_version}/end",
+    takes_key=True,
+)
+POST_CONTRACT_CORRECTION: Final = Operation(
+    "post_contract_correction",
+    "POST",
+    "/api/llm-router/contracts/{provider_id}/prices/{price_version}/corrections",
     takes_key=True,
 )
 POST_GENAI_PRICES_IMPORT: Final = Operation(

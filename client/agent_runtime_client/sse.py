@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 # Not those of str.splitlines(), which also splits at characters of JSON texts.
 LINE_END: Final = re.compile(r"\r\n|\n|\r")
-# Of an event, and of a line that has not ended yet.
+# Bounds an event, and a line that has not ended yet.
 CHARACTERS_MAX: Final = 16 * 1024 * 1024
 
 

@@ -11,7 +11,7 @@ REPLACEMENTS: Final = tuple(
         (r"\b_async\b", "_sync"),
         (r"\basync (def|with|for)\b", r"\1"),
         (r"\bawait ", ""),
-        (r"\bAsync([A-Z]\w*)", r"\1"),
+        (r"\bAsync(?!API)([A-Z]\w*)", r"\1"),
         (r"\baclosing\b", "closing"),
         (r"\b__a(enter|exit|iter|next)__\b", r"__\1__"),
         (r"\ba(close|read)\(", r"\1("),

@@ -48,10 +48,11 @@ async def follow(bootstrap: str, topic: str, db: AsyncConnection[Any]) -> None:
 
 async def apply_all(events: EventConsumer, db: AsyncConnection[Any]) -> None:
     async for event in events:
-        # The effect and the position together: so each happens once.
+        # The position and the effect together: so each happens once. The position
+        # first: a second instance is refused before it has done anything.
         async with db.transaction():
-            await apply(event, db)
             await store_position(db, CONSUMER, event.stored)
+            await apply(event, db)
 
 
 async def apply(event: Event, db: AsyncConnection[Any]) -> None:

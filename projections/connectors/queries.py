@@ -8,6 +8,14 @@ from psycopg.rows import class_row, dict_row
 
 from service.connectors.resource import ConnectorResource, Grant, grant
 from service.database import Db, Pool
+from service.gateway.health.resource import HealthState
+
+
+class ListedConnector(ConnectorResource):
+    """A connector of a list; ``health`` says whether its tools can be listed."""
+
+    health: HealthState
+
 
 Scope = Literal["owned", "granted", "offered", "public"]
 
@@ -16,8 +24,13 @@ CONNECTORS = """
            CASE WHEN c.public_since IS NULL THEN 'private' ELSE 'public' END
                AS visibility,
            c.public_since, c.made_public_by, c.slug, c.record_mode, c.credential,
-           c.version, c.created_at, c.updated_at
+           c.version, c.created_at, c.updated_at,
+           CASE WHEN h.attempted_at IS NULL THEN 'unobserved'
+                WHEN h.cause IS NULL THEN 'ok'
+                ELSE 'failing' END AS health
       FROM read.connector c
+      LEFT JOIN events.connector_health h
+        ON h.connector_id = c.id AND h.url = c.url
       LEFT JOIN LATERAL (
            SELECT bool_or(g.state = 'granted') AS granted,
                   bool_or(g.state <> 'granted') AS offered
@@ -117,7 +130,7 @@ async def visible_connectors(
     agent_id: UUID | None,
     after: UUID | None,
     limit: int,
-) -> list[ConnectorResource]:
+) -> list[ListedConnector]:
     """Return connectors that a user can see, by id.
 
     A scope is what the user has to do with a connector themself; ``granted`` and

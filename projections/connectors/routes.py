@@ -9,6 +9,7 @@ from typing_extensions import TypedDict
 
 from projections.agents.queries import managed_among
 from projections.connectors.queries import (
+    ListedConnector,
     Scope,
     access_to,
     connector_by_id,
@@ -55,7 +56,7 @@ class ConnectorQuery(QueryModel):
 
 
 class ConnectorList(TypedDict):
-    connectors: list[ConnectorResource]
+    connectors: list[ListedConnector]
     end_cursor: UUID | None
 
 

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 import psycopg
+from psycopg.errors import RaiseException
 
 from projections.engine.follower_position import (
     FollowerPosition,
@@ -273,10 +274,17 @@ class UnappliedEventError(Exception):
 def _reason(error: Exception) -> str:
     """Describe the failure and its position, without any value from the event."""
     if isinstance(error, UnappliedEventError):
-        return f"can't apply {error}: {type(error.__cause__).__name__}"
+        return f"can't apply {error}: {_cause(error.__cause__)}"
     if isinstance(error, UnreadableEventError | LogTooShortError | LogRewrittenError):
         return f"{error}: {type(error.__cause__ or error).__name__}"
     return type(error).__name__
+
+
+def _cause(cause: BaseException | None) -> str:
+    """Return the kind of an error; of one that our own SQL raises, what it says."""
+    if isinstance(cause, RaiseException) and cause.diag.message_primary:
+        return cause.diag.message_primary
+    return type(cause).__name__
 
 
 def _is_transient(error: Exception) -> bool:

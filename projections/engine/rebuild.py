@@ -31,7 +31,7 @@ LIVE_TABLE = """
       FROM pg_attribute a
      WHERE a.attrelid = to_regclass(%s) AND a.attnum > 0 AND NOT a.attisdropped
 """
-# Of equal tables; rows that differ make other sums, but for one chance in 2**64.
+# Equal for equal tables; other rows make other sums, but for one chance in 2**64.
 CHECKSUM = """
     SELECT count(*), sum(hash_record_extended(given, 0)::numeric)
       FROM (SELECT {} FROM {}) AS given

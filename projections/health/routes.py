@@ -1,8 +1,7 @@
 """Probes and metrics for operators."""
 
-import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated, Literal
 
@@ -12,7 +11,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, Gauge
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from projections.health.metrics import exposition
+from projections.health.metrics import Metrics
 from service.connection_pool import PoolBusyError
 from service.database import Pool
 from service.follower_process import FollowerProcess, State
@@ -52,6 +51,11 @@ class Health:
     pool: Pool
     follower_process: FollowerProcess | None = None
     trace_store_is_available: Callable[[], bool] | None = None
+    metrics: Metrics = field(init=False)
+
+    def __post_init__(self) -> None:
+        process = self.follower_process
+        self.metrics = Metrics(None if process is None else process.metrics)
 
 
 HEALTH = web.AppKey("health", Health)
@@ -207,10 +211,8 @@ def _answer(
 async def get_metrics(request: web.Request) -> web.Response:
     """Get metrics in the Prometheus text format.
 
-    Those of the follower process have the label `process="followers"`.
+    Those of the follower process have the label `process="followers"`. They are
+    collected at most once a second, for all who ask.
     """
-    process = request.app[HEALTH].follower_process
-    others = "" if process is None else await process.metrics()
-    # Thousands of lines.
-    body = await asyncio.to_thread(exposition, others)
+    body = await request.app[HEALTH].metrics.text()
     return web.Response(body=body, headers={"Content-Type": CONTENT_TYPE_LATEST})

@@ -11,6 +11,7 @@ from projections.engine.paging import page_of
 from projections.engine.snapshot import reading
 from projections.engine.time_travel import as_of
 from projections.price_catalog.cache import FOLLOWER
+from projections.price_catalog.contracts import KnownContract
 from projections.price_catalog.history import (
     KnownPrice,
     PricedModel,
@@ -31,8 +32,8 @@ PAGE_SIZE_MAX = 500
 _CURSOR = re.compile(r"(\d{1,19})@(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00)")
 
 
-def _is_cursor(text: str) -> str:
-    if _read_cursor(text) is None:
+def is_cursor(text: str) -> str:
+    if read_cursor(text) is None:
         raise ValueError("not the end_cursor of an earlier answer")
     return text
 
@@ -42,7 +43,7 @@ class HistoryQuery(QueryModel):
     model: Annotated[str, Field(min_length=1, max_length=256)]
     at: At | None = None
     limit: Annotated[int, Field(ge=1, le=PAGE_SIZE_MAX)] = 100
-    after: Annotated[str, AfterValidator(_is_cursor)] | None = None
+    after: Annotated[str, AfterValidator(is_cursor)] | None = None
 
 
 class PriceHistory(PricedModel):
@@ -74,10 +75,10 @@ async def get_prices(request: web.Request, query: HistoryQuery) -> Answer[PriceH
             snapshot.db,
             model_id,
             known=known,
-            after=_read_cursor(query.after) if query.after else None,
+            after=read_cursor(query.after) if query.after else None,
             limit=query.limit + 1,
         )
-    page = page_of(prices, query.limit, _cursor)
+    page = page_of(prices, query.limit, cursor_of)
     return Answer(
         message="prices of the model",
         data=PriceHistory(
@@ -89,12 +90,12 @@ async def get_prices(request: web.Request, query: HistoryQuery) -> Answer[PriceH
     )
 
 
-def _cursor(price: KnownPrice) -> str:
+def cursor_of(price: KnownPrice | KnownContract) -> str:
     since = price["effective_from"].isoformat(timespec="microseconds")
     return f"{price['known_from']}@{since}"
 
 
-def _read_cursor(text: str) -> tuple[int, datetime] | None:
+def read_cursor(text: str) -> tuple[int, datetime] | None:
     match = _CURSOR.fullmatch(text)
     if match is None or int(match[1]) > POSITION_MAX:
         return None

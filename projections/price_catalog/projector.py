@@ -4,6 +4,12 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from projections.engine.projector import Projector
+from projections.price_catalog.contract_table import (
+    insert_contracts,
+    select_known_contracts,
+    supersede_contracts,
+)
+from projections.price_catalog.contract_timeline import ContractTimeline
 from projections.price_catalog.table import (
     ModelRow,
     ProviderRow,
@@ -21,11 +27,18 @@ from service.event_log.mapper import RecordedEvent
 from service.price_catalog.aggregate import ModelPricing
 from service.price_catalog.provider import Provider
 
+CONTRACT_EVENTS = (
+    Provider.ContractSet,
+    Provider.ContractEnded,
+    Provider.ContractCorrected,
+)
+
 
 class ProviderCatalogProjector(Projector):
     name = "provider_catalog"
     events = (
         Provider.Created,
+        *CONTRACT_EVENTS,
         ModelPricing.Created,
         ModelPricing.PriceSet,
         ModelPricing.PriceEnded,
@@ -37,7 +50,13 @@ class ProviderCatalogProjector(Projector):
         await insert_providers(
             db, [_provider(recorded) for recorded in events if _is_provider(recorded)]
         )
-        of_models = [event for event in events if not _is_provider(event)]
+        of_models = []
+        of_contracts = []
+        for recorded in events:
+            if isinstance(recorded.event, CONTRACT_EVENTS):
+                of_contracts.append(recorded)
+            elif not _is_provider(recorded):
+                of_models.append(recorded)
         models, timelines = await _load(db, of_models)
         for recorded in of_models:
             if isinstance(recorded.event, ModelPricing.Created):
@@ -54,7 +73,23 @@ class ProviderCatalogProjector(Projector):
         await insert_prices(
             db, [row for model in timelines.values() for row in model.added]
         )
+        if of_contracts:
+            await _project_contracts(db, of_contracts)
         await move_change(db, events[-1].position)
+
+
+async def _project_contracts(db: Db, events: Sequence[RecordedEvent]) -> None:
+    timelines = {event.aggregate_id: ContractTimeline() for event in events}
+    for row in await select_known_contracts(db, list(timelines)):
+        timelines[row.provider_id].load(row)
+    for recorded in events:
+        timelines[recorded.aggregate_id].apply(recorded)
+    await supersede_contracts(
+        db, [row for timeline in timelines.values() for row in timeline.superseded]
+    )
+    await insert_contracts(
+        db, [row for timeline in timelines.values() for row in timeline.added]
+    )
 
 
 async def _load(

@@ -14,15 +14,35 @@ from typing_extensions import TypedDict
 
 from projections.price_catalog.queries import EffectivePrice, TimeRange
 from service.http.envelope import Answer, render
+from service.price_catalog.contracts.rates import less
 
 MESSAGE = "providers with effective pricing"
 GZIP_LEVEL = 6
 
 
-class ModelEntry(TypedDict):
-    """A model and its effective price; null is unknown, 0 is free.
+class ContractEntry(TypedDict):
+    """A model's prices by contract: those it fixes, and list prices less its discount.
 
-    ``pricing_available``: both base prices are known.
+    `price_version` is of the contract for the model, or else of the one for all models
+    of the provider. Null: unknown, or only the list has one, in another currency.
+    """
+
+    price_version: int
+    discount_percent: Decimal | None
+    input_price_per_1m: Decimal | None
+    output_price_per_1m: Decimal | None
+    cache_creation_price_per_1m: Decimal | None
+    cache_read_price_per_1m: Decimal | None
+    currency: str
+    effective_from: datetime
+    effective_until: datetime | None
+
+
+class ModelEntry(TypedDict):
+    """A model and its effective list price; null is unknown, 0 is free.
+
+    ``pricing_available``: both base prices are known. ``contract`` has the prices that
+    calls are charged by instead, null without a contract.
     """
 
     model: str
@@ -35,6 +55,7 @@ class ModelEntry(TypedDict):
     effective_from: datetime
     effective_until: datetime | None
     notes: str | None
+    contract: ContractEntry | None
 
 
 class ProviderEntry(TypedDict):
@@ -111,4 +132,45 @@ def _model_entry(price: EffectivePrice) -> ModelEntry:
         "effective_from": price.effective_from,
         "effective_until": price.effective_until,
         "notes": price.notes,
+        "contract": contract_entry(price),
+    }
+
+
+def contract_entry(price: EffectivePrice) -> ContractEntry | None:
+    contract = price.contract
+    version = contract.own_version or contract.general_version
+    if version is None:
+        return None
+    is_own = contract.own_version is not None
+    since = contract.own_effective_from if is_own else contract.general_effective_from
+    until = contract.own_effective_until if is_own else contract.general_effective_until
+    discount = contract.own_discount
+    if discount is None:
+        discount = contract.general_discount
+    currency = contract.currency or price.currency
+    assert since is not None
+
+    def amount(fixed: Decimal | None, listed: Decimal | None) -> Decimal | None:
+        if fixed is not None or listed is None or currency != price.currency:
+            return fixed
+        return less(listed, discount or Decimal(0))
+
+    return {
+        "price_version": version,
+        "discount_percent": discount,
+        "input_price_per_1m": amount(
+            contract.input_price_per_1m, price.input_price_per_1m
+        ),
+        "output_price_per_1m": amount(
+            contract.output_price_per_1m, price.output_price_per_1m
+        ),
+        "cache_creation_price_per_1m": amount(
+            contract.cache_creation_price_per_1m, price.cache_creation_price_per_1m
+        ),
+        "cache_read_price_per_1m": amount(
+            contract.cache_read_price_per_1m, price.cache_read_price_per_1m
+        ),
+        "currency": currency,
+        "effective_from": since,
+        "effective_until": until,
     }

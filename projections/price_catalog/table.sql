@@ -50,6 +50,31 @@ COMMENT ON COLUMN model_price.effective_until IS
 COMMENT ON COLUMN model_price.known_until IS
     'Position from which the log says otherwise; NULL while it holds.';
 
+-- Contracts, in the same two times; of a model, or of all models of a provider.
+CREATE TABLE contract_price (
+    provider_id                 uuid        NOT NULL,
+    model                       text        COLLATE "C",
+    price_version               bigint      NOT NULL,
+    effective_from              timestamptz NOT NULL,
+    effective_until             timestamptz,
+    known_from                  bigint      NOT NULL,
+    known_until                 bigint,
+    known_from_time             timestamptz NOT NULL,
+    known_until_time            timestamptz,
+    discount_percent            numeric,
+    input_price_per_1m          numeric,
+    output_price_per_1m         numeric,
+    cache_creation_price_per_1m numeric,
+    cache_read_price_per_1m     numeric,
+    currency                    text,
+    notes                       text,
+    structure                   jsonb,
+    UNIQUE NULLS NOT DISTINCT (provider_id, model, known_from, effective_from)
+);
+CREATE INDEX ON contract_price (provider_id) WHERE known_until IS NULL;
+COMMENT ON COLUMN contract_price.model IS 'NULL for all models of the provider.';
+COMMENT ON COLUMN contract_price.currency IS 'NULL where only a discount is stated.';
+
 -- What readers look at to learn whether anything above has changed.
 CREATE TABLE catalog_change (
     only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),

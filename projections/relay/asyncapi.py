@@ -1,8 +1,9 @@
 """The AsyncAPI document of the event and checkpoint topics."""
 
+from collections.abc import Mapping
 from typing import Any, Final
 
-from projections.relay.public_event import PUBLIC_EVENTS, PublicEvent
+from projections.relay.public_event import PublicEvent
 from projections.relay.schemas import event_schema
 from service import __version__
 
@@ -72,9 +73,9 @@ HEADERS: Final[dict[str, Schema]] = {
 OPTIONAL_HEADERS: Final = ("ce_traceparent", "ce_dataref", "content-type")
 
 
-def asyncapi_document() -> Schema:
+def asyncapi_document(public: Mapping[str, PublicEvent]) -> Schema:
     """Return the description of the topics in AsyncAPI 3.0."""
-    entries = list(PUBLIC_EVENTS.values())
+    entries = list(public.values())
     return {
         "asyncapi": "3.0.0",
         "info": {

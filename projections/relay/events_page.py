@@ -1,12 +1,12 @@
 """The tables of ``docs/events.md``: every type of event, as its class declares it."""
 
 import re
+from collections.abc import Sequence
 from typing import Any, Final
 
 from eventsourcing.utils import get_topic
 
 from service.aggregate import LoggedAggregate, event_types
-from service.aggregates import AGGREGATES
 from service.events import details_of, fields_of, published_fields
 
 BEGIN: Final = "<!-- made by make contract: begin -->"
@@ -14,12 +14,12 @@ END: Final = "<!-- made by make contract: end -->"
 _MADE: Final = re.compile(f"{re.escape(BEGIN)}.*{re.escape(END)}", re.DOTALL)
 
 
-def with_tables(page: str) -> str:
+def with_tables(page: str, aggregates: Sequence[type[LoggedAggregate]]) -> str:
     """Return the page with its tables made anew.
 
     :raises ValueError: the page has no place for them
     """
-    tables = "\n\n".join(map(_section, AGGREGATES))
+    tables = "\n\n".join(map(_section, aggregates))
     made, count = _MADE.subn(lambda _: f"{BEGIN}\n\n{tables}\n\n{END}", page)
     if count != 1:
         raise ValueError(f"the page needs one {BEGIN} and one {END}")

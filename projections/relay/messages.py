@@ -14,7 +14,7 @@ import orjson
 
 from projections.relay.kafka.publisher import KafkaMessage
 from projections.relay.kafka.topic_state import ID_HEADER
-from projections.relay.public_event import PUBLIC_EVENTS, PublicEvent
+from projections.relay.public_event import PublicEvent
 from service.event_log.mapper import RecordedEvent
 from service.users.aggregate import Token
 
@@ -52,7 +52,7 @@ class MessageBuilder:
         self,
         log_id: UUID,
         log_epoch: UUID,
-        public: Mapping[str, PublicEvent] = PUBLIC_EVENTS,
+        public: Mapping[str, PublicEvent],
     ) -> None:
         source = ("ce_source", source_of(log_id).encode())
         epoch = ("ce_logepoch", str(log_epoch).encode())

@@ -2,13 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from eventsourcing.utils import get_topic
 
 from projections.relay.type_names import TYPE_PREFIX
-from service.aggregate import event_types
-from service.aggregates import AGGREGATES
 from service.events import fields_of, meaning_of, published_fields
 
 
@@ -52,9 +50,6 @@ class PublicEvent:
         return TYPE_PREFIX + self.name
 
 
-PUBLIC_EVENTS: Final[Mapping[str, PublicEvent]] = {
-    topic: PublicEvent(event)
-    for aggregate in AGGREGATES
-    for topic, event in event_types(aggregate)
-}
-"""By topic; ids of tokens are keyed hashes, which messages replace."""
+def public_events(event_types: Mapping[str, type[Any]]) -> Mapping[str, PublicEvent]:
+    """Return what is published of each type of event, by topic."""
+    return {topic: PublicEvent(event) for topic, event in event_types.items()}

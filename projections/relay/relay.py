@@ -30,6 +30,7 @@ from projections.relay.kafka.settings import KafkaSettings, LogIdentity
 from projections.relay.kafka.topic_state import require_same_event
 from projections.relay.messages import MessageBuilder, NotPublicError
 from projections.relay.metrics import PUBLISHED, TRANSACTIONS, RelayMetrics
+from projections.relay.public_event import public_events
 from projections.relay.relay_position import RelayPosition
 from service.database import Db, connect, deadline, passes_by_itself
 from service.event_log.commit_notifier import wait_for_commit
@@ -144,7 +145,9 @@ class Relay:
             log_id=str(log_id), log_epoch=str(epoch), relay_id=self._relay_id
         )
         publisher = self._make_publisher(self._settings, identity)
-        batches = BatchReader(db, self._log.mapper, MessageBuilder(log_id, epoch))
+        mapper = self._log.mapper
+        messages = MessageBuilder(log_id, epoch, public_events(mapper.event_types))
+        batches = BatchReader(db, mapper, messages)
         try:
             published = await publisher.start(remembered=remembered)
             position, event_id = published.position, published.event_id

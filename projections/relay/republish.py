@@ -14,6 +14,7 @@ from projections.relay.kafka.settings import KafkaSettings, LogIdentity
 from projections.relay.kafka.topic_admin import create_topics
 from projections.relay.kafka.topic_state import require_same_event
 from projections.relay.messages import MessageBuilder
+from projections.relay.public_event import public_events
 from service.database import Db, connect
 from service.event_log.durable import wait_for_standbys
 from service.event_log.mapper import EventMapper
@@ -44,7 +45,8 @@ async def republish(
         )
         await create_topics(settings)
         publisher = TransactionalPublisher(settings, identity)
-        batches = BatchReader(db, mapper, MessageBuilder(log_id, epoch))
+        messages = MessageBuilder(log_id, epoch, public_events(mapper.event_types))
+        batches = BatchReader(db, mapper, messages)
         try:
             published = await publisher.start()
             position = published.position

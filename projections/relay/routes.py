@@ -2,15 +2,17 @@
 
 import asyncio
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
-from typing import Annotated, Any, Final
+from functools import cached_property
+from typing import Annotated, Any, Final, Self
 
 from aiohttp import web
 from pydantic import Field
 
 from projections.relay.asyncapi import asyncapi_document
-from projections.relay.contract import readable, schemas
+from projections.relay.public_event import public_events
+from projections.relay.schemas import event_schemas, readable
 from service.errors import NotFoundError
 from service.http.operation import Routes
 
@@ -32,6 +34,32 @@ class RenderedDocument:
     body: bytes
     etag: str
 
+    @classmethod
+    def of(cls, document: dict[str, Any]) -> Self:
+        body = readable(document)
+        return cls(body, f'"{hashlib.sha256(body).hexdigest()[:32]}"')
+
+
+class EventDocuments:
+    """The documents about some types of event, rendered when first asked for."""
+
+    def __init__(self, event_types: Mapping[str, type[Any]]) -> None:
+        self._public = public_events(event_types)
+
+    @cached_property
+    def asyncapi(self) -> RenderedDocument:
+        return RenderedDocument.of(asyncapi_document(self._public))
+
+    @cached_property
+    def schemas(self) -> Mapping[str, RenderedDocument]:
+        return {
+            name: RenderedDocument.of(schema)
+            for name, schema in event_schemas(self._public).items()
+        }
+
+
+EVENT_DOCUMENTS = web.AppKey("event_documents", EventDocuments)
+
 
 @routes.get(
     "/asyncapi.json",
@@ -42,7 +70,8 @@ class RenderedDocument:
 )
 async def get_asyncapi(request: web.Request) -> web.Response:
     """Get the AsyncAPI 3.0 document of the event topic."""
-    return _answer(request, await asyncio.to_thread(_asyncapi))
+    documents = request.app[EVENT_DOCUMENTS]
+    return _answer(request, await asyncio.to_thread(lambda: documents.asyncapi))
 
 
 @routes.get(
@@ -57,7 +86,8 @@ async def get_event_schema(request: web.Request, name: EventName) -> web.Respons
 
     The name is the message's type without the prefix that all types share.
     """
-    schema = await asyncio.to_thread(_schema, name)
+    documents = request.app[EVENT_DOCUMENTS]
+    schema = await asyncio.to_thread(lambda: documents.schemas.get(name))
     if schema is None:
         raise NotFoundError("no such type and version of event")
     return _answer(request, schema)
@@ -70,22 +100,3 @@ def _answer(request: web.Request, document: RenderedDocument) -> web.Response:
     return web.Response(
         body=document.body, headers=headers, content_type="application/json"
     )
-
-
-@cache
-def _asyncapi() -> RenderedDocument:
-    return _rendered(asyncapi_document())
-
-
-def _schema(name: str) -> RenderedDocument | None:
-    return _known_schema(name) if name in schemas() else None
-
-
-@cache
-def _known_schema(name: str) -> RenderedDocument:
-    return _rendered(schemas()[name])
-
-
-def _rendered(document: dict[str, Any]) -> RenderedDocument:
-    body = readable(document)
-    return RenderedDocument(body, f'"{hashlib.sha256(body).hexdigest()[:32]}"')

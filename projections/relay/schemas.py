@@ -1,7 +1,9 @@
 """JSON Schema of what each published event carries, from the event's own types."""
 
+from collections.abc import Mapping
 from typing import Any, Final
 
+import orjson
 from typing_extensions import TypedDict
 
 from projections.relay.public_event import PublicEvent
@@ -10,6 +12,16 @@ from service.http.openapi.schemas import Schema, Schemas
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 # The path of a schema in the HTTP API, and its `$id`.
 SCHEMA_PATH: Final = "/schemas/events/{name}"
+_READABLE: Final = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+
+
+def event_schemas(public: Mapping[str, PublicEvent]) -> dict[str, dict[str, Any]]:
+    """Return the schema of each event type in its current version, by name."""
+    return {entry.name: event_schema(entry) for entry in public.values()}
+
+
+def readable(document: dict[str, Any]) -> bytes:
+    return orjson.dumps(document, option=_READABLE)
 
 
 def event_schema(entry: PublicEvent) -> Schema:

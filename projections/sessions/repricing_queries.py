@@ -31,13 +31,17 @@ USED: Final = (
     "priced_as",
     "pricing_rule",
     "unpriced",
+    "contract_id",
+    "list_currency",
 )
 TURNS: Final = """
     SELECT t.session, s.version AS session_version, s.agent_id, t.version, t.turn_id,
            t.started_at, t.ended_at, t.is_error, t.spans, t.shares, t.calls,
            t.provider, t.model, t.prompt_tokens, t.completion_tokens,
            t.cache_read_tokens, t.cache_creation_tokens, t.cost, t.currency,
-           t.price_id, t.priced_as, t.pricing_rule, t.unpriced, t.reported_cost
+           t.price_id, t.priced_as, t.pricing_rule, t.unpriced, t.contract_id,
+           t.list_cost, t.list_currency, t.reported_cost,
+           t.estimated
       FROM read.session_turn t
       JOIN read.session s ON s.id = t.session
      WHERE t.started_at >= %(from_time)s AND t.started_at < %(until_time)s
@@ -109,7 +113,9 @@ def _recorded(row: dict[str, Any]) -> RecordedTurn:
     used: Any = {
         **{name: row[name] for name in USED},
         "cost": _text(row["cost"]),
+        "list_cost": _text(row["list_cost"]),
         "reported_cost": _text(row["reported_cost"]),
+        "estimated": row["estimated"].split(",") if row["estimated"] else [],
     }
     return RecordedTurn(
         turn_id=row["turn_id"],

@@ -26,6 +26,13 @@ class TotalCost(TypedDict):
     currency: Annotated[str | None, Computed("w.currency")]
 
 
+class ListCost(TypedDict):
+    """The cost by list prices, as if there were no contracts; null if unknown."""
+
+    cost: Annotated[Decimal | None, Computed("w.list_cost")]
+    currency: Annotated[str | None, Computed("w.list_currency")]
+
+
 class ReportedCost(TypedDict):
     """What instrumentations report as the cost of their calls, in US dollars.
 
@@ -39,6 +46,7 @@ class ReportedCost(TypedDict):
 class CostSummary(TypedDict):
     """Costs of a session.
 
+    `total` is what is charged, by contracts where there are any.
     `traces_without_price` is null when the cost comes from the trace store; `unpriced`
     names the reasons, `several_currencies` also where traces that have prices differ in
     their currency. The costs of its traces were computed by the price catalog as
@@ -50,6 +58,7 @@ class CostSummary(TypedDict):
     unpriced: Annotated[list[UnpricedReason], Computed("w.reasons")]
     first_priced_at: Annotated[datetime | None, Computed(utc_text("w.first_priced_at"))]
     last_priced_at: Annotated[datetime | None, Computed(utc_text("w.last_priced_at"))]
+    list_total: ListCost
     reported: ReportedCost
 
 
@@ -190,8 +199,13 @@ class ShownTurn(ToolCallFigures):
     priced_as: str | None
     pricing_rule: str | None
     unpriced: UnpricedReason | None
+    contract_id: str | None
+    list_cost: Decimal | None
+    list_currency: str | None
     priced_at: datetime
     reported_cost: float | None
+    reported_cost_differs: bool
+    estimated: list[str]
     is_error: bool
     error: str | None
     input: str | None

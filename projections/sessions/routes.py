@@ -102,7 +102,7 @@ def _asked(query: SessionListQuery, principal: Principal) -> PageRequest:
     window_start = query.window_start(datetime.now(UTC))
     if query.end_time is not None and query.end_time <= window_start:
         raise MalformedRequestError(
-            "the window is empty",
+            "the window of time ends at or before its start",
             problems=[Problem("end_time", "must be after the window's start")],
         )
     return PageRequest(

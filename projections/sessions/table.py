@@ -60,7 +60,11 @@ class TurnRow:
     priced_as: str | None
     pricing_rule: str | None
     unpriced: str | None
+    contract_id: str | None
+    list_cost: Decimal | None
+    list_currency: str | None
     reported_cost: Decimal | None
+    estimated: str
     priced_at: datetime
     spans: int | None
     shares: str | None
@@ -86,6 +90,10 @@ class RepricedRow:
     priced_as: str | None
     pricing_rule: str | None
     unpriced: str | None
+    contract_id: str | None
+    list_cost: Decimal | None
+    list_currency: str | None
+    estimated: str
     priced_at: datetime
     shares: str | None
     lacks_usage: bool
@@ -96,8 +104,9 @@ INSERT_TURNS = """
            session, version, turn_id, trace_id, started_at, ended_at, latency_us,
            provider, model, prompt_tokens, completion_tokens, cache_read_tokens,
            cache_creation_tokens, cost, currency, price_id,
-           priced_as, pricing_rule, unpriced, reported_cost, priced_at, spans,
-           shares, calls, lacks_usage, is_error, input_truncated, output_truncated,
+           priced_as, pricing_rule, unpriced, contract_id, list_cost, list_currency,
+           reported_cost, estimated, priced_at, spans, shares, calls, lacks_usage,
+           is_error, input_truncated, output_truncated,
            sealed_error, sealed_input, sealed_output)
     SELECT *
       FROM unnest(
@@ -109,7 +118,10 @@ INSERT_TURNS = """
            %(cache_creation_tokens)b::bigint[], %(cost)b::numeric[],
            %(currency)b::text[], %(price_id)b::text[],
            %(priced_as)b::text[], %(pricing_rule)b::text[], %(unpriced)b::text[],
-           %(reported_cost)b::numeric[], %(priced_at)b::timestamptz[],
+           %(contract_id)b::text[], %(list_cost)b::numeric[],
+           %(list_currency)b::text[],
+           %(reported_cost)b::numeric[], %(estimated)b::text[],
+           %(priced_at)b::timestamptz[],
            %(spans)b::bigint[], %(shares)b::text[], %(calls)b::text[],
            %(lacks_usage)b::boolean[],
            %(is_error)b::boolean[],
@@ -127,16 +139,23 @@ REPRICE_TURNS = """
     UPDATE session_turn t
        SET cost = given.cost, currency = given.currency, price_id = given.price_id,
            priced_as = given.priced_as, pricing_rule = given.pricing_rule,
-           unpriced = given.unpriced, priced_at = given.priced_at,
+           unpriced = given.unpriced, contract_id = given.contract_id,
+           list_cost = given.list_cost, list_currency = given.list_currency,
+           estimated = given.estimated,
+           priced_at = given.priced_at,
            shares = given.shares, lacks_usage = given.lacks_usage
       FROM unnest(
            %(session)b::uuid[], %(turn_id)b::text[], %(cost)b::numeric[],
            %(currency)b::text[], %(price_id)b::text[], %(priced_as)b::text[],
            %(pricing_rule)b::text[], %(unpriced)b::text[],
-           %(priced_at)b::timestamptz[], %(shares)b::text[],
+           %(contract_id)b::text[], %(list_cost)b::numeric[],
+           %(list_currency)b::text[], %(estimated)b::text[],
+           %(priced_at)b::timestamptz[],
+           %(shares)b::text[],
            %(lacks_usage)b::boolean[])
            AS given (session, turn_id, cost, currency, price_id, priced_as,
-                     pricing_rule, unpriced, priced_at, shares, lacks_usage)
+                     pricing_rule, unpriced, contract_id, list_cost, list_currency,
+                     estimated, priced_at, shares, lacks_usage)
      WHERE t.session = given.session AND t.turn_id = given.turn_id
 """
 OPENED = """
@@ -178,6 +197,12 @@ WHOLE = """
                 min(t.currency) AS currency,
                 min(t.currency) IS DISTINCT FROM max(t.currency) AS mixed,
                 trim_scale(sum(t.cost)) AS cost,
+                min(t.list_currency) AS list_currency,
+                min(t.list_currency) IS DISTINCT FROM max(t.list_currency)
+                    OR bool_or(t.list_cost IS NULL
+                               AND (t.cost IS NOT NULL OR t.unpriced IS NOT NULL))
+                    AS lacks_list_cost,
+                trim_scale(sum(t.list_cost)) AS list_cost,
                 min(t.priced_at) AS first_priced_at,
                 max(t.priced_at) AS last_priced_at,
                 percentile_cont(ARRAY[0.5, 0.99])
@@ -202,6 +227,9 @@ WHOLE = """
                 CASE WHEN t.unpriced = 0 AND NOT t.mixed THEN t.cost END AS cost,
                 CASE WHEN t.unpriced = 0 AND NOT t.mixed THEN t.currency END
                     AS currency,
+                CASE WHEN NOT t.lacks_list_cost THEN t.list_cost END AS list_cost,
+                CASE WHEN NOT t.lacks_list_cost THEN t.list_currency END
+                    AS list_currency,
                 t.first_priced_at, t.last_priced_at,
                 coalesce(t.unpriced, 0) AS unpriced,
                 CASE WHEN t.mixed

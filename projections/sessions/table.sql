@@ -41,7 +41,11 @@ CREATE TABLE session_turn (
     priced_as        text,
     pricing_rule     text,
     unpriced         text,
+    contract_id      text,
+    list_cost        numeric,
+    list_currency    text        COLLATE "C",
     reported_cost    numeric,
+    estimated        text        NOT NULL,
     priced_at        timestamptz NOT NULL,
     spans            bigint,
     shares           text,
@@ -57,6 +61,8 @@ CREATE TABLE session_turn (
 );
 COMMENT ON COLUMN session_turn.version IS 'Version of the event in its aggregate; the texts are bound to it.';
 COMMENT ON COLUMN session_turn.priced_at IS 'When its cost was computed, by the price catalog of that time.';
+COMMENT ON COLUMN session_turn.list_cost IS 'The cost by list prices, without contracts.';
+COMMENT ON COLUMN session_turn.estimated IS 'What the telemetry did not tell for certain though the price depends on it, separated by commas.';
 COMMENT ON COLUMN session_turn.calls IS 'JSON of service.sessions.recorded_calls.RecordedCall, to price them again.';
 COMMENT ON COLUMN session_turn.lacks_usage IS 'A model was called, but its tokens are not all known.';
 -- Ciphertext doesn't compress.

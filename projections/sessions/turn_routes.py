@@ -33,6 +33,7 @@ from service.http.operation import Routes
 from service.http.requests import QueryModel
 from service.pacing import Pace, computed
 from service.sessions.aggregate import TURNS_MAX, ChatSession
+from service.sessions.cost import costs_differ
 from service.sessions.ids import SessionId
 
 routes = Routes("observability")
@@ -139,8 +140,19 @@ async def _shown(
         "priced_as": turn.priced_as,
         "pricing_rule": turn.pricing_rule,
         "unpriced": unpriced,
+        "contract_id": turn.contract_id,
+        "list_cost": turn.list_cost,
+        "list_currency": turn.list_currency,
         "priced_at": turn.priced_at.astimezone(UTC),
         "reported_cost": reported_cost,
+        "reported_cost_differs": costs_differ(
+            turn.cost,
+            turn.currency,
+            turn.reported_cost,
+            list_cost=turn.list_cost,
+            list_currency=turn.list_currency,
+        ),
+        "estimated": turn.estimated.split(",") if turn.estimated else [],
         "is_error": turn.is_error,
         "error": await text(turn.sealed_error, "error"),
         "input": await text(turn.sealed_input, "input"),

@@ -47,7 +47,7 @@ class DefinitionsThen:
     def decide(self, stance: Stance, stances: Mapping[str, str], tool: str) -> Stance:
         """Return what is left of the rules' stance on a tool."""
         is_observed, standing = self.effect(tool)
-        # Of the matching rules only the one with the exact name counts here.
+        # Only the rule with the exact name counts here, not others that match.
         exact = {tool: STANCES[stances[tool]]} if tool in stances else {}
         decided, _ = decide_pinned(
             stance, exact, tool, standing, is_observed=is_observed

@@ -1,7 +1,7 @@
-"""Project turns to the usage of each day."""
+"""Project turns to the usage of each quarter of an hour."""
 
 from collections.abc import Iterable, Sequence
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime, timedelta
 from decimal import Context, Decimal
 from typing import Any
 from uuid import UUID
@@ -30,7 +30,7 @@ COUNTS = (
     "cache_read_tokens",
     "cache_creation_tokens",
 )
-# What a row is about, beside the day, the agent and the user.
+# What a row is about, beside the quarter, the agent and the user.
 NAMES = ("provider", "model", "currency", "priced_as", "pricing_rule", "unpriced")
 SHARE = ("provider", "model", *COUNTS, "cost", *NAMES[2:], "reported_cost")
 TURN_COUNTS = (
@@ -44,6 +44,7 @@ TURN_COUNTS = (
 AMOUNTS = ("cost", "reported_cost", "difference")
 # Instrumentations report costs in it.
 REPORTED_IN = "USD"
+QUARTER = timedelta(minutes=15)
 Key = tuple[Any, ...]
 Part = dict[str, Any]
 
@@ -110,7 +111,7 @@ def _parts(turn: Any, shares: Sequence[Any]) -> list[Part]:
     The turn itself is counted once, for the model with the most tokens.
     """
     common = {
-        "day": datetime.fromisoformat(turn.started_at).astimezone(UTC).date(),
+        "quarter": _quarter(turn.started_at),
         "agent_id": turn.agent_id,
         "user_id": turn.user_id,
     }
@@ -144,6 +145,12 @@ def _parts(turn: Any, shares: Sequence[Any]) -> list[Part]:
     return parts
 
 
+def _quarter(started_at: str) -> str:
+    """Return the start of the quarter of an hour, in UTC."""
+    at = datetime.fromisoformat(started_at).astimezone(UTC)
+    return (at - (at - datetime.min.replace(tzinfo=UTC)) % QUARTER).isoformat()
+
+
 def _lacks_usage(share: Any) -> bool:
     """Return whether a model was called, but its tokens aren't all known."""
     has_call = bool(share["cost"] or share["unpriced"] or share["model"])
@@ -162,16 +169,13 @@ def _difference(share: Any) -> str | None:
 
 def _add(rows: dict[Key, UsageRow], parts: Sequence[Part], *, sign: int) -> None:
     for part in parts:
-        day = part["day"]
-        if isinstance(day, str):
-            day = date.fromisoformat(day)
         ids = part["agent_id"], part["user_id"]
         names = {name: part[name] for name in NAMES}
-        key = (day, *ids, *names.values())
+        key = (part["quarter"], *ids, *names.values())
         row = rows.get(key)
         if row is None:
             row = rows[key] = UsageRow(
-                day=day,
+                quarter=datetime.fromisoformat(part["quarter"]),
                 agent_id=UUID(part["agent_id"]),
                 user_id=UUID(part["user_id"]),
                 **names,

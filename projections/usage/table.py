@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from datetime import date
+from datetime import datetime
 from decimal import Decimal
 from uuid import UUID
 
@@ -12,9 +12,9 @@ from service.database import Db
 
 @dataclass(slots=True, kw_only=True)
 class UsageRow:
-    """The usage of a day; token counts and costs are None if none were reported."""
+    """The usage of a quarter of an hour; counts and costs are None if unreported."""
 
-    day: date
+    quarter: datetime
     agent_id: UUID
     user_id: UUID
     provider: str | None
@@ -50,15 +50,15 @@ class AmendableRow:
 TurnKey = tuple[UUID, str]
 
 ADD = """
-    INSERT INTO usage_of_day AS known (
-           day, agent_id, user_id, provider, model, currency,
+    INSERT INTO usage_of_quarter AS known (
+           quarter, agent_id, user_id, provider, model, currency,
            priced_as, pricing_rule, unpriced,
            turns, turns_with_error, turns_without_price, turns_without_usage,
            model_uses, uses_without_usage, prompt_tokens, completion_tokens,
            cache_read_tokens, cache_creation_tokens, cost, reported_cost, difference)
     SELECT *
       FROM unnest(
-           %(day)b::date[], %(agent_id)b::uuid[], %(user_id)b::uuid[],
+           %(quarter)b::timestamptz[], %(agent_id)b::uuid[], %(user_id)b::uuid[],
            %(provider)b::text[], %(model)b::text[], %(currency)b::text[],
            %(priced_as)b::text[], %(pricing_rule)b::text[], %(unpriced)b::text[],
            %(turns)b::bigint[], %(turns_with_error)b::bigint[],
@@ -68,7 +68,7 @@ ADD = """
            %(completion_tokens)b::numeric[], %(cache_read_tokens)b::numeric[],
            %(cache_creation_tokens)b::numeric[], %(cost)b::numeric[],
            %(reported_cost)b::numeric[], %(difference)b::numeric[])
-    ON CONFLICT (day, agent_id, user_id, provider, model, currency,
+    ON CONFLICT (quarter, agent_id, user_id, provider, model, currency,
                  priced_as, pricing_rule, unpriced) DO UPDATE
        SET turns = known.turns + excluded.turns,
            turns_with_error = known.turns_with_error + excluded.turns_with_error,
@@ -132,18 +132,18 @@ async def keep_amendable(db: Db, rows: Iterable[AmendableRow]) -> None:
 
 
 DELETE_EMPTY = """
-    DELETE FROM usage_of_day
-     WHERE day = ANY (%(days)s) AND agent_id = ANY (%(agents)s)
+    DELETE FROM usage_of_quarter
+     WHERE quarter = ANY (%(quarters)s) AND agent_id = ANY (%(agents)s)
        AND turns = 0 AND model_uses = 0
 """
 
 
 async def delete_empty(db: Db, rows: Collection[UsageRow]) -> None:
-    """Delete rows that nothing is left in, on the days of some rows."""
+    """Delete rows that nothing is left in, in the quarters of some rows."""
     await db.execute(
         DELETE_EMPTY,
         {
-            "days": list({row.day for row in rows}),
+            "quarters": list({row.quarter for row in rows}),
             "agents": list({row.agent_id for row in rows}),
         },
     )

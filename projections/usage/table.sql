@@ -1,5 +1,5 @@
-CREATE TABLE usage_of_day (
-    day             date    NOT NULL,
+CREATE TABLE usage_of_quarter (
+    quarter         timestamptz NOT NULL,
     agent_id        uuid    NOT NULL,
     user_id         uuid    NOT NULL,
     provider        text    COLLATE "C",
@@ -21,20 +21,20 @@ CREATE TABLE usage_of_day (
     cost            numeric,
     reported_cost   numeric,
     difference      numeric,
-    UNIQUE NULLS NOT DISTINCT (day, agent_id, user_id, provider, model, currency,
+    UNIQUE NULLS NOT DISTINCT (quarter, agent_id, user_id, provider, model, currency,
                                priced_as, pricing_rule, unpriced)
 );
-CREATE INDEX ON usage_of_day (agent_id, day);
-CREATE INDEX ON usage_of_day (user_id, day);
-COMMENT ON COLUMN usage_of_day.day IS 'The day in UTC on which turns started.';
-COMMENT ON COLUMN usage_of_day.prompt_tokens IS 'Sums of tokens have no bound, so that none stops the follower.';
-COMMENT ON COLUMN usage_of_day.currency IS 'Null for turns without a cost.';
-COMMENT ON COLUMN usage_of_day.unpriced IS 'Why there is no cost.';
-COMMENT ON COLUMN usage_of_day.turns_without_price IS 'Turns that called a model, but whose cost is unknown.';
-COMMENT ON COLUMN usage_of_day.turns_without_usage IS 'Turns that called a model, but whose tokens are not all known.';
-COMMENT ON COLUMN usage_of_day.model_uses IS 'Turns that called this model; a turn may call several.';
-COMMENT ON COLUMN usage_of_day.uses_without_usage IS 'Of model_uses, those whose tokens are not all known.';
-COMMENT ON COLUMN usage_of_day.difference IS 'Reported costs minus ours, of uses that have both in US dollars.';
+CREATE INDEX ON usage_of_quarter (agent_id, quarter);
+CREATE INDEX ON usage_of_quarter (user_id, quarter);
+COMMENT ON COLUMN usage_of_quarter.quarter IS 'The quarter of an hour in which turns started: days of all time zones are made of them.';
+COMMENT ON COLUMN usage_of_quarter.prompt_tokens IS 'Sums of tokens have no bound, so that none stops the follower.';
+COMMENT ON COLUMN usage_of_quarter.currency IS 'Null for turns without a cost.';
+COMMENT ON COLUMN usage_of_quarter.unpriced IS 'Why there is no cost.';
+COMMENT ON COLUMN usage_of_quarter.turns_without_price IS 'Turns that called a model, but whose cost is unknown.';
+COMMENT ON COLUMN usage_of_quarter.turns_without_usage IS 'Turns that called a model, but whose tokens are not all known.';
+COMMENT ON COLUMN usage_of_quarter.model_uses IS 'Turns that called this model; a turn may call several.';
+COMMENT ON COLUMN usage_of_quarter.uses_without_usage IS 'Of model_uses, those whose tokens are not all known.';
+COMMENT ON COLUMN usage_of_quarter.difference IS 'Reported costs minus ours, of uses that have both in US dollars.';
 
 -- Turns made from spans are amended when more of these come: what such a turn has
 -- added is kept, to be taken back.

@@ -114,7 +114,7 @@ def audit_command(config: Config, options: argparse.Namespace) -> int:
         return await command(url, options)
 
     with database_to_read(config) as url:
-        # Of an external one, perhaps a replica, the login role may know nothing.
+        # On an external one, perhaps a replica, the login role may see no migrations.
         if config.database_url is None:
             require_migrated(url)
         return run_async(work(url))

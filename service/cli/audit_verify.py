@@ -118,7 +118,7 @@ def verify_command(_config: Config, options: argparse.Namespace) -> int:
                 for each in sorted({key.name for key in keys})
                 if each in epochs
             ]
-            # Of several epochs whose keys were given, the export is of one.
+            # Keys of several epochs may be given; the export is of one of them.
             chosen = max(
                 given, key=lambda each: (each.verdict.is_sound, each.verdict.proven)
             )
@@ -150,7 +150,7 @@ def _verdict(
 def _report(verdict: Verdict) -> int:
     if verdict.finding is not None:
         print(f"VERIFICATION FAILED: {verdict.finding.words}")
-    print(f"{verdict.proven} entries verified")
+    print(f"{verdict.verified} entries verified")
     if verdict.finding is not None:
         return EXIT_TAMPERED
     if verdict.entries > verdict.proven:
@@ -259,11 +259,18 @@ def _notes(path: Path) -> list[str]:
     return notes_in(path.read_text("utf-8")) or [""]
 
 
+def _file(export: str) -> Path:
+    path = Path(export)
+    if path.is_dir():
+        raise NoteError(f"{path} is a folder; give the file of an export")
+    return path
+
+
 @contextmanager
 def _reopenable(export: str) -> Iterator[Path]:
     """Lend the path of an export; standard input is copied to a file first."""
     if export != "-":
-        yield Path(export)
+        yield _file(export)
         return
     with NamedTemporaryFile() as copy:
         shutil.copyfileobj(sys.stdin.buffer, copy)
@@ -276,5 +283,5 @@ def _lines(path: str | None) -> Iterator[Iterable[bytes]]:
     if path is None:
         yield ()
     else:
-        with Path(path).open("rb") as file:
+        with _file(path).open("rb") as file:
             yield file

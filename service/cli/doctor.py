@@ -13,9 +13,11 @@ from projections.audit.proofs.contradictions import (
     Contradiction,
     contradictions_between,
     described,
+    ends_apart,
     known_contradiction,
     tree_of,
 )
+from projections.audit.proofs.log_time import said, seconds_ahead
 from projections.audit.proofs.signing_key import SIGNING_KEY_FILE
 from service.bootstrap import TOKEN_FILE
 from service.cli.databases import (
@@ -36,13 +38,16 @@ from service.keys.root_key import RootKeys
 from service.keys.root_key_source import outside_root_keys
 from service.logs import escape_unprintable
 from service.migrate import PendingMigrationsError
+from service.secrets.missing_values import missing_values
 
 ROOT_USER: Final = 0
+TESTED_VERSIONS: Final = frozenset({18})
 PRIVATE_FILES: Final = ("keys*.json", SIGNING_KEY_FILE, "*-token")
 # How long events are compared with the tree, the newest first. The service itself
 # compares all of them.
 TREE_CHECK_S: Final = 20.0
 TREE_CHECK_STEP: Final = 10_000
+MISSING_SHOWN_MAX: Final = 10
 LAG_MAX: Final = 10_000
 MIGRATED: Final = "migrations are applied"
 # The newest positions are checked for gaps: a log of any length takes no longer.
@@ -77,16 +82,21 @@ FOLLOWERS = """
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """The result of a check: its name, and the problem that it found, if any."""
+    """The result of a check: its name, and the problem that it found, if any.
+
+    With ``warns`` the problem is for the operator to judge, and no failure.
+    """
 
     name: str
     problem: str | None = None
+    warns: bool = False
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Check the data folder, database, read replica, event log, followers and keys. "
-        "Changes nothing; exits with 1 if a check fails."
+        "Changes nothing; exits with 1 if a check fails. A warning (WARN) may be "
+        "intended, and fails nothing."
     )
     add_settings(parser)
     parser.set_defaults(run=doctor_command)
@@ -116,8 +126,10 @@ def _report(checks: Sequence[Check]) -> int:
         if check.problem is None:
             print(f"ok    {check.name}")
         else:
-            print(f"FAIL  {check.name}: {escape_unprintable(check.problem)}")
-    return EXIT_FAILED if any(check.problem for check in checks) else 0
+            word = "WARN" if check.warns else "FAIL"
+            print(f"{word}  {check.name}: {escape_unprintable(check.problem)}")
+    failed = any(check.problem and not check.warns for check in checks)
+    return EXIT_FAILED if failed else 0
 
 
 async def check_installation(
@@ -130,10 +142,13 @@ async def check_installation(
     checks = _folder(data_dir)
     async with connection_pool(service_conninfo(database_url)) as pool:
         on_database: list[Callable[[Pool], Awaitable[list[Check]]]] = [
+            _version,
             _durability,
             _privileges,
             _positions,
             _tree,
+            _time,
+            _sealed_values,
             _followers,
         ]
         for check in on_database:
@@ -184,7 +199,17 @@ def _bootstrap_token(data_dir: Path) -> Check:
         "delete the file"
         if is_there
         else None,
+        warns=True,
     )
+
+
+async def _version(pool: Pool) -> list[Check]:
+    async with pool.connection() as db:
+        version = db.info.server_version // 10_000
+    problem = None
+    if version not in TESTED_VERSIONS:
+        problem = f"it is {version}, with which this service isn't tested; use 18"
+    return [Check("PostgreSQL is a version that is tested", problem, warns=True)]
 
 
 async def _durability(pool: Pool) -> list[Check]:
@@ -235,10 +260,32 @@ async def _tree(pool: Pool) -> list[Check]:
             upto, first = first, max(first - TREE_CHECK_STEP, 0)
             found = await contradictions_between(db, after=first, upto=upto)
         known = await known_contradiction(db)
+        # A log that ends before its head is a gap of its positions.
+        found += [each for each in await ends_apart(db) if each.what == "cut"]
     if tree.head < tree.size:
         found = [Contradiction("missing", tree.head + 1, tree.size), *found]
     problem = described(found) if found else known
     return [Check(f"events {first + 1} to {tree.size} match the Merkle tree", problem)]
+
+
+async def _time(pool: Pool) -> list[Check]:
+    async with pool.connection() as db:
+        problem = said(await seconds_ahead(db))
+    return [Check("the log's time is not ahead of the clock", problem)]
+
+
+async def _sealed_values(pool: Pool) -> list[Check]:
+    """Compare which values of secrets the log keeps with which are there."""
+    async with pool.connection() as db:
+        missing = await missing_values(db)
+    problem = None
+    if missing:
+        named = ", ".join(map(str, missing[:MISSING_SHOWN_MAX]))
+        problem = (
+            f"{len(missing)} are missing, though the log has not destroyed them: "
+            f"of secret {named}; restore the database from a backup"
+        )
+    return [Check("values of secrets are there", problem)]
 
 
 async def _followers(pool: Pool) -> list[Check]:

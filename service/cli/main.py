@@ -22,6 +22,7 @@ from service.migrate import MigrationError
 # options and subcommands and sets ``run``.
 COMMANDS: Final[Mapping[str, str]] = {
     "serve": "run the service: HTTP API, followers and Kafka relay",
+    "tour": "show in the running demo how calls are decided",
     "migrate": "apply pending database migrations",
     "rebuild": "rebuild a projection's read tables from the event log",
     "token": "issue bearer tokens",

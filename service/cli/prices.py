@@ -15,11 +15,11 @@ from service.config import Config
 from service.database import service_conninfo
 from service.errors import InvalidRequestError
 from service.logs import escape_unprintable
+from service.open_resources import open_log
 from service.price_catalog.imports.open_price_list import open_price_list
 from service.price_catalog.imports.reconcile import REASONS
 from service.price_catalog.imports.report import ImportOutcome, ImportReport
 from service.price_catalog.imports.run import import_prices
-from service.resources import open_log
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:

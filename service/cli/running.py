@@ -22,5 +22,6 @@ def run_async(work: Coroutine[Any, Any, int]) -> int:
 
 def print_error(message: object) -> None:
     """Print an error on standard error, safe for a terminal; it may have lines."""
-    lines = f"agent-runtime: {message}".split("\n")
+    # libpq indents its hints by tabs.
+    lines = f"agent-runtime: {message}".expandtabs(4).split("\n")
     print("\n".join(map(escape_unprintable, lines)), file=sys.stderr)

@@ -10,6 +10,7 @@ from service.config import Config
 from service.database import wait_for_server
 from service.errors import ConfigError
 from service.hardening import forbid_dumps
+from service.http.address import require_free_address
 from service.migrate import migrate
 
 logger = logging.getLogger(__name__)
@@ -29,6 +30,8 @@ def serve_command(config: Config, _options: argparse.Namespace) -> int:
         raise ConfigError("--reads-only is for processes with --only api")
     require_primary(config)
     forbid_dumps()
+    # Before PostgreSQL is started and the database is migrated.
+    require_free_address(config.host, config.port)
     if config.database_url is None:
         logger.info("starting the embedded PostgreSQL in %s", config.data_dir)
     with database(config) as (url, postgres):

@@ -1,6 +1,7 @@
 """``agent-runtime token issue``."""
 
 import argparse
+from contextlib import suppress
 from datetime import datetime
 
 from service.bootstrap import issue_token_for
@@ -9,7 +10,7 @@ from service.cli.running import run_async
 from service.cli.settings import add_settings
 from service.config import Config
 from service.keys.root_key_source import outside_root_keys
-from service.resources import open_resources
+from service.open_resources import open_resources
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
@@ -46,7 +47,13 @@ async def _issue(
 
 
 def _time(text: str) -> datetime:
-    time = datetime.fromisoformat(text)
-    if time.tzinfo is None:
-        raise ValueError("a time without a zone")
+    time: datetime | None = None
+    with suppress(ValueError):
+        time = datetime.fromisoformat(text)
+    if time is None or time.tzinfo is None:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a time with a time zone, such as 2030-01-01T00:00:00Z"
+        )
+    if time <= datetime.now(time.tzinfo):
+        raise argparse.ArgumentTypeError(f"{text!r} is in the past")
     return time

@@ -3,6 +3,7 @@
 import argparse
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
 
@@ -118,11 +119,15 @@ async def _check(settings: KafkaSettings, url: str, _: argparse.Namespace) -> in
 
 async def _tail(settings: KafkaSettings, _: str, options: argparse.Namespace) -> int:
     left: int = options.count
-    async for message in tail(settings, from_beginning=options.from_beginning):
-        await asyncio.to_thread(_print_message, message)
-        left -= 1
-        if left == 0:
-            break
+    # Also where it is left early, its consumer is closed.
+    async with aclosing(
+        tail(settings, from_beginning=options.from_beginning)
+    ) as messages:
+        async for message in messages:
+            await asyncio.to_thread(_print_message, message)
+            left -= 1
+            if left == 0:
+                break
     return 0
 
 

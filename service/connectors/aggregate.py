@@ -16,7 +16,7 @@ from service.errors import ConflictError
 from service.events import Id, Named, Published
 from service.identifiers import id_text
 
-# Of grants and offers together; each is looked at when visibility is decided.
+# Bounds grants and offers together; deciding visibility looks at each.
 GRANTS_MAX = 2000
 GRANTS_OF_OTHERS_MAX = 1000
 STRICT = "strict"

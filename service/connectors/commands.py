@@ -122,7 +122,7 @@ async def _shareable_connector(
 ) -> Connector:
     connector = await visible_connector(work, command.connector_id)
     if not may_share(work.principal, connector):
-        raise ForbiddenError("only its owner changes this connector")
+        raise ForbiddenError("only its owner and superusers change this connector")
     work.match(connector)
     return connector
 

@@ -133,6 +133,6 @@ def callers_secret_name(connector_id: UUID) -> str:
 async def _connector_of_caller(work: UnitOfWork, connector_id: UUID) -> Connector:
     connector = await visible_connector(work, connector_id)
     if not may_share(work.principal, connector):
-        raise ForbiddenError("only its owner changes this connector")
+        raise ForbiddenError("only its owner and superusers change this connector")
     work.match(connector)
     return connector

@@ -55,7 +55,7 @@ async def hand_over_connector(
     connector = await visible_connector(work, command.connector_id)
     accepts = may_accept_ownership(work.principal, connector, command.user_id)
     if not accepts and not may_share(work.principal, connector):
-        raise ForbiddenError("only its owner changes this connector")
+        raise ForbiddenError("only its owner and superusers change this connector")
     user = await work.find(User, command.user_id)
     if user is None:
         raise NotFoundError("no such user")
@@ -88,7 +88,7 @@ async def withdraw_ownership_offer(
         and work.principal.user_id == command.user_id
     )
     if not declines and not may_share(work.principal, connector):
-        raise ForbiddenError("only its owner changes this connector")
+        raise ForbiddenError("only its owner and superusers change this connector")
     work.match(connector)
     changed = connector.withdraw_ownership_offer(command.user_id)
     work.save(connector)

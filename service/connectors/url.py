@@ -81,7 +81,7 @@ _CREDENTIAL_NAME = re.compile(
     r"\b(?:pass|pwd|auth|authorization|jwt|sig|key|pat|api ?key|access ?key|"
     r"[a-z]*apikey|accesskey|session|session ?id|sid)\b"
 )
-# Of this service, and of others that mark their tokens.
+# Tokens of this service, and of others that mark theirs.
 _CREDENTIAL_VALUE = re.compile(
     r"art_|agt_|gh[pousr]_|github_pat_|glpat-|sk-|xox[abprs]-|AKIA|eyJ[A-Za-z0-9_-]+\.|"
     r"(?i:bearer |basic )"

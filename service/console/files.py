@@ -25,9 +25,10 @@ CONTENT_TYPES: Final[Mapping[str, str]] = {
     ".mjs": "text/javascript",
     ".png": "image/png",
 }
-# Vendored scripts are .mjs. Comments and indentation of our own aren't sent.
+# Vendored scripts are .mjs. Comments, indentation and empty lines of our own aren't
+# sent.
 OWN_SCRIPT: Final = ".js"
-NOT_SENT: Final = re.compile(rb"^ *//.*\n|^ +", re.MULTILINE)
+NOT_SENT: Final = re.compile(rb"^ *//.*\n|^ +|^\n", re.MULTILINE)
 # Otherwise browsers ask for the icon at each page, beside what the page shows. They
 # decode it each time; an SVG would be a document of its own, of 2 ms.
 ICON: Final = ".png"

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from service.console.codes import SignInCodes
 from service.console.files import file_response
-from service.errors import ForbiddenError, NotFoundError, UnauthenticatedError
+from service.errors import ForbiddenError, UnauthenticatedError
 from service.http.app_keys import EVENT_LOG
 from service.http.authentication import THROTTLE, principal_of
 from service.http.browser_session import (
@@ -33,6 +33,13 @@ NOT_OWN_PAGE: Final = (
     "only the console's own pages sign in, over HTTPS or on this machine"
 )
 
+PATHS: Final = {
+    "console": "/console",
+    "api_reference": "/docs",
+    "openapi": "/openapi.json",
+    "health": "/readyz",
+}
+
 Credential = Annotated[
     str | None, Field(min_length=1, max_length=CREDENTIAL_CHARACTERS_MAX)
 ]
@@ -49,22 +56,15 @@ class SignIn(RequestModel):
 
 @routes.get(
     "/",
-    answers={303: "browsers go to the console"},
-    content_type="text/html",
+    answers={200: "paths of the service", 303: "browsers go to the console"},
     public=True,
     documented=False,
 )
 async def get_root(request: web.Request) -> web.Response:
-    """Send browsers to the console.
-
-    :raises NotFoundError: for other clients, which ask for no page
-    """
-    if "text/html" not in request.headers.get(hdrs.ACCEPT, ""):
-        raise NotFoundError(
-            "no operation has this path; the API is described at /openapi.json",
-            code="no_such_path",
-        )
-    return web.Response(status=303, headers={hdrs.LOCATION: "/console"})
+    """Send browsers to the console, and name the paths to other clients."""
+    if "text/html" in request.headers.get(hdrs.ACCEPT, ""):
+        return web.Response(status=303, headers={hdrs.LOCATION: "/console"})
+    return respond(Answer(message="paths of the service", data=PATHS))
 
 
 @routes.get(

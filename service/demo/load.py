@@ -5,6 +5,7 @@ import secrets
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlsplit
 
 from aiohttp import ClientSession
 
@@ -22,18 +23,19 @@ CHATS_LOGGED_EVERY = 50
 AGENT_URL_FILE: Final = "agent-url"
 AGENT_TOKEN_FILE: Final = "agent-token"  # noqa: S105 # a file's name
 
-TRACKER = ("Issue tracker", "Read and file issues.")
-CONNECTORS = (
-    ("Calendar", "https://calendar.demo.example/mcp", "Read and plan appointments."),
-    ("Payments", "https://payments.demo.example/mcp", "Look up and send payments."),
+# With the paths of their servers.
+CONNECTORS: Final = (
+    ("Issue tracker", "/mcp", "Read and file issues."),
+    ("Calendar", "/calendar/mcp", "Read and plan appointments."),
+    ("Payments", "/payments/mcp", "Look up and send payments."),
 )
 
 
 async def load_demo(base_url: str, data_dir: Path, tools_url: str) -> bool:
     """Load the demo unless there are agents already; return whether it was loaded.
 
-    Prices are real; people, agents and chats are invented. ``tools_url`` is where the
-    issue tracker's tools are.
+    Prices are real; people, agents and chats are invented. ``tools_url`` is the base
+    URL of the connectors' servers.
 
     :raises DemoError: when the API refuses a step
     """
@@ -45,12 +47,23 @@ async def load_demo(base_url: str, data_dir: Path, tools_url: str) -> bool:
     if agent is None:
         return False
     agent_id, agent_token = agent
-    url = f"{base_url}/mcp/agents/{agent_id}"
-    (data_dir / AGENT_URL_FILE).write_text(url + "\n", encoding="ascii")
+    _write_agent_url(base_url, data_dir, f"/mcp/agents/{agent_id}")
     token_file = data_dir / AGENT_TOKEN_FILE
     token_file.touch(mode=0o600)
     token_file.write_text(agent_token + "\n", encoding="ascii")
     return True
+
+
+def renew_agent_url(base_url: str, data_dir: Path) -> None:
+    """Write the agent's URL again, as the service may have another port than before."""
+    file = data_dir / AGENT_URL_FILE
+    if file.exists():
+        path = urlsplit(file.read_text(encoding="ascii").strip()).path
+        _write_agent_url(base_url, data_dir, path)
+
+
+def _write_agent_url(base_url: str, data_dir: Path, path: str) -> None:
+    (data_dir / AGENT_URL_FILE).write_text(f"{base_url}{path}\n", encoding="ascii")
 
 
 async def _load(admin: Api, tools_url: str) -> tuple[str, str] | None:
@@ -89,13 +102,10 @@ async def _agents_and_rules(ada: Api, ben: Api, tools_url: str) -> tuple[str, st
         (
             await ada.post(
                 "/api/mcp/connectors",
-                {"name": name, "url": url, "description": description},
+                {"name": name, "url": tools_url + path, "description": description},
             )
         )["id"]
-        for name, url, description in (
-            (TRACKER[0], tools_url, TRACKER[1]),
-            *CONNECTORS,
-        )
+        for name, path, description in CONNECTORS
     ]
     await ada.post(f"/api/mcp/connectors/{calendar}/grants/public")
     # The tracker's owner offers it, the agent's manager accepts: two consents.
@@ -118,8 +128,8 @@ async def _agents_and_rules(ada: Api, ben: Api, tools_url: str) -> tuple[str, st
         f"/api/mcp/agents/{clerk}/tools",
         {
             "rules": [
-                _rule(payments, "payments.find", "allow"),
-                _rule(payments, "payments.send", "ask"),
+                _rule(payments, "find_payments", "allow"),
+                _rule(payments, "send_payment", "ask"),
             ]
         },
     )

@@ -1,11 +1,14 @@
-"""A small MCP server for the demo: issues, in memory.
+"""Small MCP servers for the demo, in memory: an issue tracker, a calendar, payments.
 
-Run as a program: ``python -m service.demo.tool_server PORT``. It speaks the stateless
-revision alone, on the loopback address; the gateway translates for older clients.
+Run as a program: ``python -m service.demo.tool_server DESCRIPTOR``, with the descriptor
+of a listening socket. They speak the stateless revision alone; the gateway translates
+for older clients.
 """
 
+import socket
 import sys
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Final
 
 import orjson
@@ -13,9 +16,14 @@ import uvloop
 from aiohttp import web
 
 REVISION: Final = "2026-07-28"
-TITLE: Final = {"title": {"type": "string", "minLength": 1}}
-NUMBER: Final = {"number": {"type": "integer"}}
+TEXT: Final = {"type": "string", "minLength": 1}
+NUMBER: Final = {"type": "integer"}
+AMOUNT: Final = {"type": "string", "pattern": r"^[0-9]+\.[0-9]{2} [A-Z]{3}$"}
 ISSUES: Final = {1: "The printer is out of paper", 2: "The coffee machine is loud"}
+APPOINTMENTS: Final = ["Monday: stand-up", "Thursday: call with the customer"]
+PAYMENTS: Final = ["120.00 EUR to Paper & Co", "80.50 EUR to Coffee Ltd"]
+
+Tool = tuple[Callable[..., str], dict[str, Any]]
 
 
 def list_issues() -> str:
@@ -32,34 +40,67 @@ def delete_issue(number: int) -> str:
     return f"deleted #{number} {ISSUES.pop(number)}"
 
 
-def _tool(
-    function: Callable[..., str], description: str, arguments: Mapping[str, Any]
-) -> tuple[Callable[..., str], dict[str, Any]]:
-    schema = {
-        "type": "object",
-        "properties": arguments,
-        "required": [*arguments],
-        "additionalProperties": False,
-    }
-    name = function.__name__
-    return function, {
-        "name": name,
-        "description": description,
-        "inputSchema": schema,
+def list_appointments() -> str:
+    return "\n".join(APPOINTMENTS)
+
+
+def plan_appointment(day: str, title: str) -> str:
+    APPOINTMENTS.append(f"{day}: {title}")
+    return f"planned {APPOINTMENTS[-1]}"
+
+
+def find_payments(payee: str) -> str:
+    found = [each for each in PAYMENTS if payee.lower() in each.lower()]
+    return "\n".join(found) or "none"
+
+
+def send_payment(payee: str, amount: str) -> str:
+    PAYMENTS.append(f"{amount} to {payee}")
+    return f"sent {PAYMENTS[-1]}"
+
+
+def _tools(
+    *described: tuple[Callable[..., str], str, Mapping[str, Any]],
+) -> dict[str, Tool]:
+    return {
+        function.__name__: (
+            function,
+            {
+                "name": function.__name__,
+                "description": description,
+                "inputSchema": {
+                    "type": "object",
+                    "properties": arguments,
+                    "required": [*arguments],
+                    "additionalProperties": False,
+                },
+            },
+        )
+        for function, description, arguments in described
     }
 
 
-TOOLS: Final = {
-    function.__name__: (function, document)
-    for function, document in (
-        _tool(list_issues, "List the open issues.", {}),
-        _tool(create_issue, "File an issue.", TITLE),
-        _tool(delete_issue, "Delete an issue.", NUMBER),
-    )
+# By the paths of their servers.
+SERVERS: Final[Mapping[str, Mapping[str, Tool]]] = {
+    "/mcp": _tools(
+        (list_issues, "List the open issues.", {}),
+        (create_issue, "File an issue.", {"title": TEXT}),
+        (delete_issue, "Delete an issue.", {"number": NUMBER}),
+    ),
+    "/calendar/mcp": _tools(
+        (list_appointments, "List the appointments of this week.", {}),
+        (plan_appointment, "Plan an appointment.", {"day": TEXT, "title": TEXT}),
+    ),
+    "/payments/mcp": _tools(
+        (find_payments, "Find payments by their payee.", {"payee": TEXT}),
+        (send_payment, "Send a payment.", {"payee": TEXT, "amount": AMOUNT}),
+    ),
 }
 
 
-def _answer(method: str, params: Mapping[str, Any]) -> dict[str, Any] | None:
+def _answer(
+    tools: Mapping[str, Tool], method: str, params: Mapping[str, Any]
+) -> dict[str, Any] | None:
     cached = {"ttlMs": 60_000, "cacheScope": "public"}
     if method == "server/discover":
         return {
@@ -68,23 +109,23 @@ def _answer(method: str, params: Mapping[str, Any]) -> dict[str, Any] | None:
             **cached,
         }
     if method == "tools/list":
-        return {"tools": [document for _, document in TOOLS.values()], **cached}
-    if method == "tools/call" and params.get("name") in TOOLS:
-        function, _ = TOOLS[params["name"]]
+        return {"tools": [document for _, document in tools.values()], **cached}
+    if method == "tools/call" and params.get("name") in tools:
+        function, _ = tools[params["name"]]
         try:
             text, is_error = function(**params.get("arguments", {})), False
-        except (TypeError, KeyError):
+        except (TypeError, KeyError, AttributeError):
             text, is_error = "these are not the tool's arguments", True
         return {"content": [{"type": "text", "text": text}], "isError": is_error}
     return None
 
 
-async def post(request: web.Request) -> web.Response:
+async def post(tools: Mapping[str, Tool], request: web.Request) -> web.Response:
     message = orjson.loads(await request.read())
     if "id" not in message:
         return web.Response(status=202)
     body: dict[str, Any] = {"jsonrpc": "2.0", "id": message["id"]}
-    result = _answer(message["method"], message.get("params", {}))
+    result = _answer(tools, message["method"], message.get("params", {}))
     status = 200
     if result is not None:
         body["result"] = {"resultType": "complete", **result}
@@ -97,11 +138,11 @@ async def post(request: web.Request) -> web.Response:
 
 def main() -> None:
     app = web.Application()
-    app.router.add_post("/mcp", post)
+    for path, tools in SERVERS.items():
+        app.router.add_post(path, partial(post, tools))
     uvloop.install()
-    web.run_app(
-        app, host="127.0.0.1", port=int(sys.argv[1]), print=None, access_log=None
-    )
+    with socket.socket(fileno=int(sys.argv[1])) as listener:
+        web.run_app(app, sock=listener, print=None, access_log=None)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Run the demo's MCP server beside the service, on a port that stays the same."""
+"""Run the demo's MCP servers beside the service, on a port that stays the same."""
 
 import asyncio
 import logging
@@ -10,26 +10,39 @@ from pathlib import Path
 from typing import Final
 
 PORT_FILE: Final = "demo-tools-port"
-START_S: Final = 30.0
-STEP_S: Final = 0.1
 STOP_S: Final = 5.0
 
 logger = logging.getLogger(__name__)
 
 
 @asynccontextmanager
-async def demo_tools(data_dir: Path) -> AsyncIterator[str]:
-    """Yield the URL of the server, whose process ends with the block.
+async def demo_tools(data_dir: Path) -> AsyncIterator[int | None]:
+    """Yield the port of the servers, whose process ends with the block.
 
-    Its port is kept in the data folder, as the connector's URL is in the log.
+    It is kept in the data folder, as the connectors' URLs are in the log. None if
+    another process has it: without these tools the demo is still useful.
     """
-    port = _port(data_dir / PORT_FILE)
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "service.demo.tool_server", str(port)
-    )
+    file = data_dir / PORT_FILE
+    kept = int(file.read_text(encoding="ascii")) if file.exists() else 0
     try:
-        await _wait_until_listening(port)
-        yield f"http://127.0.0.1:{port}/mcp"
+        # Here, so that the port is ours before anything connects to it.
+        listener = socket.create_server(("127.0.0.1", kept))
+    except OSError as error:
+        logger.warning(
+            "the demo's tools can't listen on port %d: %s", kept, error.strerror
+        )
+        yield None
+        return
+    port: int = listener.getsockname()[1]
+    file.write_text(str(port), encoding="ascii")
+    with listener:
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "service.demo.tool_server"),
+            str(listener.fileno()),
+            pass_fds=[listener.fileno()],
+        )
+    try:
+        yield port
     finally:
         with suppress(ProcessLookupError):
             process.terminate()
@@ -38,27 +51,3 @@ async def demo_tools(data_dir: Path) -> AsyncIterator[str]:
                 await process.wait()
         except TimeoutError:
             process.kill()
-
-
-async def _wait_until_listening(port: int) -> None:
-    """Wait for the server, but not for long: without it the demo is still useful."""
-    with suppress(TimeoutError):
-        async with asyncio.timeout(START_S):
-            while True:
-                try:
-                    _, writer = await asyncio.open_connection("127.0.0.1", port)
-                except OSError:
-                    await asyncio.sleep(STEP_S)
-                else:
-                    writer.close()
-                    return
-    logger.warning("the demo's tools have not started")
-
-
-def _port(file: Path) -> int:
-    if file.exists():
-        return int(file.read_text(encoding="ascii"))
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
-    file.write_text(str(port), encoding="ascii")
-    return port

@@ -40,7 +40,7 @@ AGGREGATE_EVENTS = """
      WHERE bytes_before < %(bytes)s
      ORDER BY originator_version
 """
-# Of several aggregates; as many as fit into CHUNK_BYTES.
+# The events of several aggregates; as many as fit into CHUNK_BYTES.
 EVENTS_OF_SMALL = """
     SELECT originator_id, originator_version, topic, state
       FROM (SELECT originator_id, originator_version, topic, state,

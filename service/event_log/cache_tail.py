@@ -51,7 +51,7 @@ class CacheTail:
         self._recognize = recognize
         self._on_cut = on_cut
         self._seen = 0
-        # Of the event at that position; None as long as it isn't known.
+        # The command of the event at that position; None as long as it isn't known.
         self._seen_command: UUID | None = None
         # When everything committed before was known here; monotonic.
         self._known_at = 0.0

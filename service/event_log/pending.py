@@ -17,7 +17,7 @@ from service.event_log.history import History
 from service.tracing.current import waiting_for_commit
 
 BATCH_COMMANDS_MAX = 256
-# Of one aggregate; as many as a commit holds.
+# Bounds those of one aggregate; as many as a commit holds.
 PENDING_WRITES_MAX = BATCH_COMMANDS_MAX
 NO_BASES: Mapping[UUID, "PendingCommand"] = {}
 

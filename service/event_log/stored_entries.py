@@ -7,7 +7,7 @@ from uuid import UUID
 
 from service.database import Db
 
-# Of entries' states. More at once would hold the event loop, and the memory.
+# Bounds the states read at once: more would hold the event loop, and the memory.
 CHUNK_BYTES = 4 * 1024 * 1024
 
 COLUMNS = """

@@ -14,6 +14,7 @@ from uuid import UUID
 from aiohttp import web
 from pydantic import SecretStr
 
+from service.errors import ConflictError
 from service.gateway.definition import ToolDefinition
 
 
@@ -38,7 +39,7 @@ class Outcome(StrEnum):
     TIMEOUT = "timeout"
     CANCELLED = "cancelled"
     TOO_LARGE = "too_large"
-    # It was admitted, and then not sent: no connection, no credential, a limit.
+    # It was admitted, and then not sent: its connection ended, or no credential.
     NOT_SENT = "not_sent"
 
 
@@ -62,6 +63,10 @@ class RefusalReason(StrEnum):
     # The protocol side's own refusals: :meth:`Gate.refused`.
     TOO_MANY_CALLS = "too_many_calls"
     CIRCUIT_OPEN = "circuit_open"
+    # No connection, or no agreement on the protocol, in time.
+    NOT_CONNECTED = "not_connected"
+    # Its client left or cancelled it before it could be sent.
+    CANCELLED = "cancelled"
 
     @property
     def hides_the_tool(self) -> bool:
@@ -96,7 +101,8 @@ class Upstream:
     """Where a connector's calls go.
 
     ``version`` is the connector's: it changes with URL and credential.
-    ``credential`` is null in lists, and where the connector has none.
+    ``credential`` is null in lists, and where the connector has none. ``name`` is for
+    logs.
     """
 
     connector_id: UUID
@@ -104,6 +110,7 @@ class Upstream:
     mode: RecordMode
     version: int
     credential: Credential | None = None
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,7 +143,8 @@ class Call:
     (:func:`service.gateway.definition.canonical_json`); they are hashed with a key, and
     sealed while a person is asked, never recorded. ``session_id`` and ``trace_id`` name
     the session, and the trace of the turn, that the call belongs to. ``continues`` is
-    the call of the round before, if a person had approved that.
+    the call of the round before, or the one that its upstream hasn't taken, if a person
+    had approved that.
     """
 
     connector_id: UUID
@@ -163,6 +171,18 @@ class Admitted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ObservedTools:
+    """What of an upstream's list was taken: ``tools`` of them.
+
+    ``left_out`` are the names of those beyond the bounds, as the upstream has them.
+    """
+
+    is_changed: bool
+    tools: int
+    left_out: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Refused:
     """The call must not be forwarded; ``message`` is for the agent."""
 
@@ -178,6 +198,15 @@ class Pending:
     approval_id: UUID
     until: datetime
     message: str
+
+
+class MovedError(ConflictError):
+    """What a call was prepared with doesn't hold any more: prepare it anew."""
+
+    code = "connector_moved"
+
+    def __init__(self) -> None:
+        super().__init__("the connector has changed; call again")
 
 
 class Gate(Protocol):
@@ -202,9 +231,25 @@ class Gate(Protocol):
         doesn't hold, or that doesn't exist: nothing.
         """
 
-    async def admit(self, caller: Caller, call: Call) -> Admitted | Refused | Pending:
+    async def prepare(self, caller: Caller, call: Call) -> Upstream | Refused | Pending:
+        """Decide on a call that needs a connection first, and admit nothing.
+
+        An approval is only looked at. The credential is for agreeing with the upstream
+        on the protocol: that it is used is recorded before it is opened.
+
+        :raises UnauthenticatedError: the token is no longer valid
+        :raises UnavailableError: it can't be decided now
+        """
+
+    async def admit(
+        self, caller: Caller, call: Call, *, url: str | None = None
+    ) -> Admitted | Refused | Pending:
         """Decide on a call, and record the decision before returning.
 
+        To be called when nothing but the message is left to send, by a connection to
+        ``url``.
+
+        :raises MovedError: the connector has another URL by now
         :raises UnauthenticatedError: the token is no longer valid
         :raises UnavailableError: it can't be recorded now; nothing may be forwarded
         """
@@ -269,13 +314,10 @@ class Gate(Protocol):
 
     async def observed(
         self, upstream: Upstream, definitions: Sequence[ToolDefinition]
-    ) -> bool:
+    ) -> ObservedTools | None:
         """Record the complete list of an upstream's tools, where it differs.
 
-        Nothing is recorded if the connector has another URL by now.
-
-        :returns: whether anything changed
-        :raises InvalidRequestError: there are too many, or they are too large
+        Nothing is recorded if the connector has another URL by now: None.
         """
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Self
 from aiohttp import web
 
 from service.config_groups import GatewayConfig
+from service.gateway.bounds import DEFAULT_BOUNDS, Bounds
 from service.gateway.endpoint.calls import ToolCalls
 from service.gateway.endpoint.forwarding import Forwarder
 from service.gateway.endpoint.request_state import RequestStates
@@ -16,7 +17,9 @@ from service.gateway.endpoint.routes import AGENT_SERVER
 from service.gateway.endpoint.server import AgentServer
 from service.gateway.endpoint.traces import CallTraces
 from service.gateway.gate import GATE, Gate
-from service.gateway.observer import DefinitionObserver, observing
+from service.gateway.health.observing import OBSERVER
+from service.gateway.health.table import CONNECTOR_HEALTH
+from service.gateway.observer import DefinitionObserver, Note, observing
 from service.gateway.upstream.addresses import AddressPolicy, Network
 from service.gateway.upstream.client import UpstreamClient
 from service.gateway.upstream.connections import open_connections
@@ -27,19 +30,32 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GatewaySettings:
-    """The settings of the gateway; see :class:`service.config_groups.GatewayConfig`."""
+    """The settings of the gateway; see :class:`service.config_groups.GatewayConfig`.
+
+    ``demo_port`` is the port of 127.0.0.1 where the tools of the demo are.
+    """
 
     networks: Sequence[Network] = ()
+    demo_port: int | None = None
     hold_s: float = 20.0
     approval_url: str | None = None
+    bounds: Bounds = DEFAULT_BOUNDS
 
     @classmethod
-    def of(cls, config: GatewayConfig) -> Self:
+    def of(cls, config: GatewayConfig, *, demo_port: int | None = None) -> Self:
         texts = (config.gateway_networks or "").split(",")
         return cls(
             networks=[ip_network(text.strip()) for text in texts if text],
+            demo_port=demo_port,
             hold_s=config.gateway_hold_s,
             approval_url=config.gateway_approval_url,
+            bounds=Bounds(
+                silence_s=config.gateway_silence_s,
+                call_s=config.gateway_call_s,
+                answer_bytes=config.gateway_answer_bytes,
+                tools_max=config.gateway_tools_max,
+                values_max=config.gateway_values_max,
+            ),
         )
 
 
@@ -57,15 +73,19 @@ async def open_gateway(
     mac: Callable[..., bytes],
     settings: GatewaySettings,
     traces: "Tracing | None" = None,
+    *,
+    note: Note,
 ) -> AsyncIterator[Gateway]:
     """Yield a gateway; its connections are closed when the block ends.
 
-    ``mac`` authenticates what clients keep between two rounds of a call. With
+    ``mac`` authenticates what clients keep between two rounds of a call. ``note`` keeps
+    how observations of tools ended. With
     ``traces`` calls have spans.
     """
-    async with open_connections(AddressPolicy(settings.networks)) as connections:
+    policy = AddressPolicy(settings.networks, settings.demo_port)
+    async with open_connections(policy, settings.bounds) as connections:
         client = UpstreamClient(connections)
-        observer = DefinitionObserver(gate, client)
+        observer = DefinitionObserver(gate, client, note)
         calls = ToolCalls(
             gate,
             Forwarder(gate, client, on_list_changed=observer.list_changed),
@@ -74,7 +94,13 @@ async def open_gateway(
             approval_url=settings.approval_url,
         )
         try:
-            yield Gateway(AgentServer(gate, calls, _of_calls(traces)), observer)
+            server = AgentServer(
+                gate,
+                calls,
+                _of_calls(traces),
+                values_max=settings.bounds.values_max,
+            )
+            yield Gateway(server, observer)
         finally:
             await observer.close()
 
@@ -97,10 +123,13 @@ def serving_agents(
 
     async def serve(app: web.Application) -> AsyncIterator[None]:
         async with (
-            open_gateway(app[GATE], mac, settings, traces) as gateway,
+            open_gateway(
+                app[GATE], mac, settings, traces, note=app[CONNECTOR_HEALTH].note
+            ) as gateway,
             observing(conninfo, gateway.observer),
         ):
             app[AGENT_SERVER] = gateway.server
+            app[OBSERVER] = gateway.observer
             yield
 
     return serve

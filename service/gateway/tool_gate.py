@@ -14,13 +14,7 @@ from service.errors import UnauthenticatedError
 from service.event_log.execute import execute
 from service.event_log.log import EventLog
 from service.event_log.unit_of_work import UnitOfWork
-from service.gateway.admission import (
-    Admission,
-    AdmitCall,
-    Verdict,
-    admit_call,
-    decide_call,
-)
+from service.gateway.admission import admit_call
 from service.gateway.approvals.answer import wait_for_answer
 from service.gateway.approvals.expiry import (
     ApprovalExpiry,
@@ -28,12 +22,14 @@ from service.gateway.approvals.expiry import (
     expiring_approvals,
 )
 from service.gateway.authenticate import AgentAuthenticator, valid_token
+from service.gateway.bounds import DEFAULT_BOUNDS, Bounds
 from service.gateway.calls.aggregate import BatchedCall, FinishedCall
 from service.gateway.calls.recorder import (
     SYSTEM,
     CallRecorder,
     recording_calls,
 )
+from service.gateway.deciding import Admission, AdmitCall, Verdict, decide_call
 from service.gateway.definition import ToolDefinition
 from service.gateway.definitions.commands import (
     ObserveDefinitions,
@@ -45,6 +41,7 @@ from service.gateway.gate import (
     Call,
     Caller,
     ListedTool,
+    ObservedTools,
     Outcome,
     Pending,
     RecordMode,
@@ -54,6 +51,7 @@ from service.gateway.gate import (
 )
 from service.gateway.listings.commands import StartListing, start_listing
 from service.gateway.metrics import count_of
+from service.gateway.preparation import CallPreparation, metadata_of
 from service.gateway.refusals import CallRefusals
 from service.gateway.tool_lists import ToolLists, upstream_of
 from service.http.authentication import count_refused_token
@@ -61,7 +59,6 @@ from service.identifiers import id_text
 from service.keys.key_ring import KeyRing
 from service.keys.vault import Vault
 from service.tool_rules.decision import Stance
-from service.tracing.current import current_traceparent
 
 # The weaker promise of ``batched``: what a decision reads is at most this old.
 BATCHED_AGE_MAX_S: Final = 1.0
@@ -83,9 +80,11 @@ class ToolGate:
         *,
         held_connectors: HeldConnectors,
         overdue_approvals: OverdueApprovals,
+        bounds: Bounds = DEFAULT_BOUNDS,
     ) -> None:
         self._log = log
         self._key_ring = key_ring
+        self._bounds = bounds
         self._vault = vault
         self._authenticator = AgentAuthenticator(log, key_ring.token_hash)
         self._held_connectors = held_connectors
@@ -95,6 +94,7 @@ class ToolGate:
         self._under_way: dict[int, tuple[UUID, RecordMode]] = {}
         self._lists = ToolLists(log)
         self._refusals = CallRefusals(log, self.recorder)
+        self._preparation = CallPreparation(log, key_ring, vault)
 
     async def caller(self, request: web.Request, agent_id: UUID) -> Caller:
         header = request.headers.get("Authorization")
@@ -111,9 +111,18 @@ class ToolGate:
     ) -> Sequence[ListedTool]:
         return await self._lists.tools(caller.agent_id, connector_id)
 
-    async def admit(self, caller: Caller, call: Call) -> Admitted | Refused | Pending:
+    async def prepare(self, caller: Caller, call: Call) -> Upstream | Refused | Pending:
         self.recorder.refuse_if_full()
-        command = AdmitCall(caller=caller, call=call)
+        prepared = await self._preparation.prepare(AdmitCall(caller=caller, call=call))
+        if not isinstance(prepared, Upstream):
+            self._not_admitted(caller, call, prepared)
+        return prepared
+
+    async def admit(
+        self, caller: Caller, call: Call, *, url: str | None = None
+    ) -> Admitted | Refused | Pending:
+        self.recorder.refuse_if_full()
+        command = AdmitCall(caller=caller, call=call, url=url)
         verdict = await self._admit_batched(command) or await self._admit(command)
         return self._answer(caller, call, verdict)
 
@@ -121,7 +130,7 @@ class ToolGate:
         verdict, _ = await execute(
             self._log,
             partial(admit_call, command, key_ring=self._key_ring, vault=self._vault),
-            metadata=_metadata(command.caller, command.call),
+            metadata=metadata_of(command),
             at=datetime.now(UTC),
         )
         return verdict
@@ -150,13 +159,9 @@ class ToolGate:
     def _answer(
         self, caller: Caller, call: Call, verdict: Verdict
     ) -> Admitted | Refused | Pending:
-        match verdict:
-            case Pending():
-                count_of("pending").inc()
-                return verdict
-            case Refused():
-                self._refusals.refused(caller, call, verdict.reason)
-                return verdict
+        if isinstance(verdict, Pending | Refused):
+            self._not_admitted(caller, call, verdict)
+            return verdict
         count_of("admitted").inc()
         mode = RecordMode.STRICT if verdict.call else RecordMode.BATCHED
         if verdict.call is None:
@@ -174,6 +179,14 @@ class ToolGate:
             is_approved=verdict.call is not None
             and verdict.call.approval_id is not None,
         )
+
+    def _not_admitted(
+        self, caller: Caller, call: Call, verdict: Refused | Pending
+    ) -> None:
+        if isinstance(verdict, Pending):
+            count_of("pending").inc()
+        else:
+            self._refusals.refused(caller, call, verdict.reason)
 
     async def answered(self, pending: Pending, timeout_s: float) -> bool:
         return await wait_for_answer(
@@ -249,19 +262,20 @@ class ToolGate:
 
     async def observed(
         self, upstream: Upstream, definitions: Sequence[ToolDefinition]
-    ) -> bool:
+    ) -> ObservedTools | None:
         command = ObserveDefinitions(
             connector_id=upstream.connector_id,
             url=upstream.url,
             definitions=definitions,
+            bounds=self._bounds,
         )
-        changed, _ = await execute(
+        observed, _ = await execute(
             self._log,
             partial(observe_definitions, command),
             metadata=SYSTEM,
             at=datetime.now(UTC),
         )
-        return changed
+        return observed
 
     async def running(self, _app: web.Application) -> AsyncIterator[None]:
         """Record and expire in the background while the application runs."""
@@ -270,18 +284,6 @@ class ToolGate:
 
     def _work(self) -> UnitOfWork:
         return UnitOfWork(self._log, metadata=SYSTEM, at=datetime.now(UTC))
-
-
-def _metadata(caller: Caller, call: Call) -> dict[str, str]:
-    metadata = {
-        "actor": id_text(caller.user_id or caller.agent_id),
-        "token": id_text(caller.token_id),
-        "request_id": call.request_id,
-    }
-    traceparent = call.traceparent or current_traceparent()
-    if traceparent is not None:
-        metadata["traceparent"] = traceparent
-    return metadata
 
 
 def _batched(caller: Caller, call: Call, admitted: Admission) -> BatchedCall:

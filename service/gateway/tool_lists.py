@@ -116,4 +116,5 @@ def upstream_of(connector: Connector) -> Upstream:
         url=connector.url,
         mode=RecordMode(connector.record_mode),
         version=connector.version,
+        name=connector.name,
     )

@@ -18,6 +18,7 @@ from service.http.validation_errors import PROBLEMS_MAX
 from service.keys.canary import RetiredRootKeyError
 from service.keys.cipher import OpenError
 from service.keys.root_key import RootKeyUnavailableError, WrongRootKeyError
+from service.keys.vault import ValueMissingError
 
 STATUS: Final[dict[type[ServiceError], int]] = {
     errors.MalformedRequestError: 400,
@@ -32,6 +33,7 @@ STATUS: Final[dict[type[ServiceError], int]] = {
     errors.InvalidRequestError: 422,
     errors.TooManyRequestsError: 429,
     errors.UnavailableError: 503,
+    ValueMissingError: 500,
 }
 HTTP_CODES: Final = {
     404: "no_such_path",
@@ -42,7 +44,7 @@ HTTP_CODES: Final = {
 CLIENT_LEFT: Final = 499
 UNREADABLE = Counter(
     "agent_runtime_unreadable_values_total",
-    "Sealed values that could not be opened: damaged, moved, or without root key.",
+    "Sealed values that could not be opened: damaged, moved, deleted, or without key.",
 )
 
 logger = logging.getLogger(__name__)
@@ -54,6 +56,8 @@ def answer_failure(request: web.Request, error: Exception) -> web.StreamResponse
     A redirection is raised again.
     """
     match error:
+        case WrongRootKeyError() | OpenError() | ValueMissingError():
+            return _unreadable(request, error)
         case ServiceError():
             return _refusal(request, error)
         case ConnectionError() if has_left(request):
@@ -63,8 +67,6 @@ def answer_failure(request: web.Request, error: Exception) -> web.StreamResponse
             )
         case psycopg.OperationalError():
             return _without_database(request, error)
-        case WrongRootKeyError() | OpenError():
-            return _unreadable(request, error)
         case web.HTTPException():
             return _http_error(request, error)
     logger.error("unexpected error", exc_info=error, extra=_named(request))
@@ -109,13 +111,15 @@ def _without_database(
 
 
 def _unreadable(
-    request: web.Request, error: WrongRootKeyError | OpenError
+    request: web.Request, error: WrongRootKeyError | OpenError | ValueMissingError
 ) -> web.Response:
     if isinstance(error, RetiredRootKeyError):
         # Nothing was to be opened.
         logger.error("%s", error, extra=_named(request))
     else:
-        logger.error("a sealed value can't be opened", exc_info=error)
+        is_missing = isinstance(error, ValueMissingError)
+        what = "is missing" if is_missing else "can't be opened"
+        logger.error("a sealed value %s", what, exc_info=error)
         UNREADABLE.inc()
     if isinstance(error, WrongRootKeyError):
         return _refusal(request, RootKeyUnavailableError(str(error)))

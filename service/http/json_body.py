@@ -76,14 +76,14 @@ def parse_json(body: bytes, model: type[Model]) -> Model:
     return parsed
 
 
-def parse_document(body: bytes) -> Any:
-    """Parse JSON of any shape, within the bounds of all bodies.
+def parse_document(body: bytes, values_max: int = JSON_VALUES_MAX) -> Any:
+    """Parse JSON of any shape, within the bounds of all bodies; its own for values.
 
     :raises MalformedRequestError: not JSON, too large or too deep, a key twice in one
         object, or an integer beyond 64 bits, which would be rounded
     """
-    if len(body) > BYTES_UNCOUNTED_MAX:
-        refuse_deep(bounded(body))
+    if len(body) > min(values_max, BYTES_UNCOUNTED_MAX):
+        refuse_deep(bounded(body, values_max))
     elif body.count(b"{") + body.count(b"[") > JSON_DEPTH_MAX:
         refuse_deep(without_strings(body))
     try:

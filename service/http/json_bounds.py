@@ -14,7 +14,7 @@ _VALUE_STARTS: Final = (b",", b"[", b"{")
 _PIECE_BYTES: Final = 64 * 1024
 
 
-def bounded(body: bytes) -> bytes:
+def bounded(body: bytes, values_max: int = JSON_VALUES_MAX) -> bytes:
     """Bound what parsing, and finding every fault, takes of the event loop.
 
     Strings may have any length: they cost little. Counts quotes first, since each
@@ -23,11 +23,11 @@ def bounded(body: bytes) -> bytes:
     if body.count(b'"') <= JSON_QUOTES_MAX:
         outside = without_strings(body)
         values = _values(outside, 0, len(outside))
-        if values <= JSON_VALUES_MAX:
+        if values <= values_max:
             return outside
-        refuse_deep(outside[:JSON_VALUES_MAX])
+        refuse_deep(outside[:values_max])
     raise MalformedRequestError(
-        f"the body has more than {JSON_VALUES_MAX} values, or {JSON_QUOTES_MAX} quotes",
+        f"the body has more than {values_max} values, or {JSON_QUOTES_MAX} quotes",
         code="json_too_large",
     )
 

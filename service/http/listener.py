@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from aiohttp import web
 
-from service.errors import StartError
+from service.http.address import cannot_listen
 from service.http.overload import ConnectionLimit
 from service.http.server import Runner, close_while_draining
 
@@ -56,9 +56,7 @@ async def listen(app: web.Application, host: str, port: int) -> AsyncIterator[st
             site = web.TCPSite(runner, host, port, backlog=BACKLOG)
             await site.start()
         except OSError as error:
-            raise StartError(
-                f"can't listen on {host}, port {port}: {error.strerror or error}"
-            ) from None
+            raise cannot_listen(host, port, error) from None
         bound_host, bound_port = runner.addresses[0][:2]
         authority = f"[{bound_host}]" if ":" in bound_host else bound_host
         yield f"http://{authority}:{bound_port}"

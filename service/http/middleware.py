@@ -13,7 +13,7 @@ from service.http.operation import operation_of
 from service.http.read_server import answered, refuse_writes
 from service.http.refusals import REFUSALS
 from service.http.requests import refuse_repeated_headers
-from service.http.server import close_while_draining
+from service.http.server import close_while_draining, leave_chunked_body
 from service.http.telemetry import add_edge_headers, name_request, record
 
 CHANGING = (hdrs.METH_POST, hdrs.METH_PUT, hdrs.METH_DELETE)
@@ -50,10 +50,11 @@ async def edge(request: web.Request, handler: Handler) -> web.StreamResponse:
             ):
                 await request.app[REFUSALS].record(request, error)
             response = answer_failure(request, error)
-            body = request.content
-            if request.body_exists and (not body.is_eof() or body.exception()):
-                # The rest of the body is not read, or can't be.
+            if request.body_exists and not request.content.is_eof():
+                # The rest of the body is not read.
                 response.force_close()
+        if request.body_exists:
+            leave_chunked_body(request, response)
         status = response.status
         if not response.prepared:
             add_edge_headers(request, response)

@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 from uuid import uuid4
 
-from aiohttp import web
+from aiohttp import hdrs, web
 from aiohttp.http_exceptions import BadHttpMethod, LineTooLong
 from aiohttp.http_parser import RawRequestMessage
 from aiohttp.streams import EMPTY_PAYLOAD, StreamReader
 from aiohttp.web_protocol import RequestHandler
 
-from service.errors import MalformedRequestError
+from service.errors import MalformedRequestError, TooLargeError
 from service.http.envelope import Answer, respond
 from service.http.overload import ConnectionLimit, OverloadProtocol
 from service.http.router import routed
@@ -23,6 +23,15 @@ NOT_HTTP: Final = "this is not a valid HTTP request"
 UNKNOWN_METHOD: Final = "this method is unknown"
 BROKEN_BODY: Final = "the body is not valid chunked coding"
 TOO_LONG: Final = "the request line or a header is too long"
+TOO_MANY_CHUNKS: Final = "the body has too many small chunks: send larger ones"
+
+# A connection stops reading when it has twice this much of a body, or a sixteenth as
+# many chunks: parsing those, and taking them over, is one hold of the event loop.
+READ_BYTES: Final = 32 * 1024
+# What a body may have besides its content, such as sizes of chunks, of at least 5 bytes
+# each. A body that is sent as it comes has some hundred.
+CHUNKING_BYTES_MAX: Final = 1024 * 1024
+LAST_CHUNK: Final = b"0\r\n\r\n"
 
 # Settings of a runner that its connections don't take.
 _NOT_OF_CONNECTIONS: Final = frozenset(
@@ -49,6 +58,7 @@ class Runner(web.AppRunner):
         self, app: web.Application, *, limit: ConnectionLimit, **settings: Any
     ) -> None:
         settings["auto_decompress"] = False
+        settings["read_bufsize"] = READ_BYTES
         super().__init__(app, **settings)
         self.limit = limit
         self._connection_settings = {
@@ -86,6 +96,20 @@ async def close_while_draining(
         response.force_close()
 
 
+def leave_chunked_body(request: web.Request, response: web.StreamResponse) -> None:
+    """Close the connection, and parse nothing more, if the body isn't read to its end.
+
+    Parsing the rest could cost more than the request itself.
+    """
+    body = request.content
+    if body.exception() is not None or (
+        not body.is_eof() and hdrs.TRANSFER_ENCODING in request.headers
+    ):
+        response.force_close()
+        if isinstance(request.protocol, ClientConnection):
+            request.protocol.discard_body(body)
+
+
 class _Server(web.Server):
     def __init__(
         self,
@@ -113,12 +137,16 @@ class ClientConnection(RequestHandler):
     ``on_lost`` is called when the client disconnects.
     """
 
-    __slots__ = ("_newest_body", "on_lost")
+    __slots__ = ("_discards", "_newest_body", "_received", "_resumes", "on_lost")
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:
         super().__init__(*arguments, **settings)
         self.on_lost: Callable[[], None] | None = None
         self._newest_body: StreamReader = EMPTY_PAYLOAD
+        # Bytes since the newest body began, while it hasn't ended.
+        self._received = 0
+        self._discards = False
+        self._resumes = False
 
     def connection_lost(self, exc: BaseException | None) -> None:
         super().connection_lost(exc)
@@ -126,15 +154,53 @@ class ClientConnection(RequestHandler):
             self.on_lost()
 
     def data_received(self, data: bytes) -> None:
-        super().data_received(data)
-        if not self._messages:
+        if self._discards:
+            if data.endswith(LAST_CHUNK) and not self._newest_body.is_eof():
+                self._newest_body.feed_eof()
             return
-        message, body = self._messages[-1]
-        if isinstance(message, RawRequestMessage):
-            self._newest_body = body
-        else:
-            # An error that the parser has found.
-            self._end_broken_body()
+        super().data_received(data)
+        if self._messages:
+            message, body = self._messages[-1]
+            if not isinstance(message, RawRequestMessage):
+                # An error that the parser has found.
+                self._end_broken_body()
+                return
+            if body is not self._newest_body:
+                self._newest_body = body
+                self._received = 0
+        body = self._newest_body
+        if not body.is_eof():
+            self._received += len(data)
+            if self._received - body.total_bytes > CHUNKING_BYTES_MAX:
+                self._discards = True
+                body.set_exception(TooLargeError(TOO_MANY_CHUNKS))
+
+    # aiohttp's signature.
+    def resume_reading(self, resume_parser: bool = True) -> None:  # noqa: FBT001, FBT002
+        """Go on after a pause, but let others have their turn before.
+
+        aiohttp would parse the next part while the last one is taken over.
+        """
+        if not resume_parser or self._upgraded:
+            super().resume_reading(resume_parser)
+        elif self._reading_paused and not self._resumes:
+            self._resumes = True
+            self._loop.call_soon(self._go_on_reading)
+
+    def _go_on_reading(self) -> None:
+        self._resumes = False
+        if self._reading_paused and self.connected:
+            super().resume_reading()
+
+    def discard_body(self, body: StreamReader) -> None:
+        """Parse nothing more: its last request is answered, before its body's end.
+
+        The client can still send the rest, and read the answer, until the connection is
+        closed: at what looks like the end of the body, or when it has lingered.
+        """
+        self._discards = True
+        # aiohttp takes an exception here for one of its own.
+        body.set_exception(None)  # type: ignore[arg-type]
 
     def _end_broken_body(self) -> None:
         """Fail who reads the body in which an error was found.

@@ -5,7 +5,7 @@ from uuid import UUID
 from psycopg.rows import tuple_row
 
 from service.database import Pool
-from service.errors import ConflictError
+from service.errors import ConflictError, ServiceError
 from service.keys.cipher import (
     SecretBinding,
     TextBinding,
@@ -26,10 +26,20 @@ class ValueDestroyedError(ConflictError):
         super().__init__("this value was destroyed")
 
 
+class ValueMissingError(ServiceError):
+    """The value is not there, though nobody destroyed it: somebody deleted it."""
+
+    code = "unreadable_value"
+
+    def __init__(self) -> None:
+        super().__init__("this value can't be opened")
+
+
 class Vault:
     """Seals and opens secret values and texts.
 
-    Opening raises KeyDestroyedError, or OpenError for every other failure.
+    Opening raises KeyDestroyedError, ValueMissingError for a secret value that isn't
+    there, or OpenError for every other failure.
     """
 
     def __init__(self, pool: Pool, user_keys: UserKeys) -> None:
@@ -50,7 +60,7 @@ class Vault:
         return seal(_encode(value), user_key=user_key, binding=binding)
 
     async def open_secret(self, sealed_id: UUID, binding: SecretBinding) -> str:
-        """Read and open one stored value; ValueDestroyedError when there is none."""
+        """Read and open a stored value that, by the log, was not destroyed."""
         async with self._pool.connection() as connection:
             cursor = connection.cursor(row_factory=tuple_row)
             await cursor.execute(
@@ -69,7 +79,7 @@ class Vault:
             self._user_keys.forget(binding.owner_id)
             raise KeyDestroyedError
         if sealed is None:
-            raise ValueDestroyedError
+            raise ValueMissingError
         user_key = await self._user_keys.get(binding.owner_id)
         return _decode(open_sealed(sealed, user_key=user_key, binding=binding))
 

@@ -6,25 +6,24 @@ from uuid import UUID
 from eventsourcing.domain import event
 
 from service.aggregate import LoggedAggregate
-from service.errors import ConflictError, InvalidRequestError
 from service.events import Id, Named, Published
 from service.identifiers import named_id
 from service.price_catalog import events
+from service.price_catalog.period_changes import (
+    part_to_correct,
+    part_to_end,
+    price_to_close,
+    refuse_empty,
+    refuse_too_many,
+)
 from service.price_catalog.periods import (
     Period,
-    PriceOverlapError,
     PriceValues,
     Provenance,
     existing_parts,
-    is_before,
-    label,
-    overlapping,
-    part_at,
     period_at,
     time_text,
 )
-
-PERIODS_MAX = 1000
 
 
 class ModelPricing(LoggedAggregate):
@@ -84,20 +83,15 @@ class ModelPricing(LoggedAggregate):
         """
         start = time_text(effective_from)
         end = None if effective_until is None else time_text(effective_until)
-        _refuse_empty(start, end)
+        refuse_empty(start, end)
         known = period_at(self.periods, start)
         if known is not None and (
             (known["effective_until"], known["price"], known["source"])
             == (end, price, source)
         ):
             return False
-        closes = None
-        for period in overlapping(self.periods, start, end):
-            if period["effective_until"] is None and period["effective_from"] < start:
-                closes = period["price_version"]
-            else:
-                raise PriceOverlapError(f"the period overlaps {label(period)}")
-        self._refuse_too_many()
+        closes = price_to_close(self.periods, start, end)
+        refuse_too_many(len(self.periods), of="a model")
         self.trigger_event(
             self.PriceSet,
             effective_from=start,
@@ -117,14 +111,10 @@ class ModelPricing(LoggedAggregate):
         :raises NotFoundError: there is no such price, or corrections replaced it
         :raises PriceOverlapError: the end isn't within the price's period
         """
-        period = existing_parts(self.periods, price_version)[-1]
         end = time_text(effective_until)
-        if end == period["effective_until"]:
+        period = part_to_end(self.periods, price_version, end)
+        if period is None:
             return False
-        if end < period["effective_from"] or not is_before(
-            end, period["effective_until"]
-        ):
-            raise PriceOverlapError(f"the end must lie within {label(period)}")
         self.trigger_event(
             self.PriceEnded,
             price_version=price_version,
@@ -149,20 +139,12 @@ class ModelPricing(LoggedAggregate):
         :raises NotFoundError: there is no such price, or corrections replaced it
         :raises PriceOverlapError: the bounds aren't within one period of the price
         """
-        start = time_text(effective_from) if effective_from else None
-        period = part_at(self.periods, price_version, start=start)
-        start = start or period["effective_from"]
-        end = (
-            time_text(effective_until) if effective_until else period["effective_until"]
+        period, start, end = part_to_correct(
+            self.periods, price_version, effective_from, effective_until
         )
-        _refuse_empty(start, end)
-        if period["effective_until"] is not None and (
-            end is None or end > period["effective_until"]
-        ):
-            raise PriceOverlapError(f"the time must lie within {label(period)}")
         if (period["price"], period["source"]) == (price, source):
             return False
-        self._refuse_too_many()
+        refuse_too_many(len(self.periods), of="a model")
         self.trigger_event(
             self.PriceCorrected,
             corrects=price_version,
@@ -182,15 +164,3 @@ class ModelPricing(LoggedAggregate):
             self.PriceAnnotated, price_version=price_version, notes=notes
         )
         return True
-
-    def _refuse_too_many(self) -> None:
-        # A correction inside a period adds two.
-        if len(self.periods) + 2 > PERIODS_MAX:
-            raise ConflictError(
-                f"a model has at most {PERIODS_MAX} periods", code="too_many_periods"
-            )
-
-
-def _refuse_empty(start: str, end: str | None) -> None:
-    if not is_before(start, end):
-        raise InvalidRequestError("a price must end after it starts")

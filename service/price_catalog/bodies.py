@@ -150,6 +150,6 @@ def _refuse(constant: str) -> None:
     raise ValueError(constant)
 
 
-_AMOUNTS = {"price"} | {
+_AMOUNTS = {"price", "discount_percent"} | {
     name for name in PriceBody.model_fields if "price_per_1m" in name
 }

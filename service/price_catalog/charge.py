@@ -34,15 +34,22 @@ class Unpriced(StrEnum):
     COUNTS_CONTRADICT = "counts_contradict"
     """A part exceeds the whole, such as more cached tokens than input tokens."""
 
+    CONTRACT_LACKS_RATE = "contract_lacks_rate"
+    """A contract in another currency than the list fixes no rate for what was used."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Charge:
     """The cost of one model call, and how it was found.
 
-    Either ``amount``, ``currency`` and ``price_id`` are known, or ``unpriced`` says why
-    not. ``priced_as`` is the matching entry of the catalog, ``provider/model``, and
-    ``rule`` how it matched; both are None if no entry matches. ``price_id`` is
-    ``<model id>:<version>`` of the price's event.
+    Either ``amount`` and ``currency`` are known, or ``unpriced`` says why not.
+    ``priced_as`` is the matching entry of the catalog, ``provider/model``, and ``rule``
+    how it matched; both are None if no entry matches. ``price_id`` is
+    ``<model id>:<version>`` of the list price's event. ``contract_id`` is
+    ``<provider id>:<version>`` of the event of the contract price that the amount rests
+    on. ``list_amount`` is the cost by the list price alone, None if that is unknown.
+    ``estimated`` names what the telemetry didn't tell for certain though the price
+    depends on it.
     """
 
     amount: Decimal | None = None
@@ -51,6 +58,10 @@ class Charge:
     priced_as: str | None = None
     rule: str | None = None
     unpriced: Unpriced | None = None
+    estimated: tuple[str, ...] = ()
+    contract_id: str | None = None
+    list_amount: Decimal | None = None
+    list_currency: str | None = None
 
 
 def amount_of(rates: Mapping[str, Rate], usage: CallUsage) -> Decimal | Unpriced:
@@ -71,7 +82,7 @@ def amount_of(rates: Mapping[str, Rate], usage: CallUsage) -> Decimal | Unpriced
         prices[unit] = price
     counts = _counts({*rates, *NEEDED}, usage)
     for unit in NEEDED:
-        # Of a part's count alone nobody knows what else the whole contains.
+        # A part's count alone doesn't say what else the whole contains.
         if usage.count(unit) is None and (
             counts[unit] < 0 or _costs_something(unit, prices)
         ):

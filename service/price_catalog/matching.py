@@ -14,7 +14,7 @@ A name is tried in this order, and the rule says which step found the entry:
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
 from typing import Any, Final
@@ -65,11 +65,15 @@ _COMPACT_DATE: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class MatchedModel:
-    """A model of the catalog that a name may mean, and the rule that says so."""
+    """A model of the catalog that a name may mean, and the rule that says so.
+
+    ``seller`` is the provider that was called, if it offers the model of another one.
+    """
 
     provider: str
     model: str
     rule: str
+    seller: str | None = None
 
 
 def index_of(rules: MatchRules) -> "Index":
@@ -157,11 +161,9 @@ class _Edition:
             return None
         key, rule = known
         if found := self._model(key, model):
-            return MatchedModel(found.provider, found.model, rule + found.rule)
+            return replace(found, rule=rule + found.rule)
         if slash and self._is_prefix(prefix, key) and (found := self._model(key, rest)):
-            return MatchedModel(
-                found.provider, found.model, f"{rule}prefix+{found.rule}"
-            )
+            return replace(found, rule=f"{rule}prefix+{found.rule}")
         return None
 
     def _by_model(self, model: str) -> MatchedModel | None:
@@ -176,9 +178,7 @@ class _Edition:
                 if _matches(rules["by_model"], model):
                     found = self._model(key, model)
                     break
-        return found and MatchedModel(
-            found.provider, found.model, f"{rule}+{found.rule}"
-        )
+        return found and replace(found, rule=f"{rule}+{found.rule}")
 
     def _is_prefix(self, prefix: str, provider: str) -> bool:
         """Return whether a prefix names a provider, or one whose models it offers."""
@@ -205,7 +205,12 @@ class _Edition:
                 return MatchedModel(provider, found, f"{rule}match")
             for other in self._providers[provider]["fallbacks"]:
                 if other in self._models and (found := self._models[other].find(text)):
-                    return MatchedModel(other, found, f"{rule}fallback_provider+match")
+                    return MatchedModel(
+                        other,
+                        found,
+                        f"{rule}fallback_provider+match",
+                        seller=provider,
+                    )
         return None
 
 

@@ -4,7 +4,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from typing_extensions import TypedDict
 
@@ -41,8 +41,8 @@ class Provenance(TypedDict):
     sha256: str | None
 
 
-class Period(TypedDict):
-    """A price in the time [effective_from, effective_until).
+class Span(TypedDict):
+    """The time [effective_from, effective_until) of a price.
 
     Times are texts of one width in UTC, so that they sort chronologically.
     ``price_version`` is the version of the aggregate's event that set the price.
@@ -51,8 +51,16 @@ class Period(TypedDict):
     price_version: int
     effective_from: str
     effective_until: str | None
+
+
+class Period(Span):
+    """A list price for a time."""
+
     price: PriceValues
     source: Provenance
+
+
+S = TypeVar("S", bound=Span)
 
 
 class PriceOverlapError(ConflictError):
@@ -122,13 +130,13 @@ def is_before(time: str, end: str | None) -> bool:
     return end is None or time < end
 
 
-def covers(period: Period, time: str) -> bool:
+def covers(period: Span, time: str) -> bool:
     return period["effective_from"] <= time and is_before(
         time, period["effective_until"]
     )
 
 
-def period_at(periods: Sequence[Period], time: str) -> Period | None:
+def period_at(periods: Sequence[S], time: str) -> S | None:
     """Return the period that contains a time, or None."""
     after = bisect_right(periods, time, key=lambda period: period["effective_from"])
     if after == 0:
@@ -137,25 +145,23 @@ def period_at(periods: Sequence[Period], time: str) -> Period | None:
     return period if is_before(time, period["effective_until"]) else None
 
 
-def parts_of(periods: Sequence[Period], price_version: int) -> list[Period]:
+def parts_of(periods: Sequence[S], price_version: int) -> list[S]:
     """Return the periods of one price; corrections may have split its period."""
     return [period for period in periods if period["price_version"] == price_version]
 
 
-def existing_parts(periods: Sequence[Period], price_version: int) -> list[Period]:
+def existing_parts(periods: Sequence[S], price_version: int) -> list[S]:
     """Return the periods of one price.
 
     :raises NotFoundError: there is none
     """
     parts = parts_of(periods, price_version)
     if not parts:
-        raise NotFoundError("this model has no such price")
+        raise NotFoundError("there is no such price")
     return parts
 
 
-def part_at(
-    periods: Sequence[Period], price_version: int, *, start: str | None
-) -> Period:
+def part_at(periods: Sequence[S], price_version: int, *, start: str | None) -> S:
     """Return the period of a price that contains ``start``, or its only one.
 
     :raises NotFoundError: the price has no period
@@ -173,9 +179,7 @@ def part_at(
     raise PriceOverlapError(f"effective_from must lie within {labels}")
 
 
-def overlapping(
-    periods: Sequence[Period], start: str, end: str | None
-) -> Iterator[Period]:
+def overlapping(periods: Sequence[S], start: str, end: str | None) -> Iterator[S]:
     for period in periods:
         if is_before(period["effective_from"], end) and is_before(
             start, period["effective_until"]
@@ -183,15 +187,13 @@ def overlapping(
             yield period
 
 
-def label(period: Period) -> str:
+def label(period: Span) -> str:
     """Identify a period in an error message."""
     until = period["effective_until"] or "open"
     return f"price {period['price_version']} [{period['effective_from']}, {until})"
 
 
-def with_price_set(
-    periods: Sequence[Period], period: Period, closes: int | None
-) -> list[Period]:
+def with_price_set(periods: Sequence[S], period: S, closes: int | None) -> list[S]:
     """Return the periods with a new one; the open price ``closes`` ends there."""
     if closes is not None:
         # The open period is always the last one.
@@ -200,15 +202,15 @@ def with_price_set(
 
 
 def with_price_ended(
-    periods: Sequence[Period], effective_from: str, effective_until: str
-) -> list[Period]:
+    periods: Sequence[S], effective_from: str, effective_until: str
+) -> list[S]:
     """Return the periods, with the one that starts at ``effective_from`` shortened."""
     ended = period_at(periods, effective_from)
     assert ended is not None
     return _cleared(periods, effective_until, ended["effective_until"])
 
 
-def with_price_corrected(periods: Sequence[Period], period: Period) -> list[Period]:
+def with_price_corrected(periods: Sequence[S], period: S) -> list[S]:
     """Return the periods with a new one that replaces whatever it overlaps."""
     cleared = _cleared(periods, period["effective_from"], period["effective_until"])
     return _inserted(cleared, period)
@@ -225,20 +227,20 @@ def with_price_annotated(
     ]
 
 
-def _cleared(periods: Sequence[Period], start: str, end: str | None) -> list[Period]:
+def _cleared(periods: Sequence[S], start: str, end: str | None) -> list[S]:
     """Return the periods without the time [start, end); one around it is split."""
-    kept: list[Period] = []
+    kept: list[S] = []
     for period in periods:
         if period["effective_from"] < start:
             until = period["effective_until"]
             if is_before(start, until):
                 until = start
-            kept.append({**period, "effective_until": until})
+            kept.append(cast("S", {**period, "effective_until": until}))
         if end is not None and is_before(end, period["effective_until"]):
             since = max(end, period["effective_from"])
-            kept.append({**period, "effective_from": since})
+            kept.append(cast("S", {**period, "effective_from": since}))
     return kept
 
 
-def _inserted(periods: Sequence[Period], period: Period) -> list[Period]:
+def _inserted(periods: Sequence[S], period: S) -> list[S]:
     return sorted([*periods, period], key=lambda item: item["effective_from"])

@@ -22,7 +22,8 @@ Costs of several calls add up exactly (``EXACT.add``), if they have one currency
 is unknown while the cost of a call is.
 """
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Final, Protocol, TypeVar
 from uuid import UUID
@@ -30,12 +31,13 @@ from uuid import UUID
 from service.aggregate import LoggedAggregate
 from service.price_catalog.aggregate import ModelPricing
 from service.price_catalog.charge import Charge, Unpriced, amount_of
+from service.price_catalog.contracts.rates import contract_at, contract_rates
 from service.price_catalog.match_rules import MatchRules
 from service.price_catalog.matching import MatchedModel, index_of, names_of
 from service.price_catalog.periods import time_text
-from service.price_catalog.price import Price, price_at
-from service.price_catalog.structure import Rate, rates_at
-from service.price_catalog.usage import CallUsage
+from service.price_catalog.price import Price, price_at, rates_of
+from service.price_catalog.provider import Provider
+from service.price_catalog.usage import CONDITIONS, UNITS, CallUsage
 
 A = TypeVar("A", bound=LoggedAggregate)
 RULES_SOURCE: Final = "genai-prices"  # the only price list with rules
@@ -66,7 +68,10 @@ async def price_call(
             ModelPricing, ModelPricing.create_id(entry.provider, entry.model)
         )
         if pricing is not None:
-            charge = charge_of(pricing, usage, at, rule=entry.rule)
+            seller = await catalog.find(
+                Provider, Provider.create_id(entry.seller or pricing.provider_key)
+            )
+            charge = charge_of(pricing, usage, at, rule=entry.rule, seller=seller)
         elif "match" in entry.rule:
             # The price list knows the model, without a price.
             charge = Charge(
@@ -107,11 +112,41 @@ async def _entries(
 
 
 def charge_of(
-    entry: ModelPricing, usage: CallUsage, at: datetime, *, rule: str
+    entry: ModelPricing,
+    usage: CallUsage,
+    at: datetime,
+    *,
+    rule: str,
+    seller: Provider | None = None,
 ) -> Charge:
-    """Return the cost of a call by an entry of the catalog, at a time."""
-    priced_as = f"{entry.provider_key}/{entry.model}"
+    """Return the cost of a call by an entry of the catalog, at a time.
+
+    ``seller`` is the provider that was called, whose contracts count: it may offer
+    models of another one.
+    """
     price = price_at(entry, at)
+    listed = _list_charge(entry, price, usage, at, rule)
+    if seller is None or not seller.contracts:
+        return listed
+    contract = contract_at(seller.id, seller.contracts, entry.model, time_text(at))
+    if contract is None:
+        return listed
+    rates = contract_rates(contract, price, usage, at)
+    amount = rates if isinstance(rates, Unpriced) else amount_of(rates, usage)
+    charge = replace(listed, contract_id=contract.id)
+    if usage.untold and contract.price is not None:
+        names = (*listed.estimated, *_estimated(contract.price, usage, at))
+        charge = replace(charge, estimated=tuple(dict.fromkeys(names)))
+    if isinstance(amount, Unpriced):
+        return replace(charge, amount=None, currency=None, unpriced=amount)
+    currency = contract.currency(price)
+    return replace(charge, amount=amount, currency=currency, unpriced=None)
+
+
+def _list_charge(
+    entry: ModelPricing, price: Price | None, usage: CallUsage, at: datetime, rule: str
+) -> Charge:
+    priced_as = f"{entry.provider_key}/{entry.model}"
     if price is None:
         return Charge(priced_as=priced_as, rule=rule, unpriced=Unpriced.NO_PRICE_THEN)
     amount = amount_of(rates_of(price, at, usage.conditions), usage)
@@ -123,23 +158,20 @@ def charge_of(
         price_id=price.id,
         priced_as=priced_as,
         rule=rule,
+        estimated=_estimated(price, usage, at) if usage.untold else (),
+        list_amount=amount,
+        list_currency=price.currency,
     )
 
 
-def rates_of(
-    price: Price, at: datetime, conditions: Mapping[str, str]
-) -> dict[str, Rate]:
-    """Return the rate of each unit by a price, for a call at a time."""
+def _estimated(price: Price, usage: CallUsage, at: datetime) -> tuple[str, ...]:
+    """Return what wasn't told for certain and the price depends on."""
+    names: set[str] = set(rates_of(price, at, usage.conditions))
     if price.structure is not None:
-        return rates_at(price.structure, at, conditions)
-    amounts = {
-        "input_tokens": price.input_price_per_1m,
-        "output_tokens": price.output_price_per_1m,
-        "cache_read_tokens": price.cache_read_price_per_1m,
-        "cache_write_tokens": price.cache_creation_price_per_1m,
-    }
-    return {
-        unit: {"price": format(amount, "f"), "tiers": []}
-        for unit, amount in amounts.items()
-        if amount is not None
-    }
+        for variant in price.structure["variants"]:
+            names.update(variant["rates"], variant["when"])
+    return tuple(
+        name
+        for name in usage.untold
+        if name in names or (name not in UNITS and name not in CONDITIONS)
+    )

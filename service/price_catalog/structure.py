@@ -67,15 +67,30 @@ def rates_at(
     structure: Structure, at: datetime, conditions: Mapping[str, str]
 ) -> dict[str, Rate]:
     """Return the rate of each unit for a call at a time, with its conditions."""
+    return {
+        **base_rates(structure, at),
+        **variant_rates(structure, at, conditions),
+    }
+
+
+def base_rates(structure: Structure, at: datetime) -> dict[str, Rate]:
+    """Return the rates of calls at a time that ask for nothing special."""
     rates = structure["rates"]
     for window in structure["windows"]:
         if _contains(window["hours"], at):
             rates = window["rates"]
+    return rates
+
+
+def variant_rates(
+    structure: Structure, at: datetime, conditions: Mapping[str, str]
+) -> dict[str, Rate]:
+    """Return the rates that a call's conditions replace."""
     chosen: dict[str, Rate] = {}
     for variant in structure["variants"]:
         if _applies(variant, at, conditions):
             chosen = {**variant["rates"], **chosen}
-    return {**rates, **chosen}
+    return chosen
 
 
 def _applies(variant: Variant, at: datetime, conditions: Mapping[str, str]) -> bool:

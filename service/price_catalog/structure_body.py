@@ -20,7 +20,7 @@ TIERS_MAX = 20
 HOURS_MAX = 20
 VARIANTS_MAX = 20
 LENGTH_LIMIT = 10**12
-# Of what imports store: 28 digits of more than 5e-14.
+# What imports store has as many: 28 digits of more than 5e-14.
 RATE_DECIMAL_PLACES = 41
 
 Amount = Annotated[

@@ -59,6 +59,10 @@ UNITS: Final[Mapping[str, Unit]] = {
     "storage_searches": Unit(1000, frozenset({"storage search"})),
     "requests": Unit(1000, frozenset({"requests"})),
 }
+# What a call may ask for that has another price.
+CONDITIONS: Final = frozenset(
+    {"service_tier", "processing", "speed", "search_type", "route"}
+)
 
 
 def _none() -> Mapping[str, Any]:
@@ -78,6 +82,9 @@ class CallUsage:
     the call asked for that may have another price: ``service_tier`` (``default``,
     ``flex``, ``priority``, ``fast``), ``processing`` (``batch``), ``speed``
     (``fast``), ``search_type``, ``route``.
+
+    ``untold`` names the units and conditions that the telemetry doesn't tell, or not
+    for certain: where the price depends on one of them, the cost is an estimate.
     """
 
     input_tokens: int | None = None
@@ -95,6 +102,7 @@ class CallUsage:
     requests: int = 1
     others: Mapping[str, int | Decimal] = field(default_factory=_none)
     conditions: Mapping[str, str] = field(default_factory=_none)
+    untold: tuple[str, ...] = ()
 
     def count(self, unit: str) -> int | Decimal | None:
         """Return the number of a unit in ``UNITS``, or None if it wasn't reported."""

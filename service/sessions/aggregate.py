@@ -1,6 +1,6 @@
 """A chat session: its user, its turns, and its end."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -31,6 +31,15 @@ from service.sessions.turn import (
 TURNS_MAX = 10_000
 # How a turn of version 1 was priced.
 _HOW_PRICED = dict.fromkeys(("priced_as", "pricing_rule", "unpriced", "reported_cost"))
+
+
+def _without_contract(used: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the list cost of what was recorded before there were contracts."""
+    return {
+        "contract_id": None,
+        "list_cost": used["cost"],
+        "list_currency": used["currency"],
+    }
 
 
 class ChatSession(LoggedAggregate):
@@ -68,7 +77,11 @@ class ChatSession(LoggedAggregate):
         from, ``priced_as`` the entry of the catalog and ``pricing_rule`` how it
         matched; ``unpriced`` says why there is no cost: ``no_such_model``,
         ``no_price_then``, ``count_missing``, ``counts_contradict``,
-        ``several_currencies``, or ``not_recorded`` by an earlier version.
+        ``contract_lacks_rate``, ``several_currencies``, or ``not_recorded`` by an
+        earlier version. ``contract_id`` names the event of the contract price that
+        the cost rests on; ``list_cost`` is the cost by list prices alone.
+        ``estimated`` names what the telemetry didn't tell for certain though the price
+        depends on it, such as ``service_tier``; then the cost is an estimate.
         ``reported_cost`` is the cost in US dollars that the provider or the
         instrumentation reports. ``spans``: how many spans the turn was made from; null
         for a turn reported as such. ``shares``: what each model used, if several did;
@@ -80,7 +93,9 @@ class ChatSession(LoggedAggregate):
         """
 
         TOPIC = "session.turn_recorded"
-        class_version = 3  # 2: with how the cost was found; 3: with the calls
+        # 2: with how the cost was found; 3: with the calls; 4: ``estimated``; 5: with
+        # list costs.
+        class_version = 5
         agent_id: Published[Id]
         user_id: Published[Id]
         turn_id: Published[str]
@@ -100,7 +115,11 @@ class ChatSession(LoggedAggregate):
         priced_as: Published[str | None]
         pricing_rule: Published[str | None]
         unpriced: Published[str | None]
+        contract_id: Published[str | None]
+        list_cost: Published[DecimalText | None]
+        list_currency: Published[str | None]
         reported_cost: Published[DecimalText | None]
+        estimated: Published[list[str]]
         is_error: Published[bool]
         sealed_error: str | None
         sealed_input: str | None
@@ -110,6 +129,16 @@ class ChatSession(LoggedAggregate):
         spans: Published[int | None]
         shares: Published[list[RecordedShare] | None]
         calls: list[RecordedCall] | None
+
+        @staticmethod
+        def upcast_v3_v4(state: dict[str, Any]) -> None:
+            for used in (state, *(state["shares"] or ())):
+                used["estimated"] = []
+
+        @staticmethod
+        def upcast_v4_v5(state: dict[str, Any]) -> None:
+            for used in (state, *(state["shares"] or ())):
+                used.update(_without_contract(used))
 
         @staticmethod
         def upcast_v2_v3(state: dict[str, Any]) -> None:
@@ -158,6 +187,7 @@ class ChatSession(LoggedAggregate):
         """
 
         TOPIC = "session.turn_repriced"
+        class_version = 3  # 2: with ``estimated``; 3: with list costs
         agent_id: Published[Id]
         user_id: Published[Id]
         turn_id: Published[str]
@@ -174,12 +204,28 @@ class ChatSession(LoggedAggregate):
         priced_as: Published[str | None]
         pricing_rule: Published[str | None]
         unpriced: Published[str | None]
+        contract_id: Published[str | None]
+        list_cost: Published[DecimalText | None]
+        list_currency: Published[str | None]
         reported_cost: Published[DecimalText | None]
+        estimated: Published[list[str]]
         is_error: Published[bool]
         spans: Published[int | None]
         shares: Published[list[RecordedShare] | None]
         replaced: Published[RecordedCharge]
         replaced_shares: Published[list[RecordedCharge] | None]
+
+        @staticmethod
+        def upcast_v1_v2(state: dict[str, Any]) -> None:
+            shares = (*(state["shares"] or ()), *(state["replaced_shares"] or ()))
+            for used in (state, state["replaced"], *shares):
+                used["estimated"] = []
+
+        @staticmethod
+        def upcast_v2_v3(state: dict[str, Any]) -> None:
+            shares = (*(state["shares"] or ()), *(state["replaced_shares"] or ()))
+            for used in (state, state["replaced"], *shares):
+                used.update(_without_contract(used))
 
         def sentence(self, named: Named) -> str:
             return f"repriced in session {self.subject(named)} {turn_text(self)}"

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
 from decimal import Decimal
-from typing import Final
+from typing import Final, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -22,6 +22,7 @@ from service.sessions.turn import (
 OWN_COUNTS: Final = frozenset(each.name for each in fields(CallUsage)) - {
     "others",
     "conditions",
+    "untold",
 }
 
 
@@ -29,6 +30,7 @@ class RecordedCall(TypedDict):
     """A model call: ``share`` is the index of the turn's model that it belongs to.
 
     ``counts`` are those of ``CallUsage`` as text; a missing one wasn't reported.
+    ``untold`` is missing in calls that an earlier version recorded.
     """
 
     share: int
@@ -36,6 +38,7 @@ class RecordedCall(TypedDict):
     started_at: str
     counts: dict[str, str]
     conditions: dict[str, str]
+    untold: NotRequired[list[str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +92,7 @@ def recorded_calls(shares: Iterable[ModelShare]) -> list[RecordedCall]:
             "started_at": call.started_at.isoformat(),
             "counts": _counts(call.usage),
             "conditions": dict(call.usage.conditions),
+            "untold": list(call.usage.untold),
         }
         for index, share in enumerate(shares)
         for call in share.calls
@@ -149,6 +153,7 @@ def _call(call: RecordedCall) -> PricedCall:
             if name not in OWN_COUNTS
         },
         conditions=call["conditions"],
+        untold=tuple(call.get("untold", ())),
     )
     started_at = datetime.fromisoformat(call["started_at"])
     return PricedCall(started_at, usage, call["asked_model"])

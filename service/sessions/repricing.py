@@ -98,6 +98,8 @@ def _compared(
 
 def comparable_charge(used: RecordedShare) -> dict[str, Any]:
     """Return how a turn or a share is priced, in a form that compares."""
-    cost = used["cost"]
     charge: dict[str, Any] = dict(charge_in(used))
-    return {**charge, "cost": None if cost is None else Decimal(cost)}
+    for name in ("cost", "list_cost"):
+        if charge[name] is not None:
+            charge[name] = Decimal(charge[name])
+    return charge

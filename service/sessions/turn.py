@@ -170,7 +170,11 @@ class RecordedShare(TypedDict):
     priced_as: str | None
     pricing_rule: str | None
     unpriced: str | None
+    contract_id: str | None
+    list_cost: DecimalText | None
+    list_currency: str | None
     reported_cost: DecimalText | None
+    estimated: list[str]
 
 
 class RecordedCharge(TypedDict):
@@ -182,6 +186,10 @@ class RecordedCharge(TypedDict):
     priced_as: str | None
     pricing_rule: str | None
     unpriced: str | None
+    contract_id: str | None
+    list_cost: DecimalText | None
+    list_currency: str | None
+    estimated: list[str]
 
 
 CHARGE: Final = tuple(RecordedCharge.__annotations__)
@@ -206,7 +214,11 @@ def recorded_share(used: Turn | ModelShare, charge: Charge) -> RecordedShare:
         "priced_as": charge.priced_as,
         "pricing_rule": charge.rule,
         "unpriced": charge.unpriced and charge.unpriced.value,
+        "contract_id": charge.contract_id,
+        "list_cost": _decimal_text(charge.list_amount),
+        "list_currency": charge.list_currency,
         "reported_cost": _decimal_text(used.reported_cost),
+        "estimated": list(charge.estimated),
     }
 
 
@@ -226,7 +238,7 @@ def problems_of(turn: Turn, *, now: datetime) -> list[Problem]:
     cached = (turn.tokens.cache_read or 0) + (turn.tokens.cache_creation or 0)
     if turn.tokens.prompt is not None and cached > turn.tokens.prompt:
         found.append(Problem("prompt_tokens", "is less than its cached tokens"))
-    # Of a turn made from spans, these are sums.
+    # In a turn made from spans, these are sums.
     counted = [turn.tokens, *(share.tokens for share in turn.shares)]
     found += [
         Problem(f"{field.name}_tokens", f"is more than {TOKENS_MAX}")

@@ -13,7 +13,7 @@ from service.tool_rules.decision import STANCES, Stance
 from service.tool_rules.glob import Work
 from service.tool_rules.shadowing import WORK_MAX, Shadow, shadows
 
-# Of an ordinary one: comparing takes the square of all characters.
+# Length of an ordinary rule: comparing takes the square of all characters.
 CHARACTERS_OF_A_RULE: Final = 20
 
 

@@ -78,13 +78,15 @@ async def test_export_and_verification_by_a_reader(
     assert await verified(sound, str(signed.key)) == honest
     said = [
         "VERIFICATION FAILED: the entry at position 3 is not the one recorded there",
-        "0 entries verified",
+        "2 entries verified",
     ]
     assert await verified(changed, key_file) == (1, "\n".join([*said, ""]))
     status, words = await verified(sound, C2SP_KEY)
     assert status == 2
     assert "no known key has signed" in words
     assert (await verified(tmp_path / "no", key_file))[0] == 2
+    status, words = await verified(tmp_path, key_file)
+    assert (status, "is a folder" in words) == (2, True)
 
 
 @pytest.mark.processes

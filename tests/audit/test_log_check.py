@@ -7,12 +7,14 @@ import pytest
 from aiohttp.test_utils import TestClient
 from psycopg import AsyncConnection
 
+from projections.audit.proofs import log_time
 from projections.audit.proofs.contradictions import Contradiction, described
 from projections.audit.proofs.log_check import (
     STATEMENT_POSITIONS,
     STEP_POSITIONS_MIN,
     LogCheck,
 )
+from projections.audit.proofs.log_time import AHEAD_MAX_S
 from projections.audit.proofs.signer import CheckpointSigner, ContradictionError
 from projections.engine.progress import wait_for_position
 from service.cli.doctor import check_installation
@@ -21,6 +23,8 @@ from service.resources import Resources
 from tests.audit.tampering import as_owner, sign
 from tests.callers import Callers
 from tests.event_log.logs import enter, entering, open_ledger, open_log, run
+from tests.metrics import value_of
+from tests.waiting import until
 
 CHANGE = "UPDATE events.stored_event SET state = state || '\\x20'"
 MOVE = "UPDATE events.stored_event SET notification_id"
@@ -62,6 +66,10 @@ HARMED = {
             "UPDATE events.head SET position = 4",
         ],
         "positions 5 to 6 missing from the log",
+    ),
+    "the head is moved on": (
+        ["UPDATE events.head SET position = position + 10"],
+        "positions 7 to 16 missing from the log",
     ),
     "a leaf of the tree": (
         [f"{REHASH} WHERE level = 0 AND number = 2"],
@@ -130,6 +138,74 @@ async def test_harm_is_found_told_and_stops_the_signing(
     checks = await check_installation(resources.database_url, tmp_path, None)
     problems = [each.problem for each in checks if "Merkle" in each.name]
     assert problems == [words]
+
+
+async def test_a_tree_that_was_emptied_is_told(
+    callers: Callers, resources: Resources, client: TestClient, db: Db, tmp_path: Path
+) -> None:
+    await six_events(callers, resources)
+    await as_owner(
+        resources,
+        "TRUNCATE events.merkle_node",
+        "UPDATE events.merkle_tree SET size = 0",
+    )
+
+    await LogCheck(resources.conninfo, pass_s=1).step(db)
+
+    answer = (await (await client.get("/readyz")).json())["data"]
+    assert answer["status"] == "degraded"
+    words = "positions 1 to 6 deleted from the tree"
+    assert answer["log_check"]["contradiction"] == words
+    checks = await check_installation(resources.database_url, tmp_path, None)
+    assert words in [each.problem for each in checks if "Merkle" in each.name]
+
+
+async def test_the_follower_of_the_tree_says_which_position_is_missing(
+    callers: Callers, resources: Resources, client: TestClient
+) -> None:
+    await six_events(callers, resources)
+    await as_owner(resources, "UPDATE events.head SET position = position + 10")
+    await callers.user("dan")
+
+    async def why() -> str | None:
+        answer = (await (await client.get("/readyz")).json())["data"]
+        stopped: dict[str, str | None] = {
+            each["name"]: each["stopped"] for each in answer["followers"]
+        }
+        return stopped["merkle_tree"]
+
+    said = await until(why)
+    assert said is not None
+    assert said.endswith(": the log has no position 7")
+
+
+async def test_a_log_ahead_of_the_clock_is_told_once(
+    callers: Callers,
+    resources: Resources,
+    db: Db,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    await six_events(callers, resources)
+    check = LogCheck(resources.conninfo, pass_s=1)
+    await check.step(db)
+    assert value_of(log_time.SECONDS) <= AHEAD_MAX_S
+    await as_owner(
+        resources, "UPDATE events.head SET recorded_at = recorded_at + '1 year'"
+    )
+    # Events to come are recorded later still.
+    await callers.user("dan")
+
+    for _ in range(2):
+        await check.step(db)
+
+    assert value_of(log_time.SECONDS) > 300 * 24 * 3600
+    [told] = [each for each in caplog.messages if "ahead of the" in each]
+    assert "the log's last event is" in told
+    checks = await check_installation(resources.database_url, tmp_path, None)
+    [problem] = [each.problem for each in checks if "clock" in each.name]
+    assert problem is not None
+    assert "ahead" in problem
 
 
 async def test_it_is_told_until_a_whole_pass_finds_nothing(

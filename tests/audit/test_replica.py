@@ -14,7 +14,7 @@ from service.app import create_app
 from service.database import READER_ROLE
 from service.embedded_postgres.server import EmbeddedPostgres
 from service.migrate import migrate
-from service.resources import open_resources
+from service.open_resources import open_resources
 from tests.audit.replica import sender_state, streaming_replica
 from tests.audit.tampering import sign
 from tests.callers import Callers

@@ -99,6 +99,8 @@ async def test_refusals_of_the_token_and_of_the_connection(
     assert "art_" not in broken.err
     assert json.loads(forbidden.err)["code"] == "forbidden"
     assert json.loads(nobody.err)["code"] == "connection_failed"
+    reached = json.loads(nobody.err)["message"]
+    assert reached.startswith("can't reach http://127.0.0.1:9 (AGENT_RUNTIME_SERVER): ")
 
 
 async def test_settings_come_from_a_private_file(
@@ -155,6 +157,10 @@ async def test_rules_are_pulled_planned_and_applied(
     assert planned.data["connectors"][0]["tools"] == [
         {"tool": "read_x", "before": "deny", "after": "allow"}
     ]
+    # A person reads the difference in the log of a run, with the connector's name.
+    assert f"+ Mail ({connector})  allow  read_*" in planned.err
+    assert f"read_x of Mail ({connector}): deny -> allow" in planned.err
+    assert f"  {connector}:  # Mail\n" in pulled.out
     assert applied.code == 0, applied.err
     assert stale.code == 5
     assert same.code == 0
@@ -177,7 +183,7 @@ async def test_rules_without_a_plan_are_shown_before_they_are_applied(
     done = await art.on_a_terminal("rules", "apply", file, typed="y\n")
 
     assert (refused.code, dry.code, done.code) == (1, 0, 0)
-    assert f"+ {connector}  ask  send" in refused.err
+    assert f"+ Mail ({connector})  ask  send" in refused.err
     assert "doesn't hold this connector" in refused.err
     rules = await art("rules", "show", agent)
     assert [each["tool_pattern"] for each in rules.data["rules"]] == ["send"]

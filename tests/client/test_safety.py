@@ -180,6 +180,17 @@ async def test_a_command_without_a_key_is_repeated_only_if_it_was_not_done(
     assert "Idempotency-Key" not in sent[0].headers
 
 
+async def test_a_proxys_limit_of_the_rate_is_an_error_of_that_kind() -> None:
+    limit = httpx.Response(429, text="slow down", headers={"Retry-After": "0"})
+    runtime, sent = answering(limit)
+
+    with pytest.raises(RateLimitedError, match="not by the service") as raised:
+        await runtime.users.me()
+
+    assert (raised.value.status, raised.value.attempts, len(sent)) == (429, 3, 3)
+    assert "attempts 3" in str(raised.value)
+
+
 async def test_the_deadline_is_for_all_attempts() -> None:
     refused = refusal(503, "overloaded", Retry_After="30")
     runtime, sent = answering(refused, deadline_s=20.0)

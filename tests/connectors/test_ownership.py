@@ -183,13 +183,14 @@ async def test_over_http_and_in_lists(callers: Callers) -> None:
     seen = {"X_Min_Position": str(offered.position)}
     for query in ("", "?scope=offered"):
         listed = await bob.get(f"/api/mcp/connectors{query}", **seen)
-        assert listed.data["connectors"] == [offered.data]
+        assert listed.data["connectors"] == [offered.data | {"health": "unobserved"}]
     assert (await bob.get(path, **seen)).status == 200
     accepted = await bob.put(f"{path}/owner/{bob.user_id}")
     assert (accepted.status, accepted.message) == (200, "connector handed over")
     seen = {"X_Min_Position": str(accepted.position)}
     owned = await bob.get("/api/mcp/connectors?scope=owned", **seen)
-    assert owned.data["connectors"] == [accepted.data]
+    row = accepted.data | {"health": "unobserved"}
+    assert owned.data["connectors"] == [row]
     assert (await ada.get(path, **seen)).status == 404
     edited = await bob.put(path, {**TRACKER, "name": "Mine", "description": ""})
     seen = {"X_Min_Position": str(edited.position)}

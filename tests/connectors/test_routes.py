@@ -45,7 +45,8 @@ async def test_list_waits_for_the_position_it_is_asked_for(callers: Callers) -> 
         "/api/mcp/connectors", X_Min_Position=made.headers["X-Event-Position"]
     )
 
-    assert listed.data == {"connectors": [made.data], "end_cursor": None}
+    row = made.data | {"health": "unobserved"}
+    assert listed.data == {"connectors": [row], "end_cursor": None}
     assert listed.position >= made.position
 
 

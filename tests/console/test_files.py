@@ -11,7 +11,9 @@ from service.console.files import CONTENT_POLICY, static_files
 from tests.console.vendor import SERVED, TESTED, changed, sources
 
 STATIC = SERVED.parent
-SCRIPT_BYTES_MAX = 60_000
+FIRST_VIEW_BYTES_MAX = 60_000
+# Of all scripts, compressed: there is room for about ten more pages.
+SCRIPT_BYTES_MAX = 150_000
 LINES_MAX = 300
 OWN = sorted(
     path
@@ -62,17 +64,22 @@ def test_a_first_view_loads_little_script() -> None:
     )
 
     assert "vendor/uplot.mjs" not in loaded
-    assert first_view <= SCRIPT_BYTES_MAX
-    assert everything <= 2 * SCRIPT_BYTES_MAX
+    assert first_view <= FIRST_VIEW_BYTES_MAX, (
+        "load what the first view doesn't show on demand, by import() in a page"
+    )
+    assert everything <= SCRIPT_BYTES_MAX, (
+        "a page's script should take 1 to 6 kB compressed; if this one does, raise "
+        "SCRIPT_BYTES_MAX by what it takes, for the next ten pages"
+    )
 
 
-def test_nothing_but_comments_and_indentation_is_left_out() -> None:
+def test_only_comments_indentation_and_empty_lines_are_left_out() -> None:
     for path in OWN:
         if path.suffix == ".js":
             served = static_files()[f"{path.parent.name}/{path.name}"].plain.decode()
             text = path.read_text("utf-8")
             lines = [line.lstrip() for line in text.splitlines()]
-            code = [line for line in lines if not line.startswith("//")]
+            code = [line for line in lines if line and not line.startswith("//")]
             assert served.splitlines() == code
 
 

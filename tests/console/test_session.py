@@ -193,11 +193,17 @@ def test_codes_expire_and_are_bounded() -> None:
     assert codes.redeem(last) is None
 
 
-async def test_the_root_sends_browsers_to_the_console(client: TestClient) -> None:
+async def test_the_root_sends_browsers_to_the_console_and_names_paths_to_others(
+    client: TestClient,
+) -> None:
     page = await client.get(
         "/", headers={"Accept": "text/html,*/*"}, allow_redirects=False
     )
     other = await client.get("/", allow_redirects=False)
 
     assert (page.status, page.headers["Location"]) == (303, "/console")
-    assert (other.status, (await other.json())["data"]["code"]) == (404, "no_such_path")
+    assert other.status == 200
+    paths = (await other.json())["data"]
+    assert {"console", "api_reference", "openapi", "health"} == paths.keys()
+    for path in paths.values():
+        assert (await client.get(path)).status == 200, path

@@ -1,6 +1,8 @@
 """Print how our costs agree with those of genai-prices and LiteLLM.
 
-Fails when a difference has no reason, and when docs/costs.md shows another table.
+Also those of recorded sessions, of which it writes the table into docs/costs.md.
+Fails when a difference has no reason, when a recorded session is wrong, and when
+docs/costs.md shows other figures.
 """
 
 import asyncio
@@ -8,6 +10,7 @@ import sys
 from pathlib import Path
 
 from tests.costs.comparisons import comparisons
+from tests.costs.instrumentations.table import outcomes, table, with_table
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "costs.md"
 HEAD = (
@@ -24,10 +27,18 @@ async def main() -> int:
     for agreement in agreements:
         print("\n".join(agreement.reasons()))  # noqa: T201
     documented = DOCUMENT.read_text()
+    recorded = await outcomes()
+    written = with_table(documented, table(recorded))
+    print(table(recorded))  # noqa: T201
+    if written != documented:
+        DOCUMENT.write_text(written)
+        print("docs/costs.md showed another table of instrumentations")  # noqa: T201
+    is_right = written == documented and not any(each.is_wrong for each in recorded)
     new = [row for row in rows if row not in documented]
     if new:
         print("docs/costs.md doesn't show these rows:", *new, sep="\n")  # noqa: T201
-    return int(bool(new) or not all(agreement.suffices for agreement in agreements))
+    suffices = all(agreement.suffices for agreement in agreements)
+    return int(bool(new) or not suffices or not is_right)
 
 
 if __name__ == "__main__":

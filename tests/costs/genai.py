@@ -216,7 +216,7 @@ def _suited(counts: Mapping[str, int], prices: ModelPrice) -> dict[str, int]:
 
 
 def _usage(counts: Mapping[str, int], conditions: Mapping[str, str]) -> CallUsage:
-    own = {name: count for name, count in counts.items() if name in OWN_COUNTS}
+    own: Any = {name: count for name, count in counts.items() if name in OWN_COUNTS}
     others = {name: count for name, count in counts.items() if name not in own}
     return CallUsage(**own, others=others, conditions=conditions)
 

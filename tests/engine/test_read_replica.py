@@ -22,7 +22,8 @@ from service.connection_pool import POOL_TIMEOUT_S, CheckedPool, connection_pool
 from service.event_log import read_replica
 from service.http.read_server import READS, REPEATED
 from service.migrate import migrate
-from service.resources import Resources, open_resources
+from service.open_resources import open_resources
+from service.resources import Resources
 from tests import metrics
 from tests.callers import Caller, Callers, Reply
 from tests.harness.replicated_postgres import Replication, primary_server, standby_of

@@ -21,7 +21,7 @@ from service.event_log.append import (
 )
 from service.event_log.log import EventLog
 from service.event_log.writer import Timeouts
-from service.resources import open_resources
+from service.open_resources import open_resources
 from tests.callers import Callers, Reply
 from tests.event_log.logs import (
     decided,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from projections.relay.kafka.settings import KafkaSettings
-from service.resources import open_resources
+from service.open_resources import open_resources
 from tests.faults.program import Program
 from tests.faults.tools import libfaketime
 from tests.faults.world import World, make_world

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from service.gateway.gate import Admitted, Call, Caller
 from service.gateway.tool_gate import ToolGate
-from service.resources import open_resources
+from service.open_resources import open_resources
 
 CALLERS: Final = 8
 # Each is approved once: the callers of all processes race for it.

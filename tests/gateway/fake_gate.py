@@ -15,6 +15,8 @@ from service.gateway.gate import (
     Call,
     Caller,
     ListedTool,
+    MovedError,
+    ObservedTools,
     Outcome,
     Pending,
     RecordMode,
@@ -49,6 +51,7 @@ class FakeGate:
     asked: set[str] = field(default_factory=set)
     approved: asyncio.Event = field(default_factory=asyncio.Event)
     calls: list[Call] = field(default_factory=list)
+    prepared: list[Call] = field(default_factory=list)
     ended: list[Ended] = field(default_factory=list)
     ended_one: asyncio.Event = field(default_factory=asyncio.Event)
     refusals: list[RefusalReason] = field(default_factory=list)
@@ -107,8 +110,11 @@ class FakeGate:
         refused = self.denied.get(tool)
         return refused is not None and refused.reason.hides_the_tool
 
-    async def admit(self, caller: Caller, call: Call) -> Admitted | Refused | Pending:
-        self.calls.append(call)
+    async def prepare(self, caller: Caller, call: Call) -> Upstream | Refused | Pending:
+        self.prepared.append(call)
+        return self._not_now(call) or self.upstreams[call.connector_id]
+
+    def _not_now(self, call: Call) -> Refused | Pending | None:
         refused = self.denied.get(call.tool)
         if refused is not None:
             return refused
@@ -119,6 +125,17 @@ class FakeGate:
                 until=datetime.now(UTC) + timedelta(minutes=15),
                 message=PENDING,
             )
+        return None
+
+    async def admit(
+        self, caller: Caller, call: Call, *, url: str | None = None
+    ) -> Admitted | Refused | Pending:
+        self.calls.append(call)
+        not_now = self._not_now(call)
+        if not_now is not None:
+            return not_now
+        if url not in (None, self.upstreams[call.connector_id].url):
+            raise MovedError
         (definition,) = [
             each.definition
             for each in self.listed
@@ -181,11 +198,11 @@ class FakeGate:
 
     async def observed(
         self, upstream: Upstream, definitions: Sequence[ToolDefinition]
-    ) -> bool:
+    ) -> ObservedTools:
         names = [each.name for each in definitions]
         self.observations.append((upstream.connector_id, names))
         self.observed_urls.append(upstream.url)
-        return True
+        return ObservedTools(is_changed=True, tools=len(names))
 
     def change(self, upstream: Upstream, **changes: object) -> Upstream:
         """Change a connector, as its owner would."""

@@ -14,6 +14,7 @@ from service.gateway.definitions.commands import (
     ObserveDefinitions,
     observe_definitions,
 )
+from service.gateway.gate import ObservedTools
 
 
 async def observe(
@@ -21,7 +22,7 @@ async def observe(
 ) -> bool:
     """Record tools as an upstream lists them; return whether anything differs."""
 
-    async def observed(work: UnitOfWork) -> bool:
+    async def observed(work: UnitOfWork) -> ObservedTools | None:
         connector = await work.find(Connector, connector_id)
         assert connector is not None
         command = ObserveDefinitions(
@@ -31,10 +32,11 @@ async def observe(
         )
         return await observe_definitions(command, work)
 
-    changed, _ = await execute(
+    seen, _ = await execute(
         log,
         observed,
         metadata={"actor": "system"},
         at=datetime.now(UTC),
     )
-    return changed
+    assert seen is not None
+    return seen.is_changed

@@ -12,7 +12,9 @@ from uuid import UUID
 from aiohttp import web
 from aiohttp.test_utils import TestClient
 
+from service.gateway.bounds import DEFAULT_BOUNDS, Bounds
 from service.gateway.endpoint.routes import AGENT_SERVER, routes
+from service.gateway.health.table import Failed, Succeeded
 from service.gateway.observer import DefinitionObserver
 from service.gateway.protocol.revisions import (
     ACCEPT,
@@ -30,6 +32,7 @@ from service.keys.cipher import length_prefixed
 from service.tracing.tracing import Tracing
 from tests.gateway.fake_gate import TOKEN, FakeGate
 from tests.http_server import Server
+from tests.waiting import until
 
 if TYPE_CHECKING:
     from mcp import Client
@@ -42,6 +45,8 @@ class Stage:
     gate: FakeGate
     http: TestClient
     observer: DefinitionObserver
+    # How observations ended.
+    noted: list[Succeeded | Failed]
 
     def path(self, connector_id: UUID | None = None) -> str:
         path = f"/mcp/agents/{self.gate.agent_id}"
@@ -105,6 +110,17 @@ class Stage:
     async def call(self, name: str, **arguments: Any) -> "Posted":
         return await self.ask("tools/call", {"name": name, "arguments": arguments})
 
+    async def first_answer(self, name: str) -> None:
+        """Call until the upstream has answered, however slow the machine is.
+
+        Then its revision is known, and there is a connection to it.
+        """
+
+        async def is_answered() -> bool:
+            return "isError" not in (await self.call(name)).body["result"]
+
+        await until(is_answered)
+
 
 @dataclass(frozen=True)
 class Posted:
@@ -132,8 +148,14 @@ async def opened(
     hold_s: float = 0.0,
     approval_url: str | None = None,
     traces: Tracing | None = None,
+    bounds: Bounds = DEFAULT_BOUNDS,
 ) -> AsyncIterator[Stage]:
     gate = gate or FakeGate()
+    noted: list[Succeeded | Failed] = []
+
+    async def note(ended: Succeeded | Failed) -> None:
+        noted.append(ended)
+
     app = web.Application(middlewares=[edge])
     app[READS_ONLY] = False
     app[DRAINING] = Draining()
@@ -144,10 +166,12 @@ async def opened(
             networks=networks,
             hold_s=hold_s,
             approval_url=approval_url,
+            bounds=bounds,
         ),
         traces,
+        note=note,
     ) as gateway:
         app[AGENT_SERVER] = gateway.server
         add_operations(app, routes.operations)
         async with TestClient(Server(app)) as http:
-            yield Stage(gate, http, gateway.observer)
+            yield Stage(gate, http, gateway.observer, noted)

@@ -59,7 +59,7 @@ async def test_a_call_is_held_until_somebody_answers(
         async with stage.client(mode) as client:
             await client.list_tools()
             call = asyncio.create_task(client.call_tool("tools_add", {"a": 1}))
-            await until(lambda: stage.gate.calls)
+            await until(lambda: stage.gate.prepared)
             assert not call.done()
 
             stage.gate.approved.set()
@@ -74,7 +74,7 @@ async def test_a_held_client_who_leaves_is_not_forwarded(
     async with opened(hold_s=60) as stage:
         asking(stage, upstream)
         call = asyncio.create_task(stage.call("tools_add"))
-        await until(lambda: stage.gate.calls)
+        await until(lambda: stage.gate.prepared)
 
         call.cancel()
         await asyncio.gather(call, return_exceptions=True)
@@ -82,6 +82,7 @@ async def test_a_held_client_who_leaves_is_not_forwarded(
         await stage.ask("tools/list")
 
     assert not upstream.requests
+    assert not stage.gate.calls
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ from uuid import UUID, uuid4
 import pytest
 from aiohttp.test_utils import TestClient
 
-from service.errors import InvalidRequestError
 from service.gateway.definition import ToolDefinition, canonical_json
 from service.gateway.definitions.acceptable import why_unacceptable
 from service.gateway.definitions.aggregate import Standing, ToolDefinitions
@@ -180,17 +179,41 @@ async def test_the_owner_reads_and_accepts_definitions(
     assert moved == (412, "precondition_failed")
 
 
-async def test_too_many_tools_are_refused_as_a_whole(
-    callers: Callers, resources: Resources
+@pytest.mark.parametrize(("description", "taken"), [("", 500), ("x" * 5000, 206)])
+async def test_tools_beyond_the_bounds_are_left_out_and_named(
+    world: World, description: str, taken: int
 ) -> None:
-    ada = await callers.user("ada")
-    connector = (await ada.post("/api/mcp/connectors", TRACKER)).data["id"]
-    many = [{**CREATE, "name": f"tool-{number}"} for number in range(501)]
-    large = [{**each, "description": "x" * 5000} for each in many[:300]]
+    upstream = await world.gate.upstream_to_list(world.connector_id)
+    assert upstream is not None
+    described = {**CREATE, "description": description}
+    names = [f"tool-{number:04}" for number in range(1000)]
+    many = [ToolDefinition.of({**described, "name": name}) for name in names]
 
-    for listed in (many, large):
-        with pytest.raises(InvalidRequestError):
-            await observe(resources.log, UUID(connector), listed)
+    observed = await world.gate.observed(upstream, many)
+
+    assert observed is not None
+    assert (observed.tools, observed.left_out) == (taken, names[taken:])
+    shown = (await world.ada.get(f"{world.connector}/definitions")).data["tools"]
+    assert {each["tool"] for each in shown if each["standing"] != "gone"} == {
+        *names[:taken]
+    }
+
+
+async def test_a_new_tool_never_takes_the_room_of_an_accepted_one(
+    world: World,
+) -> None:
+    upstream = await world.gate.upstream_to_list(world.connector_id)
+    assert upstream is not None
+    many = [
+        ToolDefinition.of({**CREATE, "name": f"b{number}"}) for number in range(500)
+    ]
+    await world.gate.observed(upstream, many)
+    first = ToolDefinition.of({**CREATE, "name": "a"})
+
+    observed = await world.gate.observed(upstream, [first, *many])
+
+    assert observed is not None
+    assert (observed.is_changed, observed.left_out) == (False, ["a"])
 
 
 async def test_nothing_is_recorded_that_a_server_at_a_former_url_lists(
@@ -206,9 +229,11 @@ async def test_nothing_is_recorded_that_a_server_at_a_former_url_lists(
     assert moved.status == 200, moved.data
     changed = [ToolDefinition.of({**CREATE, "description": "of the old server"})]
 
-    assert not await world.gate.observed(upstream, changed)
+    assert await world.gate.observed(upstream, changed) is None
 
     assert (await world.ada.get(f"{world.connector}/definitions")).data == read
     upstream = await world.gate.upstream_to_list(world.connector_id)
     assert upstream is not None
-    assert await world.gate.observed(upstream, changed)
+    observed = await world.gate.observed(upstream, changed)
+    assert observed is not None
+    assert observed.is_changed

@@ -11,9 +11,9 @@ from aiohttp import web
 from pydantic import SecretStr
 
 from service.errors import NotFoundError
+from service.gateway.bounds import DEFAULT_BOUNDS, Bounds
 from service.gateway.gate import Credential, Outcome
-from service.gateway.upstream import http_connection
-from service.gateway.upstream.answers import ANSWER_BYTES_MAX, VALUES_MAX
+from service.gateway.upstream.answers import VALUES_MAX
 from service.gateway.upstream.errors import (
     ENDED,
     NO_ANSWER,
@@ -71,7 +71,7 @@ async def drop(request: web.Request, _body: Any) -> web.StreamResponse:
 async def huge_event(request: web.Request, _body: Any) -> web.StreamResponse:
     response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
     await response.prepare(request)
-    for _ in range(40):
+    for _ in range(300):
         await response.write(b"data: " + b"x" * 65536)
     return response
 
@@ -108,7 +108,7 @@ UNUSABLE: dict[str, tuple[Answer, str, Outcome]] = {
     "a cut stream": (stream_without_end, ENDED, Outcome.UPSTREAM_ERROR),
     "a cut connection": (drop, ENDED, Outcome.UPSTREAM_ERROR),
     "a long text": (
-        message(result={"content": CONTENT, "x": "x" * ANSWER_BYTES_MAX}),
+        message(result={"content": CONTENT, "x": "x" * DEFAULT_BOUNDS.answer_bytes}),
         TOO_LARGE,
         Outcome.TOO_LARGE,
     ),
@@ -227,7 +227,8 @@ async def test_a_credential_that_cannot_be_revealed() -> None:
 
     assert got.body["result"]["isError"]
     assert not upstream.requests
-    assert [each.outcome for each in stage.gate.ended] == [Outcome.NOT_SENT]
+    assert not stage.gate.calls
+    assert stage.gate.refusals == ["credential_missing"]
 
 
 @pytest.mark.parametrize(
@@ -254,7 +255,8 @@ async def test_addresses_are_refused_as_they_are_used(url: str) -> None:
 
     assert got.content == NOT_REACHABLE
     assert not upstream.requests
-    assert [each.outcome for each in stage.gate.ended] == [Outcome.NOT_SENT]
+    assert not stage.gate.calls
+    assert stage.gate.refusals == ["not_connected"]
 
 
 async def test_a_connector_that_cannot_be_reached_is_suspended() -> None:
@@ -266,8 +268,9 @@ async def test_a_connector_that_cannot_be_reached_is_suspended() -> None:
         got = await stage.call("tools_add")
 
     assert got.content == NOT_REACHABLE
-    assert len(stage.gate.calls) == 3
-    assert stage.gate.refusals == ["circuit_open"]
+    assert len(stage.gate.prepared) == 3
+    assert not stage.gate.calls
+    assert stage.gate.refusals == [*["not_connected"] * 3, "circuit_open"]
 
 
 async def test_others_work_while_one_is_down() -> None:
@@ -288,12 +291,12 @@ async def wait_for_ever(_request: web.Request, _body: Any) -> web.StreamResponse
     raise AssertionError
 
 
-async def test_silence_ends_a_call(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with plain_upstream() as upstream, opened() as stage:
+async def test_silence_ends_a_call() -> None:
+    bounds = Bounds(silence_s=0.1)
+    async with plain_upstream() as upstream, opened(bounds=bounds) as stage:
         stage.gate.connect(upstream.url, "add")
         # The handshake may take longer than the silence that ends the next call.
-        assert (await stage.call("tools_add")).content == "hello"
-        monkeypatch.setattr(http_connection, "SILENCE_S", 0.1)
+        await stage.first_answer("tools_add")
         upstream.answer = wait_for_ever
 
         got = await stage.call("tools_add")

@@ -8,7 +8,7 @@ import orjson
 import pytest
 from aiohttp import web
 
-from service.gateway.endpoint import forwarding
+from service.gateway.bounds import Bounds
 from service.gateway.gate import Outcome
 from service.gateway.protocol.revisions import LOG_LEVEL_KEY
 from service.gateway.upstream.errors import NO_ANSWER, NOT_MCP, TOO_LARGE, WANTS_INPUT
@@ -208,9 +208,7 @@ async def test_a_client_with_a_handshake_is_not_asked_for_input() -> None:
     assert got.body["result"].keys() == {"content", "isError"}
 
 
-async def test_progress_does_not_extend_the_time_of_a_call(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_progress_does_not_extend_the_time_of_a_call() -> None:
     async def answer(request: web.Request, body: Any) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
@@ -221,11 +219,11 @@ async def test_progress_does_not_extend_the_time_of_a_call(
             await asyncio.sleep(0.01)
         return response
 
-    async with plain_upstream() as upstream, opened() as stage:
+    bounds = Bounds(call_s=0.5)
+    async with plain_upstream() as upstream, opened(bounds=bounds) as stage:
         stage.gate.connect(upstream.url, "add")
-        assert (await stage.call("tools_add")).status == 200
+        await stage.first_answer("tools_add")
         upstream.answer = answer
-        monkeypatch.setattr(forwarding, "CALL_S", 0.5)
         params = {
             "name": "tools_add",
             "arguments": {},

@@ -7,6 +7,7 @@ from uuid import uuid4
 
 import pytest
 
+from projections.event_contract import PUBLIC_EVENTS
 from projections.relay.messages import MessageBuilder
 from service.gateway.gate import Admitted, Pending
 from tests.gateway.world import ALLOW, ASK, DENY, World
@@ -67,7 +68,7 @@ async def test_arguments_and_credentials_are_nowhere(
         )
     )
     metrics = await (await world.client.get("/metrics")).read()
-    builder = MessageBuilder(uuid4(), uuid4())
+    builder = MessageBuilder(uuid4(), uuid4(), PUBLIC_EVENTS)
     places: dict[str, list[bytes]] = {
         "database": [dump.stdout],
         "events": [repr([vars(each.event) for each in events]).encode()],

@@ -13,7 +13,6 @@ from service.circuit_breaker import FAILURES_MAX, REST_S, CircuitBreaker
 from service.errors import NotFoundError
 from service.gateway.endpoint import forwarding
 from service.gateway.gate import (
-    Admitted,
     Call,
     Caller,
     Credential,
@@ -51,7 +50,8 @@ async def back_after_a_rest(stage: Stage, url: str, clock: Clock) -> Upstream:
     for _ in range(FAILURES_MAX):
         assert (await stage.call("tools_add")).content == NOT_REACHABLE
     clock.now += REST_S
-    stage.gate.calls.clear()
+    stage.gate.prepared.clear()
+    stage.gate.refusals.clear()
     return stage.gate.change(connector, url=url)
 
 
@@ -90,7 +90,7 @@ async def test_others_may_call_while_the_trial_shakes_hands(clock: Clock) -> Non
         trial = asyncio.create_task(stage.call("tools_add"))
         await asyncio.wait_for(upstream.was_asked.wait(), TIMEOUT_S)
         other = asyncio.create_task(stage.call("tools_add"))
-        await until(lambda: len(stage.gate.calls) == 2)
+        await until(lambda: len(stage.gate.prepared) == 2)
         upstream.discoverable.set()
 
         assert (await trial).content == (await other).content == "hello"
@@ -137,7 +137,7 @@ async def test_nothing_is_admitted_while_a_trial_is_under_way(clock: Clock) -> N
         await asyncio.wait_for(revealing.wait(), TIMEOUT_S)
 
         assert (await stage.call("tools_add")).content == NOT_REACHABLE
-        assert len(stage.gate.calls) == 1
+        assert len(stage.gate.prepared) == 1
         assert stage.gate.refusals == ["circuit_open"]
 
         revealed.set()
@@ -152,23 +152,22 @@ class SlowGate(FakeGate):
         self.may_decide = asyncio.Event()
         self.may_decide.set()
 
-    async def admit(self, caller: Caller, call: Call) -> Admitted | Refused | Pending:
-        decision = await super().admit(caller, call)
+    async def prepare(self, caller: Caller, call: Call) -> Upstream | Refused | Pending:
+        decision = await super().prepare(caller, call)
         await self.may_decide.wait()
         return decision
 
 
-async def test_one_call_is_admitted_at_a_suspensions_end(clock: Clock) -> None:
-    """Others would use up their approvals, and not be forwarded."""
+async def test_one_call_tries_to_connect_at_a_suspensions_end(clock: Clock) -> None:
     gate = SlowGate()
     async with plain_upstream() as upstream, opened(gate) as stage:
         await back_after_a_rest(stage, upstream.url, clock)
         gate.may_decide.clear()
         trial = asyncio.create_task(stage.call("tools_add"))
-        await until(lambda: len(gate.calls) == 1)
+        await until(lambda: len(gate.prepared) == 1)
 
         assert (await stage.call("tools_add")).content == NOT_REACHABLE
-        assert len(gate.calls) == 1
+        assert len(gate.prepared) == 1
         assert gate.refusals == ["circuit_open"]
 
         gate.may_decide.set()
@@ -203,7 +202,7 @@ async def test_the_next_call_is_the_trial_when_the_one_before_has_left(
         trial = asyncio.create_task(stage.call("tools_add"))
         await asyncio.wait_for(revealing.wait(), TIMEOUT_S)
         trial.cancel()
-        await until(lambda: len(stage.gate.ended) > FAILURES_MAX)
+        await until(lambda: stage.gate.refusals == ["cancelled"])
         stage.gate.change(connector, credential=None)
 
         assert (await stage.call("tools_add")).content == "hello"
@@ -214,12 +213,13 @@ async def test_an_approval_during_a_suspension_is_not_used_up(clock: Clock) -> N
         stage.gate.connect("http://127.0.0.1:1/mcp", "add", "sub")
         stage.gate.asked.add("add")
         held = asyncio.create_task(stage.call("tools_add"))
-        await until(lambda: len(stage.gate.calls) == 1)
+        await until(lambda: len(stage.gate.prepared) == 1)
         for _ in range(FAILURES_MAX):
             assert (await stage.call("tools_sub")).content == NOT_REACHABLE
 
         stage.gate.approved.set()
 
         assert (await held).content == NOT_REACHABLE
-        assert [each.tool for each in stage.gate.calls] == ["add", *["sub"] * 3]
-        assert stage.gate.refusals == ["circuit_open"]
+        assert [each.tool for each in stage.gate.prepared] == ["add", *["sub"] * 3]
+        assert stage.gate.refusals == [*["not_connected"] * 3, "circuit_open"]
+        assert not stage.gate.calls

@@ -2,7 +2,7 @@
 
 import asyncio
 import gc
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,9 +12,10 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
-from service.gateway.gate import Outcome
+from service.gateway.bounds import Bounds
+from service.gateway.endpoint.channels import ATTEMPTS_MAX
+from service.gateway.gate import Outcome, RefusalReason, Refused
 from service.gateway.protocol.revisions import STATELESS
-from service.gateway.upstream import handshake
 from service.gateway.upstream.errors import NO_ANSWER, SESSION_ENDED
 from tests.gateway.plain_upstream import answered
 from tests.gateway.stage import opened
@@ -36,6 +37,9 @@ class SessionServer:
     # To a call without a session.
     refusal: dict[str, Any] = field(default_factory=dict)
     left: asyncio.Event = field(default_factory=asyncio.Event)
+    # It doesn't know any session, not even a new one.
+    forgets: bool = False
+    on_ended: Callable[[], None] = lambda: None
 
     def of_session(self, method: str) -> list[str | None]:
         return [session for session, each in self.messages if each["method"] == method]
@@ -65,7 +69,8 @@ class SessionServer:
         return web.Response(status=202)
 
     async def _call(self, session: str, body: Any) -> web.Response:
-        if session not in self.begun:
+        if session not in self.begun or self.forgets:
+            self.on_ended()
             return web.Response(status=404)
         if self.is_slow:
             await asyncio.Event().wait()
@@ -103,19 +108,64 @@ async def test_users_of_an_agent_have_sessions_of_their_own() -> None:
     assert got == ["session-0", "session-1", "session-2", "session-0"]
 
 
-async def test_a_session_that_has_ended_is_begun_anew_by_the_next_call() -> None:
+async def test_a_call_that_meets_the_end_of_its_session_is_made_again() -> None:
+    """The server has done nothing; the call is decided, and recorded, once more."""
     async with session_server() as served, opened() as stage:
         stage.gate.connect(served.url, "add")
         await stage.call("tools_add")
         served.begun[:] = ["another"]
 
-        ended = await stage.call("tools_add")
         again = await stage.call("tools_add")
 
-    assert ended.content == SESSION_ENDED
     assert again.content == "session-1"
-    # The call that met the end of its session isn't repeated.
-    assert len(served.of_session("tools/call")) == 3
+    assert served.of_session("tools/call") == ["session-0", "session-0", "session-1"]
+    assert [each.outcome for each in stage.gate.ended] == [
+        Outcome.OK,
+        Outcome.UPSTREAM_ERROR,
+        Outcome.OK,
+    ]
+    assert len(stage.gate.calls) == 3
+
+
+async def test_a_call_after_the_end_of_its_session_is_decided_anew() -> None:
+    async with session_server() as served, opened() as stage:
+        stage.gate.connect(served.url, "add")
+        await stage.call("tools_add")
+        served.begun[:] = ["another"]
+
+        def deny() -> None:
+            refused = Refused(reason=RefusalReason.DENIED, message="unknown tool")
+            stage.gate.denied["add"] = refused
+
+        served.on_ended = deny
+        again = await stage.call("tools_add")
+
+    assert again.code == -32602
+    assert served.of_session("tools/call") == ["session-0", "session-0"]
+    assert served.begun == ["another"]
+
+
+async def test_a_server_that_ends_each_session_at_once_is_asked_so_many_times() -> None:
+    async with session_server() as served, opened() as stage:
+        stage.gate.connect(served.url, "add")
+        served.forgets = True
+
+        ended = await stage.call("tools_add")
+
+    assert ended.content == SESSION_ENDED
+    assert len(served.of_session("tools/call")) == ATTEMPTS_MAX
+
+
+async def test_callers_that_meet_the_end_of_a_session_together_share_the_next() -> None:
+    async with session_server() as served, opened() as stage:
+        stage.gate.connect(served.url, "add")
+        await stage.call("tools_add")
+        served.begun[:] = ["another"]
+
+        again = await asyncio.gather(*(stage.call("tools_add") for _ in range(8)))
+
+    assert {each.content for each in again} == {"session-1"}
+    assert served.begun == ["another", "session-1"]
 
 
 @pytest.mark.parametrize(
@@ -156,10 +206,10 @@ async def test_a_server_is_not_asked_again_when_it_refuses_what_a_call_says(
 
 
 async def test_a_handshake_ends_also_when_its_caller_has_left(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
-    monkeypatch.setattr(handshake, "CALL_S", 0.5)
-    async with session_server() as served, opened() as stage:
+    bounds = Bounds(call_s=0.5)
+    async with session_server() as served, opened(bounds=bounds) as stage:
         stage.gate.connect(served.url, "add")
         served.agrees = False
         calling = asyncio.create_task(stage.call("tools_add"))
@@ -174,11 +224,9 @@ async def test_a_handshake_ends_also_when_its_caller_has_left(
     assert "never retrieved" not in caplog.text
 
 
-async def test_a_call_whose_handshake_takes_too_long_is_not_answered(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(handshake, "CALL_S", 0.1)
-    async with session_server() as served, opened() as stage:
+async def test_a_call_whose_handshake_takes_too_long_is_not_answered() -> None:
+    bounds = Bounds(call_s=0.1)
+    async with session_server() as served, opened(bounds=bounds) as stage:
         stage.gate.connect(served.url, "add")
         served.agrees = False
 
@@ -186,7 +234,8 @@ async def test_a_call_whose_handshake_takes_too_long_is_not_answered(
             got = await stage.call("tools_add")
 
     assert got.content == NO_ANSWER
-    assert [each.outcome for each in stage.gate.ended] == [Outcome.TIMEOUT]
+    assert not stage.gate.calls
+    assert stage.gate.refusals == ["not_connected"]
 
 
 async def test_a_server_with_a_handshake_is_told_of_a_cancellation() -> None:

@@ -187,6 +187,21 @@ def test_the_internet_is_allowed_with_tls_only(address: str) -> None:
         AddressPolicy().check(address, tls=False)
 
 
+@pytest.mark.parametrize(
+    ("address", "port"),
+    [("127.0.0.1", 5433), ("127.0.0.1", None), ("127.0.0.2", 5432), ("::1", 5432)],
+)
+def test_the_demo_opens_one_port_of_one_address(address: str, port: int | None) -> None:
+    policy = AddressPolicy(demo_port=5432)
+    policy.check("127.0.0.1", tls=False, port=5432)
+
+    for tls in (False, True):
+        with pytest.raises(AddressRefusedError):
+            policy.check(address, tls=tls, port=port)
+        with pytest.raises(AddressRefusedError):
+            AddressPolicy().check("127.0.0.1", tls=tls, port=5432)
+
+
 def test_allowed_networks_need_no_tls() -> None:
     policy = AddressPolicy((ip_network("10.0.0.0/8"), ip_network("169.254.0.0/16")))
 

@@ -14,7 +14,8 @@ from service.app import create_app
 from service.http.envelope import Answer
 from service.http.operation import Routes, add_operations
 from service.http.rate_limit import RateLimit
-from service.resources import Resources, open_resources
+from service.open_resources import open_resources
+from service.resources import Resources
 from tests.callers import Caller, Callers
 from tests.conftest import fresh_database
 from tests.http_server import Server
@@ -77,6 +78,6 @@ def pytest_asyncio_loop_factories(
 ) -> Mapping[str, Callable[[], asyncio.AbstractEventLoop]]:
     """Run the server's tests on uvloop too, as the service does."""
     factories = {"asyncio": asyncio.new_event_loop}
-    if item.path.name == "test_server.py":
+    if item.path.name in ("test_server.py", "test_chunked_bodies.py"):
         factories["uvloop"] = uvloop.new_event_loop
     return factories

@@ -16,7 +16,8 @@ from service.connection_pool import POOL_SIZE_MAX
 from service.embedded_postgres.server import EmbeddedPostgres
 from service.logs import JsonFormatter
 from service.migrate import migrate
-from service.resources import Resources, open_resources
+from service.open_resources import open_resources
+from service.resources import Resources
 from tests.callers import Caller, Callers
 from tests.http.conftest import SECRET
 from tests.http.raw import TIMEOUT_S, answer_to_head, head_and_no_more

@@ -15,7 +15,7 @@ from service.keys.canary import (
 from service.keys.key_ring import KeyRing
 from service.keys.root_key import LocalRootKeys, WrongRootKeyError
 from service.keys.user_keys import UserKeys
-from service.resources import open_resources
+from service.open_resources import open_resources
 
 ADA = UUID(int=1)
 ROOT = LocalRootKeys.parse("k-20260101-00000001:" + "A" * 43 + "=")

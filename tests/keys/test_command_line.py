@@ -10,7 +10,7 @@ import pytest
 
 from service.keys.cipher import SecretBinding
 from service.keys.key_ring import KeyRing
-from service.resources import open_resources
+from service.open_resources import open_resources
 from tests.harness.service import agent_runtime
 
 KEY_RING = "keys.json"

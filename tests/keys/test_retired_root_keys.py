@@ -18,7 +18,7 @@ from service.keys.key_ring import KeyRing
 from service.keys.root_key import LocalRootKeys, WrongRootKeyError
 from service.keys.rotation import rotate_root_key
 from service.keys.user_keys import UserKeys
-from service.resources import open_resources
+from service.open_resources import open_resources
 from tests.callers import Callers
 from tests.metrics import counted
 from tests.waiting import until

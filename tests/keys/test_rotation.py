@@ -27,7 +27,8 @@ from service.keys.rotation import (
     rotate_root_key,
 )
 from service.keys.user_keys import REWRAP_BATCH_SIZE, UserKeys
-from service.resources import Resources, open_resources
+from service.open_resources import open_resources
+from service.resources import Resources
 from tests.callers import Caller, Callers
 
 KEY_RING = "keys.json"

@@ -8,7 +8,7 @@ from service.keys.cipher import OpenError, SecretBinding, TextBinding
 from service.keys.destruction import destroy_values
 from service.keys.key_ring import KeyRing
 from service.keys.user_keys import KeyDestroyedError, UserKeys
-from service.keys.vault import ValueDestroyedError, Vault
+from service.keys.vault import ValueMissingError, Vault
 
 ADA, BOB, SECRET, SESSION = (UUID(int=number) for number in range(1, 5))
 API_KEY = SecretBinding(owner_id=ADA, secret_id=SECRET, name="api_key", version=1)
@@ -68,7 +68,7 @@ async def test_a_row_given_to_another_owner_does_not_open(
     bobs = await store(pool, BOB, sealed)
     with pytest.raises(OpenError):
         await vault.open_secret(bobs, replace(API_KEY, owner_id=BOB))
-    with pytest.raises(ValueDestroyedError):
+    with pytest.raises(ValueMissingError):
         await vault.open_secret(bobs, API_KEY)
 
 
@@ -79,7 +79,7 @@ async def test_a_destroyed_value_is_gone_and_its_neighbour_is_not(
     gone, kept = [await store(pool, ADA, sealed) for _ in range(2)]
     async with pool.connection() as connection:
         assert await destroy_values(connection, [gone, uuid4()]) == 1
-    with pytest.raises(ValueDestroyedError):
+    with pytest.raises(ValueMissingError):
         await vault.open_secret(gone, API_KEY)
     assert await vault.open_secret(kept, API_KEY) == "swordfish"
 

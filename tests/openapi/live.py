@@ -17,7 +17,7 @@ from service.app import create_app
 from service.http.authentication import THROTTLE
 from service.http.rate_limit import Buckets, RateLimit
 from service.http.throttle import Throttle
-from service.resources import open_resources
+from service.open_resources import open_resources
 from tests.callers import Callers
 from tests.openapi.walk import Walk, make_things
 

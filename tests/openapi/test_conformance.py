@@ -29,6 +29,7 @@ ACCEPTED = ["2xx", 304, 401, 403, 404, 409, 412, 429]
 WITH_RULES = [
     "get_session_list",
     "get_usage",
+    "get_usage_csv",
     "get_aggregate",
     "get_aggregate_difference",
     "get_connector_exposure",
@@ -46,6 +47,9 @@ WITH_RULES = [
     "post_price",
     "post_price_correction",
     "post_price_end",
+    "post_contract",
+    "post_contract_correction",
+    "post_contract_end",
     "post_litellm_import",
     "post_reprice",
 ]

@@ -149,6 +149,7 @@ async def make_things(walk: Walk) -> Made:
     await walk.call("put_connector_credential", of_caller, id=connector_id)
     await _keep_secrets(walk)
     model_id, price_version = await _price(walk)
+    provider_id = await _contract(walk)
     session_id = await _converse(walk, agent_id)
     await _review(walk, agent_id)
     return Made(
@@ -165,6 +166,7 @@ async def make_things(walk: Walk) -> Made:
             "name": "TRACKER_TOKEN",
             "version": 1,
             "model_id": model_id,
+            "provider_id": provider_id,
             "price_version": price_version,
             "session_id": session_id,
             "position": 1,
@@ -204,6 +206,8 @@ async def _connect(walk: Walk, agent_id: str) -> str:
 async def _open_gateway(walk: Walk, agent_id: str, connector_id: str) -> str:
     settings = {"slug": "tracker", "record_mode": "strict"}
     await walk.call("put_connector_gateway", settings, id=connector_id)
+    await walk.call("post_connector_observe", id=connector_id)
+    await walk.call("get_connector_health", id=connector_id)
     log = walk.caller.client.app[EVENT_LOG]
     delete = {"name": "issues.delete", "inputSchema": {"type": "object"}}
     await observe(log, UUID(connector_id), [TOOL, delete])
@@ -287,6 +291,25 @@ async def _price(walk: Walk) -> tuple[str, int]:
     dry = {"dry_run": "true"}
     await walk.call("post_litellm_import", LITELLM, query=dry)
     return of_price["model_id"], of_price["price_version"]
+
+
+async def _contract(walk: Walk) -> str:
+    terms = {"discount_percent": 12.5, "output_price_per_1m": 7.5}
+    of_model = {"provider": "acme", "model": "swift-1", **terms}
+    since = {"effective_from": "2026-01-01T00:00:00Z"}
+    made = (await walk.call("post_contract", {**of_model, **since})).data
+    of_price = {
+        "provider_id": made["provider_id"],
+        "price_version": made["price"]["price_version"],
+    }
+    corrected = await walk.call(
+        "post_contract_correction", {**terms, "discount_percent": 15}, **of_price
+    )
+    of_price["price_version"] = corrected.data["price"]["price_version"]
+    end = {"effective_until": "2030-06-01T00:00:00Z"}
+    await walk.call("post_contract_end", end, **of_price)
+    await walk.call("get_contracts", query={"provider": "acme"})
+    return str(made["provider_id"])
 
 
 async def _converse(walk: Walk, agent_id: str) -> str:

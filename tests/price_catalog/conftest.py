@@ -13,7 +13,7 @@ from projections.catalog import run_followers
 from projections.engine.progress import wait_for_position
 from projections.price_catalog.routes import CLOCK
 from service.app import create_app
-from service.resources import open_resources
+from service.open_resources import open_resources
 from tests.callers import Caller, Callers
 
 

@@ -81,7 +81,7 @@ def rules(*providers: ListedRules) -> MatchRules:
         ("Acme", "swift", ("acme", "swift", "match")),
         ("acme.cloud", "swift", ("acme", "swift", "provider_match+match")),
         ("x_ai", "own", ("x-ai", "own", "provider_alias+match")),
-        ("x-ai", "swift", ("acme", "swift", "fallback_provider+match")),
+        ("x-ai", "swift", ("acme", "swift", "fallback_provider+match", "x-ai")),
         ("x-ai", "acme/own", ("x-ai", "own", "prefix+match")),
         ("x-ai", "other/own", None),
         ("other", "swift", None),
@@ -92,7 +92,7 @@ def rules(*providers: ListedRules) -> MatchRules:
     ],
 )
 def test_a_name_means_the_first_model_whose_rule_it_matches(
-    provider: str | None, model: str, found: tuple[str, str, str] | None
+    provider: str | None, model: str, found: tuple[str, ...] | None
 ) -> None:
     entry = index_of(rules(ACME, CLOUD)).find(provider, model, time_text(NOW))
 

@@ -21,6 +21,7 @@ ENTRY_FIELDS = [
     "effective_from",
     "effective_until",
     "notes",
+    "contract",
 ]
 
 
@@ -70,6 +71,7 @@ async def test_every_field_is_there_and_every_digit(root: Caller) -> None:
         "effective_from": "2026-01-01T00:00:00Z",
         "effective_until": None,
         "notes": "Half price at night.",
+        "contract": None,
     }
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import orjson
 
+from projections.event_contract import PUBLIC_EVENTS
 from projections.relay.kafka.settings import KafkaSettings
-from projections.relay.public_event import PUBLIC_EVENTS
 from service.event_log.log import EventLog
 from service.event_log.mapper import RecordedEvent
 from service.resources import Resources

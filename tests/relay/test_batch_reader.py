@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from projections.event_contract import PUBLIC_EVENTS
 from projections.relay import relay_position
 from projections.relay.batch_reader import BatchReader
 from projections.relay.kafka.errors import LogIncompleteError
@@ -29,7 +30,9 @@ async def batches(resources: Resources) -> AsyncIterator[BatchReader]:
     await register(resources.log, EVENTS)
     async with resources.pool.connection() as db:
         log_id, epoch, _ = await relay_position.log_head(db)
-        yield BatchReader(db, resources.log.mapper, MessageBuilder(log_id, epoch))
+        yield BatchReader(
+            db, resources.log.mapper, MessageBuilder(log_id, epoch, PUBLIC_EVENTS)
+        )
 
 
 async def delete(resources: Resources, position: int) -> None:

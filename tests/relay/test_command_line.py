@@ -88,6 +88,7 @@ async def test_a_topic_is_made_served_checked_and_read(
 
     count = str(position)
     tail = await service.run("topic", "tail", "--from-beginning", "--count", count)
+    assert "Unclosed" not in tail.err
     lines = [json.loads(line) for line in tail.out.splitlines()]
     assert sorted(each["position"] for each in lines) == [*range(1, position + 1)]
     assert lines[0].keys() >= {"name", "aggregate_id", "recorded_at", "actor", "data"}

@@ -2,7 +2,10 @@
 
 import asyncio
 import contextlib
+import re
+import sys
 from dataclasses import replace
+from pathlib import Path
 from random import Random
 from typing import Any
 from uuid import UUID
@@ -26,7 +29,13 @@ from agent_runtime_client.kafka.positions import (
 )
 from agent_runtime_client.kafka.topic import Record
 from agent_runtime_client.kafka.versions import Versions
-from docs.examples.public_connectors import follow
+from docs.examples.public_connectors import (
+    CONSUMER,
+    TABLE,
+    apply,
+    apply_all,
+    follow,
+)
 from projections.relay.kafka.settings import KafkaSettings
 from projections.relay.relay import run_relay
 from service.connectors.aggregate import Connector
@@ -41,6 +50,8 @@ from tests.relay.published import until_published
 from tests.relay.writing import register, toggle, write_on
 
 pytestmark = pytest.mark.kafka
+
+ROOT = Path(__file__).parent.parent.parent
 
 
 async def test_events_come_typed_and_each_aggregates_in_order(
@@ -225,6 +236,55 @@ async def test_the_example_keeps_its_table_right_wherever_it_is_stopped(
             while await table(db) != expected:
                 await run_for(seconds, kafka, db)
                 seconds *= 1.5
+
+
+async def test_the_documented_consumer_runs_as_it_stands(
+    resources: Resources, kafka: KafkaSettings, database_url: str, tmp_path: Path
+) -> None:
+    [connector_id, *_] = await register(resources.log, 3)
+    await toggle(resources.log, connector_id)
+    async with run_relay(resources.log, resources.conninfo, kafka):
+        await until_published(resources, kafka)
+    page = (ROOT / "docs/kafka.md").read_text("utf-8")
+    (script,) = re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    assert script.count('"agent-runtime.events"') == 1
+    # It stores its position before the effect.
+    assert script.index("await store_position") < script.index("# the effect")
+    file = tmp_path / "mine.py"
+    file.write_text(script.replace("agent-runtime.events", kafka.topic))
+
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, str(file), kafka.bootstrap, database_url),
+        stdout=asyncio.subprocess.PIPE,
+    )
+    try:
+        assert process.stdout is not None
+        line = await process.stdout.readline()
+        assert line.decode().strip() == str(connector_id)
+    finally:
+        process.kill()
+        await process.wait()
+
+
+async def test_a_second_instance_is_refused_before_it_has_an_effect(
+    resources: Resources, kafka: KafkaSettings, database_url: str
+) -> None:
+    head = await publish_some(resources, kafka)
+    async with (
+        await AsyncConnection.connect(database_url, autocommit=True) as first_db,
+        await AsyncConnection.connect(database_url, autocommit=True) as second_db,
+    ):
+        await first_db.execute(TABLE)
+        await create_table(first_db)
+        async with consume(kafka.bootstrap, kafka.topic) as events:
+            for event in await first(events, head):
+                async with first_db.transaction():
+                    await store_position(first_db, CONSUMER, event.stored)
+                    await apply(event, first_db)
+
+        async with consume(kafka.bootstrap, kafka.topic) as events:
+            with pytest.raises(AlreadyProcessedError):
+                await apply_all(events, second_db)
 
 
 async def loaded(resources: Resources, connector_id: UUID) -> Connector:

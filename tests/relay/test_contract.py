@@ -12,17 +12,17 @@ import pytest
 from aiohttp.test_utils import TestClient
 from jsonschema import Draft202012Validator
 
-from projections.relay import contract
-from projections.relay.contract import (
+from projections import event_contract as contract
+from projections.event_contract import (
+    PUBLIC_EVENTS,
     BrokenContractError,
     broken,
     documents,
-    readable,
     write,
 )
 from projections.relay.events_page import BEGIN, END
-from projections.relay.public_event import PUBLIC_EVENTS
 from projections.relay.schema_compatibility import breaking_changes
+from projections.relay.schemas import readable
 
 PROJECT = Path(__file__).parents[2]
 PRICE = "model_pricing.price_set.v2"
@@ -140,9 +140,10 @@ def test_types_of_earlier_versions_stay(project: Path) -> None:
 @pytest.mark.processes
 def test_the_documents_are_the_same_in_every_process() -> None:
     render = (
-        "import sys; from projections.relay.contract import readable;"
-        "from projections.relay.asyncapi import asyncapi_document;"
-        "sys.stdout.buffer.write(readable(asyncapi_document()))"
+        "import sys; from pathlib import Path;"
+        "from projections import event_contract as made;"
+        "path = made.FOLDER / made.ASYNCAPI;"
+        "sys.stdout.buffer.write(made.documents(Path())[path])"
     )
     other = subprocess.run(
         [sys.executable, "-c", render],

@@ -9,7 +9,7 @@ from jsonschema import Draft202012Validator
 
 from projections.audit.proofs.signer import CheckpointSigner
 from projections.engine.progress import wait_for_position
-from projections.relay.contract import schemas
+from projections.event_contract import schemas
 from projections.relay.kafka.settings import KafkaSettings
 from projections.relay.relay import run_relay
 from projections.relay.type_names import TYPE_PREFIX

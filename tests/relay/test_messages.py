@@ -10,9 +10,10 @@ import orjson
 import pytest
 from jsonschema import Draft202012Validator
 
+from projections.event_contract import PUBLIC_EVENTS
 from projections.relay.asyncapi import HEADERS, OPTIONAL_HEADERS
 from projections.relay.messages import DATA_BYTES_MAX, MessageBuilder, NotPublicError
-from projections.relay.public_event import PUBLIC_EVENTS, PublicEvent
+from projections.relay.public_event import PublicEvent
 from projections.relay.schemas import event_schema
 from service.aggregate import event_types
 from service.aggregates import AGGREGATES
@@ -40,7 +41,7 @@ def recorded(topic: str, data: dict[str, Any], **metadata: str) -> RecordedEvent
 
 
 def headers_of(event: RecordedEvent) -> dict[str, str]:
-    message = MessageBuilder(LOG_ID, EPOCH).build(event)
+    message = MessageBuilder(LOG_ID, EPOCH, PUBLIC_EVENTS).build(event)
     return {name: value.decode() for name, value in message.headers}
 
 
@@ -83,7 +84,7 @@ def test_an_event_becomes_a_cloud_event() -> None:
         address="192.0.2.7",
         traceparent=traceparent,
     )
-    message = MessageBuilder(LOG_ID, EPOCH).build(event)
+    message = MessageBuilder(LOG_ID, EPOCH, PUBLIC_EVENTS).build(event)
     assert (message.position, message.key) == (42, str(AGGREGATE_ID).encode())
     assert orjson.loads(message.value or b"") == {"by": "u", "since": "s"}
     assert headers_of(event) == {
@@ -115,7 +116,10 @@ def test_withheld_fields_stay_here() -> None:
         "secret.overwritten",
         {"version": 2, "sealed_id": "sealed-1", "fingerprint": "print-1"},
     )
-    assert MessageBuilder(LOG_ID, EPOCH).build(event).value == b'{"version":2}'
+    assert (
+        MessageBuilder(LOG_ID, EPOCH, PUBLIC_EVENTS).build(event).value
+        == b'{"version":2}'
+    )
 
 
 def test_a_token_is_told_apart_without_being_named() -> None:
@@ -123,7 +127,7 @@ def test_a_token_is_told_apart_without_being_named() -> None:
         "token.issued", {"user_id": "u", "label": "l", "expires_at": None}
     )
     revoked = recorded("token.revoked", {})
-    texts = str(MessageBuilder(LOG_ID, EPOCH).build(issued))
+    texts = str(MessageBuilder(LOG_ID, EPOCH, PUBLIC_EVENTS).build(issued))
     assert str(AGGREGATE_ID) not in texts
     assert headers_of(issued)["ce_subject"] == headers_of(revoked)["ce_subject"]
     assert headers_of(issued)["ce_id"] != str(uuid5(AGGREGATE_ID, f"3 {COMMAND_ID}"))
@@ -142,7 +146,7 @@ def test_data_beyond_the_bound_is_referred_to(too_much: int) -> None:
     event = recorded(
         "model_pricing.price_annotated", {"price_version": 1, "notes": notes}
     )
-    message = MessageBuilder(LOG_ID, EPOCH).build(event)
+    message = MessageBuilder(LOG_ID, EPOCH, PUBLIC_EVENTS).build(event)
     headers = headers_of(event)
     assert (message.value is None) == bool(too_much)
     assert ("content-type" in headers) != bool(too_much)

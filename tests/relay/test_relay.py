@@ -12,12 +12,13 @@ from aiohttp.test_utils import TestClient
 from confluent_kafka.admin import AdminClient
 from psycopg import errors
 
+from projections.event_contract import PUBLIC_EVENTS
 from projections.relay.kafka.errors import BrokerUnavailableError, RecordTooLargeError
 from projections.relay.kafka.settings import KafkaSettings
 from projections.relay.kafka.topic_admin import create_topics
-from projections.relay.public_event import PUBLIC_EVENTS
 from projections.relay.relay import Relay, _is_transient
-from service.resources import Resources, open_resources
+from service.open_resources import open_resources
+from service.resources import Resources
 from tests.conftest import fresh_database
 from tests.event_log.cutting import cut
 from tests.harness.process import refusing_port
@@ -194,7 +195,9 @@ async def test_an_event_that_nobody_has_decided_on_stops_it_right_there(
     kafka: KafkaSettings,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.delitem(PUBLIC_EVENTS, "connector.made_public")
+    decided = {**PUBLIC_EVENTS}
+    del decided["connector.made_public"]
+    monkeypatch.setattr("projections.relay.relay.public_events", lambda _: decided)
     [connector_id, *_] = await register(resources.log, 5)
     await toggle(resources.log, connector_id)
     async with relaying(resources, kafka) as relay:

@@ -18,7 +18,8 @@ from service.app import create_app
 from service.keys.key_ring import KEY_RING_FILE
 from service.keys.root_key import WrongRootKeyError
 from service.keys.user_keys import UserKeys
-from service.resources import Resources, open_resources
+from service.open_resources import open_resources
+from service.resources import Resources
 from tests.callers import Caller, Callers
 from tests.secrets.served import postgres_program
 

@@ -9,9 +9,15 @@ from aiohttp.test_utils import TestClient, TestServer
 from prometheus_client import REGISTRY
 
 from service.app import create_app
+from service.cli.doctor import check_installation
+from service.keys.destruction import destroy_keys
 from service.keys.key_program import ExecRootKeys
-from service.resources import Resources, open_resources
+from service.open_resources import open_resources
+from service.resources import Resources
+from service.secrets.aggregate import VERSIONS_KEPT
+from service.secrets.missing_values import missing_values
 from tests.callers import Caller, Callers
+from tests.http.test_failures import log_lines
 
 PATH = "/api/secrets/TOKEN"
 NEW = {"name": "TOKEN", "value": "swordfish"}
@@ -77,12 +83,47 @@ async def test_a_value_put_into_another_row_is_not_given_out(
     assert REGISTRY.get_sample_value(counted) == before + 1
 
 
-async def test_a_row_that_was_lost_is_a_value_destroyed(
+async def test_a_row_that_was_deleted_is_not_a_value_destroyed(
+    callers: Callers, resources: Resources, tmp_path: Path
+) -> None:
+    ada = await callers.user("ada")
+    await ada.post("/api/secrets", NEW)
+    await ada.post("/api/secrets", {**NEW, "name": "DELETED"})
+    await ada.delete("/api/secrets/DELETED")
+    async with resources.pool.connection() as db:
+        assert await missing_values(db) == []
+        await db.execute("DELETE FROM events.sealed_value")
+    counted = "agent_runtime_unreadable_values_total"
+    before = REGISTRY.get_sample_value(counted) or 0
+
+    with log_lines() as written:
+        reply = await ada.get(f"{PATH}/value")
+
+    assert (reply.status, reply.code) == (500, "unreadable_value")
+    assert REGISTRY.get_sample_value(counted) == before + 1
+    assert "a sealed value is missing" in written.getvalue()
+    async with resources.pool.connection() as db:
+        missing = await missing_values(db)
+    assert [each.version for each in missing] == [1]
+    checks = await check_installation(resources.database_url, tmp_path, None)
+    [said] = [each.problem for each in checks if "values of secrets" in each.name]
+    assert said is not None
+    assert str(missing[0]) in said
+
+
+async def test_a_value_that_was_destroyed_since_is_not_missing(
     callers: Callers, resources: Resources
 ) -> None:
     ada = await callers.user("ada")
     await ada.post("/api/secrets", NEW)
+    for _ in range(VERSIONS_KEPT):
+        await ada.put(PATH, {"value": "another"})
+    reply = await ada.get(f"{PATH}/value?version=1")
+    assert (reply.status, reply.code) == (409, "value_destroyed")
+
+    assert ada.user_id is not None
     async with resources.pool.connection() as db:
         await db.execute("DELETE FROM events.sealed_value")
-    reply = await ada.get(f"{PATH}/value")
-    assert (reply.status, reply.code) == (409, "value_destroyed")
+        assert len(await missing_values(db)) == VERSIONS_KEPT
+        await destroy_keys(db, [ada.user_id])
+        assert await missing_values(db) == []

@@ -10,7 +10,8 @@ from psycopg import OperationalError
 from service.connection_pool import PoolBusyError
 from service.keys.cipher import TextBinding
 from service.keys.user_keys import KeyDestroyedError
-from service.resources import Resources, open_resources
+from service.open_resources import open_resources
+from service.resources import Resources
 from tests.callers import Caller, Callers
 from tests.reading import read_events
 from tests.waiting import until

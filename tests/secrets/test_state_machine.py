@@ -18,7 +18,7 @@ from projections.catalog import run_followers
 from projections.engine.progress import wait_for_position
 from service.app import create_app
 from service.keys.rotation import rotate_root_key
-from service.resources import open_resources
+from service.open_resources import open_resources
 from tests.callers import Caller, Callers, Reply
 
 Result = TypeVar("Result")

@@ -43,6 +43,7 @@ _ROWS: Final = """
     get_agent                       404      200      404      200     200
     get_connectors                  200      200      200      200     200
     get_connector                   200      200      200      200     200
+    get_connector_health            200      200      200      200     200
     get_agent_tools                 404      200      404      200     200
     get_tool_explanation            404      200      404      200     200
     get_connector_tools             404      200      404      404     404
@@ -58,8 +59,10 @@ _ROWS: Final = """
     get_session_list                200      200      200      200     200
     get_session                     404      200      404      200     404
     get_usage                       200      200      200      200     200
+    get_usage_csv                   200      200      200      200     200
     get_providers                   200      200      200      200     200
     get_prices                      200      200      200      200     200
+    get_contracts                   200      200      200      200     200
     get_audit_events                403      200      403      403     403
     get_audit_event                 403      200      403      403     403
     get_audit_jsonl                 403      200      403      403     403
@@ -81,6 +84,7 @@ _ROWS: Final = """
     post_approval_refuse            404      404      404      409     404
     post_approval_withdraw          404      404      404      200     404
     post_definitions_accept         403      403      403      403     403
+    post_connector_observe          403      403      403      403     403
     post_public_grant               403      403      403      403     403
     post_tool_rules_preview         403      403      403      200     403
     post_tool_rules_restore         403      403      403      200     403
@@ -93,6 +97,9 @@ _ROWS: Final = """
     post_price                      403      403      403      403     403
     post_price_end                  403      403      403      403     403
     post_price_correction           403      403      403      403     403
+    post_contract                   403      403      403      403     403
+    post_contract_end               403      403      403      403     403
+    post_contract_correction        403      403      403      403     403
     post_reprice                    403      403      403      403     403
     post_genai_prices_import        403      403      403      403     403
     post_litellm_import             403      403      403      403     403

@@ -171,7 +171,15 @@ async def test_what_a_stranger_may_not_see_is_as_if_it_were_not_there(
 
 def nowhere() -> dict[str, Any]:
     """Ids of nothing, in the shape of something."""
-    names = ("user_id", "agent_id", "id", "connector_id", "model_id", "aggregate_id")
+    names = (
+        "user_id",
+        "agent_id",
+        "id",
+        "connector_id",
+        "model_id",
+        "provider_id",
+        "aggregate_id",
+    )
     return {
         **{name: str(uuid4()) for name in names},
         "token_id": str(uuid4()),

@@ -3,9 +3,13 @@
 Every operation is asked for the worst that we know (``worst_inputs.py``). Its cost is
 measured as CPU time of the event loop's thread, so that waiting for a processor doesn't
 count, and in proportion to what a calibration takes just then, as other work shares the
-processor's caches and its speed. ``make worst-inputs`` runs it and shows the table;
-``WORST_INPUTS_OF="get_me post_user"`` asks only these operations; ``WORST_INPUTS=full``
-imports price lists of 20,000 models instead of 1,000, which takes some minutes more.
+processor's caches and its speed. Threads of the process also keep the loop waiting:
+that shows in the delay of a timer, which is bounded where requests come raw or many at
+once, and printed for all.
+``make worst-inputs`` runs it and shows the table;
+``WORST_INPUTS_OF="get_me post_user"`` asks only these operations;
+``WORST_INPUTS=full`` imports price lists of 20,000 models instead of 1,000, which takes
+some minutes more.
 """
 
 import os
@@ -18,6 +22,7 @@ import pytest
 from service.http.authentication import THROTTLE
 from service.http.operation import EVENT_STREAM, Operation
 from service.http.rate_limit import Buckets, RateLimit
+from service.http.telemetry import REQUESTS
 from service.resources import Resources
 from tests.callers import Callers
 from tests.openapi.walk import OPERATIONS
@@ -28,10 +33,13 @@ from tests.security.loop_holding import (
     measured,
     slowness,
 )
+from tests.security.raw_requests import send_raw
 from tests.security.worst_inputs import SIMPLE, WORST, Ask, asks_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(3600)]
 HELD_S_MAX = 0.05
+# Of a whole turn of the loop, in which the test's own client has its part.
+DELAY_S_MAX = 0.1
 MEMORY_BYTES_MAX = 512 * 1024 * 1024
 STREAM_BYTES = 1024 * 1024
 TRIES = 5
@@ -50,8 +58,16 @@ async def world(
     calls = ada.client.app[THROTTLE].calls
     for operation in OPERATIONS.values():
         calls[operation.name] = Buckets(UNLIMITED)
+    _make_series()
     with collecting_as_served():
         yield made
+
+
+def _make_series() -> None:
+    """Make some 5,000 lines of metrics, as many as a service has after some days."""
+    for operation in OPERATIONS.values():
+        for status in (200, 401, 403, 422):
+            REQUESTS.labels(operation.method, operation.path, status).observe(0.01)
 
 
 def test_every_operation_has_its_worst_inputs() -> None:
@@ -71,7 +87,8 @@ async def test_no_request_holds_the_event_loop(world: World) -> None:
             cost, status = await _cost(world, operation, ask)
             line = _line(operation, ask, cost, status)
             print(line)  # noqa: T201 # the table
-            if cost.held_s > HELD_S_MAX or cost.peak_bytes > MEMORY_BYTES_MAX:
+            longest_s = _longest_s(ask, cost)
+            if longest_s > HELD_S_MAX or cost.peak_bytes > MEMORY_BYTES_MAX:
                 broken.append(line)
     assert broken == []
 
@@ -89,13 +106,22 @@ async def _cost(world: World, operation: Operation, ask: Ask) -> tuple[Cost, int
             status = await _send(world, operation, ask)
             if operation.method != "GET" and status < 300:
                 await world.caught_up()
-        if cost.held_s > HELD_S_MAX:
-            cost.held_s /= slowness()
-        least = min(least or cost, cost, key=lambda each: each.held_s)
-        if least.held_s <= HELD_S_MAX:
+        if _longest_s(ask, cost) > HELD_S_MAX:
+            slower = slowness()
+            cost.held_s /= slower
+            cost.delay_s /= slower
+        least = min(least or cost, cost, key=lambda each: _longest_s(ask, each))
+        if _longest_s(ask, least) <= HELD_S_MAX:
             break
     assert least is not None
     return least, status
+
+
+def _longest_s(ask: Ask, cost: Cost) -> float:
+    """Return what is compared with ``HELD_S_MAX``; a delay in its own proportion."""
+    if ask.wire is None:
+        return cost.held_s
+    return max(cost.held_s, cost.delay_s * HELD_S_MAX / DELAY_S_MAX)
 
 
 async def _send(world: World, operation: Operation, ask: Ask) -> int:
@@ -108,6 +134,13 @@ async def _send(world: World, operation: Operation, ask: Ask) -> int:
     if ask.query:
         url += "?" + ask.query
     headers = {"Authorization": f"Bearer {token}", **ask.headers}
+    if ask.wire is not None:
+        if not ask.wire.has_token:
+            del headers["Authorization"]
+        port = world.caller.client.port
+        assert port is not None
+        line = f"{operation.method} {url}"
+        return await send_raw(port, line, headers, ask.body, ask.wire)
     body = None if ask.body is None else BytesIO(ask.body)
     async with world.caller.client.request(
         operation.method, url, data=body, headers=headers
@@ -123,6 +156,7 @@ async def _send(world: World, operation: Operation, ask: Ask) -> int:
 def _line(operation: Operation, ask: Ask, cost: Cost, status: int) -> str:
     return (
         f"{operation.name:26} {ask.what:32} {status} "
-        f"held {cost.held_s * 1000:6.1f} ms, CPU {cost.cpu_s * 1000:7.1f} ms, "
+        f"held {cost.held_s * 1000:6.1f} ms, delay {cost.delay_s * 1000:6.1f} ms, "
+        f"CPU {cost.cpu_s * 1000:7.1f} ms, "
         f"{cost.peak_bytes / 2**20:6.1f} MiB  {cost.holder}"
     )

@@ -20,6 +20,7 @@ from service.sessions.otlp.body import FIELDS_MAX
 from service.tool_rules.body import RULES_MAX
 from tests.http.test_json_cost import WORST as WORST_JSON
 from tests.security.large_world import LONG_TEXT, World, hostile_rules
+from tests.security.raw_requests import Wire
 from tests.sessions.otlp.spans import empty_messages, export, span
 
 JSON: Final = "application/json"
@@ -32,13 +33,17 @@ LITELLM_MODELS: Final = 20_000 if os.environ.get("WORST_INPUTS") == "full" else 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
-    """One request; ``path`` overrides the ids of the world."""
+    """One request; ``path`` overrides the ids of the world.
+
+    With ``wire`` it is sent as no client library does.
+    """
 
     what: str
     query: str = ""
     path: Mapping[str, Any] = field(default_factory=dict)
     body: bytes | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
+    wire: Wire | None = None
 
 
 Worst = Callable[[World], Iterator[Ask]]
@@ -57,7 +62,22 @@ def asks_of(operation: Operation, world: World) -> Iterator[Ask]:
         yield Ask(what="noise", body=b"\xff" * 1_000_000, headers=example.headers)
     else:
         yield json_ask("a body of brackets", b"[" * 1_000_000)
+    if operation.takes_body or operation.public:
+        yield from _tiny_chunks(example)
     yield from WORST.get(operation.name, _nothing)(world)
+
+
+def _tiny_chunks(example: Ask) -> Iterator[Ask]:
+    """Yield a body in chunks of a byte: as many as are parsed, and six times that."""
+    for count in (100_000, 1_000_000):
+        for has_token in (True, False):
+            yield Ask(
+                what=f"{count:,} chunks, {'a' if has_token else 'no'} token",
+                query=example.query,
+                body=b"1\r\n \r\n" * count + b"0\r\n\r\n",
+                headers=example.headers,
+                wire=Wire(chunked=True, has_token=has_token),
+            )
 
 
 def json_ask(what: str, body: Any, query: str = "", **path: Any) -> Ask:
@@ -243,6 +263,28 @@ def _usage(_world: World) -> Iterator[Ask]:
         until_day="2030-01-01",
         group_by=groups,
         limit=1000,
+        compare="true",
+        unit_costs="true",
+    )
+    yield query_ask(
+        "a series of every hour",
+        from_day="2000-01-01",
+        until_day="2030-01-01",
+        group_by=f"hour,{groups}",
+        time_zone="Asia/Kathmandu",
+        order="cost",
+        compare="true",
+        top=50,
+        limit=1000,
+    )
+
+
+def _usage_csv(_world: World) -> Iterator[Ask]:
+    yield query_ask(
+        "everything by the hour",
+        from_day="2000-01-01",
+        until_day="2030-01-01",
+        group_by="hour,agent,user,provider,model",
     )
 
 
@@ -380,6 +422,10 @@ def _prices(_world: World) -> Iterator[Ask]:
     yield query_ask("a whole page", provider="acme", model="swift-1", limit=500)
 
 
+def _contracts(_world: World) -> Iterator[Ask]:
+    yield query_ask("all ever recorded", history="true", limit=500)
+
+
 def _audit_page(world: World) -> Iterator[Ask]:
     yield query_ask("a whole page", limit=500)
     yield query_ask("the oldest", limit=500, order="oldest")
@@ -431,6 +477,13 @@ def _accept(_world: World) -> Iterator[Ask]:
     )
 
 
+def _probes(_world: World) -> Iterator[Ask]:
+    yield Ask(what="20 at once", wire=Wire(connections=20, has_token=False))
+    yield Ask(what="100 pipelined", wire=Wire(times=100, has_token=False))
+    many = Wire(times=50, connections=20, has_token=False)
+    yield Ask(what="50 pipelined, 20 times", wire=many)
+
+
 def _schemas(_world: World) -> Iterator[Ask]:
     yield Ask(what="a long name", path={"name": "x" * LINE_BYTES})
 
@@ -457,6 +510,7 @@ WORST: Final[Mapping[str, Worst]] = {
     "get_session": _session,
     "get_session_list": _session_list,
     "get_usage": _usage,
+    "get_usage_csv": _usage_csv,
     "post_definitions_accept": _accept,
     "get_calls": _pages,
     "get_approvals": _pages,
@@ -464,6 +518,7 @@ WORST: Final[Mapping[str, Worst]] = {
     "post_litellm_import": _litellm,
     "post_genai_prices_import": _genai,
     "get_providers": _providers,
+    "get_contracts": _contracts,
     "get_prices": _prices,
     "get_audit_events": _audit_page,
     "get_audit_event": _audit_entry,
@@ -475,6 +530,9 @@ WORST: Final[Mapping[str, Worst]] = {
     "get_connector_exposure": _exposure,
     "get_decisions_difference": _decisions,
     "get_event_schema": _schemas,
+    "get_livez": _probes,
+    "get_metrics": _probes,
+    "get_readyz": _probes,
 }
 # The examples of these, with the worst of what any operation is asked, are their worst:
 # what they read and write has a size of its own, whatever the request says.
@@ -505,6 +563,7 @@ SIMPLE: Final = frozenset(
         "get_checkpoint",
         "get_checkpoint_key",
         "get_connector",
+        "get_connector_health",
         "get_console",
         "get_console_file",
         "get_console_session",
@@ -513,11 +572,8 @@ SIMPLE: Final = frozenset(
         "get_docs",
         "get_docs_asset",
         "get_inclusion_proof",
-        "get_livez",
         "get_me",
-        "get_metrics",
         "get_openapi",
-        "get_readyz",
         "get_root",
         "get_secret_value",
         "get_user",
@@ -528,7 +584,11 @@ SIMPLE: Final = frozenset(
         "post_approval_refuse",
         "post_approval_withdraw",
         "post_connector",
+        "post_connector_observe",
         "post_console_session",
+        "post_contract",
+        "post_contract_correction",
+        "post_contract_end",
         "post_price",
         "post_price_correction",
         "post_price_end",

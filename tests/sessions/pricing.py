@@ -12,16 +12,24 @@ async def price_manager(callers: Callers) -> Caller:
     return root
 
 
-async def set_price(root: Caller, model: str, amount: int) -> Any:
+async def set_price(
+    root: Caller,
+    model: str,
+    amount: int,
+    *,
+    currency: str = "USD",
+    since: str = "2026-01-01T00:00:00Z",
+) -> Any:
     """Set what a million input tokens cost; output is free."""
     reply = await root.post(
         "/api/llm-router/prices",
         {
             "provider": "acme",
             "model": model,
+            "currency": currency,
             "input_price_per_1m": amount,
             "output_price_per_1m": 0,
-            "effective_from": "2026-01-01T00:00:00Z",
+            "effective_from": since,
         },
     )
     assert reply.status == 201, reply.data

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.price_catalog.charge import EXACT, Unpriced, amount_of
-from service.price_catalog.price import Price
-from service.price_catalog.pricing import rates_of
+from service.price_catalog.price import Price, rates_of
 from service.price_catalog.usage import CallUsage
 from service.sessions.turn import TOKENS_MAX, TokenCounts
 from tests.callers import Callers
@@ -140,6 +139,7 @@ async def test_a_turn_is_priced_at_its_own_time(
         "unpriced": [],
         "first_priced_at": ANY,
         "last_priced_at": ANY,
+        "list_total": {"cost": 0.0000033, "currency": "USD"},
         "reported": {"cost": None, "traces": 0},
     }
     assert b'"cost":0.0000033,' in reply.body
@@ -154,6 +154,7 @@ async def test_a_turn_is_priced_at_its_own_time(
         "unpriced": ["no_price_then"],
         "first_priced_at": ANY,
         "last_priced_at": ANY,
+        "list_total": {"cost": None, "currency": None},
         "reported": {"cost": None, "traces": 0},
     }
 

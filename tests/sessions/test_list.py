@@ -41,6 +41,7 @@ async def test_a_row_says_everything_that_its_turns_do(
                 "unpriced": ["no_such_model"],
                 "first_priced_at": ANY,
                 "last_priced_at": ANY,
+                "list_total": {"cost": None, "currency": None},
                 "reported": {"cost": None, "traces": 0},
             },
             "token_usage": {

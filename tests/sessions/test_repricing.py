@@ -118,7 +118,7 @@ async def test_a_correction_reprices_sessions_and_usage(
         assert (old["cost"], new["cost"]) == (2, 3)
         assert old["price_id"] != new["price_id"]
         assert old["priced_at"] < new["priced_at"]
-        changed = {"cost", "price_id", "priced_at"}
+        changed = {"cost", "list_cost", "price_id", "priced_at"}
         assert {name for name in new if old[name] != new[name]} == changed
     for each in (before, after):
         times = [shown_turn["priced_at"] for shown_turn in each["turns"]]

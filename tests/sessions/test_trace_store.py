@@ -157,6 +157,7 @@ async def test_the_store_s_figures_fill_in_a_session_without_turns(
         "unpriced": [],
         "first_priced_at": None,
         "last_priced_at": None,
+        "list_total": {"cost": None, "currency": None},
         "reported": {"cost": None, "traces": 0},
     }
     assert (empty["num_traces"], empty["num_traces_with_error"]) == (3, 1)

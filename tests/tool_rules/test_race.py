@@ -13,7 +13,8 @@ from aiohttp.test_utils import TestClient, TestServer
 from service.app import create_app
 from service.connectors.aggregate import Connector
 from service.event_log.mapper import RecordedEvent
-from service.resources import Resources, open_resources
+from service.open_resources import open_resources
+from service.resources import Resources
 from service.tool_rules.aggregate import ToolRules
 from tests.callers import Caller, Callers
 from tests.reading import read_events

@@ -29,7 +29,8 @@ from hypothesis.stateful import (
 from projections.catalog import run_followers
 from projections.engine.progress import wait_for_position
 from service.app import create_app
-from service.resources import Resources, open_resources
+from service.open_resources import open_resources
+from service.resources import Resources
 from tests.callers import Caller, Callers, Reply
 from tests.tool_rules.model import Agent, Connector, Kind, Request, World, explains
 

@@ -9,19 +9,11 @@ from tests.callers import Caller, Callers
 from tests.rebuilding import expect_rebuild_equals_live
 from tests.sessions.otlp.spans import export, llm, send, span
 from tests.sessions.recording import Recorder, turn
+from tests.usage.reading import usage
 
 DAY = 86_400
 MARCH = "from_day=2026-03-01&until_day=2026-03-31"
 SPENT: Any = {"provider": "acme", "model": "swift", "prompt_tokens": 2}
-
-
-async def usage(recorder: Recorder, by: Caller, query: str) -> Any:
-    assert recorder.last is not None
-    reply = await by.get(
-        f"/api/usage?{query}", X_Min_Position=str(recorder.last.position)
-    )
-    assert reply.status == 200, reply.data
-    return reply.data
 
 
 async def price(root: Caller, model: str, currency: str) -> None:
@@ -55,77 +47,56 @@ async def test_a_day_sums_up_what_its_turns_took(
 
     data = await usage(recorder, ada, MARCH)
 
+    unknown = dict.fromkeys(
+        ("total", "prompt", "completion", "cache_read", "cache_creation")
+    )
+    tokens = {**unknown, "total": 9, "prompt": 6, "completion": 3, "cache_read": 0}
+    all_of_it = {
+        "turns_with_error": 1,
+        "turns_without_price": 0,
+        "unpriced": [],
+        "turns_without_usage": 0,
+        "token_usage": tokens,
+        "known_token_usage": tokens,
+        "cost": 0.0000006,
+        "currency": "USD",
+        "known_costs": [{"currency": "USD", "cost": 0.0000006}],
+        "reported_cost": None,
+        "reported_cost_difference": None,
+        "before": None,
+        "unit_costs": None,
+    }
+    names = ("agent_id", "user_id", "provider", "model", "priced_as", "pricing_rule")
+    of_all = {**dict.fromkeys(names), "is_other": False}
     assert data == {
         "usage": [
             {
+                "starts_at": "2026-03-01T00:00:00Z",
                 "day": "2026-03-01",
-                "agent_id": None,
-                "user_id": None,
-                "provider": None,
-                "model": None,
-                "priced_as": None,
-                "pricing_rule": None,
+                **of_all,
+                **all_of_it,
                 "turns": 5,
-                "turns_with_error": 1,
-                "turns_without_price": 0,
-                "unpriced": [],
-                "turns_without_usage": 0,
-                "token_usage": {
-                    "total": 9,
-                    "prompt": 6,
-                    "completion": 3,
-                    "cache_read": 0,
-                    "cache_creation": None,
-                },
-                "known_token_usage": {
-                    "total": 9,
-                    "prompt": 6,
-                    "completion": 3,
-                    "cache_read": 0,
-                    "cache_creation": None,
-                },
-                "cost": 0.0000006,
-                "currency": "USD",
-                "known_costs": [{"currency": "USD", "cost": 0.0000006}],
-                "reported_cost": None,
-                "reported_cost_difference": None,
             },
             {
+                "starts_at": "2026-03-02T00:00:00Z",
                 "day": "2026-03-02",
-                "agent_id": None,
-                "user_id": None,
-                "provider": None,
-                "model": None,
-                "priced_as": None,
-                "pricing_rule": None,
+                **of_all,
+                **all_of_it,
                 "turns": 1,
                 "turns_with_error": 0,
-                "turns_without_price": 0,
-                "unpriced": [],
-                "turns_without_usage": 0,
-                "token_usage": {
-                    "total": None,
-                    "prompt": None,
-                    "completion": None,
-                    "cache_read": None,
-                    "cache_creation": None,
-                },
-                "known_token_usage": {
-                    "total": None,
-                    "prompt": None,
-                    "completion": None,
-                    "cache_read": None,
-                    "cache_creation": None,
-                },
+                "token_usage": unknown,
+                "known_token_usage": unknown,
                 "cost": None,
                 "currency": None,
                 "known_costs": [],
-                "reported_cost": None,
-                "reported_cost_difference": None,
             },
         ],
+        "totals": {**all_of_it, "turns": 6},
+        "others": None,
+        "groups": 2,
         "from_day": "2026-03-01",
         "until_day": "2026-03-31",
+        "time_zone": "UTC",
         "has_next_page": False,
     }
 
@@ -259,6 +230,19 @@ async def test_who_sees_which_usage(
         "agent_id=x",
         "model=%00",
         "day=2026-03-01",
+        "from_day=1899-12-31",
+        "until_day=9999-01-01",
+        "group_by=day,month",
+        "time_zone=Europe/Nowhere",
+        "time_zone=UTC%2B2",
+        "time_zone=../../etc/passwd",
+        "time_zone=",
+        "order=price",
+        "top=5",
+        "top=0&group_by=day,agent",
+        "top=51&group_by=day,agent",
+        "top=5&group_by=day,agent&unit_costs=true",
+        "compare=before",
     ],
 )
 async def test_a_bad_parameter_is_refused(ada: Caller, query: str) -> None:

@@ -14,7 +14,8 @@ from service.bootstrap import (
 from service.errors import NotFoundError
 from service.event_log.mapper import RecordedEvent
 from service.keys.root_key import KeyRingError
-from service.resources import Resources, open_resources
+from service.open_resources import open_resources
+from service.resources import Resources
 from service.users.aggregate import Token, User, token_id
 from service.users.tokens import is_well_formed, new_token
 from tests.reading import read_events

@@ -21,7 +21,18 @@ NULL: Final = "null"
 PREFIX: Final = "parameter."
 # Flags that every command has for something else.
 _FLAGS: Final[Mapping[str, str]] = {"output": "--output-text"}
+# Of more choices, a list in the usage helps nobody; an error names those that are near.
+CHOICES_SHOWN_MAX: Final = 12
 HELP: Final[Mapping[str, str]] = {
+    "after": "continue behind this cursor or position, from an earlier answer",
+    "at": "as of this position or time",
+    "currency": "code of ISO 4217, such as USD",
+    "name": "its name",
+    "model": "name of the model, as its provider has it",
+    "provider": "key of the provider, such as openai",
+    "since": "from this position or time on",
+    "slug": "short name, the beginning of its tools' names",
+    "tool": "name of the tool",
     "if_match": "only if the resource still has this version",
     "idempotency_key": "key of an earlier run, to repeat the same command safely",
     "limit": "at most this many items; all pages are read up to there",
@@ -53,11 +64,20 @@ class Parameter(NamedTuple):
         item = get_args(self.types[0])[0]
         return str if get_origin(item) is Literal else item
 
+    @property
+    def _default_help(self) -> str | None:
+        """What the name says by itself."""
+        if self.name.endswith("_id"):
+            return f"id of the {self.name.removesuffix('_id').replace('_', ' ')}"
+        if datetime in self.types:
+            return "a time such as 2026-11-01T12:00:00Z"
+        return None
+
     def add_to(self, parser: argparse.ArgumentParser) -> None:
         """Add the argument, unless it is a secret: those are never arguments."""
         if self.is_secret:
             return
-        options: dict[str, Any] = {"help": HELP.get(self.name)}
+        options: dict[str, Any] = {"help": HELP.get(self.name) or self._default_help}
         flag = _FLAGS.get(self.name) or "--" + self.name.replace("_", "-")
         options["dest"] = PREFIX + self.name
         if self.is_file:
@@ -66,6 +86,8 @@ class Parameter(NamedTuple):
             options |= {"action": argparse.BooleanOptionalAction}
         elif get_origin(self.types[0]) is Literal:
             options |= {"choices": get_args(self.types[0])}
+            if len(options["choices"]) > CHOICES_SHOWN_MAX:
+                options["metavar"] = self.name.upper()
         elif self._item is str:
             items = get_args(get_args(self.types[0])[0])
             options |= {"action": "append", "choices": items or None}
@@ -139,7 +161,10 @@ def read_secret(name: str) -> Secret:
     One line end at the end of the input is left out.
     """
     if sys.stdin.isatty():
-        return Secret(getpass(f"{name} (not shown): "))
+        try:
+            return Secret(getpass(f"{name} (not shown): "))
+        except EOFError:
+            raise ValueError(f"no {name} was given") from None
     return Secret(sys.stdin.read().removesuffix("\n").removesuffix("\r"))
 
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 import httpx
 
 from agent_runtime_client._sync.caller import Caller
+from agent_runtime_client.art.waiting import showing_wait
 from agent_runtime_client.log_memory import LogMemory
 from agent_runtime_client.operation import Call, Operation
 from agent_runtime_client.options import Options
@@ -63,7 +64,10 @@ class PlainCaller(Caller):
     def send(self, call: Call, *, stream: bool = False) -> httpx.Response:
         if call.operation.is_command and not _changes_nothing(call):
             self._before(call)
-        return super().send(call, stream=stream)
+        if stream:
+            return super().send(call, stream=True)
+        with showing_wait(f"{call.operation.method} {call.path}"):
+            return super().send(call)
 
 
 def _changes_nothing(call: Call) -> bool:

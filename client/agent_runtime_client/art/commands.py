@@ -12,7 +12,7 @@ from typing import Any, Final
 from agent_runtime_client.art import output
 from agent_runtime_client.art.arguments import parameters_of
 from agent_runtime_client.art.errors import DeclinedError, UsageError
-from agent_runtime_client.art.settings import settings_of
+from agent_runtime_client.art.settings import Settings, settings_of
 from agent_runtime_client.art.things import resource_of
 
 # How many items of a list are shown unless --limit says otherwise, and asked for at
@@ -40,7 +40,21 @@ def run_method(options: argparse.Namespace) -> None:
         arguments["dry_run"] = options.dry_run
     with caller_of(options) as caller:
         result = method(resource_of(options.thing)(caller), **arguments)
-        output.write(_shown(result, arguments.get("limit")), options.output)
+        write(_shown(result, arguments.get("limit")), options)
+
+
+def write(data: Any, options: argparse.Namespace) -> None:
+    """Write the data of an answer as the options say.
+
+    :raises UsageError: a column isn't one of the data
+    """
+    columns = options.columns.split(",") if options.columns else None
+    try:
+        output.write(
+            data, options.output, columns=columns, headers=not options.no_headers
+        )
+    except output.UnknownColumnError as error:
+        raise UsageError(str(error)) from None
 
 
 def _shown(result: Any, limit: int | None) -> Any:
@@ -53,7 +67,7 @@ def _shown(result: Any, limit: int | None) -> Any:
 def _limited(items: Iterator[Any], limit: int) -> Iterator[Any]:
     yield from islice(items, limit)
     if next(items, None) is not None:
-        note(f"there are more than {limit}: ask for them by --limit")
+        note(f"more than {limit} results exist; raise --limit to see them")
 
 
 def output_bytes(result: Any) -> Any:
@@ -73,7 +87,7 @@ def caller_of(options: argparse.Namespace) -> Iterator[Any]:
         server=options.server,
         token_file=options.token_file,
     )
-    with httpx.Client() as http:
+    with httpx.Client() as http, _naming_the_service(settings):
         yield PlainCaller(
             http,
             settings.url.rstrip("/"),
@@ -81,6 +95,20 @@ def caller_of(options: argparse.Namespace) -> Iterator[Any]:
             Options(timeout_s=options.timeout),
             before=lambda call: before_command(call, options, settings.url),
         )
+
+
+@contextmanager
+def _naming_the_service(settings: Settings) -> Iterator[None]:
+    """Say which service didn't answer, and where its URL is from."""
+    from agent_runtime_client.errors import ConnectionFailedError
+
+    try:
+        yield
+    except ConnectionFailedError as error:
+        error.message = (
+            f"can't reach {settings.url} ({settings.source}): {error.message}"
+        )
+        raise
 
 
 def before_command(call: Any, options: argparse.Namespace, url: str) -> None:

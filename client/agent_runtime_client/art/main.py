@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Sequence
 
+from agent_runtime_client.art.options import after_the_verb
 from agent_runtime_client.art.parser import build
 
 # As shells report a program that the reader of a pipe has left.
@@ -14,7 +15,12 @@ READER_LEFT = 141
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return the exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
-    options = build(arguments).parse_args(arguments)
+    arguments = after_the_verb(arguments)
+    parser = build(arguments)
+    options = parser.parse_args(arguments)
+    if not hasattr(options, "run"):
+        getattr(options, "print_help", parser.print_help)()
+        return 0
     return _run(options)
 
 
@@ -32,6 +38,7 @@ def _run(options: argparse.Namespace) -> int:  # noqa: PLR0911 # one for each en
     )
     from agent_runtime_client.errors import AgentRuntimeError
 
+    options.is_output_chosen = options.output is not None
     options.output = options.output or output.default_format()
     try:
         return int(options.run(options) or ExitCode.DONE)

@@ -1,7 +1,7 @@
 """The options that every command has, and how a verb is added with them."""
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 Run = Callable[[argparse.Namespace], Any]
@@ -30,17 +30,51 @@ def add_common(parser: argparse.ArgumentParser, run: Run) -> None:
     )
     group.add_argument("--token-file", help="holds the token, with mode 0600")
     group.add_argument(
-        "--output",
-        choices=("table", "json", "jsonl", "csv"),
+        *("-o", "--output"),
+        choices=("table", "json", "jsonl", "csv", "yaml"),
         help="table on a terminal, otherwise json",
     )
-    group.add_argument("--yes", action="store_true", help="send changes without asking")
+    group.add_argument(
+        "--columns", metavar="NAME,NAME", help="only these fields, in this order"
+    )
+    group.add_argument(
+        "--no-headers", action="store_true", help="no names above tables and CSV"
+    )
+    group.add_argument(
+        *("-y", "--yes"), action="store_true", help="send changes without asking"
+    )
     group.add_argument(
         "--dry-run", action="store_true", help="show what would be sent or changed"
     )
     group.add_argument(
         "--timeout", type=float, default=30.0, metavar="SECONDS", help="of one attempt"
     )
+
+
+def after_the_verb(argv: Sequence[str]) -> list[str]:
+    """Move common options that stand before the verb to the end, where they belong."""
+    common = argparse.ArgumentParser(add_help=False)
+    add_common(common, lambda _: None)
+    takes_value = {
+        flag: action.nargs != 0
+        for action in common._actions  # noqa: SLF001 # argparse lists them nowhere else
+        for flag in action.option_strings
+    }
+    words: list[str] = []
+    moved: list[str] = []
+    rest = list(argv)
+    # The thing and its verb.
+    while rest and len(words) < 2:  # noqa: PLR2004
+        word = rest.pop(0)
+        flag, has_value, _ = word.partition("=")
+        if flag not in takes_value:
+            words.append(word)
+            continue
+        moved.append(word)
+        if takes_value[flag] and not has_value and rest:
+            moved.append(rest.pop(0))
+    end = rest.index("--") if "--" in rest else len(rest)
+    return [*words, *rest[:end], *moved, *rest[end:]]
 
 
 def _flush(text: str) -> str:

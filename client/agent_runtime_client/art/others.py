@@ -4,9 +4,8 @@ import argparse
 import re
 from collections.abc import Callable, Mapping
 
-from agent_runtime_client.art import output
 from agent_runtime_client.art.arguments import read_bytes
-from agent_runtime_client.art.commands import caller_of
+from agent_runtime_client.art.commands import caller_of, write
 from agent_runtime_client.art.completion import SHELLS, script_for
 from agent_runtime_client.art.errors import UsageError
 from agent_runtime_client.art.options import add_common
@@ -61,10 +60,10 @@ def call_api(options: argparse.Namespace) -> None:
     try:
         answer = parse_json(text.encode())
     except ValueError:
-        output.write(text, options.output)
+        write(text, options)
         return
     is_envelope = isinstance(answer, dict) and answer.keys() >= {"data", "message"}
-    output.write(answer["data"] if is_envelope else answer, options.output)
+    write(answer["data"] if is_envelope else answer, options)
 
 
 def _takes_key(method: str, path: str) -> bool:
@@ -84,4 +83,4 @@ def _takes_key(method: str, path: str) -> bool:
 
 def complete(options: argparse.Namespace) -> None:
     """Write the completion script of a shell."""
-    output.write(script_for(options.shell, options.whole()), options.output)
+    write(script_for(options.shell, options.whole()), options)

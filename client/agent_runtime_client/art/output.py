@@ -10,7 +10,9 @@ from itertools import chain, islice
 from shutil import get_terminal_size
 from typing import Any, Final
 
-FORMATS: Final = ("table", "json", "jsonl", "csv")
+from agent_runtime_client.art.yaml_text import yaml_text
+
+FORMATS: Final = ("table", "json", "jsonl", "csv", "yaml")
 CELL_MAX: Final = 60
 # What people read of entries of the audit trail.
 SENTENCES: Final = ("position", "recorded_at", "actor", "what")
@@ -24,24 +26,61 @@ def default_format() -> str:
     return "table" if sys.stdout.isatty() else "json"
 
 
-def write(data: Any, form: str) -> None:
-    """Write the data of an answer; a list as it comes."""
+class UnknownColumnError(Exception):
+    """A column that was asked for isn't a field of the data."""
+
+
+def write(
+    data: Any,
+    form: str,
+    *,
+    columns: Sequence[str] | None = None,
+    headers: bool = True,
+) -> None:
+    """Write the data of an answer; a list as it comes.
+
+    ``columns`` are the fields that are written, in their order.
+
+    :raises UnknownColumnError: the data has no such field
+    """
     if data is None:
         return
     if isinstance(data, str):
         sys.stdout.write(data if data.endswith("\n") else data + "\n")
-    elif form == "json":
+        return
+    if columns is not None:
+        data = _only(columns, data)
+    if form in ("json", "yaml"):
         whole = data if isinstance(data, (Mapping, list)) else list(data)
-        print(json_text(whole, indent=2))
+        if form == "json":
+            print(json_text(whole, indent=2))
+        else:
+            sys.stdout.write(yaml_text(whole, json_text))
     elif form == "jsonl":
         for item in _items(data):
             print(json_text(item), flush=True)
     elif form == "csv":
-        _write_csv(_items(data))
+        _write_csv(_items(data), headers=headers)
     elif isinstance(data, Mapping):
         _write_object(data)
     else:
-        _write_table(iter(data), get_terminal_size((120, 24)).columns)
+        width = get_terminal_size((120, 24)).columns
+        _write_table(iter(data), width, columns=columns, headers=headers)
+
+
+def _only(columns: Sequence[str], data: Any) -> Any:
+    if isinstance(data, Mapping):
+        return _fields(columns, data)
+    return (_fields(columns, each) for each in data)
+
+
+def _fields(columns: Sequence[str], row: Any) -> Mapping[str, Any]:
+    names = list(row) if isinstance(row, Mapping) else []
+    for name in columns:
+        if name not in names:
+            known = ", ".join(names) or "none"
+            raise UnknownColumnError(f"there is no column {name!r}; there are: {known}")
+    return {name: row[name] for name in columns}
 
 
 def json_text(data: Any, *, indent: int | None = None) -> str:
@@ -84,7 +123,13 @@ def _is_table(value: Any) -> bool:
     )
 
 
-def _write_table(rows: Iterable[Any], width: int) -> None:
+def _write_table(
+    rows: Iterable[Any],
+    width: int,
+    *,
+    columns: Sequence[str] | None = None,
+    headers: bool = True,
+) -> None:
     rows = iter(rows)
     first = list(islice(rows, MEASURED_ROWS))
     if not first:
@@ -94,11 +139,12 @@ def _write_table(rows: Iterable[Any], width: int) -> None:
         for row in chain(first, rows):
             print(cell(row))
         return
-    names = _columns(first, width)
+    names = columns or _columns(first, width)
     widths = [min(CELL_MAX, _width(name, first)) for name in names]
     # The last column takes what is left of the line.
     widths[-1] = max(widths[-1], width - sum(widths[:-1]) - 2 * len(widths[:-1]))
-    print(_line(names, widths))
+    if headers:
+        print(_line(names, widths))
     for row in chain(first, rows):
         print(_line([cell(row.get(name)) for name in names], widths))
 
@@ -158,14 +204,15 @@ def _escaped(character: str) -> str:
     return character.encode("unicode_escape").decode("ascii")
 
 
-def _write_csv(rows: Iterable[Any]) -> None:
+def _write_csv(rows: Iterable[Any], *, headers: bool) -> None:
     writer = csv.writer(sys.stdout, lineterminator="\n")
     names: list[str] | None = None
     for each in rows:
         row = each if isinstance(each, Mapping) else {"value": each}
         if names is None:
             names = list(row)
-            writer.writerow(names)
+            if headers:
+                writer.writerow(names)
         writer.writerow([_csv_cell(row.get(name)) for name in names])
 
 

@@ -8,7 +8,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from agent_runtime_client.art import output
-from agent_runtime_client.art.commands import DryRunError, caller_of, confirm, note
+from agent_runtime_client.art.commands import (
+    DryRunError,
+    caller_of,
+    confirm,
+    note,
+    write,
+)
+from agent_runtime_client.art.connector_names import labels_of, names_of
 from agent_runtime_client.art.errors import ExitCode, UsageError
 from agent_runtime_client.art.options import add_verb
 from agent_runtime_client.art.rules_file import RulesFile, read_rules, rules_text
@@ -58,20 +65,23 @@ def _diff(options: argparse.Namespace) -> None:
         audit = resource_of("audit")(caller)
         until = {} if options.until is None else {"until": options.until}
         difference = audit.compare_decisions(options.agent_id, options.since, **until)
-    _write(difference, options, _decision_lines(difference))
+        labels = labels_of(caller, difference)
+    _write(difference, options, _decision_lines(difference, labels))
 
 
 def _pull(options: argparse.Namespace) -> None:
     with caller_of(options) as caller:
         rules = resource_of("rules")(caller).get(options.agent_id)
-    sys.stdout.write(rules_text(rules))
+        names = names_of(caller, {each["connector_id"] for each in rules["rules"]})
+    sys.stdout.write(rules_text(rules, names))
 
 
 def _plan(options: argparse.Namespace) -> int:
     file = read_rules(options.file)
     with caller_of(options) as caller:
         plan = _planned(caller, file)
-    _write(plan, options, _plan_lines(plan))
+        labels = labels_of(caller, plan)
+    _write(plan, options, _plan_lines(plan, labels))
     if options.out is not None:
         saved = {"file": file.digest, "version": plan["version"]}
         Path(options.out).write_text(json.dumps(saved) + "\n", encoding="utf-8")
@@ -85,7 +95,7 @@ def _apply(options: argparse.Namespace) -> None:
         if options.plan is None:
             plan = _planned(caller, file)
             version = plan["version"]
-            for line in _plan_lines(plan):
+            for line in _plan_lines(plan, labels_of(caller, plan)):
                 note(line)
             if not (plan["added"] or plan["removed"]):
                 return
@@ -99,7 +109,7 @@ def _apply(options: argparse.Namespace) -> None:
         replaced = resource_of("rules")(caller).replace(
             file.agent_id, file.rules, if_match=version
         )
-    output.write(replaced, options.output)
+    write(replaced, options)
 
 
 def _planned(caller: Any, file: RulesFile) -> Any:
@@ -122,30 +132,37 @@ def _version_of(path: Path, file: RulesFile) -> int:
 
 
 def _write(data: Any, options: argparse.Namespace, lines: Iterator[str]) -> None:
-    if options.output != "table":
-        output.write(data, options.output)
+    if options.output == "table":
+        for line in lines:
+            print(line)
         return
-    for line in lines:
-        print(line)
+    if not options.is_output_chosen:
+        # JSON is for the next program; the log of a CI run is read by people.
+        for line in lines:
+            note(line)
+    write(data, options)
 
 
-def _plan_lines(plan: Mapping[str, Any]) -> Iterator[str]:
+def _plan_lines(plan: Mapping[str, Any], labels: Mapping[str, str]) -> Iterator[str]:
     for sign, rules in (("-", plan["removed"]), ("+", plan["added"])):
         for rule in rules:
-            parts = (rule["connector_id"], rule["stance"], rule["tool_pattern"])
+            connector = labels[rule["connector_id"]]
+            parts = (connector, rule["stance"], rule["tool_pattern"])
             yield f"{sign} " + "  ".join(map(output.cell, parts))
     yield (
         f"{len(plan['added'])} rules to add, {len(plan['removed'])} to remove, "
         f"{plan['unchanged']} unchanged, on version {plan['version']}"
     )
-    yield from _decision_lines(plan)
+    yield from _decision_lines(plan, labels)
     for warning in plan["warnings"]:
         yield f"warning: {output.cell(warning['message'])}"
 
 
-def _decision_lines(difference: Mapping[str, Any]) -> Iterator[str]:
+def _decision_lines(
+    difference: Mapping[str, Any], labels: Mapping[str, str]
+) -> Iterator[str]:
     lines = [
-        f"  {output.cell(tool['tool'])} of {connector['connector_id']}: "
+        f"  {output.cell(tool['tool'])} of {labels[connector['connector_id']]}: "
         f"{tool['before']} -> {tool['after']}"
         for connector in difference["connectors"]
         for tool in connector["tools"]

@@ -24,8 +24,11 @@ class RulesFile(NamedTuple):
     digest: str
 
 
-def rules_text(data: Mapping[str, Any]) -> str:
-    """Render an agent's rules, sorted so that a difference shows only changes."""
+def rules_text(data: Mapping[str, Any], names: Mapping[str, str]) -> str:
+    """Render an agent's rules, sorted so that a difference shows only changes.
+
+    ``names`` are those of connectors, by id; they are comments.
+    """
     connectors: dict[str, dict[str, list[str]]] = {}
     for rule in data["rules"]:
         stances = connectors.setdefault(rule["connector_id"], {})
@@ -33,7 +36,8 @@ def rules_text(data: Mapping[str, Any]) -> str:
     lines = [HEADER, f"agent_id: {data['agent_id']}\n"]
     lines.append("connectors:\n" if connectors else "connectors: {}\n")
     for connector in sorted(connectors):
-        lines.append(f"  {connector}:\n")
+        name = names.get(connector)
+        lines.append(f"  {connector}:{f'  # {name}' if name else ''}\n")
         for stance in STANCES:
             patterns = sorted(connectors[connector].get(stance, ()))
             lines += [f"    {stance}:\n"] if patterns else []

@@ -27,10 +27,11 @@ DEFAULT_URL: Final = "http://127.0.0.1:8080"
 
 
 class Settings(NamedTuple):
-    """The service to call."""
+    """The service to call; ``source`` says where its URL is from."""
 
     url: str
     token: Secret | None
+    source: str = ""
 
 
 def settings_of(
@@ -44,10 +45,17 @@ def settings_of(
     :raises UsageError: a file can't be read, or others can read it; no header takes
         the token
     """
+    # An empty variable is one that isn't set.
+    environment = {name: value for name, value in environment.items() if value}
+    source = "--server" if server else SERVER
     server = server or environment.get(SERVER)
     named: Mapping[str, str] = {}
     if server is None or "://" not in server:
         named = _named(config_path(environment), server)
+        if server is None:
+            source = f"the default; set {SERVER} or --server"
+        if "url" in named:
+            source = str(config_path(environment))
     url = named.get("url") or server or DEFAULT_URL
     token_file = token_file or environment.get(TOKEN_FILE)
     if token_file is None and TOKEN not in environment:
@@ -57,7 +65,7 @@ def settings_of(
     else:
         token = environment.get(TOKEN) or named.get("token")
     try:
-        return Settings(url.rstrip("/"), token_of(token) if token else None)
+        return Settings(url.rstrip("/"), token_of(token) if token else None, source)
     except ValueError as error:
         raise UsageError(str(error)) from None
 
@@ -93,6 +101,8 @@ def _named(path: Path, name: str | None) -> Mapping[str, str]:
 def _private_text(path: Path) -> str:
     """Read a file that only its owner may read."""
     try:
+        if path.is_dir():
+            raise UsageError(f"{path} is a folder, not a file")
         if os.name == "posix" and stat.S_IMODE(path.stat().st_mode) & 0o077:
             raise UsageError(
                 f"other users of this machine may read {path}: run chmod 600 {path}"

@@ -14,6 +14,7 @@ THINGS: Final[Mapping[str, str]] = {
     "audit": "the audit trail: read, follow, export, verify",
     "calls": "tool calls of agents, each with its explanation",
     "connectors": "connectors, their publication and grants",
+    "contracts": "contract prices: discounts and prices of your own",
     "prices": "providers, models and their prices",
     "rules": "tool rules: which tools an agent may call",
     "secrets": "your secrets",

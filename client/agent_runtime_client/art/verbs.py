@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from agent_runtime_client.art import output
 from agent_runtime_client.art.arguments import parameters_of
-from agent_runtime_client.art.commands import caller_of, note
+from agent_runtime_client.art.commands import caller_of, note, write
 from agent_runtime_client.art.errors import UsageError
 from agent_runtime_client.art.options import add_verb
 from agent_runtime_client.art.rules import add_rule_verbs
@@ -149,7 +149,7 @@ def verify_audit(options: argparse.Namespace) -> None:
                 entry = audit.verify(options.position, against=checkpoint)
                 note(f"the entry is as it was signed with {checkpoint.size} entries")
                 note(f"{_NOT_COVERED}, changes")
-                output.write(entry, options.output)
+                write(entry, options)
                 return
             newest = audit.verify_growth(since=checkpoint, public_key=key)
     except (OSError, CheckpointError) as error:

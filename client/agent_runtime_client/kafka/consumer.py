@@ -272,7 +272,7 @@ class EventConsumer:
             if waiter.tails is None and published is not None:
                 if published.position < waiter.position:
                     continue
-                # Of the first transaction that reached it: later ones would keep
+                # Those of the first transaction that reached it: later ones would keep
                 # moving away.
                 waiter.tails = published.tails
             if waiter.tails is not None and all(

@@ -86,6 +86,69 @@ class SessionTurnAmendedV2:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SessionTurnAmendedV3:
+    """The turn with spans that arrived later; it replaces the earlier one."""
+
+    agent_id: str
+    user_id: str
+    turn_id: str
+    trace_id: str | None
+    started_at: str
+    ended_at: str
+    latency_us: int
+    provider: str | None
+    model: str | None
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    cache_read_tokens: int | None
+    cache_creation_tokens: int | None
+    cost: str | None
+    currency: str | None
+    price_id: str | None
+    priced_as: str | None
+    pricing_rule: str | None
+    unpriced: str | None
+    reported_cost: str | None
+    is_error: bool
+    input_truncated: bool
+    output_truncated: bool
+    spans: int | None
+    shares: Sequence[Mapping[str, Any]] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionTurnAmendedV4:
+    """The turn with spans that arrived later; it replaces the earlier one."""
+
+    agent_id: str
+    user_id: str
+    turn_id: str
+    trace_id: str | None
+    started_at: str
+    ended_at: str
+    latency_us: int
+    provider: str | None
+    model: str | None
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    cache_read_tokens: int | None
+    cache_creation_tokens: int | None
+    cost: str | None
+    currency: str | None
+    price_id: str | None
+    priced_as: str | None
+    pricing_rule: str | None
+    unpriced: str | None
+    reported_cost: str | None
+    estimated: Sequence[str]
+    is_error: bool
+    input_truncated: bool
+    output_truncated: bool
+    spans: int | None
+    shares: Sequence[Mapping[str, Any]] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SessionTurnRecordedV1:
     """A turn took place; a cost of null is unknown."""
 
@@ -141,6 +204,126 @@ class SessionTurnRecordedV2:
     output_truncated: bool
     spans: int | None
     shares: Sequence[Mapping[str, Any]] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionTurnRecordedV3:
+    """A turn took place; a cost of null is unknown."""
+
+    agent_id: str
+    user_id: str
+    turn_id: str
+    trace_id: str | None
+    started_at: str
+    ended_at: str
+    latency_us: int
+    provider: str | None
+    model: str | None
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    cache_read_tokens: int | None
+    cache_creation_tokens: int | None
+    cost: str | None
+    currency: str | None
+    price_id: str | None
+    priced_as: str | None
+    pricing_rule: str | None
+    unpriced: str | None
+    reported_cost: str | None
+    is_error: bool
+    input_truncated: bool
+    output_truncated: bool
+    spans: int | None
+    shares: Sequence[Mapping[str, Any]] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionTurnRecordedV4:
+    """A turn took place; a cost of null is unknown."""
+
+    agent_id: str
+    user_id: str
+    turn_id: str
+    trace_id: str | None
+    started_at: str
+    ended_at: str
+    latency_us: int
+    provider: str | None
+    model: str | None
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    cache_read_tokens: int | None
+    cache_creation_tokens: int | None
+    cost: str | None
+    currency: str | None
+    price_id: str | None
+    priced_as: str | None
+    pricing_rule: str | None
+    unpriced: str | None
+    reported_cost: str | None
+    estimated: Sequence[str]
+    is_error: bool
+    input_truncated: bool
+    output_truncated: bool
+    spans: int | None
+    shares: Sequence[Mapping[str, Any]] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionTurnRepricedV1:
+    """A turn has another cost by the prices that are known now."""
+
+    agent_id: str
+    user_id: str
+    turn_id: str
+    started_at: str
+    provider: str | None
+    model: str | None
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    cache_read_tokens: int | None
+    cache_creation_tokens: int | None
+    cost: str | None
+    currency: str | None
+    price_id: str | None
+    priced_as: str | None
+    pricing_rule: str | None
+    unpriced: str | None
+    reported_cost: str | None
+    is_error: bool
+    spans: int | None
+    shares: Sequence[Mapping[str, Any]] | None
+    replaced: Mapping[str, Any]
+    replaced_shares: Sequence[Mapping[str, Any]] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionTurnRepricedV2:
+    """A turn has another cost by the prices that are known now."""
+
+    agent_id: str
+    user_id: str
+    turn_id: str
+    started_at: str
+    provider: str | None
+    model: str | None
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    cache_read_tokens: int | None
+    cache_creation_tokens: int | None
+    cost: str | None
+    currency: str | None
+    price_id: str | None
+    priced_as: str | None
+    pricing_rule: str | None
+    unpriced: str | None
+    reported_cost: str | None
+    estimated: Sequence[str]
+    is_error: bool
+    spans: int | None
+    shares: Sequence[Mapping[str, Any]] | None
+    replaced: Mapping[str, Any]
+    replaced_shares: Sequence[Mapping[str, Any]] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -362,7 +545,7 @@ class SessionStartedV1:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SessionTurnRecordedV3:
+class SessionTurnRecordedV5:
     """A turn took place; a cost of null is unknown."""
 
     agent_id: str
@@ -384,7 +567,11 @@ class SessionTurnRecordedV3:
     priced_as: str | None
     pricing_rule: str | None
     unpriced: str | None
+    contract_id: str | None
+    list_cost: str | None
+    list_currency: str | None
     reported_cost: str | None
+    estimated: Sequence[str]
     is_error: bool
     input_truncated: bool
     output_truncated: bool
@@ -393,7 +580,7 @@ class SessionTurnRecordedV3:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SessionTurnAmendedV3:
+class SessionTurnAmendedV5:
     """The turn with spans that arrived later; it replaces the earlier one."""
 
     agent_id: str
@@ -415,7 +602,11 @@ class SessionTurnAmendedV3:
     priced_as: str | None
     pricing_rule: str | None
     unpriced: str | None
+    contract_id: str | None
+    list_cost: str | None
+    list_currency: str | None
     reported_cost: str | None
+    estimated: Sequence[str]
     is_error: bool
     input_truncated: bool
     output_truncated: bool
@@ -424,7 +615,7 @@ class SessionTurnAmendedV3:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SessionTurnRepricedV1:
+class SessionTurnRepricedV3:
     """A turn has another cost by the prices that are known now."""
 
     agent_id: str
@@ -443,7 +634,11 @@ class SessionTurnRepricedV1:
     priced_as: str | None
     pricing_rule: str | None
     unpriced: str | None
+    contract_id: str | None
+    list_cost: str | None
+    list_currency: str | None
     reported_cost: str | None
+    estimated: Sequence[str]
     is_error: bool
     spans: int | None
     shares: Sequence[Mapping[str, Any]] | None
@@ -661,6 +856,38 @@ class ProviderAddedV1:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ProviderContractSetV1:
+    """Terms of a contract hold in a period, for a model or for all models."""
+
+    model: str | None
+    effective_from: str
+    effective_until: str | None
+    terms: Mapping[str, Any]
+    closes: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProviderContractEndedV1:
+    """A contract price ends earlier; one that ends at its start is never valid."""
+
+    model: str | None
+    price_version: int
+    effective_from: str
+    effective_until: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProviderContractCorrectedV1:
+    """The terms of a period were wrong; these replace them."""
+
+    model: str | None
+    corrects: int
+    effective_from: str
+    effective_until: str | None
+    terms: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RefusalRecordedV1:
     """A user was refused a change, because they may not make it."""
 
@@ -743,7 +970,7 @@ class TokenRevokedV1:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCallAdmittedV1:
-    """A call was admitted, and is forwarded only after this event."""
+    """A call was admitted, and is forwarded only after this event, at once."""
 
     agent_id: str
     user_id: str | None
@@ -771,7 +998,7 @@ class ToolCallFinishedV1:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCallContinuedV1:
-    """The upstream asked for input, which another call brings it."""
+    """Another call follows by the same approval."""
 
     next_call_id: str
 
@@ -855,6 +1082,15 @@ class ToolRulesClearedV1:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UpstreamHandshakeStartedV1:
+    """A connector's server is asked how it speaks with ``secret``, opened after it."""
+
+    connector_id: str
+    agent_id: str
+    user_id: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UserCreatedV2:
     """A user was created."""
 
@@ -915,8 +1151,14 @@ EVENT_TYPES: Final[Mapping[str, type[Any]]] = {
     "model_pricing.price_set.v1": ModelPricingPriceSetV1,
     "session.turn_amended.v1": SessionTurnAmendedV1,
     "session.turn_amended.v2": SessionTurnAmendedV2,
+    "session.turn_amended.v3": SessionTurnAmendedV3,
+    "session.turn_amended.v4": SessionTurnAmendedV4,
     "session.turn_recorded.v1": SessionTurnRecordedV1,
     "session.turn_recorded.v2": SessionTurnRecordedV2,
+    "session.turn_recorded.v3": SessionTurnRecordedV3,
+    "session.turn_recorded.v4": SessionTurnRecordedV4,
+    "session.turn_repriced.v1": SessionTurnRepricedV1,
+    "session.turn_repriced.v2": SessionTurnRepricedV2,
     "token.issued.v1": TokenIssuedV1,
     "tool_call.refused.v1": ToolCallRefusedV1,
     "user.created.v1": UserCreatedV1,
@@ -941,9 +1183,9 @@ EVENT_TYPES: Final[Mapping[str, type[Any]]] = {
     "approvals.arguments_read.v1": ApprovalsArgumentsReadV1,
     "audit.read.v1": AuditReadV1,
     "session.started.v1": SessionStartedV1,
-    "session.turn_recorded.v3": SessionTurnRecordedV3,
-    "session.turn_amended.v3": SessionTurnAmendedV3,
-    "session.turn_repriced.v1": SessionTurnRepricedV1,
+    "session.turn_recorded.v5": SessionTurnRecordedV5,
+    "session.turn_amended.v5": SessionTurnAmendedV5,
+    "session.turn_repriced.v3": SessionTurnRepricedV3,
     "session.ended.v1": SessionEndedV1,
     "connector.registered.v1": ConnectorRegisteredV1,
     "connector.edited.v1": ConnectorEditedV1,
@@ -969,6 +1211,9 @@ EVENT_TYPES: Final[Mapping[str, type[Any]]] = {
     "model_pricing.price_corrected.v2": ModelPricingPriceCorrectedV2,
     "model_pricing.price_annotated.v1": ModelPricingPriceAnnotatedV1,
     "provider.added.v1": ProviderAddedV1,
+    "provider.contract_set.v1": ProviderContractSetV1,
+    "provider.contract_ended.v1": ProviderContractEndedV1,
+    "provider.contract_corrected.v1": ProviderContractCorrectedV1,
     "refusal.recorded.v1": RefusalRecordedV1,
     "secret.created.v1": SecretCreatedV1,
     "secret.created_again.v1": SecretCreatedAgainV1,
@@ -992,6 +1237,7 @@ EVENT_TYPES: Final[Mapping[str, type[Any]]] = {
     "tool_rules.created.v1": ToolRulesCreatedV1,
     "tool_rules.replaced.v1": ToolRulesReplacedV1,
     "tool_rules.cleared.v1": ToolRulesClearedV1,
+    "upstream_handshake.started.v1": UpstreamHandshakeStartedV1,
     "user.created.v2": UserCreatedV2,
     "user.renamed.v1": UserRenamedV1,
     "user.erased.v1": UserErasedV1,

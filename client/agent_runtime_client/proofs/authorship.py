@@ -68,7 +68,7 @@ def _authorship(metadata: str) -> dict[str, str | None]:
         "trace_id": traceparent[1] if len(traceparent) == TRACEPARENT_PARTS else None,
         "address": text("address"),
     }
-    # Of others than users, the name is the one recorded.
+    # For others than users, the name is the one recorded.
     return found if found["actor_id"] else {**found, "actor": actor}
 
 

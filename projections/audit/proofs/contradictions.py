@@ -6,7 +6,7 @@ from uuid import UUID
 
 from service.database import Db
 
-What = Literal["missing", "changed", "tree", "outside"]
+What = Literal["missing", "changed", "tree", "outside", "cut"]
 
 SHOWN_MAX: Final = 10
 WORDS: Final = {
@@ -14,6 +14,7 @@ WORDS: Final = {
     "changed": "changed in the log",
     "tree": "changed in the tree",
     "outside": "outside the log",
+    "cut": "deleted from the tree",
 }
 TREE = """
     SELECT t.epoch, t.size, h.position
@@ -39,6 +40,20 @@ CONTRADICTIONS = """
     HAVING min(notification_id) IS NOT NULL
      ORDER BY first_position, last_position
 """
+# The follower's position and the tree's size move in one transaction.
+ENDS = """
+    WITH newest AS (
+        SELECT coalesce(max(notification_id), 0) AS position FROM events.stored_event
+    )
+    SELECT 'missing', newest.position + 1, h.position
+      FROM events.head h, newest
+     WHERE newest.position < h.position
+     UNION ALL
+    SELECT 'cut', t.size + 1, least(p.position, newest.position)
+      FROM newest, events.merkle_tree t
+      JOIN read.position p ON p.follower = 'merkle_tree' AND p.epoch = t.epoch
+     WHERE t.size < least(p.position, newest.position)
+"""
 KNOWN = """
     SELECT contradiction
       FROM read.log_check JOIN events.head USING (epoch)
@@ -51,6 +66,7 @@ class Contradiction(NamedTuple):
 
     ``tree``: a hash of the tree over these positions isn't that of its parts.
     ``outside``: the first and last event before position 1, or after the log's end.
+    ``cut``: the tree had grown over these positions, and ends before them.
     """
 
     what: What
@@ -82,6 +98,12 @@ async def contradictions_between(
     are found whatever is asked for.
     """
     cursor = await db.execute(CONTRADICTIONS, [after, upto])
+    return [Contradiction(*row) for row in await cursor.fetchall()]
+
+
+async def ends_apart(db: Db) -> list[Contradiction]:
+    """Find a log that ends before its head says, and a tree that became shorter."""
+    cursor = await db.execute(ENDS)
     return [Contradiction(*row) for row in await cursor.fetchall()]
 
 

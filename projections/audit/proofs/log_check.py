@@ -17,8 +17,10 @@ from projections.audit.proofs.contradictions import (
     Contradiction,
     contradictions_between,
     described,
+    ends_apart,
     tree_of,
 )
+from projections.audit.proofs.log_time import LogTime
 from service.database import TRY_ADVISORY_LOCK, Db, connect, deadline
 from service.tasks import background_task, end_tasks
 
@@ -85,6 +87,7 @@ class LogCheck:
         self._step_s = step_s
         self._pause_s = pause_s
         self._found: list[Contradiction] = []
+        self._time = LogTime()
 
     async def run(self) -> None:
         """Compare until cancelled; reconnect, stand by and retry as needed."""
@@ -105,6 +108,7 @@ class LogCheck:
 
     async def step(self, db: Db) -> bool:
         """Compare the next positions; return whether that ends a pass."""
+        await self._time.measure(db)
         tree = await tree_of(db)
         row = await (await db.execute(STATE)).fetchone()
         assert row is not None
@@ -115,6 +119,7 @@ class LogCheck:
             position = 0
         if tree.head < tree.size:
             await self._report(db, [Contradiction("missing", tree.head + 1, tree.size)])
+        await self._report(db, await ends_apart(db))
         steps = max(self._pass_s / self._step_s, 1)
         count = max(STEP_POSITIONS_MIN, int(tree.size / steps) + 1)
         upto = min(tree.size, position + count)

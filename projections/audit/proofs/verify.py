@@ -48,12 +48,15 @@ class Finding:
 class Verdict:
     """The result of verifying an export.
 
-    ``proven`` is the last position that a checkpoint confirms, ``entries`` the last
-    one in the export, ``root`` that of the tree over all of it.
+    ``proven`` is the last position of a checkpoint that confirms all before it,
+    ``verified`` the last one before a finding that is confirmed, perhaps by its leaf
+    alone; ``entries`` is the last one in the export, ``root`` that of the tree over
+    all of it.
     """
 
     entries: int
     proven: int
+    verified: int
     root: bytes
     finding: Finding | None
 
@@ -99,16 +102,19 @@ class _Verification:
         self._due = sorted(size for size in self._roots if size)
         self._earlier = _leaves(earlier)
         self._tree = GrowingTree()
-        # Of the leaves that are claimed to have been there: the stored or earlier ones.
+        # Grows by leaves that are claimed to have been there: stored or earlier ones.
         self._witness: GrowingTree | None = GrowingTree()
         self._before: _Line | None = None
         self._suspect: Finding | None = None
         self._mislabelled: Finding | None = None
         self._proven = 0
+        self._verified = 0
 
     def run(self, export: Iterable[bytes]) -> Verdict:
         finding = self._read(export)
-        return Verdict(self._tree.size, self._proven, self._tree.root(), finding)
+        verified = max(self._proven, self._verified)
+        root = self._tree.root()
+        return Verdict(self._tree.size, self._proven, verified, root, finding)
 
     def _read(self, export: Iterable[bytes]) -> Finding | None:
         for raw in export:
@@ -166,6 +172,9 @@ class _Verification:
             self._witness = self._tree.copy()
             return None
         if self._witness is not None and self._witness.root() == self._roots[size]:
+            if self._suspect is not None:
+                # The entries before it have the leaves that are confirmed.
+                self._verified = self._suspect.position - 1
             return self._suspect
         first = self._proven + 1
         return Finding(

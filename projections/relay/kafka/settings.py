@@ -48,7 +48,7 @@ class KafkaSettings:
     replication: int = 3
     retention_ms: int = -1
     compression: Literal["gzip"] | None = None
-    # Of each exchange with the broker, such as publishing one batch.
+    # For each exchange with the broker, such as publishing one batch.
     deadline_s: float = 6.0
     tls: Tls | None = None
     sasl: Sasl | None = None

@@ -2,7 +2,7 @@
 
 # mypy: untyped-calls-exclude="aiokafka"
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import Any, Final
 
 import orjson
@@ -22,7 +22,7 @@ POLL_MS: Final = 1000
 
 async def tail(
     settings: KafkaSettings, *, from_beginning: bool
-) -> AsyncIterator[dict[str, Any]]:
+) -> AsyncGenerator[dict[str, Any], None]:
     """Yield committed messages in the order of their partitions, without an end.
 
     :raises TopicRefusedError: the topic is missing, or isn't one of a relay

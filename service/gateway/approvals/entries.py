@@ -54,7 +54,7 @@ def kept_entries(
             if entry["state"] not in OPEN:
                 closed += 1
                 is_past = entry["expires_at"] <= at
-                # Of an expiry the agent is told, however late it calls again.
+                # The agent is told of an expiry, however late it calls again.
                 is_told = entry["state"] != ApprovalState.EXPIRED
                 if closed > CLOSED_MAX or (is_past and is_told):
                     continue

@@ -50,7 +50,10 @@ class ToolCall(LoggedAggregate):
     """One call of a tool by an agent."""
 
     class Created(LoggedAggregate.Created):
-        """A call was admitted, and is forwarded only after this event.
+        """A call was admitted, and is forwarded only after this event, at once.
+
+        There is a connection to its upstream, and nothing but the message is left to
+        send.
 
         ``versions`` are those of the aggregates that the decision read; had one moved,
         the log would have refused the event. ``stance`` and ``rule`` are what decided,
@@ -107,10 +110,10 @@ class ToolCall(LoggedAggregate):
             )
 
     class Continued(LoggedAggregate.Event):
-        """The upstream asked for input, which another call brings it.
+        """Another call follows by the same approval.
 
-        ``next_call_id`` is the next round of this approved call, and needs no approval
-        of its own.
+        ``next_call_id`` brings the upstream input that it asked for, or repeats a call
+        that it hasn't taken, and needs no approval of its own.
 
         Emitted by ``tools/call`` at ``/mcp/agents/{agent_id}``.
         """
@@ -246,9 +249,11 @@ class ToolCallRefusal(LoggedAggregate):
         where the agent doesn't hold the connector. ``reason`` is ``unknown_tool``,
         ``connector_not_granted``, ``denied``, ``definition_changed``,
         ``approval_refused``, ``approval_expired``, ``approval_withdrawn``,
-        ``too_many_approvals``, ``credential_missing``, ``too_many_calls`` or
-        ``circuit_open``. ``session_id`` and ``trace_id`` are null where the call names
-        none, and in a flood of calls that name too many.
+        ``too_many_approvals``, ``credential_missing``, ``too_many_calls``,
+        ``circuit_open``, ``not_connected`` (to its upstream, or no agreement with it on
+        the protocol) or ``cancelled`` (by its client, before it could be sent).
+        ``session_id`` and ``trace_id`` are null where the call names none, and in a
+        flood of calls that name too many.
 
         Emitted by ``tools/call`` at ``/mcp/agents/{agent_id}``, at most once a second
         for an agent, connector, tool, reason and turn of a session.

@@ -33,10 +33,10 @@ from service.tasks import background_task
 INTERVAL_S: Final = 0.1
 FOLDED_FOR_S: Final = 1.0
 WAITING_MAX: Final = 10_000
-# Of one command: well below what one batch of the log holds.
+# Events of one command: well below what one batch of the log holds.
 EVENTS_MAX: Final = 200
 REFUSALS_MAX: Final = 10_000
-# Of one agent within a second, so that a flood that names other turns is still folded.
+# Turns of one agent within a second: a flood that names other turns is still folded.
 REFUSED_TURNS_MAX: Final = 20
 SYSTEM: Final = {"actor": "system"}
 GATEWAY_BUSY: Final = "too many tool calls wait for being recorded; try again later"

@@ -4,9 +4,9 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-TOOLS_MAX: Final = 500
+# In one request that accepts them.
+ACCEPTED_AT_ONCE_MAX: Final = 500
 DOCUMENT_BYTES_MAX: Final = 65_536
-ALL_BYTES_MAX: Final = 1_048_576
 NAME_CHARACTERS_MAX: Final = 128
 # A name with an invisible or direction character looks like another one; rules match
 # names of these characters, as the protocol recommends.
@@ -19,9 +19,13 @@ TOO_LARGE: Final = f"the definition has more than {DOCUMENT_BYTES_MAX} bytes"
 NO_SCHEMA: Final = "inputSchema must be a JSON Schema of an object"
 
 
+def is_acceptable_name(name: str) -> bool:
+    return _NAME.fullmatch(name) is not None
+
+
 def why_unacceptable(document: Mapping[str, Any], size: int) -> str | None:
     """Return why a definition can't be accepted; None if it can."""
-    if not _NAME.fullmatch(document["name"]):
+    if not is_acceptable_name(document["name"]):
         return NAME_REFUSED
     if size > DOCUMENT_BYTES_MAX:
         return TOO_LARGE

@@ -11,16 +11,14 @@ from service.connectors.policy import may_share
 from service.errors import (
     ConflictError,
     ForbiddenError,
-    InvalidRequestError,
     NotFoundError,
     Problem,
 )
 from service.event_log.unit_of_work import UnitOfWork
+from service.gateway.bounds import DEFAULT_BOUNDS, Bounds
 from service.gateway.definition import ToolDefinition, canonical_json
 from service.gateway.definitions.acceptable import (
-    ALL_BYTES_MAX,
     DOCUMENT_BYTES_MAX,
-    TOOLS_MAX,
     why_unacceptable,
 )
 from service.gateway.definitions.aggregate import (
@@ -28,6 +26,7 @@ from service.gateway.definitions.aggregate import (
     StoredDefinition,
     ToolDefinitions,
 )
+from service.gateway.gate import ObservedTools
 
 # Shown for a definition that is too large to keep.
 LEFT_OUT: Final = "{}"
@@ -40,6 +39,7 @@ class ObserveDefinitions:
     connector_id: UUID
     url: str
     definitions: Sequence[ToolDefinition]
+    bounds: Bounds = DEFAULT_BOUNDS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,39 +55,54 @@ class AcceptDefinitions:
     digests: Mapping[str, str]
 
 
-async def observe_definitions(command: ObserveDefinitions, work: UnitOfWork) -> bool:
-    """Record what an upstream lists; return whether it differs from before.
+async def observe_definitions(
+    command: ObserveDefinitions, work: UnitOfWork
+) -> ObservedTools | None:
+    """Record what an upstream lists, where it differs from before.
 
-    A connector that doesn't exist any more, or has another URL, is left as it is.
-
-    :raises InvalidRequestError: there are too many tools, or they are too large
+    What is more than the bounds allow is left out: new tools, the last ones first.
+    A connector that doesn't exist any more, or has another URL, is left as it is: None.
     """
     connector = await work.find(Connector, command.connector_id)
     if connector is None or connector.is_retired or connector.url != command.url:
-        return False
-    if len(command.definitions) > TOOLS_MAX:
-        raise InvalidRequestError(f"a connector has at most {TOOLS_MAX} tools")
+        return None
+    found = await work.find(ToolDefinitions, ToolDefinitions.id_for(connector.id))
+    definitions = found or ToolDefinitions(connector_id=str(connector.id))
     documents: dict[str, StoredDefinition] = {}
     unacceptable: dict[str, str] = {}
     bytes_kept = 0
-    for each in command.definitions:
+    listed = _known_first(command.definitions, definitions)
+    for each in listed[: command.bounds.tools_max]:
         written = canonical_json(each.document)
         reason = why_unacceptable(each.document, len(written))
         kept = LEFT_OUT.encode() if len(written) > DOCUMENT_BYTES_MAX else written
         bytes_kept += len(kept) + len(each.name)
+        if bytes_kept > command.bounds.definitions_bytes:
+            break
         documents[each.name] = {"digest": each.digest, "document": kept.decode()}
         if reason is not None:
             unacceptable[each.name] = reason
-    if bytes_kept > ALL_BYTES_MAX:
-        raise InvalidRequestError(
-            f"the definitions of a connector have at most {ALL_BYTES_MAX} bytes"
-        )
-    found = await work.find(ToolDefinitions, ToolDefinitions.id_for(connector.id))
-    definitions = found or ToolDefinitions(connector_id=str(connector.id))
     changed = definitions.observe(documents, unacceptable)
     if changed:
         work.save(definitions)
-    return changed
+    return ObservedTools(
+        is_changed=changed,
+        tools=len(documents),
+        left_out=[each.name for each in listed if each.name not in documents],
+    )
+
+
+def _known_first(
+    listed: Sequence[ToolDefinition], known: ToolDefinitions
+) -> list[ToolDefinition]:
+    """Order tools so that a new one never takes the room of an accepted one."""
+
+    def rank(definition: ToolDefinition) -> int:
+        if definition.name in known.accepted:
+            return 0
+        return 1 if definition.name in known.observed else 2
+
+    return sorted(listed, key=rank)
 
 
 async def read_definitions(
@@ -114,7 +129,7 @@ async def accept_definitions(
     """
     connector = await visible_connector(work, command.connector_id)
     if not may_share(work.principal, connector):
-        raise ForbiddenError("only its owner changes this connector")
+        raise ForbiddenError("only its owner and superusers change this connector")
     found = await work.find(ToolDefinitions, ToolDefinitions.id_for(connector.id))
     work.match(found)
     for tool, digest in command.digests.items():

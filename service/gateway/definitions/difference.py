@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 from service.gateway.definition import canonical_json
 
 DIFFERENCES_MAX: Final = 200
-# Of no value of JSON: a member or an element that isn't there.
+# Stands for a member or an element that isn't there; no value of JSON equals it.
 _MISSING: Final = object()
 
 

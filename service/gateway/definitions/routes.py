@@ -8,7 +8,7 @@ from aiohttp import web
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from service.gateway.definitions.acceptable import TOOLS_MAX
+from service.gateway.definitions.acceptable import ACCEPTED_AT_ONCE_MAX
 from service.gateway.definitions.aggregate import ToolDefinitions
 from service.gateway.definitions.commands import (
     AcceptDefinitions,
@@ -35,7 +35,7 @@ class DefinitionsToAccept(RequestModel):
         dict[str, Digest],
         Field(
             min_length=1,
-            max_length=TOOLS_MAX,
+            max_length=ACCEPTED_AT_ONCE_MAX,
             description="Names of tools, each with the digest of its definition.",
         ),
     ]

@@ -11,7 +11,6 @@ from service.gateway.endpoint.reply import KEEPALIVE_S
 from service.gateway.endpoint.request_state import RequestState, RequestStates
 from service.gateway.endpoint.results import failed, link_to_approval
 from service.gateway.gate import (
-    Admitted,
     Call,
     Caller,
     Gate,
@@ -141,32 +140,29 @@ class ToolCalls:
     ) -> dict[str, Any] | Refused | Pending:
         """Decide a call, and forward it if it is admitted.
 
-        None is admitted that its connector can't be given: it would use up a person's
-        approval. At a suspension's end, one call at a time is.
+        None is admitted before its connector can be given it: that would use up a
+        person's approval. At a suspension's end, one call at a time tries to connect.
         """
         breaker = self._forwarder.breaker(call.connector_id)
         if not breaker.allows_request():
             await self._gate.refused(asked.caller, call, RefusalReason.CIRCUIT_OPEN)
             return Refused(reason=RefusalReason.CIRCUIT_OPEN, message=NOT_REACHABLE)
         trial = breaker.trial
+        forwarding = Forwarding(asked=asked, call=call, state=state, held_s=held_s)
         try:
-            decision = await self._gate.admit(asked.caller, call)
-            if not isinstance(decision, Admitted):
-                return decision
-            if asked.trace:
-                asked.trace.admitted(decision)
-            result = await self._forwarder.run(
-                Forwarding(asked=asked, admitted=decision, state=state, held_s=held_s)
-            )
+            result = await self._forwarder.run(forwarding)
         finally:
             breaker.undecided(trial)
+        admitted = forwarding.admitted
+        if isinstance(result, Refused | Pending) or admitted is None:
+            return result
         # What a person has approved is this call in all of its rounds.
-        is_approved = decision.is_approved and result["resultType"] == "input_required"
+        is_approved = admitted.is_approved and result["resultType"] == "input_required"
         if is_approved or "requestState" in result:
             kept = RequestState(
                 "upstream",
                 result.get("requestState"),
-                decision.call_id if is_approved else None,
+                admitted.call_id if is_approved else None,
             )
             result["requestState"] = self._sealed(kept, asked, call)
         return result

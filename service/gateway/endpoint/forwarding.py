@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any, Final
 from uuid import UUID
@@ -14,18 +14,34 @@ from cachetools import LRUCache
 from service.circuit_breaker import CircuitBreaker
 from service.errors import ServiceError
 from service.gateway.endpoint.call_request import CallRequest
+from service.gateway.endpoint.channels import ATTEMPTS_MAX, Channels
+from service.gateway.endpoint.notifications import (
+    LIST_CHANGED,
+    RELAYED,
+    log_level,
+    relay,
+)
 from service.gateway.endpoint.request_state import RequestState
 from service.gateway.endpoint.results import failed, inputs_of, result_of_upstream
-from service.gateway.gate import Admitted, Gate, Outcome
+from service.gateway.gate import (
+    Admitted,
+    Call,
+    Gate,
+    MovedError,
+    Outcome,
+    Pending,
+    Refused,
+)
 from service.gateway.metrics import count_finished
 from service.gateway.protocol.headers import parameter_headers
 from service.gateway.protocol.revisions import LOG_LEVEL_KEY
-from service.gateway.upstream.client import Exchange, UpstreamClient
-from service.gateway.upstream.connections import CALL_S
+from service.gateway.upstream.client import Channel, Exchange, UpstreamClient
 from service.gateway.upstream.errors import (
     NO_ANSWER,
+    NOT_REACHABLE,
     WANTS_INPUT,
-    NotConnectedError,
+    NotSentError,
+    NotTakenError,
     UpstreamError,
     unusable,
 )
@@ -33,46 +49,36 @@ from service.gateway.upstream.requests import Request
 from service.http.disconnect import cancelled_on_disconnect
 
 CONNECTORS_MAX: Final = 4096
-PROGRESS: Final = "notifications/progress"
-LOG: Final = "notifications/message"
-LIST_CHANGED: Final = "notifications/tools/list_changed"
-# The levels of log messages, the least severe first.
-LOG_LEVELS: Final = (
-    "debug",
-    "info",
-    "notice",
-    "warning",
-    "error",
-    "critical",
-    "alert",
-    "emergency",
-)
-# Of a client with a handshake, which can't say in a call which it wants.
-LOG_LEVEL: Final = "info"
-# Fields of each notification that are relayed.
-RELAYED: Final = {
-    PROGRESS: ("progress", "total", "message"),
-    LOG: ("level", "logger", "data"),
-}
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass(slots=True, kw_only=True)
 class Forwarding:
-    """An admitted call; ``held_s`` is how long a person was waited for before.
+    """A call to be admitted and forwarded.
 
+    ``held_s`` is how long a person was waited for before, ``is_moved`` whether the
+    connector has another URL than the one that the agent's list came from.
     What forwarding it took is filled in, also when it fails.
     """
 
     asked: CallRequest
-    admitted: Admitted
+    call: Call
     state: RequestState | None = None
     held_s: float = 0.0
+    admitted: Admitted | None = None
+    is_moved: bool = False
     outcome: Outcome = Outcome.UPSTREAM_ERROR
     upstream_s: float | None = None
     request_bytes: int = 0
     answer_bytes: int = 0
+
+    def repeat(self, admitted: Admitted) -> None:
+        """Begin anew: the upstream hasn't taken it. Its approval holds on."""
+        if admitted.is_approved:
+            self.call = replace(self.call, continues=admitted.call_id)
+        self.outcome, self.upstream_s = Outcome.UPSTREAM_ERROR, None
+        self.request_bytes = self.answer_bytes = 0
 
 
 class Forwarder:
@@ -87,6 +93,7 @@ class Forwarder:
     ) -> None:
         self._gate = gate
         self._client = client
+        self._channels = Channels(gate, client)
         self._on_list_changed = on_list_changed
         self._breakers: LRUCache[int, CircuitBreaker] = LRUCache(CONNECTORS_MAX)
 
@@ -99,19 +106,75 @@ class Forwarder:
             breaker = self._breakers[key] = CircuitBreaker()
         return breaker
 
-    async def run(self, call: Forwarding) -> dict[str, Any]:
+    async def run(self, call: Forwarding) -> dict[str, Any] | Refused | Pending:
         """Return the tool's result, or a tool error that says why there is none.
+
+        It is admitted when nothing but the message is left to send, however long it
+        takes until then. What the upstream hasn't taken is decided, and sent, anew.
 
         :raises RpcError: the upstream refused the parameters
         :raises ConnectionError: the agent's client has left
         """
+        until = asyncio.get_running_loop().time() + self._client.bounds.call_s
+        async with call.asked.reply.kept_alive():
+            for attempt in range(ATTEMPTS_MAX):
+                channel = await self._channel(call, until)
+                call.is_moved = False
+                if not isinstance(channel, Channel):
+                    return channel
+                try:
+                    decision = await self._gate.admit(
+                        call.asked.caller, call.call, url=channel.upstream.url
+                    )
+                    if not isinstance(decision, Admitted):
+                        return decision
+                    return await self._send(call, decision, channel, until)
+                except MovedError:
+                    call.is_moved = True
+                except NotTakenError as error:
+                    assert call.admitted is not None, "it was about to be sent"
+                    if attempt + 1 == ATTEMPTS_MAX:
+                        return _explained(call.admitted, error)
+                    call.repeat(call.admitted)
+                finally:
+                    channel.release()
+        return await self._channels.refuse(
+            call.asked, call.call, NOT_REACHABLE, "it changes all the time"
+        )
+
+    async def _channel(
+        self, call: Forwarding, until: float
+    ) -> Channel | Refused | Pending:
+        asked = call.asked
+        upstream = asked.tool.listed.connector
+        breaker = self.breaker(upstream.connector_id)
+        kept = None
+        if not call.is_moved:
+            kept = self._client.kept_channel(upstream, asked.caller)
+        if kept is None:
+            return await self._channels.open(asked, call.call, breaker, until)
+        breaker.succeeded()
+        return kept
+
+    async def _send(
+        self, call: Forwarding, admitted: Admitted, channel: Channel, until: float
+    ) -> dict[str, Any]:
+        """Send an admitted call, and record how it ends.
+
+        :raises NotTakenError: it may be sent again
+        """
+        call.admitted = admitted
+        if call.asked.trace:
+            call.asked.trace.admitted(admitted)
         try:
             with cancelled_on_disconnect(call.asked.request):
-                async with call.asked.reply.kept_alive(), asyncio.timeout(CALL_S):
-                    result = await self._forward(call)
+                async with asyncio.timeout_at(until):
+                    result = await self._forward(call, admitted, channel)
         except UpstreamError as error:
             call.outcome = error.outcome
-            return _explained(call, error)
+            if isinstance(error, NotTakenError):
+                raise
+            return _explained(admitted, error)
         except TimeoutError:
             call.outcome = Outcome.TIMEOUT
             return failed(NO_ANSWER)
@@ -127,27 +190,23 @@ class Forwarder:
             call.outcome = Outcome.TOOL_ERROR if is_error else Outcome.OK
             return result
         finally:
-            await self._finish(call)
+            await self._finish(call, admitted)
 
-    async def _forward(self, call: Forwarding) -> dict[str, Any]:
-        upstream, caller = call.admitted.upstream, call.asked.caller
-        breaker = self.breaker(upstream.connector_id)
-        started = None
+    async def _forward(
+        self, call: Forwarding, admitted: Admitted, channel: Channel
+    ) -> dict[str, Any]:
+        started: float | None = perf_counter()
+        trace = call.asked.trace
         try:
-            dialect = await self._client.prepare(
-                upstream, caller, on_connected=breaker.succeeded
-            )
-            started = perf_counter()
-            trace = call.asked.trace
             with (
-                trace.forwarded(call.admitted, dialect.revision)
+                trace.forwarded(admitted, channel.dialect.revision)
                 if trace
                 else nullcontext()
             ) as forwarded:
                 context = forwarded.context if forwarded else {}
-                request = _request(call, context)
+                request = _request(call, admitted, context)
                 exchange = self._client.exchange(
-                    upstream, caller, dialect, request, on_connected=breaker.succeeded
+                    admitted.upstream, call.asked.caller, channel, request
                 )
                 async with exchange:
                     call.request_bytes = exchange.request_bytes
@@ -158,8 +217,8 @@ class Forwarder:
                 if forwarded:
                     forwarded.sent(exchange.id)
                     forwarded.answered(message)
-        except NotConnectedError:
-            breaker.failed()
+        except NotSentError:
+            started = None
             raise
         finally:
             if started is not None:
@@ -176,19 +235,19 @@ class Forwarder:
             if "id" in message:
                 raise unusable("it asked the client", WANTS_INPUT)
             if method == LIST_CHANGED:
-                self._on_list_changed(call.admitted.upstream.connector_id)
+                self._on_list_changed(call.call.connector_id)
             elif isinstance(method, str) and method in RELAYED:
-                await _relay(method, message.get("params"), exchange, call.asked)
+                await relay(method, message.get("params"), exchange, call.asked)
 
         return await exchange.answer(notified)
 
-    async def _finish(self, call: Forwarding) -> None:
+    async def _finish(self, call: Forwarding, admitted: Admitted) -> None:
         duration_s = perf_counter() - call.asked.started
         upstream_s = call.upstream_s
         own_s = duration_s - call.held_s - (upstream_s or 0.0)
         count_finished(call.outcome, own_s, upstream_s)
         await self._gate.finished(
-            call.admitted.call_id,
+            admitted.call_id,
             outcome=call.outcome,
             duration_ms=round(duration_s * 1000),
             upstream_ms=None if upstream_s is None else round(upstream_s * 1000),
@@ -197,8 +256,10 @@ class Forwarder:
         )
 
 
-def _request(call: Forwarding, context: Mapping[str, str]) -> Request:
-    asked, definition = call.asked, call.admitted.definition
+def _request(
+    call: Forwarding, admitted: Admitted, context: Mapping[str, str]
+) -> Request:
+    asked, definition = call.asked, admitted.definition
     given, meta = asked.message.params, asked.message.meta
     params = {"name": definition.name, "arguments": given.get("arguments", {})}
     state = call.state
@@ -208,7 +269,7 @@ def _request(call: Forwarding, context: Mapping[str, str]) -> Request:
     if "inputResponses" in given and (state is None or state.kind == "upstream"):
         params["inputResponses"] = given["inputResponses"]
     sent = {**asked.context.sent, **context}
-    level = _log_level(asked)
+    level = log_level(asked)
     if level is not None:
         sent[LOG_LEVEL_KEY] = level
     mirrored = asked.tool.mirrored
@@ -223,43 +284,13 @@ def _request(call: Forwarding, context: Mapping[str, str]) -> Request:
     )
 
 
-async def _relay(
-    method: str, params: Any, exchange: Exchange, asked: CallRequest
-) -> None:
-    if not isinstance(params, dict):
-        return
-    relayed = {name: params[name] for name in RELAYED[method] if name in params}
-    if method == PROGRESS:
-        meta = asked.message.meta
-        # The exchange's id was the upstream's token.
-        if "progressToken" not in meta or params.get("progressToken") != exchange.id:
-            return
-        relayed["progressToken"] = meta["progressToken"]
-    elif not _is_logged(params.get("level"), _log_level(asked)):
-        return
-    await asked.reply.notify({"jsonrpc": "2.0", "method": method, "params": relayed})
-
-
-def _log_level(asked: CallRequest) -> Any:
-    """Return from which level on the client wants log messages; None for none."""
-    return asked.message.meta.get(LOG_LEVEL_KEY) if asked.is_stateless else LOG_LEVEL
-
-
-def _is_logged(level: Any, wanted: Any) -> bool:
-    return (
-        level in LOG_LEVELS
-        and wanted in LOG_LEVELS
-        and LOG_LEVELS.index(level) >= LOG_LEVELS.index(wanted)
-    )
-
-
-def _explained(call: Forwarding, error: UpstreamError) -> dict[str, Any]:
+def _explained(admitted: Admitted, error: UpstreamError) -> dict[str, Any]:
     logger.warning(
         "a tool call failed: %s",
         error.detail or error.message,
         extra={
-            "connector_id": str(call.admitted.upstream.connector_id),
-            "call_id": str(call.admitted.call_id),
+            "connector_id": str(admitted.upstream.connector_id),
+            "call_id": str(admitted.call_id),
         },
     )
     return failed(error.message)

@@ -19,7 +19,7 @@ from service.gateway.protocol.errors import INVALID_PARAMS, RpcError
 
 EXPIRY_S: Final = 3600
 CHARACTERS_MAX: Final = 128 * 1024
-# Of an upstream's state as JSON, so that it has room when it is sealed.
+# Bounds an upstream's state as JSON, so that it has room when it is sealed.
 INNER_BYTES_MAX: Final = 95 * 1024
 MAC_BYTES: Final = 32
 

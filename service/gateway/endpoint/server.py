@@ -12,6 +12,7 @@ import orjson
 from aiohttp import web
 
 from service.errors import ServiceError
+from service.gateway.bounds import DEFAULT_BOUNDS
 from service.gateway.endpoint.call_request import CallRequest
 from service.gateway.endpoint.calls import UNKNOWN_TOOL, ToolCalls
 from service.gateway.endpoint.catalog import TTL_MS, ToolCatalog, Tools
@@ -55,11 +56,17 @@ class AgentServer:
     """Answers the messages of agents."""
 
     def __init__(
-        self, gate: Gate, calls: ToolCalls, traces: CallTraces | None = None
+        self,
+        gate: Gate,
+        calls: ToolCalls,
+        traces: CallTraces | None = None,
+        *,
+        values_max: int = DEFAULT_BOUNDS.values_max,
     ) -> None:
         self._gate = gate
         self._calls = calls
         self._traces = traces
+        self._values_max = values_max
         self._catalog = ToolCatalog()
 
     async def answer(
@@ -77,7 +84,7 @@ class AgentServer:
         reply = Reply(request)
         is_stateless = True
         try:
-            message = parse_message(body)
+            message = parse_message(body, self._values_max)
             request[RPC_ID] = message.id
             is_stateless = _is_stateless(message, request)
             if message.id is None or message.method is None:

@@ -38,7 +38,7 @@ METHOD: Final = "tools/call"
 CANCELLED: Final = "cancelled"
 TOOL_ERROR: Final = "tool_error"
 ID_CHARACTERS_MAX: Final = 256
-# Of every span.
+# Attributes of every span.
 COMMON: Final = {
     "mcp.method.name": METHOD,
     "gen_ai.operation.name": "execute_tool",

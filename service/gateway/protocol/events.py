@@ -4,19 +4,20 @@ from collections.abc import Iterator
 from typing import Final
 
 EVENT_BYTES_MAX: Final = 1024 * 1024
-# Of a whole stream: each costs something, also an empty one.
+# Bounds the lines of a whole stream: each costs something, also an empty one.
 LINES_MAX: Final = 250_000
 COMMENT: Final = b":\n\n"
 
 
 class EventTooLargeError(Exception):
-    """An event has more than ``EVENT_BYTES_MAX``, or a stream ``LINES_MAX`` lines."""
+    """An event has more bytes than allowed, or a stream ``LINES_MAX`` lines."""
 
 
 class EventParser:
     """Finds the data of ``message`` events in chunks of a stream."""
 
-    def __init__(self) -> None:
+    def __init__(self, event_bytes_max: int = EVENT_BYTES_MAX) -> None:
+        self._event_bytes_max = event_bytes_max
         self._rest = bytearray()
         self._data: list[bytes] = []
         self._bytes = 0
@@ -43,7 +44,7 @@ class EventParser:
                 data = self._take(bytes(line).rstrip(b"\r\n"))
                 if data:
                     yield data
-        if self._bytes > EVENT_BYTES_MAX:
+        if self._bytes > self._event_bytes_max:
             raise EventTooLargeError
 
     def _take(self, line: bytes) -> bytes:

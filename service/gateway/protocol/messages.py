@@ -9,6 +9,7 @@ import orjson
 from service.errors import MalformedRequestError
 from service.gateway.protocol.errors import INVALID_REQUEST, PARSE_ERROR, RpcError
 from service.http.json_body import parse_document
+from service.http.json_bounds import JSON_VALUES_MAX
 
 RequestId = str | int
 
@@ -30,13 +31,13 @@ class Message:
         return meta if isinstance(meta, dict) else {}
 
 
-def parse_message(body: bytes) -> Message:
+def parse_message(body: bytes, values_max: int = JSON_VALUES_MAX) -> Message:
     """Parse the body of a POST, which is one message.
 
     :raises RpcError: it isn't
     """
     try:
-        document = parse_document(body)
+        document = parse_document(body, values_max)
     except MalformedRequestError as error:
         code = PARSE_ERROR if error.code == "not_json" else INVALID_REQUEST
         raise RpcError(code, error.message) from None

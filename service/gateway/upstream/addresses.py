@@ -12,6 +12,8 @@ from ipaddress import (
 )
 from typing import Final
 
+from service.gateway.upstream.errors import Cause
+
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 
@@ -33,20 +35,29 @@ METADATA: Final = frozenset(
     )
 )
 _GLOBAL_UNICAST: Final = ip_network("2000::/3")
+_LOOPBACK: Final = ip_address("127.0.0.1")
 _NAT64: Final = ip_network("64:ff9b::/96")
 
 
 class AddressRefusedError(OSError):
-    """The address must not be connected to."""
+    """The address must not be connected to; ``cause`` is for the connector's owner."""
+
+    def __init__(self, message: str, cause: Cause) -> None:
+        super().__init__(message)
+        self.cause = cause
 
 
 @dataclass(frozen=True, slots=True)
 class AddressPolicy:
-    """``networks`` may be connected to besides the internet, also without TLS."""
+    """``networks`` may be connected to in addition to the internet, also without TLS.
+
+    So may ``demo_port`` of 127.0.0.1, where the tools of the demo are.
+    """
 
     networks: Sequence[Network] = ()
+    demo_port: int | None = None
 
-    def check(self, host: str, *, tls: bool) -> None:
+    def check(self, host: str, *, tls: bool, port: int | None = None) -> None:
         """Check the address of a socket that is about to be connected.
 
         :raises AddressRefusedError: it isn't allowed, or no address at all
@@ -55,14 +66,22 @@ class AddressPolicy:
             address = ip_address(host.partition("%")[0])
         except ValueError:
             # Such as 2130706433, which the system would connect to 127.0.0.1.
-            raise AddressRefusedError("not an address") from None
+            raise AddressRefusedError("not an address", Cause.INVALID_URL) from None
+        if address == _LOOPBACK and port is not None and port == self.demo_port:
+            return
         embedded = _embedded(address)
         if any(each in METADATA for each in (address, embedded)):
-            raise AddressRefusedError("an address of a metadata service")
+            raise AddressRefusedError(
+                "an address of a metadata service", Cause.METADATA_ADDRESS
+            )
         if any(embedded in network for network in self.networks):
             return
-        if not (tls and _is_public(embedded)):
-            raise AddressRefusedError("not a public address, or without TLS")
+        if not _is_public(embedded):
+            raise AddressRefusedError("not a public address", Cause.PRIVATE_ADDRESS)
+        if not tls:
+            raise AddressRefusedError(
+                "a public address without TLS", Cause.TLS_REQUIRED
+            )
 
 
 def _is_public(address: Address) -> bool:

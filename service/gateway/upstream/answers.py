@@ -1,5 +1,6 @@
 """Read what an upstream answers, within bounds."""
 
+import asyncio
 import re
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
@@ -7,7 +8,11 @@ from typing import Any, Final
 import orjson
 
 from service.gateway.gate import Outcome
-from service.gateway.protocol.events import EventParser, EventTooLargeError
+from service.gateway.protocol.events import (
+    EVENT_BYTES_MAX,
+    EventParser,
+    EventTooLargeError,
+)
 from service.gateway.protocol.revisions import EVENT_STREAM, JSON, SESSION_HEADER
 from service.gateway.upstream.errors import (
     ENDED,
@@ -21,21 +26,26 @@ from service.pacing import Pace
 
 Notified = Callable[[dict[str, Any]], Awaitable[None]]
 
-ANSWER_BYTES_MAX: Final = 8 * 1024 * 1024
 # As deep as the API, too, can show a definition; orjson reads deeper than it writes.
 LEVELS_MAX: Final = 128
 ORJSON_LEVELS_MAX: Final = 254
 # Larger ones are counted before they are parsed, which holds the event loop.
 BYTES_UNCOUNTED_MAX: Final = 256 * 1024
 VALUES_MAX: Final = 50_000
+_RESULT_TWICE: Final = frozenset({"content", "structuredContent"})
 SESSION: Final = SESSION_HEADER.lower().encode()
 
 
 class UpstreamAnswer:
-    """The response to one request; ``bytes_read`` is how much of it was received."""
+    """The response to one request; ``bytes_read`` is how much of it was received.
 
-    def __init__(self, response: Response) -> None:
+    ``bytes_max`` is how large it may be. A result may stand in it twice, as ``content``
+    and as ``structuredContent``, and counts once.
+    """
+
+    def __init__(self, response: Response, bytes_max: int) -> None:
         self._response = response
+        self._bytes_max = bytes_max
         self.bytes_read = 0
 
     @property
@@ -63,11 +73,11 @@ class UpstreamAnswer:
         message = await _parsed(await self._whole())
         if "method" in message:
             raise unusable("no answer")
-        return message
+        return await self._counted(message)
 
     async def _whole(self) -> bytes:
         length = self._response.header(b"content-length")
-        if length is not None and int(length) > ANSWER_BYTES_MAX:
+        if length is not None and int(length) > 2 * self._bytes_max:
             raise too_large(f"{length} bytes")
         pieces = []
         while piece := await self._read():
@@ -75,13 +85,17 @@ class UpstreamAnswer:
         return b"".join(pieces)
 
     async def _last_event(self, notified: Notified) -> dict[str, Any]:
-        parser = EventParser()
+        parser = EventParser(2 * self._bytes_max)
+        notified_bytes = 0
         try:
             while piece := await self._read():
                 for data in parser.feed(piece):
                     message = await _parsed(data)
                     if "method" not in message:
-                        return message
+                        return await self._counted(message)
+                    notified_bytes += len(data)
+                    if len(data) > EVENT_BYTES_MAX or notified_bytes > self._bytes_max:
+                        raise too_large("notifications")
                     await notified(message)
         except EventTooLargeError:
             raise too_large("an event") from None
@@ -95,9 +109,29 @@ class UpstreamAnswer:
         except (OSError, ValueError) as error:
             raise unusable(type(error).__name__, ENDED) from None
         self.bytes_read += len(piece)
-        if self.bytes_read > ANSWER_BYTES_MAX:
-            raise too_large(f"more than {ANSWER_BYTES_MAX} bytes")
+        if self.bytes_read > 2 * self._bytes_max:
+            raise too_large(f"more than {self._bytes_max} bytes")
         return piece
+
+    async def _counted(self, message: dict[str, Any]) -> dict[str, Any]:
+        """Return a message that isn't too large, what stands in it twice counted once.
+
+        :raises UpstreamError: it is
+        """
+        if self.bytes_read <= self._bytes_max:
+            return message
+        # Parsing it took a while already.
+        await asyncio.sleep(0)
+        if self.bytes_read - _twice(message.get("result")) > self._bytes_max:
+            raise too_large(f"more than {self._bytes_max} bytes")
+        return message
+
+
+def _twice(result: Any) -> int:
+    """Return how many bytes stand in a result as content and structured, at most."""
+    if not isinstance(result, dict) or not result.keys() >= _RESULT_TWICE:
+        return 0
+    return min(len(orjson.dumps(result[name])) for name in _RESULT_TWICE)
 
 
 async def ignored(_message: dict[str, Any]) -> None:

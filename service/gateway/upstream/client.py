@@ -6,15 +6,16 @@ import logging
 from collections.abc import Callable
 from http import HTTPStatus
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final, NamedTuple, Self
 
 from service.gateway.gate import Caller, Upstream
 from service.gateway.protocol.errors import INVALID_PARAMS, MISSING_CAPABILITY
 from service.gateway.upstream.answers import Notified, UpstreamAnswer
 from service.gateway.upstream.connections import Connections
 from service.gateway.upstream.dialects import Dialect, Dialects
-from service.gateway.upstream.errors import REFUSED, SESSION_ENDED, unusable
+from service.gateway.upstream.errors import SessionEndedError, bad_status, unusable
 from service.gateway.upstream.handshake import Handshake
+from service.gateway.upstream.http_connection import Connection
 from service.gateway.upstream.posts import Post
 from service.gateway.upstream.requests import Request, body_of, headers_of
 
@@ -29,35 +30,57 @@ class UpstreamClient:
 
     def __init__(self, connections: Connections) -> None:
         self.connections = connections
+        self.bounds = connections.bounds
         self.ids = itertools.count(1)
         self.handshake = Handshake(connections, self.ids)
         self.dialects = Dialects(self.handshake.find_dialect)
         self._tasks: set[asyncio.Task[None]] = set()
 
-    async def prepare(
+    def kept_channel(
+        self, upstream: Upstream, caller: Caller | None
+    ) -> "Channel | None":
+        """Return a channel of which everything stands already, if there is one.
+
+        :raises NotConnectedError: the URL can't be connected to
+        """
+        dialect = self.dialects.known(upstream, caller)
+        if dialect is None:
+            return None
+        connection = self.connections.kept(upstream.url)
+        return Channel(upstream, dialect, connection) if connection else None
+
+    async def open_channel(
         self,
         upstream: Upstream,
         caller: Caller | None,
         on_connected: Callable[[], None] | None = None,
-    ) -> Dialect:
-        """Return how to speak with an upstream.
+    ) -> "Channel":
+        """Connect, and agree on how to speak where that isn't known.
 
-        If it has to be asked, ``on_connected`` is called once there is a connection.
+        ``on_connected`` is called once there is a connection.
 
-        :raises UpstreamError: it can't be asked, or speaks nothing that we do
+        :raises UpstreamError: not reachable, or it speaks nothing that we do
+        :raises ServiceError: the credential can't be revealed
         """
-        return await self.dialects.of(upstream, caller, on_connected)
+        dialect = await self.dialects.of(upstream, caller, on_connected)
+        url = upstream.url
+        connection = self.connections.kept(url) or await self.connections.connect(url)
+        if on_connected is not None:
+            on_connected()
+        return Channel(upstream, dialect, connection)
 
     def exchange(
         self,
         upstream: Upstream,
         caller: Caller | None,
-        dialect: Dialect,
+        channel: "Channel",
         request: Request,
-        on_connected: Callable[[], None] | None = None,
     ) -> "Exchange":
-        """Return an exchange, not sent yet."""
-        return Exchange(self, upstream, caller, dialect, request, on_connected)
+        """Return an exchange on a channel, not sent yet.
+
+        ``upstream`` has the credential to send, and may be newer than the channel's.
+        """
+        return Exchange(self, upstream, caller, channel, request)
 
     def cancel(self, upstream: Upstream, dialect: Dialect, number: int) -> None:
         """Tell a server with handshake, where a closed connection doesn't say so."""
@@ -76,6 +99,18 @@ class UpstreamClient:
             logger.debug("no cancellation was sent: %s", type(error).__name__)
 
 
+class Channel(NamedTuple):
+    """A connection on which nothing but the message is left to send."""
+
+    upstream: Upstream
+    dialect: Dialect
+    connection: Connection
+
+    def release(self) -> None:
+        """Give the connection back: nothing is sent."""
+        self.connection.release()
+
+
 class Exchange:
     """A request and its answer; sent when the block begins. See :class:`Post`.
 
@@ -88,8 +123,8 @@ class Exchange:
     __slots__ = (
         "_answer",
         "_caller",
+        "_channel",
         "_client",
-        "_dialect",
         "_post",
         "_upstream",
         "id",
@@ -103,19 +138,26 @@ class Exchange:
         client: UpstreamClient,
         upstream: Upstream,
         caller: Caller | None,
-        dialect: Dialect,
+        channel: Channel,
         request: Request,
-        on_connected: Callable[[], None] | None,
     ) -> None:
+        dialect = channel.dialect
         self.id = next(client.ids)
         body = body_of(dialect, request, self.id)
         self.request_bytes = len(body)
         self._client = client
         self._upstream = upstream
         self._caller = caller
-        self._dialect = dialect
+        self._channel = channel
         headers = headers_of(dialect, request)
-        self._post = Post(client.connections, upstream, headers, body, on_connected)
+        self._post = Post(
+            client.connections,
+            upstream,
+            headers,
+            body,
+            connection=channel.connection,
+            is_decided=caller is not None,
+        )
 
     @property
     def answer_bytes(self) -> int:
@@ -125,8 +167,10 @@ class Exchange:
     async def __aenter__(self) -> Self:
         try:
             self._answer = await self._post.__aenter__()
-        except asyncio.CancelledError:
-            self._cancel()
+        except BaseException as error:
+            self._channel.release()
+            if isinstance(error, asyncio.CancelledError):
+                self._cancel()
             raise
         try:
             self._check_status()
@@ -156,7 +200,7 @@ class Exchange:
         finally:
             status = self._answer.status
             if status == HTTPStatus.BAD_REQUEST and not self._is_about_call(message):
-                self._client.dialects.forget(self._upstream, self._caller)
+                self._forget()
         if message.get("id") != self.id:
             raise unusable("the answer has another id")
         return message
@@ -165,18 +209,18 @@ class Exchange:
         status = self._answer.status
         if status == HTTPStatus.OK:
             return
-        dialects, dialect = self._client.dialects, self._dialect
+        dialect = self._channel.dialect
         if status == HTTPStatus.NOT_FOUND and dialect.session_id is not None:
-            dialects.forget(self._upstream, self._caller)
-            raise unusable("status 404", SESSION_ENDED)
+            self._forget()
+            raise SessionEndedError
         if status >= HTTPStatus.BAD_REQUEST and self._answer.is_json:
             # Errors of JSON-RPC. Another server may be there by now; with status 400,
             # the body says whether it understood the request.
             if status != HTTPStatus.BAD_REQUEST:
-                dialects.forget(self._upstream, self._caller)
+                self._forget()
             return
-        dialects.forget(self._upstream, self._caller)
-        raise unusable(f"status {status}", REFUSED)
+        self._forget()
+        raise bad_status(status)
 
     def _is_about_call(self, message: dict[str, Any]) -> bool:
         """Say whether a refusal is of what the request says, not of how."""
@@ -184,6 +228,11 @@ class Exchange:
         code = error.get("code") if isinstance(error, dict) else None
         return message.get("id") == self.id and code in _ABOUT_CALLS
 
+    def _forget(self) -> None:
+        upstream, dialect, _ = self._channel
+        self._client.dialects.forget(upstream, self._caller, dialect)
+
     def _cancel(self) -> None:
-        if not self._dialect.is_stateless:
-            self._client.cancel(self._upstream, self._dialect, self.id)
+        dialect = self._channel.dialect
+        if not dialect.is_stateless:
+            self._client.cancel(self._upstream, dialect, self.id)

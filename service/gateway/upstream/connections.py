@@ -12,15 +12,15 @@ from typing import Final, NamedTuple
 import aiohappyeyeballs
 from yarl import URL
 
+from service.gateway.bounds import DEFAULT_BOUNDS, Bounds
 from service.gateway.upstream.addresses import AddressPolicy, AddressRefusedError
-from service.gateway.upstream.errors import NotConnectedError
+from service.gateway.upstream.connect_errors import not_connected
+from service.gateway.upstream.errors import Cause, NotConnectedError, NotSentError
 from service.gateway.upstream.http_connection import Connection, Response
 
 CONNECT_S: Final = 5.0
 # Before the next address of a name is tried as well.
 NEXT_ADDRESS_S: Final = 0.25
-# A whole call, with a handshake before it; progress doesn't extend it.
-CALL_S: Final = 300.0
 TARGETS_MAX: Final = 4096
 
 
@@ -53,11 +53,12 @@ class Connections:
 
     Each new socket's address is checked when it is connected, so no name
     can resolve to another address after the check. No redirects are followed, and there
-    are no cookies and no proxies from the environment.
+    are no cookies and no proxies from the environment. ``bounds`` are those of answers.
     """
 
-    def __init__(self, policy: AddressPolicy) -> None:
+    def __init__(self, policy: AddressPolicy, bounds: Bounds = DEFAULT_BOUNDS) -> None:
         self._policy = policy
+        self.bounds = bounds
         self._tls = _tls_context()
         self._idle: dict[ServerAddress, list[Connection]] = {}
         self._open: set[Connection] = set()
@@ -78,11 +79,22 @@ class Connections:
         :raises ConnectionError: the connection was closed
         :raises ValueError: the answer isn't HTTP, or a header can't be sent
         """
-        target = _target(url)
-        request = _request(target, headers, body)
-        connection = self._kept(target.origin) or await self._connect(target.origin)
+        connection = self.kept(url) or await self.connect(url)
         if on_connected is not None:
             on_connected()
+        return await self.send(connection, url, headers, body)
+
+    async def send(
+        self, connection: Connection, url: str, headers: Mapping[str, str], body: bytes
+    ) -> Response:
+        """Send a POST on a connection that was reserved; see :meth:`post`.
+
+        :raises NotSentError: the connection has ended meanwhile
+        """
+        request = _request(_target(url), headers, body)
+        if not connection.is_usable:
+            connection.close()
+            raise NotSentError("the connection was closed")
         response = connection.send(request)
         try:
             await response.begin()
@@ -100,42 +112,39 @@ class Connections:
         """How many connections are open, idle ones included."""
         return len(self._open)
 
-    def _kept(self, origin: ServerAddress) -> Connection | None:
-        idle = self._idle.get(origin)
+    def kept(self, url: str) -> Connection | None:
+        """Return a connection of before, reserved for one request; None without one.
+
+        :raises NotConnectedError: the URL can't be connected to
+        """
+        idle = self._idle.get(_target(url).origin)
         while idle:
             connection = idle.pop()
             if connection.is_usable:
+                connection.reserve()
                 return connection
             connection.close()
         return None
 
-    async def _connect(self, origin: ServerAddress) -> Connection:
+    async def connect(self, url: str) -> Connection:
+        """Return a new connection, reserved for one request.
+
+        :raises NotConnectedError: there is none
+        """
+        origin = _target(url).origin
         try:
             async with asyncio.timeout(CONNECT_S):
-                return await self._open_connection(origin)
-        except AddressRefusedError as error:
-            raise NotConnectedError(str(error)) from None
+                connection = await self._open_connection(origin)
         # uvloop raises RuntimeError for some addresses; UnicodeError is a name's.
         except (OSError, RuntimeError, UnicodeError) as error:
-            raise NotConnectedError(type(error).__name__) from None
+            raise not_connected(error) from None
+        connection.reserve()
+        return connection
 
     async def _open_connection(self, origin: ServerAddress) -> Connection:
         loop = asyncio.get_running_loop()
         is_tls = origin.scheme == "https"
-
-        def checked_socket(address: aiohappyeyeballs.AddrInfoType) -> socket.socket:
-            family, kind, protocol, _, found = address
-            self._policy.check(str(found[0]), tls=is_tls)
-            made = socket.socket(family, kind, protocol)
-            made.setblocking(False)  # noqa: FBT003 # the standard library's
-            return made
-
-        connected = await aiohappyeyeballs.start_connection(
-            await loop.getaddrinfo(origin.host, origin.port, type=socket.SOCK_STREAM),
-            happy_eyeballs_delay=NEXT_ADDRESS_S,
-            loop=loop,
-            socket_factory=checked_socket,
-        )
+        connected = await self._connected_socket(origin, tls=is_tls)
 
         def keep(connection: Connection) -> None:
             self._idle.setdefault(origin, []).append(connection)
@@ -150,7 +159,7 @@ class Connections:
 
         try:
             _, connection = await loop.create_connection(
-                lambda: Connection(keep, lose),
+                lambda: Connection(keep, lose, self.bounds.silence_s),
                 sock=connected,
                 ssl=self._tls if is_tls else None,
                 server_hostname=origin.host if is_tls else None,
@@ -163,11 +172,46 @@ class Connections:
         self._open.add(connection)
         return connection
 
+    async def _connected_socket(
+        self, origin: ServerAddress, *, tls: bool
+    ) -> socket.socket:
+        loop = asyncio.get_running_loop()
+        refused: list[AddressRefusedError] = []
+
+        def checked_socket(address: aiohappyeyeballs.AddrInfoType) -> socket.socket:
+            family, kind, protocol, _, found = address
+            try:
+                self._policy.check(str(found[0]), tls=tls, port=origin.port)
+            except AddressRefusedError as error:
+                refused.append(error)
+                raise
+            made = socket.socket(family, kind, protocol)
+            made.setblocking(False)  # noqa: FBT003 # the standard library's
+            return made
+
+        addresses = await loop.getaddrinfo(
+            origin.host, origin.port, type=socket.SOCK_STREAM
+        )
+        try:
+            return await aiohappyeyeballs.start_connection(
+                addresses,
+                happy_eyeballs_delay=NEXT_ADDRESS_S,
+                loop=loop,
+                socket_factory=checked_socket,
+            )
+        except OSError:
+            # Of several addresses' errors, only a text is left.
+            if len(refused) == len(addresses):
+                raise refused[0] from None
+            raise
+
 
 @asynccontextmanager
-async def open_connections(policy: AddressPolicy) -> AsyncIterator[Connections]:
+async def open_connections(
+    policy: AddressPolicy, bounds: Bounds = DEFAULT_BOUNDS
+) -> AsyncIterator[Connections]:
     """Yield connections, which are closed when the block ends."""
-    connections = Connections(policy)
+    connections = Connections(policy, bounds)
     try:
         yield connections
     finally:
@@ -180,11 +224,11 @@ def _target(url: str) -> Target:
         parsed = URL(url)
         host, port = parsed.raw_host, parsed.port
     except ValueError:
-        raise NotConnectedError("not a URL") from None
+        raise NotConnectedError("not a URL", Cause.INVALID_URL) from None
     if parsed.scheme not in ("https", "http") or not host or port is None:
-        raise NotConnectedError("not a URL of HTTP")
+        raise NotConnectedError("not a URL of HTTP", Cause.INVALID_URL)
     if parsed.user or parsed.password:
-        raise NotConnectedError("a URL with a user")
+        raise NotConnectedError("a URL with a user", Cause.INVALID_URL)
     # An answer that is compressed nevertheless is rejected as not JSON.
     head = (
         f"POST {parsed.raw_path_qs} HTTP/1.1\r\n"

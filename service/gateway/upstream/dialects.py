@@ -75,10 +75,10 @@ class Dialects:
 
         :raises UpstreamError: it can't be asked, or speaks nothing that we do
         """
-        key, session_key = _keys(upstream, caller)
-        known = self._dialects.get(key) or self._sessions.get(session_key)
+        known = self.known(upstream, caller)
         if known is not None:
             return known
+        key, session_key = _keys(upstream, caller)
         task = self._finding.get(session_key)
         if task is None:
             task = asyncio.create_task(
@@ -94,17 +94,26 @@ class Dialects:
             self._sessions[session_key] = found
         return found
 
+    def known(self, upstream: Upstream, caller: Caller | None) -> Dialect | None:
+        """Return how to speak with an upstream, if it needn't be asked."""
+        key, session_key = _keys(upstream, caller)
+        return self._dialects.get(key) or self._sessions.get(session_key)
+
     def _found(self, session_key: SessionKey, task: asyncio.Task[Dialect]) -> None:
         self._finding.pop(session_key, None)
         if not task.cancelled():
             # Retrieved also where nobody waits for it any more: asyncio would log it.
             task.exception()
 
-    def forget(self, upstream: Upstream, caller: Caller | None) -> None:
-        """Ask the upstream again before the next request."""
+    def forget(
+        self, upstream: Upstream, caller: Caller | None, dialect: Dialect
+    ) -> None:
+        """Ask the upstream again before the next request, if this is still known."""
         key, session_key = _keys(upstream, caller)
-        self._dialects.pop(key, None)
-        self._sessions.pop(session_key, None)
+        if self._dialects.get(key) is dialect:
+            del self._dialects[key]
+        if self._sessions.get(session_key) is dialect:
+            del self._sessions[session_key]
 
 
 def _keys(upstream: Upstream, caller: Caller | None) -> tuple[Key, SessionKey]:

@@ -12,9 +12,15 @@ from service.gateway.protocol.revisions import (
     STATELESS,
 )
 from service.gateway.upstream.answers import UpstreamAnswer, ignored
-from service.gateway.upstream.connections import CALL_S, Connections
+from service.gateway.upstream.connections import Connections
 from service.gateway.upstream.dialects import OFFERED, Dialect
-from service.gateway.upstream.errors import NO_ANSWER, REFUSED, UpstreamError, unusable
+from service.gateway.upstream.errors import (
+    NO_ANSWER,
+    Cause,
+    UpstreamError,
+    bad_status,
+    unusable,
+)
 from service.gateway.upstream.posts import Post
 from service.gateway.upstream.requests import (
     Request,
@@ -43,7 +49,7 @@ class Handshake:
         """
         try:
             # Also where every caller that waits for it has left.
-            async with asyncio.timeout(CALL_S):
+            async with asyncio.timeout(self._connections.bounds.call_s):
                 return await self._find_dialect(upstream, on_connected)
         except TimeoutError:
             raise UpstreamError(NO_ANSWER, Outcome.TIMEOUT) from None
@@ -62,7 +68,7 @@ class Handshake:
             self._connections, upstream, headers, body, on_connected
         ) as answer:
             if answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-                raise unusable(f"status {answer.status}", REFUSED)
+                raise bad_status(answer.status)
             result = None
             if answer.status == HTTPStatus.OK:
                 result = (await _answer(answer, number)).get("result")
@@ -82,12 +88,12 @@ class Handshake:
         body = message_of("initialize", params, number)
         async with Post(self._connections, upstream, {}, body) as answer:
             if answer.status != HTTPStatus.OK:
-                raise unusable(f"status {answer.status} to initialize", REFUSED)
+                raise bad_status(answer.status, "initialize")
             session_id = answer.session_id
             result = (await _answer(answer, number)).get("result")
         agreed = result.get("protocolVersion") if isinstance(result, dict) else None
         if agreed not in HANDSHAKE_OF_UPSTREAMS:
-            raise unusable("no revision in common")
+            raise unusable("no revision in common", cause=Cause.NO_REVISION)
         if session_id is not None and len(session_id) > SESSION_CHARACTERS_MAX:
             raise unusable("a session id that is too long")
         dialect = Dialect(agreed, session_id)
@@ -104,7 +110,7 @@ class Handshake:
         body = message_of(method, params)
         async with Post(self._connections, upstream, dialect.headers, body) as answer:
             if answer.status >= HTTPStatus.BAD_REQUEST:
-                raise unusable(f"status {answer.status} to {method}", REFUSED)
+                raise bad_status(answer.status, method)
 
 
 async def _answer(answer: UpstreamAnswer, number: int) -> dict[str, Any]:

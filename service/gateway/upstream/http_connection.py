@@ -7,11 +7,9 @@ from typing import Final, cast
 
 import httptools
 
-# Without a byte: before the answer, and between its parts.
-SILENCE_S: Final = 60.0
 # Shorter than what servers keep, so that they hardly ever close first.
 KEEPALIVE_S: Final = 4.0
-# Of a head, and of what stands between two parts of a body, trailers too.
+# Bounds the head, and what stands between two parts of a body, trailers too.
 HEAD_BYTES_MAX: Final = 64 * 1024
 # Beyond, the upstream has to wait until what it has sent was read.
 UNREAD_BYTES_MAX: Final = 256 * 1024
@@ -52,7 +50,7 @@ class Response:
     async def begin(self) -> None:
         """Wait for the head.
 
-        :raises TimeoutError: nothing has come for ``SILENCE_S``
+        :raises TimeoutError: nothing has come for as long as is allowed
         :raises ConnectionError: the connection was closed
         :raises NotHttpError: it isn't HTTP
         """
@@ -110,15 +108,18 @@ class Connection(asyncio.Protocol):
     """Sends requests, each when the one before was answered.
 
     ``on_idle`` is called when it can carry another request, ``on_lost`` at its end.
+    ``silence_s`` without a byte, before an answer or between its parts, end it.
     """
 
     def __init__(
         self,
         on_idle: Callable[["Connection"], None],
         on_lost: Callable[["Connection"], None],
+        silence_s: float,
     ) -> None:
         self._on_idle = on_idle
         self._on_lost = on_lost
+        self._silence_s = silence_s
         self._loop = asyncio.get_running_loop()
         self._parser = httptools.HttpResponseParser(self)
         self._response: Response | None = None
@@ -128,15 +129,20 @@ class Connection(asyncio.Protocol):
         self._heard_at = 0.0
         self._is_reusable = True
         self._is_paused = False
+        self._is_reserved = False
+        self._is_new = True
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
         self._heard_at = self._loop.time()
-        self._timer = self._loop.call_later(min(KEEPALIVE_S, SILENCE_S), self._tick)
+        self._timer = self._loop.call_later(
+            min(KEEPALIVE_S, self._silence_s), self._tick
+        )
 
     def send(self, request: bytes) -> Response:
         """Send a request, whole."""
         assert self._response is None
+        self._is_reserved = self._is_new = False
         self._response = Response(self)
         self._between = self._unread = 0
         self._heard_at = self._loop.time()
@@ -145,9 +151,27 @@ class Connection(asyncio.Protocol):
 
     @property
     def is_usable(self) -> bool:
-        """Whether the upstream still expects another request."""
-        idle_s = self._loop.time() - self._heard_at
-        return not self._transport.is_closing() and idle_s < KEEPALIVE_S
+        """Whether the upstream still expects a request.
+
+        Nobody waits for long while a first request may still come.
+        """
+        if self._transport.is_closing():
+            return False
+        return self._is_new or self._loop.time() - self._heard_at < KEEPALIVE_S
+
+    def reserve(self) -> None:
+        """Keep it open for a request that is about to be sent."""
+        self._is_reserved = True
+
+    def release(self) -> None:
+        """Give it back, unless the request that it was reserved for was sent."""
+        if not self._is_reserved:
+            return
+        self._is_reserved = False
+        if self.is_usable:
+            self._on_idle(self)
+        else:
+            self.close()
 
     def resume(self) -> None:
         """Go on to receive: what had arrived was read."""
@@ -235,8 +259,8 @@ class Connection(asyncio.Protocol):
         """Close when idle or silent for long; one timer serves many requests."""
         is_idle = self._response is None
         left = self._heard_at - self._loop.time()
-        left += KEEPALIVE_S if is_idle else SILENCE_S
-        if left > 0 or self._is_paused:
+        left += KEEPALIVE_S if is_idle else self._silence_s
+        if left > 0 or self._is_paused or self._is_reserved:
             delay = min(KEEPALIVE_S, left) if left > 0 else KEEPALIVE_S
             self._timer = self._loop.call_later(delay, self._tick)
         elif is_idle:

@@ -10,6 +10,7 @@ from service.gateway.upstream.answers import ignored
 from service.gateway.upstream.client import UpstreamClient
 from service.gateway.upstream.errors import (
     NO_ANSWER,
+    REFUSED,
     UpstreamError,
     too_large,
     unusable,
@@ -18,22 +19,27 @@ from service.gateway.upstream.requests import Request
 
 LIST_S: Final = 60.0
 PAGES_MAX: Final = 100
-# Above the most that a connector may have, so that too many are told as such.
-TOOLS_MAX: Final = 1_000
+# Above the most that a connector may have, so that the surplus can be counted.
+LISTED_MAX: Final = 5_000
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """``ttl_s`` is how long the upstream says that the list stays as it is."""
+    """``ttl_s`` is how long the upstream says that the list stays as it is.
+
+    ``is_whole`` is false of one that goes on after so many tools that none of the rest
+    could be taken.
+    """
 
     definitions: tuple[ToolDefinition, ...]
     ttl_s: float | None
+    is_whole: bool = True
 
 
 async def list_tools(client: UpstreamClient, upstream: Upstream) -> Listing:
     """Return the list as the service itself gets it.
 
-    :raises UpstreamError: not reachable, no MCP, or too many tools
+    :raises UpstreamError: not reachable, no MCP, or too many pages
     :raises ServiceError: the credential can't be revealed
     """
     try:
@@ -49,10 +55,11 @@ async def _list_tools(client: UpstreamClient, upstream: Upstream) -> Listing:
     for _ in range(PAGES_MAX):
         page = await _page(client, upstream, cursor)
         for tool in _tools(page):
-            # Of two with one name, agents could only ever call the first.
+            # Two tools may have one name; agents could only ever call the first.
             found.setdefault(tool.name, tool)
-        if len(found) > TOOLS_MAX:
-            raise too_large(f"more than {TOOLS_MAX} tools")
+        if len(found) > LISTED_MAX:
+            first = tuple(found.values())[:LISTED_MAX]
+            return Listing(first, _ttl_s(page.get("ttlMs")), is_whole=False)
         cursor = page.get("nextCursor")
         if cursor is None:
             return Listing(tuple(found.values()), _ttl_s(page.get("ttlMs")))
@@ -62,11 +69,14 @@ async def _list_tools(client: UpstreamClient, upstream: Upstream) -> Listing:
 async def _page(
     client: UpstreamClient, upstream: Upstream, cursor: Any
 ) -> dict[str, Any]:
-    dialect = await client.prepare(upstream, None)
+    channel = await client.open_channel(upstream, None)
     params = {} if cursor is None else {"cursor": cursor}
     request = Request(method="tools/list", params=params)
-    async with client.exchange(upstream, None, dialect, request) as exchange:
+    async with client.exchange(upstream, None, channel, request) as exchange:
         message = await exchange.answer(ignored)
+    if (error := message.get("error")) is not None:
+        code = error.get("code") if isinstance(error, dict) else None
+        raise unusable(f"error {code}" if isinstance(code, int) else "error", REFUSED)
     result = message.get("result")
     if not isinstance(result, dict):
         raise unusable("no list of tools")

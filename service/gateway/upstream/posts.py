@@ -5,13 +5,21 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Final
 
-from service.gateway.gate import Outcome, Upstream
+from service.gateway.gate import Credential, Outcome, Upstream
 from service.gateway.protocol.revisions import ACCEPT, JSON
 from service.gateway.upstream.answers import UpstreamAnswer
 from service.gateway.upstream.connections import Connections
-from service.gateway.upstream.errors import ENDED, NO_ANSWER, UpstreamError, unusable
-from service.gateway.upstream.http_connection import Response
+from service.gateway.upstream.errors import (
+    ENDED,
+    NO_ANSWER,
+    NotSentError,
+    UpstreamError,
+    unusable,
+)
+from service.gateway.upstream.http_connection import Connection, Response
 
+# Between the decision on a call and its being sent, for opening its credential.
+SEND_S: Final = 1.0
 # For the end of a stream, right behind its answer.
 END_S: Final = 0.5
 _ending: set[asyncio.Task[None]] = set()
@@ -20,17 +28,22 @@ _ending: set[asyncio.Task[None]] = set()
 class Post:
     """One message: sent when the block begins, which gets the response to it.
 
-    ``on_connected`` is called before that, once there is a connection. When the block
-    ends, the connection is closed unless the response was read.
+    It goes on ``connection``, which was reserved for it, or else on any: then
+    ``on_connected`` is called before, once there is one. When the block ends, the
+    connection is closed unless the response was read. ``is_decided``: it must be sent
+    soon, or not at all.
 
+    :raises NotSentError: its connection has ended, or its credential took too long
     :raises UpstreamError: it wasn't answered
     :raises ServiceError: the credential can't be revealed
     """
 
     __slots__ = (
         "_body",
+        "_connection",
         "_connections",
         "_headers",
+        "_is_decided",
         "_on_connected",
         "_response",
         "_upstream",
@@ -43,29 +56,47 @@ class Post:
         headers: dict[str, str],
         body: bytes,
         on_connected: Callable[[], None] | None = None,
+        *,
+        connection: Connection | None = None,
+        is_decided: bool = False,
     ) -> None:
         self._connections = connections
         self._upstream = upstream
         self._headers = headers
         self._body = body
         self._on_connected = on_connected
+        self._connection = connection
+        self._is_decided = is_decided
 
     async def __aenter__(self) -> UpstreamAnswer:
         headers = {"Content-Type": JSON, "Accept": ACCEPT}
         credential = self._upstream.credential
         if credential is not None:
-            value = await credential.reveal()
-            headers[credential.header] = value.get_secret_value()
+            headers[credential.header] = await self._revealed(credential)
         headers |= self._headers
+        url, connection = self._upstream.url, self._connection
         try:
-            self._response = await self._connections.post(
-                self._upstream.url, headers, self._body, self._on_connected
-            )
+            if connection is not None:
+                self._response = await self._connections.send(
+                    connection, url, headers, self._body
+                )
+            else:
+                self._response = await self._connections.post(
+                    url, headers, self._body, self._on_connected
+                )
         except TimeoutError:
             raise UpstreamError(NO_ANSWER, Outcome.TIMEOUT) from None
         except (OSError, ValueError) as error:
             raise unusable(type(error).__name__, ENDED) from None
-        return UpstreamAnswer(self._response)
+        return UpstreamAnswer(self._response, self._connections.bounds.answer_bytes)
+
+    async def _revealed(self, credential: Credential) -> str:
+        clock = asyncio.get_running_loop().time
+        began = clock()
+        value = await credential.reveal()
+        if self._is_decided and clock() - began > SEND_S:
+            raise NotSentError("opening the credential took too long")
+        return value.get_secret_value()
 
     async def __aexit__(
         self,

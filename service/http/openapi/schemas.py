@@ -9,8 +9,8 @@ from pydantic_core import core_schema
 Schema = dict[str, Any]
 
 REFERENCE = "#/components/schemas/{model}"
-# What parse_body and its like refuse everywhere: PostgreSQL can't store it.
 DECIMAL = r"^[0-9]{1,9}(\.[0-9]{1,9})?$"
+# What parse_body and its like refuse everywhere: PostgreSQL can't store it.
 NO_NUL = r"^[^\x00]*$"
 
 

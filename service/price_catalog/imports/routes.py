@@ -15,6 +15,7 @@ from service.http.dispatch import request_metadata
 from service.http.envelope import Answer, to_json
 from service.http.log_epoch import POSITION_HEADER
 from service.http.operation import Routes
+from service.http.own_writes import remember_write
 from service.http.requests import QueryModel, Timestamp
 from service.identifiers import named_id
 from service.price_catalog.imports.genai_prices.importer import import_genai_prices
@@ -137,8 +138,9 @@ async def _import(
     )
     headers = {}
     if report.position is not None:
+        remember_write(request, report.position)
         headers[POSITION_HEADER] = str(report.position)
-    # Of tens of thousands of models.
+    # In a thread: a report may have tens of thousands of models.
     data: Any = await asyncio.to_thread(_rendered, report)
     return Answer(
         message="prices compared" if query.dry_run else "prices imported",

@@ -12,7 +12,7 @@ from service.sessions.turn import TOKENS_MAX
 DEPTH_MAX = 16
 AMOUNT_MAX = 10**9
 ID_KINDS = ("string_value", "int_value")
-# Of an amount that isn't 0, so that sums of amounts with 100 digits are exact.
+# The least amount but 0, so that sums of amounts with 100 digits are exact.
 AMOUNT_MIN = 1e-30
 
 Attributes = Mapping[str, AnyValue]

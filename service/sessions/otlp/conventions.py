@@ -17,6 +17,8 @@ from service.sessions.otlp.attributes import (
     first_id,
     first_text,
 )
+from service.sessions.otlp.instrumentation import Instrumentation
+from service.sessions.otlp.instrumentations import instrumentation_of
 from service.sessions.otlp.model_calls import client_id, model_call
 from service.sessions.otlp.span import Entry, ReportedSpan
 from service.sessions.otlp.span_texts import NO_TEXTS, input_of, output_of, texts_of
@@ -27,8 +29,8 @@ SPAN_ID_BYTES: Final = 8
 # Flags: whether the parent is remote is known, and it is remote.
 PARENT_IS_REMOTE: Final = 0x100 | 0x200
 
-SESSION: Final = ("session.id", "gen_ai.conversation.id")
-USER: Final = ("user.id", "enduser.id")
+# What logfire writes in the place of an attribute whose name it doesn't let out.
+SCRUBBED: Final = "[Scrubbed due to "
 
 _SESSION_ID: Final = TypeAdapter[str](SessionId)
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -56,16 +58,17 @@ def reported_span(span: Span, scope: str = "") -> ReportedSpan:
     is_called = span.flags & PARENT_IS_REMOTE == PARENT_IS_REMOTE
     is_entry = is_root or is_called
     is_error = span.status.code == Status.STATUS_CODE_ERROR
+    row = instrumentation_of(scope)
     return ReportedSpan(
         trace_id=span.trace_id.hex(),
         span_id=span.span_id.hex(),
         parent_id="" if is_root else span.parent_span_id.hex(),
         started_at=_time(span.start_time_unix_nano),
         ended_at=_time(span.end_time_unix_nano),
-        session_id=_session_id(found),
-        entry=_entry(span, found, is_root=is_root) if is_entry else None,
-        call=model_call(found, scope=scope, is_error=is_error),
-        texts=NO_TEXTS if is_root else texts_of(found),
+        session_id=_session_id(found, row),
+        entry=_entry(span, found, row, is_root=is_root) if is_entry else None,
+        call=model_call(found, row, scope=scope, is_error=is_error),
+        texts=NO_TEXTS if is_root else texts_of(found, row),
     )
 
 
@@ -73,9 +76,9 @@ def _time(nanoseconds: int) -> datetime:
     return _EPOCH + timedelta(microseconds=nanoseconds // 1000)
 
 
-def _session_id(found: Attributes) -> str | None:
-    text = first_id(found, *SESSION)
-    if text is None:
+def _session_id(found: Attributes, row: Instrumentation) -> str | None:
+    text = first_id(found, *row.session)
+    if text is None or text.startswith(SCRUBBED):
         return None
     try:
         return _SESSION_ID.validate_python(text)
@@ -83,16 +86,18 @@ def _session_id(found: Attributes) -> str | None:
         raise SpanError("the session id is not valid") from None
 
 
-def _entry(span: Span, found: Attributes, *, is_root: bool) -> Entry:
+def _entry(
+    span: Span, found: Attributes, row: Instrumentation, *, is_root: bool
+) -> Entry:
     is_error = span.status.code == Status.STATUS_CODE_ERROR
     return Entry(
         is_root=is_root,
         ended_at=_time(span.end_time_unix_nano),
-        user=client_id(first_id(found, *USER)),
+        user=client_id(first_id(found, *row.user)),
         is_error=is_error,
         texts=Texts(
-            input=input_of(found),
-            output=output_of(found),
+            input=input_of(found, row),
+            output=output_of(found, row),
             error=_error(span) if is_error else None,
         ),
     )

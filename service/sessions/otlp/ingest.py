@@ -8,7 +8,7 @@ sees all of it. After a crash the exporter, which got no answer, sends its spans
 import asyncio
 import time
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
@@ -17,6 +17,7 @@ from uuid import UUID
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTraceServiceRequest,
 )
+from opentelemetry.proto.common.v1.common_pb2 import KeyValue
 from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans
 
 from service.agents.aggregate import Agent
@@ -34,6 +35,7 @@ from service.principal import Principal
 from service.sessions.aggregate import ChatSession
 from service.sessions.otlp.attributes import attributes, first_text
 from service.sessions.otlp.conventions import SpanError, reported_span
+from service.sessions.otlp.full_traces import roots_first, take_roots
 from service.sessions.otlp.outcome import IngestOutcome
 from service.sessions.otlp.pending import (
     SPAN_BYTES,
@@ -58,7 +60,6 @@ AGENT: Final = ("agent_runtime.agent_id", "gen_ai.agent.id")
 REQUESTS_MAX: Final = 8
 TRACE_COUNT_TTL_S: Final = 30.0
 AGENTS_MAX: Final = 10_000
-TOO_LARGE: Final = "a trace has too many spans, or too long texts"
 
 
 @dataclass(slots=True)
@@ -88,30 +89,35 @@ class Ingest:
         for resource_spans in export.resource_spans:
             await pace.pause()
             await self._reduce(resource_spans, recording.principal, reported, outcome)
-        for agent_id in {key.agent_id for key in reported}:
+        agents, sessions = await computed(len(reported), _named, reported)
+        for agent_id in agents:
             await self._check_room(agent_id)
-        absent = await self.log.absent(_sessions(reported))
+        absent = await self.log.absent(sessions)
         recording.log = RememberedAbsences(self.log, absent)
         kept = await self._kept(reported, recording)
         merged = await merge_spans(self.pool, kept)
+        refused = {}
         for key, trace in kept.items():
             if key not in merged:
-                outcome.reject(len(trace.spans), TOO_LARGE)
+                refused[key] = trace
             await pace.pause()
+        if refused:
+            merged |= await take_roots(self.pool, refused, outcome)
         await self._record(merged, kept, recording, outcome)
         outcome.count()
         return outcome
 
     async def _kept(
         self,
-        reported: Mapping[TraceKey, Mapping[str, ReportedSpan]],
+        reported: dict[TraceKey, dict[str, ReportedSpan]],
         recording: Recording,
     ) -> dict[TraceKey, KeptTrace]:
-        """Seal the texts of each trace."""
+        """Seal the texts of each trace, and take it out of ``reported``."""
         kept = {}
         pace = Pace()
-        for key, spans in reported.items():
-            kept[key] = await self._keep_trace(key, list(spans.values()), recording)
+        for key in list(reported):
+            spans = list(reported.pop(key).values())
+            kept[key] = await self._keep_trace(key, spans, recording)
             await pace.pause()
         return kept
 
@@ -133,8 +139,12 @@ class Ingest:
             return
         size = resource_spans.ByteSize() // SPAN_BYTES
         pace = Pace()
-        for found in await computed(size, _reported_spans, resource_spans):
+        spans = await computed(size, _reported_spans, resource_spans)
+        spans.reverse()
+        # Each is freed in its turn: all at once would hold the event loop for long.
+        while spans:
             await pace.pause()
+            found = spans.pop()
             if isinstance(found, SpanError):
                 outcome.reject(1, str(found))
                 continue
@@ -145,7 +155,8 @@ class Ingest:
                 outcome.ignored += 1
 
     async def _agent(self, resource_spans: ResourceSpans, principal: Principal) -> UUID:
-        text = first_text(attributes(resource_spans.resource.attributes), *AGENT)
+        pairs = resource_spans.resource.attributes
+        text = await computed(len(pairs), _agent_text, pairs)
         try:
             agent_id = UUID(text or "")
         except ValueError:
@@ -179,12 +190,13 @@ class Ingest:
         self, key: TraceKey, spans: Sequence[ReportedSpan], recording: Recording
     ) -> KeptTrace:
         if len(spans) > SPANS_OF_TRACE_MAX:
-            # It is rejected: nothing is encrypted.
-            return KeptTrace(
-                await computed(
-                    len(spans), lambda: [kept_span(span, None) for span in spans]
-                )
+            # It is rejected but for its roots: nothing else is encrypted.
+            roots, others = roots_first(spans)
+            kept = await computed(
+                len(others), lambda: [kept_span(span, None) for span in others]
             )
+            own = [await self._keep(key, root, recording) for root in roots]
+            return KeptTrace([*own, *kept])
 
         async def best(order: TextOrder) -> KeptText | None:
             found = order.best(spans)
@@ -248,14 +260,16 @@ class Ingest:
 
     async def _record(
         self,
-        merged: Mapping[TraceKey, KeptTrace],
-        kept: Mapping[TraceKey, KeptTrace],
+        merged: dict[TraceKey, KeptTrace],
+        kept: dict[TraceKey, KeptTrace],
         recording: Recording,
         outcome: IngestOutcome,
     ) -> None:
-        turns = {}
+        """Record what has become a turn, and take it out of ``merged`` and ``kept``."""
+        turns, given = {}, {}
         pace = Pace()
-        for key, trace in merged.items():
+        for key in list(merged):
+            trace, spans = merged.pop(key), len(kept.pop(key).spans)
             turn = await computed(
                 len(trace.spans),
                 turn_of,
@@ -265,23 +279,28 @@ class Ingest:
                 trace.session_id,
             )
             if turn is not None:
-                turns[key] = turn
+                turns[key], given[key] = turn, spans
             await pace.pause()
         rejected = await record_trace_turns(turns, recording)
         for key, error in rejected.items():
             outcome.reject(
-                len(kept[key].spans),
+                given[key],
                 error.message,
                 forbidden=isinstance(error, ForbiddenError),
             )
 
 
-def _sessions(
+def _named(
     reported: Mapping[TraceKey, Mapping[str, ReportedSpan]],
-) -> set[UUID]:
-    """Return the sessions that spans name."""
+) -> tuple[set[UUID], set[UUID]]:
+    """Return the agents and the sessions that spans name."""
+    agents = {key.agent_id for key in reported}
     names = {span.session_id for each in reported.values() for span in each.values()}
-    return {ChatSession.create_id(name) for name in names if name is not None}
+    return agents, {ChatSession.create_id(name) for name in names if name is not None}
+
+
+def _agent_text(pairs: Iterable[KeyValue]) -> str | None:
+    return first_text(attributes(pairs), *AGENT)
 
 
 def _reported_spans(resource_spans: ResourceSpans) -> list[ReportedSpan | SpanError]:

@@ -14,6 +14,8 @@ from service.sessions.otlp.span import KeptSpan, ModelCall
 
 # How many calls before one are compared with it; more don't run at the same time.
 COMPARED_MAX: Final = 16
+# What isn't certain of a call that another span may tell, too.
+CALLS: Final = "calls"
 
 
 @dataclass(slots=True)
@@ -46,7 +48,47 @@ def counted_calls(ordered: Sequence[KeptSpan]) -> list[CountedCall]:
     if not any(call.has_usage for _, call in single):
         totals = [item for item in told if item[1].is_total]
         single = totals or single
-    return _beside(_nested(single))
+    return _beside(_nested(_with_stream_logs(single)))
+
+
+def _with_stream_logs(
+    told: Sequence[tuple[KeptSpan, ModelCall]],
+) -> list[tuple[KeptSpan, ModelCall]]:
+    """Give the usage that is told after a stream to the call that it belongs to.
+
+    That is the last one before, of the same instrumentation under the same parent,
+    that has no usage.
+    """
+    if not any(call.is_stream_log for _, call in told):
+        return list(told)
+    found: list[tuple[KeptSpan, ModelCall]] = []
+    for span, call in told:
+        place = next(
+            (
+                place
+                for place in range(len(found) - 1, -1, -1)
+                if call.is_stream_log and _is_stream_of(found[place], (span, call))
+            ),
+            None,
+        )
+        if place is None:
+            found.append((span, call))
+        else:
+            found[place] = (found[place][0], call)
+    return found
+
+
+def _is_stream_of(
+    before: tuple[KeptSpan, ModelCall], log: tuple[KeptSpan, ModelCall]
+) -> bool:
+    (span, call), (log_span, told) = before, log
+    return (
+        span.parent_id == log_span.parent_id
+        and call.scope == told.scope
+        and not call.has_usage
+        and call.response_id is None
+        and _have_one_model(call, told)
+    )
 
 
 def _nested(told: Sequence[tuple[KeptSpan, ModelCall]]) -> list[CountedCall]:
@@ -77,7 +119,10 @@ def _beside(calls: Sequence[CountedCall]) -> list[CountedCall]:
     found: list[CountedCall] = []
     for call in sorted(calls, key=lambda each: each.started_at):
         for other in _before(found):
-            if _is_same(other, call):
+            sameness = _is_same(other, call)
+            if sameness is None:
+                call.calls[0] = _doubtful(call.calls[0])
+            elif sameness:
                 # The one that started later is nearer to the request.
                 other.calls = call.calls + other.calls
                 other.ended_at = max(other.ended_at, call.ended_at)
@@ -91,23 +136,39 @@ def _before(found: Sequence[CountedCall]) -> Iterator[CountedCall]:
     return reversed(found[-COMPARED_MAX:])
 
 
-def _is_same(a: CountedCall, b: CountedCall) -> bool:
-    # One instrumentation describes a call once.
-    if a.scopes & b.scopes:
-        return False
-    ids = {call.response_id for call in (*a.calls, *b.calls)} - {None}
+def _doubtful(call: ModelCall) -> ModelCall:
+    """Return a call that may be told twice: its turn's cost is an estimate."""
+    return replace(call, untold=(*call.untold, CALLS))
+
+
+def _is_same(a: CountedCall, b: CountedCall) -> bool | None:
+    """Return whether two descriptions are of one call; None if that isn't clear."""
     of_a = {call.response_id for call in a.calls} - {None}
     of_b = {call.response_id for call in b.calls} - {None}
-    if of_a and of_b:
-        return len(ids) < len(of_a) + len(of_b)
-    shorter = min(a.ended_at - a.started_at, b.ended_at - b.started_at)
-    both = min(a.ended_at, b.ended_at) - max(a.started_at, b.started_at)
-    if both < timedelta(0) or both < shorter / 2:
+    if of_a and of_b and not of_a & of_b:
         return False
     first, second = a.whole(), b.whole()
-    if first.has_usage and second.has_usage:
-        return _counts(first) == _counts(second)
-    return _have_one_model(first, second)
+    has_one_id = bool(of_a & of_b)
+    # One instrumentation describes a call once, unless it names the same answer.
+    if a.scopes & b.scopes:
+        return has_one_id and _counts(first) == _counts(second)
+    return has_one_id or (_overlap(a, b) and _may_be_one(first, second))
+
+
+def _overlap(a: CountedCall, b: CountedCall) -> bool:
+    shorter = min(a.ended_at - a.started_at, b.ended_at - b.started_at)
+    both = min(a.ended_at, b.ended_at) - max(a.started_at, b.started_at)
+    return both >= timedelta(0) and both >= shorter / 2
+
+
+def _may_be_one(first: ModelCall, second: ModelCall) -> bool | None:
+    has_one_model = _have_one_model(first, second)
+    if not (first.has_usage and second.has_usage):
+        return has_one_model
+    if _counts(first) == _counts(second):
+        return True
+    # The same model at the same time with another usage: told wrongly, or two calls.
+    return None if has_one_model else False
 
 
 def _counts(call: ModelCall) -> tuple[int | None, int | None]:
@@ -138,6 +199,12 @@ def _completed(call: ModelCall, other: ModelCall) -> ModelCall:
         asked_model=call.asked_model or other.asked_model,
         conditions={**other.conditions, **call.conditions},
         reported_cost=call.reported_cost or other.reported_cost,
+        # What one of both tells, or would have told.
+        untold=(
+            [name for name in call.untold if name in other.untold]
+            if other.has_usage
+            else call.untold
+        ),
     )
     if call.prompt_tokens != other.prompt_tokens or call is other:
         return completed

@@ -1,130 +1,39 @@
-"""Read a model call from a span's attributes.
-
-The names are those of OpenInference, of the GenAI conventions in their versions, of
-OpenLLMetry, LiteLLM, pydantic-ai and Anthropic's SDK.
-"""
+"""Read a model call from a span's attributes, by the row of its instrumentation."""
 
 import hashlib
 import re
-from collections.abc import Mapping
 from typing import Any, Final
 
 import orjson
 
 from service.sessions.ids import ID_PATTERN
+from service.sessions.otlp.answers import Answer, read_answer
 from service.sessions.otlp.attributes import (
     Attributes,
-    amount,
     first_amount,
     first_count,
     first_text,
 )
+from service.sessions.otlp.instrumentation import SEARCHES, TIER, Instrumentation
 from service.sessions.otlp.span import ModelCall
+from service.sessions.otlp.untold import SEARCH_TOOL, CallRead, asks_for_search
 
-PROVIDER: Final = (
-    "llm.provider",
-    "llm.system",
-    "gen_ai.provider.name",
-    "gen_ai.system",
-)
-MODEL: Final = (
-    "llm.model_name",
-    "embedding.model_name",
-    "reranker.model_name",
-    "gen_ai.response.model",
-    "gen_ai.request.model",
-)
-ASKED_MODEL: Final = ("gen_ai.request.model", "llm.request.model_name")
-RESPONSE_ID: Final = ("gen_ai.response.id", "llm.response.id")
-PROMPT: Final = (
-    "llm.token_count.prompt",
-    "gen_ai.usage.input_tokens",
-    "gen_ai.usage.prompt_tokens",
-)
-COMPLETION: Final = (
-    "llm.token_count.completion",
-    "gen_ai.usage.output_tokens",
-    "gen_ai.usage.completion_tokens",
-)
-TOTAL: Final = (
-    "llm.token_count.total",
-    "gen_ai.usage.total_tokens",
-    "llm.usage.total_tokens",
-)
-CACHE_READ: Final = (
-    "llm.token_count.prompt_details.cache_read",
-    "gen_ai.usage.cache_read.input_tokens",
-    "gen_ai.usage.cache_read_input_tokens",
-)
-CACHE_CREATION: Final = (
-    "llm.token_count.prompt_details.cache_write",
-    "gen_ai.usage.cache_write.input_tokens",
-    "gen_ai.usage.cache_creation.input_tokens",
-    "gen_ai.usage.cache_creation_input_tokens",
-)
-# By the names of service.price_catalog.usage.CallUsage: further parts of the tokens.
-DETAILS: Final[Mapping[str, tuple[str, ...]]] = {
-    "cache_write_5m_tokens": (
-        "anthropic.usage.cache_creation.ephemeral_5m_input_tokens",
-        "gen_ai.usage.details.ephemeral_5m_input_tokens",
-    ),
-    "cache_write_1h_tokens": (
-        "anthropic.usage.cache_creation.ephemeral_1h_input_tokens",
-        "gen_ai.usage.details.ephemeral_1h_input_tokens",
-    ),
-    "input_audio_tokens": (
-        "llm.token_count.prompt_details.audio",
-        "gen_ai.usage.audio.input_tokens",
-        "gen_ai.usage.details.input_audio_tokens",
-    ),
-    "output_audio_tokens": (
-        "llm.token_count.completion_details.audio",
-        "gen_ai.usage.audio.output_tokens",
-        "gen_ai.usage.details.output_audio_tokens",
-    ),
-    "cache_audio_read_tokens": (
-        "gen_ai.usage.audio.cache_read.input_tokens",
-        "gen_ai.usage.details.cache_audio_read_tokens",
-    ),
-    "input_image_tokens": ("gen_ai.usage.image.input_tokens",),
-    "output_image_tokens": ("gen_ai.usage.image.output_tokens",),
-    "cache_image_read_tokens": ("gen_ai.usage.image.cache_read.input_tokens",),
-    "output_reasoning_tokens": (
-        "llm.token_count.completion_details.reasoning",
-        "gen_ai.usage.reasoning.output_tokens",
-        "gen_ai.usage.reasoning_tokens",
-        "llm.usage.reasoning_tokens",
-        "gen_ai.usage.details.reasoning_tokens",
-    ),
-}
-SERVICE_TIER: Final = (
-    "openai.response.service_tier",
-    "gen_ai.openai.response.service_tier",
-    "anthropic.response.service_tier",
-)
-# In US dollars.
-REPORTED_COST: Final = (
-    "llm.cost.total",
-    "gen_ai.usage.cost",
-    "gen_ai.cost.total_cost",
-    "litellm.cost.total",
-    "operation.cost",
-)
 # Kinds of spans that are themselves a model call.
-CALL_KINDS: Final = frozenset({"LLM", "EMBEDDING", "RERANKER"})
-CALL_OPERATIONS: Final = frozenset(
-    {"chat", "text_completion", "generate_content", "embeddings", "rerank"}
+CALL_KINDS: Final = frozenset(
+    {
+        *("LLM", "EMBEDDING", "RERANKER"),
+        *("chat", "text_completion", "generate_content", "embeddings", "rerank"),
+        *("completion", "embedding"),
+    }
 )
-CALL_TYPES: Final = frozenset({"chat", "completion", "embedding", "rerank"})
 # Calls that write no text, so that they have no output tokens.
 WITHOUT_OUTPUT: Final = frozenset(
-    {"EMBEDDING", "RERANKER", "embeddings", "embedding", "rerank"}
+    {"EMBEDDING", "RERANKER", "embeddings", "embedding", "rerank", "ai.embed.doEmbed"}
 )
-
-# In the text of a Python dict.
-LITELLM_CACHED: Final = re.compile(r"'cached_tokens': (?P<count>\d{1,12})\b")
+SEARCH_CALL: Final = "server_tool_call"
 
 _CLIENT_ID: Final = re.compile(ID_PATTERN)
+_NO_ANSWER: Final = Answer()
 
 
 def client_id(text: str | None) -> str | None:
@@ -140,108 +49,176 @@ def _stored(text: str) -> str:
     return client_id(text) or hashlib.sha256(text.encode()).hexdigest()
 
 
-def kind_of(found: Attributes) -> str | None:
+def kind_of(found: Attributes, row: Instrumentation) -> str | None:
     """Return what a span is: OpenInference's kind, or the name of an operation."""
     kind = first_text(found, "openinference.span.kind")
     if kind is not None:
         return kind.upper()
-    return first_text(found, "gen_ai.operation.name", "llm.request.type")
+    return first_text(found, *row.kind)
 
 
-def model_call(found: Attributes, *, scope: str, is_error: bool) -> ModelCall | None:
+def model_call(
+    found: Attributes, row: Instrumentation, *, scope: str, is_error: bool
+) -> ModelCall | None:
     """Return the model call of a span, or None if it isn't one.
 
     A span with token counts is one. Without counts, it is a call whose usage is
     unknown; unless it failed without an answer, which no provider charges.
     """
-    kind = kind_of(found)
-    is_call = kind in CALL_KINDS or kind in CALL_OPERATIONS or kind in CALL_TYPES
-    prompt = first_count(found, *PROMPT)
-    completion = first_count(found, *COMPLETION)
-    answer = _answer(found) if is_call else {}
-    response_id = first_text(found, *RESPONSE_ID) or _text(answer.get("id"))
+    kind = kind_of(found, row)
+    is_call = kind in CALL_KINDS or (
+        bool(row.calls) and kind is not None and kind.endswith(row.calls)
+    )
+    prompt = first_count(found, *row.prompt)
+    completion = first_count(found, *row.completion)
+    answer = _answer(found, row) if is_call else _NO_ANSWER
+    response_id = first_text(found, *row.response_id) or answer.id
     if prompt is None and completion is None:
         if not is_call or (is_error and response_id is None):
             return None
     elif completion is None and kind in WITHOUT_OUTPUT:
         completion = 0
-    cache_read = first_count(found, *CACHE_READ)
-    if cache_read is None:
-        cache_read = _litellm_cached(found)
-    cache_creation = first_count(found, *CACHE_CREATION)
-    if prompt is None:
-        cache_read = cache_creation = None
-    else:
-        cached = (cache_read or 0) + (cache_creation or 0)
-        total = first_count(found, *TOTAL)
-        # Some providers don't include cached tokens in the input.
-        if cached > prompt or (cached and total == prompt + cached + (completion or 0)):
-            prompt += cached
+    cost = first_amount(found, *row.cost)
+    if cost is None:
+        cost = answer.cost
+    is_stream_log = row.stream_log is not None and (
+        first_text(found, row.stream_log[0]) == row.stream_log[1]
+    )
+    model = client_id(first_text(found, *row.model))
+    counts = _counts(found, row, answer, prompt, completion)
+    conditions, is_tier_told = _conditions(found, row, answer)
+    read = CallRead(
+        found=found,
+        row=row,
+        answer=answer,
+        prompt=counts[0],
+        cache_read=counts[2],
+        cache_creation=counts[3],
+        details=_details(found, row, answer),
+        conditions=conditions,
+        is_tier_told=is_tier_told,
+        model=model or "",
+        response_id=response_id or "",
+    )
     return ModelCall(
-        provider=client_id(first_text(found, *PROVIDER)),
-        model=client_id(first_text(found, *MODEL)),
-        asked_model=client_id(_asked_model(found)),
-        prompt_tokens=prompt,
-        completion_tokens=completion,
-        cache_read_tokens=cache_read,
-        cache_creation_tokens=cache_creation,
+        provider=client_id(first_text(found, *row.provider)),
+        model=model,
+        asked_model=client_id(_asked_model(found, row)),
+        prompt_tokens=counts[0],
+        completion_tokens=counts[1],
+        cache_read_tokens=counts[2],
+        cache_creation_tokens=counts[3],
         is_total=not is_call and kind is not None,
-        details={
-            name: count
-            for name, keys in DETAILS.items()
-            if (count := first_count(found, *keys)) is not None
-        },
-        conditions=_conditions(found),
+        details=read.details,
+        conditions=conditions,
         response_id=_stored(response_id) if response_id else None,
         scope=_stored(scope),
-        reported_cost=_reported_cost(found, answer),
+        reported_cost=None if cost is None else format(cost, "f"),
+        is_stream_log=is_stream_log,
+        untold=read.untold(),
     )
 
 
-def _litellm_cached(found: Attributes) -> int | None:
-    """Return the cached tokens of LiteLLM's own tracing, which has no name for them."""
-    match = LITELLM_CACHED.search(first_text(found, "metadata.usage_object") or "")
-    return int(match["count"]) if match else None
+def _counts(
+    found: Attributes,
+    row: Instrumentation,
+    answer: Answer,
+    prompt: int | None,
+    completion: int | None,
+) -> tuple[int | None, int | None, int | None, int | None]:
+    """Return the input and output with all their parts, and the cached tokens."""
+    read = first_count(found, *row.cache_read)
+    if read is None:
+        read = answer.counts.get("cache_read_tokens")
+    written = first_count(found, *row.cache_creation)
+    if written is None:
+        written = answer.counts.get("cache_write_tokens")
+    if prompt is None:
+        return None, completion, None, None
+    total = first_count(found, *row.total)
+    cached = (read or 0) + (written or 0)
+    is_outside = cached > prompt or (
+        bool(cached) and total == prompt + cached + (completion or 0)
+    )
+    if row.caches == "outside" or (row.caches == "by the total" and is_outside):
+        prompt += cached
+    elif row.output_from_total and total is not None and completion is not None:
+        completion = max(completion, total - prompt)
+    return prompt, completion, read, written
 
 
-def _asked_model(found: Attributes) -> str | None:
-    asked = first_text(found, *ASKED_MODEL)
-    if asked is not None:
-        return asked
-    parameters = _json(first_text(found, "llm.invocation_parameters"))
-    return _text(parameters.get("model"))
+def _details(found: Attributes, row: Instrumentation, answer: Answer) -> dict[str, int]:
+    details = {
+        name: count
+        for name, keys in row.details.items()
+        if (count := first_count(found, *keys)) is not None
+    }
+    for name, count in answer.counts.items():
+        if name not in ("cache_read_tokens", "cache_write_tokens"):
+            details.setdefault(name, count)
+    if row.search_items and SEARCHES not in details and asks_for_search(found, row):
+        items = first_text(found, *row.search_items)
+        if items is not None:
+            details[SEARCHES] = _search_items(items)
+    return details
 
 
-def _conditions(found: Attributes) -> dict[str, str]:
-    tier = first_text(found, *SERVICE_TIER)
-    if tier is None:
-        return {}
-    if tier == "batch":
-        return {"processing": "batch"}
-    return {"service_tier": "default" if tier == "standard" else _stored(tier)}
-
-
-def _reported_cost(found: Attributes, answer: Mapping[str, Any]) -> str | None:
-    cost = first_amount(found, *REPORTED_COST)
-    if cost is None and isinstance(usage := answer.get("usage"), dict):
-        cost = amount(usage.get("cost"))
-    return None if cost is None else format(cost, "f")
-
-
-def _answer(found: Attributes) -> Mapping[str, Any]:
-    """Return the provider's answer, where the instrumentation keeps it whole."""
-    return _json(first_text(found, "output.value"))
-
-
-def _json(text: str | None) -> Mapping[str, Any]:
-    if text is None or not text.startswith("{"):
-        return {}
+def _search_items(text: str) -> int:
+    """Return how many of the provider's searches are among messages or tool calls."""
     try:
-        parsed = orjson.loads(text)
+        messages = orjson.loads(text)
     except orjson.JSONDecodeError:
-        return {}
-    return parsed if isinstance(parsed, dict) else {}
+        return 0
+    items: list[Any] = []
+    for message in messages if isinstance(messages, list) else ():
+        if isinstance(message, dict):
+            parts = message.get("parts")
+            items += parts if isinstance(parts, list) else [message]
+    return sum(
+        isinstance(item, dict)
+        and (item.get("type") == SEARCH_CALL or "toolName" in item)
+        and SEARCH_TOOL.search(str(item.get("name", item.get("toolName")))) is not None
+        for item in items
+    )
 
 
-def _text(value: Any) -> str | None:
+def _conditions(
+    found: Attributes, row: Instrumentation, answer: Answer
+) -> tuple[dict[str, str], bool]:
+    """Return the tier that the answer names, or else the request; and which it is."""
+    tier = first_text(found, *row.tier) or answer.tier
+    is_told = tier is not None
+    if tier is None:
+        tier = first_text(found, *row.asked_tier) or _parameter(found, row, TIER)
+    if tier is None or tier == "auto":
+        return {}, False
+    if tier == "batch":
+        return {"processing": "batch"}, is_told
+    return {TIER: "default" if tier == "standard" else _stored(tier)}, is_told
+
+
+def _asked_model(found: Attributes, row: Instrumentation) -> str | None:
+    return first_text(found, *row.asked_model) or _parameter(found, row, "model")
+
+
+def _parameter(found: Attributes, row: Instrumentation, name: str) -> str | None:
+    """Return a parameter of the request, where an instrumentation keeps them."""
+    text = first_text(found, *row.parameters)
+    # Parsed only for what it holds.
+    if text is None or not text.startswith("{") or f'"{name}"' not in text:
+        return None
+    try:
+        parsed: Any = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return None
+    value = parsed.get(name) if isinstance(parsed, dict) else None
     return value if isinstance(value, str) and value else None
+
+
+def _answer(found: Attributes, row: Instrumentation) -> Answer:
+    """Return what the provider's answer tells, where it is kept."""
+    text = first_text(found, *row.documents)
+    if text is not None:
+        return read_answer(text)
+    text = first_text(found, *row.python_documents)
+    return _NO_ANSWER if text is None else read_answer(text, is_python=True)

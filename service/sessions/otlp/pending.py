@@ -24,7 +24,7 @@ from service.sessions.otlp.trace import NO_TEXTS, TraceTexts, first_session
 
 SPANS_OF_TRACE_MAX: Final = 5_000
 TRACES_OF_AGENT_MAX: Final = 500_000
-# Of a trace, with the encrypted texts of the spans with which a turn can begin.
+# Bounds a trace, with the encrypted texts of spans with which a turn can begin.
 TRACE_BYTES_MAX: Final = 4 * 1024 * 1024
 # In one statement, which holds the event loop while it is sent and read.
 BYTES_AT_ONCE: Final = 1024 * 1024
@@ -67,17 +67,17 @@ class KeptTrace:
 
 
 async def merge_spans(
-    pool: Pool, given: Mapping[TraceKey, KeptTrace]
+    pool: Pool, given: Mapping[TraceKey, KeptTrace], *, room: int = 0
 ) -> dict[TraceKey, KeptTrace]:
     """Add spans to their traces, and return what is kept of these traces.
 
     All of it, of those that can be turns; of the others what was given. A trace that
     would have more than ``SPANS_OF_TRACE_MAX``, or has more than ``TRACE_BYTES_MAX``,
-    stays as it is and is not returned.
+    stays as it is and is not returned. ``room`` is for as many spans more.
     """
     merged: dict[TraceKey, KeptTrace] = {}
     for some in await computed(len(given), _batches, given):
-        merged |= await _merge(pool, some)
+        merged |= await _merge(pool, some, room)
     return merged
 
 
@@ -99,10 +99,10 @@ def _batches(given: Mapping[TraceKey, KeptTrace]) -> list[dict[TraceKey, KeptTra
 
 
 async def _merge(
-    pool: Pool, given: Mapping[TraceKey, KeptTrace]
+    pool: Pool, given: Mapping[TraceKey, KeptTrace], room: int
 ) -> dict[TraceKey, KeptTrace]:
     async with pool.connection() as db:
-        cursor = await db.execute(MERGE, await _arguments(given))
+        cursor = await db.execute(MERGE, await _arguments(given, room))
         rows = await cursor.fetchall()
         if len(rows) < len(given):
             found = {TraceKey(*row[:2]) for row in rows}
@@ -110,7 +110,9 @@ async def _merge(
             async with db.transaction():
                 await _keep_sessions(db, others)
                 await db.execute(PUT_TOGETHER, _keys(others))
-                cursor = await db.execute(MERGE_INTO_ROW, await _arguments(others))
+                cursor = await db.execute(
+                    MERGE_INTO_ROW, await _arguments(others, room)
+                )
                 rows += await cursor.fetchall()
     size = sum(map(_length, rows)) // SPAN_BYTES
     return await computed(size, _merged, rows, given)
@@ -136,7 +138,7 @@ def _session_of(first_export: str, parts: Iterable[str]) -> str | None:
     return first_session([*exports, {}])
 
 
-async def _arguments(given: Mapping[TraceKey, KeptTrace]) -> dict[str, Any]:
+async def _arguments(given: Mapping[TraceKey, KeptTrace], room: int) -> dict[str, Any]:
     traces = given.values()
     spans = [trace.spans for trace in traces]
     return {
@@ -147,8 +149,8 @@ async def _arguments(given: Mapping[TraceKey, KeptTrace]) -> dict[str, Any]:
         "name_session": [any(span.session_id for span in each) for each in spans],
         "inputs": [_text_json(trace.texts.input) for trace in traces],
         "outputs": [_text_json(trace.texts.output) for trace in traces],
-        "spans_max": SPANS_OF_TRACE_MAX,
-        "bytes_max": TRACE_BYTES_MAX,
+        "spans_max": SPANS_OF_TRACE_MAX + room,
+        "bytes_max": TRACE_BYTES_MAX * (2 if room else 1),
     }
 
 

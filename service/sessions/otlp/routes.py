@@ -16,6 +16,7 @@ from service.http.authentication import authenticate_again
 from service.http.dispatch import request_metadata
 from service.http.log_epoch import POSITION_HEADER
 from service.http.operation import Routes
+from service.http.own_writes import remember_write
 from service.sessions.otlp.answer import joined_reasons, partial_success, refusal
 from service.sessions.otlp.body import JSON, PROTOBUF, read_export
 from service.sessions.otlp.ingest import Ingest
@@ -77,7 +78,12 @@ async def post_traces(request: web.Request) -> web.Response:
             authenticate=partial(authenticate_again, request),
             metadata=request_metadata(request),
         )
-        outcome = await ingest.take(export, recording)
+        try:
+            outcome = await ingest.take(export, recording)
+        finally:
+            # Also what was recorded before a failure.
+            if recording.position is not None:
+                remember_write(request, recording.position)
     if outcome.all_rejected:
         message = joined_reasons(outcome.reasons)
         if outcome.all_forbidden:

@@ -1,9 +1,9 @@
 """The parts of a span that concern a turn."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from service.sessions.turn import Texts
 
@@ -17,7 +17,9 @@ class ModelCall:
     ``service.price_catalog.usage.CallUsage``. ``scope`` is the instrumentation, and
     ``response_id`` the provider's id of the answer: two instrumentations of one call
     tell the same id. ``reported_cost`` is the cost in US dollars that the provider or
-    the instrumentation reports.
+    the instrumentation reports. ``untold`` names what the instrumentation doesn't
+    tell for certain. ``is_stream_log``: the span tells the usage of a stream whose call
+    is a span beside it.
     """
 
     provider: str | None
@@ -34,6 +36,8 @@ class ModelCall:
     response_id: str | None = None
     scope: str = ""
     reported_cost: str | None = None
+    untold: Sequence[str] = field(default_factory=tuple)
+    is_stream_log: bool = False
 
     @property
     def has_usage(self) -> bool:
@@ -179,6 +183,24 @@ class KeptSpan:
             ended_at=kept.get("ended_at"),
             has_texts=kept.get("has_texts", False),
         )
+
+
+# In the place of spans for which their trace has no room: its usage isn't whole.
+REFUSED_SPANS: Final = "refused"
+
+
+def refused_spans(started_at: str) -> KeptSpan:
+    """Return what a trace keeps of spans for which it has no room."""
+    return KeptSpan(
+        span_id=REFUSED_SPANS,
+        parent_id="",
+        started_at=started_at,
+        session_id=None,
+        entry=None,
+        call=None,
+        # A turn that is known to lack spans is newer than one that isn't.
+        has_texts=True,
+    )
 
 
 def kept_span(span: ReportedSpan, entry: KeptEntry | None) -> KeptSpan:

@@ -6,6 +6,7 @@ from typing import Any, Final
 import orjson
 
 from service.sessions.otlp.attributes import Attributes, first_text
+from service.sessions.otlp.instrumentation import Instrumentation
 from service.sessions.otlp.messages import all_texts, last_text
 from service.sessions.otlp.model_calls import kind_of
 from service.sessions.otlp.span import SpanTexts
@@ -25,11 +26,12 @@ USER: Final = "user"
 NO_TEXTS: Final = SpanTexts()
 
 
-def texts_of(found: Attributes) -> SpanTexts:
+def texts_of(found: Attributes, row: Instrumentation) -> SpanTexts:
     """Return the texts of a span, if it is of a kind that may have those of a turn."""
-    if kind_of(found) not in KINDS:
+    kind = kind_of(found, row)
+    if kind not in KINDS and not (row.inputs or row.outputs):
         return NO_TEXTS
-    given, answered = input_of(found), output_of(found)
+    given, answered = input_of(found, row), output_of(found, row)
     return SpanTexts(
         input=given,
         input_is_plain=given is not None and is_plain(given),
@@ -38,16 +40,21 @@ def texts_of(found: Attributes) -> SpanTexts:
     )
 
 
-def input_of(found: Attributes) -> str | None:
+def input_of(found: Attributes, row: Instrumentation) -> str | None:
     """Return what the user wrote last, or else all that went in."""
+    if row.inputs:
+        own = first_text(found, *row.inputs)
+        return None if own is None else _asked(own)
     raw = first_text(found, "input.value")
     if raw is not None and is_plain(raw):
         return raw
     return _last_of_user(found) or raw or first_text(found, "gen_ai.prompt")
 
 
-def output_of(found: Attributes) -> str | None:
+def output_of(found: Attributes, row: Instrumentation) -> str | None:
     """Return the text of the answer, or else all that came out."""
+    if row.outputs:
+        return first_text(found, *row.outputs)
     raw = first_text(found, "output.value")
     if raw is not None and is_plain(raw):
         return raw
@@ -60,6 +67,29 @@ def output_of(found: Attributes) -> str | None:
         for _, text in _numbered(found, prefix)
     )
     return answered or raw or first_text(found, "gen_ai.completion")
+
+
+def _asked(text: str) -> str:
+    """Return what the user wrote last in the AI SDK's prompt or messages."""
+    if is_plain(text):
+        return text
+    try:
+        parsed: Any = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return text
+    if isinstance(parsed, dict):
+        prompt = parsed.get("prompt")
+        if isinstance(prompt, str):
+            return prompt
+        parsed = parsed.get("messages") or prompt
+    messages: list[Any] = parsed if isinstance(parsed, list) else []
+    for message in reversed(messages):
+        if isinstance(message, dict) and message.get("role") == USER:
+            content = message.get("content")
+            if isinstance(content, str):
+                return content
+            return _plain_parts(orjson.dumps(content).decode())
+    return text
 
 
 def is_plain(text: str) -> bool:
@@ -93,7 +123,9 @@ def _numbered(found: Attributes, prefix: str) -> Iterator[tuple[str | None, str]
             if role or text:
                 break
         else:
-            return
+            # Instructions, which aren't repeated, may have been the first message.
+            if number:
+                return
 
 
 def _parts(found: Attributes, message: str) -> str:

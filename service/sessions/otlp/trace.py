@@ -2,13 +2,19 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
-from datetime import datetime
+from dataclasses import dataclass, fields, replace
+from datetime import UTC, datetime
 from typing import Final
 
 from service.price_catalog.usage import CallUsage
-from service.sessions.otlp.layers import counted_calls
-from service.sessions.otlp.span import KeptEntry, KeptSpan, KeptText, ModelCall
+from service.sessions.otlp.layers import CALLS, counted_calls
+from service.sessions.otlp.span import (
+    REFUSED_SPANS,
+    KeptEntry,
+    KeptSpan,
+    KeptText,
+    ModelCall,
+)
 from service.sessions.turn import (
     ModelShare,
     PricedCall,
@@ -147,9 +153,14 @@ def _shares(ordered: Sequence[KeptSpan]) -> tuple[ModelShare, ...]:
         tuple[str | None, str | None], list[tuple[datetime, ModelCall]]
     ]
     of_model = defaultdict(list)
+    lacks_spans = any(span.span_id == REFUSED_SPANS for span in ordered)
     for counted in counted_calls(ordered):
         call = counted.whole()
+        if lacks_spans and not of_model:
+            call = replace(call, untold=(*call.untold, CALLS))
         of_model[call.provider, call.model].append((counted.started_at, call))
+    if lacks_spans and not of_model:
+        return (_UNKNOWN_USE,)
     return tuple(
         ModelShare(
             provider=provider,
@@ -162,6 +173,15 @@ def _shares(ordered: Sequence[KeptSpan]) -> tuple[ModelShare, ...]:
         )
         for (provider, model), calls in of_model.items()
     )
+
+
+# Of a trace that has no room for any span of its calls: its cost is unknown.
+_UNKNOWN_USE: Final = ModelShare(
+    provider=None,
+    model=None,
+    tokens=TokenCounts(),
+    calls=(PricedCall(datetime(1970, 1, 1, tzinfo=UTC), CallUsage()),),
+)
 
 
 def _tokens(call: ModelCall) -> TokenCounts:
@@ -183,4 +203,5 @@ def _usage(call: ModelCall) -> CallUsage:
         **known,
         others={name: n for name, n in call.details.items() if name not in known},
         conditions=call.conditions,
+        untold=tuple(call.untold),
     )

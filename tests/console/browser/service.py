@@ -101,8 +101,8 @@ def called(url: str, token: str, method: str, path: str, body: Any = None) -> An
 @contextmanager
 def serve_demo(folder: Path) -> Iterator[DemoData]:
     """Start the service with its demo data, and yield it once that is loaded."""
-    # The demo's tools are on this machine; a call that asks isn't held.
-    options = ("--demo", "--gateway-networks", "127.0.0.0/8", "--gateway-hold-s", "0")
+    # A call that asks isn't held.
+    options = ("--demo", "--gateway-hold-s", "0")
     server = serving(*options, log=folder / "log", folder=folder)
     with running(server):
         token = (folder / str(server.token_file)).read_text("ascii").strip()
@@ -142,6 +142,8 @@ def _look(url: str, admin: str, sign_in_url: str, agent_token: str) -> DemoData:
     until_blocking(lambda: call("GET", calls)["calls"])
     inbox = "/api/mcp/approvals?state=pending"
     asked = until_blocking(lambda: call("GET", inbox)["approvals"])
+    replaced = "/api/audit/events?kind=tool_rules.replaced&limit=1"
+    entries = until_blocking(lambda: call("GET", replaced)["entries"])
     return DemoData(
         url=url,
         sign_in_url=sign_in_url,
@@ -151,9 +153,7 @@ def _look(url: str, admin: str, sign_in_url: str, agent_token: str) -> DemoData:
         connector_id=tracker,
         session_id=sessions[0]["session_id"],
         user_id=users["ada"],
-        position=call("GET", "/api/audit/events?kind=tool_rules.replaced&limit=1")[
-            "entries"
-        ][0]["position"],
+        position=entries[0]["position"],
         call_id=call("GET", calls)["calls"][0]["id"],
         approval_id=asked[0]["id"],
     )

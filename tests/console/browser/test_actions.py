@@ -281,7 +281,7 @@ def test_usage_is_saved_as_csv(visit: Visit) -> None:
         visitor.page.get_by_role("button", name="Save as CSV").click()
 
     header, *lines = saved.value.path().read_text("utf-8").splitlines()
-    assert header.startswith("day,model,turns,")
+    assert header.startswith("starts_at,day,model,turns,")
     assert len(lines) == visitor.page.locator("main tbody tr").count() - len(
         {line.split(",")[0] for line in lines}
     )

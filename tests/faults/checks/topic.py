@@ -1,6 +1,6 @@
 """The topic, held against the log: every event once, in order."""
 
-from service.resources import open_resources
+from service.open_resources import open_resources
 from tests.faults.checks import Findings
 from tests.faults.running_service import RunningService
 from tests.relay.published import require_equal, until_published

@@ -7,13 +7,14 @@ import pytest
 from prometheus_client import REGISTRY
 
 from service.resources import Resources
-from service.sessions.otlp import pending
+from service.sessions.otlp import ingest, pending
 from service.sessions.otlp.conventions import reported_span
-from service.sessions.otlp.ingest import TOO_LARGE
+from service.sessions.otlp.full_traces import TOO_LARGE
 from service.sessions.otlp.old_traces import delete_old_traces
-from tests.callers import Caller
+from tests.callers import Caller, Callers
 from tests.sessions.otlp.spans import NOON, export, llm, send, session, span
 from tests.sessions.otlp.test_routes import status_of
+from tests.sessions.pricing import price_manager, set_price
 from tests.sessions.recording import Recorder
 
 WORDS = "correct horse battery staple"
@@ -113,6 +114,47 @@ async def test_a_trace_takes_only_so_many_spans(
     assert (more.rejected, more.reason) == (1, TOO_LARGE)
     found = await session(ada, "chat", [taken, more])
     assert found["token_usage"]["total"] == 12
+
+
+async def test_a_root_is_taken_also_without_room_and_the_cost_is_an_estimate(
+    callers: Callers,
+    recorder: Recorder,
+    ada: Caller,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    await set_price(await price_manager(callers), "swift", 1)
+    monkeypatch.setattr(pending, "SPANS_OF_TRACE_MAX", 3)
+    calls = [llm(number, 1, 1_000_000, 1) for number in (2, 3, 4)]
+    await send(recorder.caller, export(recorder.agent_id, *calls))
+    refused = await send(
+        recorder.caller, export(recorder.agent_id, llm(5, 1, 1_000_000, 1))
+    )
+
+    root = await send(
+        recorder.caller, export(recorder.agent_id, span(1, session__id="chat"))
+    )
+
+    assert (refused.status, root.status, root.rejected) == (400, 200, 0)
+    [turn] = (await session(ada, "chat", [root]))["turns"]
+    assert (turn["cost"], turn["estimated"]) == (3, ["calls"])
+
+
+async def test_a_root_in_a_request_of_too_many_spans_is_taken(
+    recorder: Recorder, ada: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pending, "SPANS_OF_TRACE_MAX", 3)
+    monkeypatch.setattr(ingest, "SPANS_OF_TRACE_MAX", 3)
+    calls = [llm(number, 1, 5, 1) for number in (2, 3, 4)]
+
+    taken = await send(
+        recorder.caller,
+        export(recorder.agent_id, *calls, span(1, session__id="chat")),
+    )
+
+    assert (taken.status, taken.rejected, taken.reason) == (200, 3, TOO_LARGE)
+    [turn] = (await session(ada, "chat", [taken]))["turns"]
+    assert turn["cost"] is None
+    assert turn["unpriced"] is not None
 
 
 async def test_an_agent_begins_only_so_many_traces(

@@ -318,3 +318,23 @@ async def test_nothing_to_take_is_taken(recorder: Recorder) -> None:
         taken = await send(recorder.caller, request)
         assert (taken.status, taken.rejected) == (200, 0)
         assert "X-Event-Position" not in taken.headers
+
+
+async def test_a_read_right_after_an_export_shows_the_turn(
+    recorder: Recorder,
+) -> None:
+    sent = [
+        send(
+            recorder.caller,
+            export(
+                recorder.agent_id,
+                span(1, trace=number, session__id=f"chat-{number}"),
+            ),
+        )
+        for number in range(1, 21)
+    ]
+
+    for number, each in enumerate(sent, start=1):
+        assert (await each).status == 200
+        found = await recorder.caller.get(f"/api/observability/session/chat-{number}")
+        assert found.status == 200

@@ -19,18 +19,37 @@ from service.database import Pool, service_conninfo
 from service.migrate import migrate
 from service.resources import Resources
 from service.sessions.otlp import pending
+from service.sessions.otlp.conventions import SpanError, reported_span
 from service.sessions.otlp.old_traces import delete_old_traces
 from service.sessions.otlp.pending import KeptTrace, TraceKey, merge_spans
-from service.sessions.otlp.span import KeptSpan
+from service.sessions.otlp.span import KeptEntry, KeptSpan, kept_span
 from service.sessions.otlp.trace import turn_of
-from tests.bench.trace_of_before import merge_whole
-from tests.bench.traces import kept
 from tests.callers import Caller
 from tests.older_database import database_before
+from tests.sessions.otlp.merge_whole import merge_whole
 from tests.sessions.otlp.spans import export, llm, send, session, span
 from tests.sessions.otlp.test_kept_traces import forgotten
 from tests.sessions.recording import Recorder
 from tests.waiting import until
+
+
+def kept(given: Any) -> KeptSpan:
+    found = reported_span(given, "test")
+    assert not isinstance(found, SpanError)
+    if found.entry is None:
+        return kept_span(found, None)
+    entry = KeptEntry(
+        is_root=True,
+        ended_at=found.entry.ended_at.isoformat(),
+        user_id=None,
+        is_error=False,
+        owner=str(uuid4()),
+        sealed_input="s" * 1_400,
+        sealed_output="s" * 1_400,
+        sealed_error=None,
+    )
+    return kept_span(found, entry)
+
 
 BEFORE = "0016"
 SPANS = [

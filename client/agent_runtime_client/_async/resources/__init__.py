@@ -8,6 +8,7 @@ from agent_runtime_client._async.resources.approvals import AsyncApprovalsResour
 from agent_runtime_client._async.resources.audit import AsyncAuditResource
 from agent_runtime_client._async.resources.calls import AsyncCallsResource
 from agent_runtime_client._async.resources.connectors import AsyncConnectorsResource
+from agent_runtime_client._async.resources.contracts import AsyncContractsResource
 from agent_runtime_client._async.resources.prices import AsyncPricesResource
 from agent_runtime_client._async.resources.secrets import AsyncSecretsResource
 from agent_runtime_client._async.resources.service import AsyncServiceResource
@@ -41,6 +42,10 @@ class AsyncResources:
     @cached_property
     def connectors(self) -> AsyncConnectorsResource:
         return AsyncConnectorsResource(self._caller)
+
+    @cached_property
+    def contracts(self) -> AsyncContractsResource:
+        return AsyncContractsResource(self._caller)
 
     @cached_property
     def prices(self) -> AsyncPricesResource:

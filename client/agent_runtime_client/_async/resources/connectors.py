@@ -16,6 +16,8 @@ from agent_runtime_client.models import (
     ConnectorWithGrants,
     Definitions,
     GrantResource,
+    Health,
+    ListedConnector,
     RuleOnConnector,
     RulesOnConnector,
 )
@@ -54,7 +56,7 @@ class AsyncConnectorsResource:
         after: UUID | str | NotGiven = NOT_GIVEN,
         scope: Literal["owned", "granted", "offered", "public"] | NotGiven = NOT_GIVEN,
         agent_id: UUID | str | NotGiven = NOT_GIVEN,
-    ) -> AsyncPages[Connector, ConnectorList]:
+    ) -> AsyncPages[ListedConnector, ConnectorList]:
         """List the connectors that the caller can see, by id.
 
         These are the caller's own, public ones, those offered to the caller, and those
@@ -372,6 +374,26 @@ class AsyncConnectorsResource:
             body={"definitions": definitions},
             if_match=if_match,
             idempotency_key=idempotency_key,
+        )
+
+    async def health(self, connector_id: UUID | str) -> Health:
+        """Read whether a connector's tools can be listed, and why not.
+
+        As of the last observation, for everybody who sees the connector. A connector
+        that agents hold is observed within seconds of a change, and then at intervals.
+        """
+        return await self._caller.model(
+            operations.GET_CONNECTOR_HEALTH, Health, path={"id": connector_id}
+        )
+
+    async def observe(self, connector_id: UUID | str) -> Health:
+        """List a connector's tools now, instead of when they are next due.
+
+        For its owner and superusers, also while no agent holds it. What is found counts
+        as in any observation: new and changed definitions wait to be accepted.
+        """
+        return await self._caller.model(
+            operations.POST_CONNECTOR_OBSERVE, Health, path={"id": connector_id}
         )
 
     def list_rules(

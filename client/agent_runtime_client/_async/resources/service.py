@@ -56,6 +56,7 @@ class AsyncServiceResource:
     async def get_metrics(self) -> str:
         """Get metrics in the Prometheus text format.
 
-        Those of the follower process have the label `process="followers"`.
+        Those of the follower process have the label `process="followers"`. They are
+        collected at most once a second, for all who ask.
         """
         return await self._caller.text(operations.GET_METRICS)

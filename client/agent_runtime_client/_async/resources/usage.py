@@ -2,6 +2,7 @@
 # Made by "make contract"; do not edit.
 
 from datetime import date
+from typing import Literal
 from uuid import UUID
 
 from agent_runtime_client import operations
@@ -22,22 +23,29 @@ class AsyncUsageResource:
         *,
         from_day: date | NotGiven = NOT_GIVEN,
         until_day: date | NotGiven = NOT_GIVEN,
+        time_zone: str | NotGiven = NOT_GIVEN,
         group_by: str | NotGiven = NOT_GIVEN,
         agent_id: UUID | str | NotGiven = NOT_GIVEN,
         user_id: UUID | str | NotGiven = NOT_GIVEN,
         provider: str | NotGiven = NOT_GIVEN,
         model: str | NotGiven = NOT_GIVEN,
+        order: Literal["group", "cost", "turns", "tokens"] | NotGiven = NOT_GIVEN,
+        compare: bool | NotGiven = NOT_GIVEN,
+        top: int | NotGiven = NOT_GIVEN,
+        unit_costs: bool | NotGiven = NOT_GIVEN,
         limit: int | NotGiven = NOT_GIVEN,
         offset: int | NotGiven = NOT_GIVEN,
     ) -> AsyncPages[Usage, UsagePage]:
-        """Sum up tokens and cost by day, agent, user, provider or model.
+        """Sum up tokens and cost by time, agent, user, provider or model.
 
         Of the caller's own sessions and of agents that the caller manages; of all
-        sessions for superusers and auditors. `cost` is null when it isn't completely
-        known: a call has no price, or there are several currencies; `known_costs` holds
-        the known part, `unpriced` the reasons. Likewise the tokens are null when a call
-        didn't report them all; `known_token_usage` sums up the others. Both are of the
-        group's own models, while a turn is counted once, for the one with the most
+        sessions for superusers and auditors. `totals` are sums of all groups, `others`
+        of the `groups` that the page doesn't show. `cost` is null when it isn't
+        completely known: a call has no price, or there are several currencies;
+        `known_costs` holds the known part, `unpriced` the reasons. Groups in several
+        currencies are ordered by the one used most. Likewise the tokens are null when a
+        call didn't report them all; `known_token_usage` sums up the others. Both are of
+        the group's own models, while a turn is counted once, for the one with the most
         tokens: also in `turns_without_price` and `turns_without_usage`, whichever of
         its models lacks them. `reported_cost` is what instrumentations report, in US
         dollars; `reported_cost_difference` is that minus ours, of the calls that have
@@ -51,12 +59,52 @@ class AsyncUsageResource:
             query={
                 "from_day": from_day,
                 "until_day": until_day,
+                "time_zone": time_zone,
                 "group_by": group_by,
                 "agent_id": agent_id,
                 "user_id": user_id,
                 "provider": provider,
                 "model": model,
+                "order": order,
+                "compare": compare,
+                "top": top,
+                "unit_costs": unit_costs,
                 "limit": limit,
                 "offset": offset,
+            },
+        )
+
+    async def export_csv(
+        self,
+        *,
+        from_day: date | NotGiven = NOT_GIVEN,
+        until_day: date | NotGiven = NOT_GIVEN,
+        time_zone: str | NotGiven = NOT_GIVEN,
+        group_by: str | NotGiven = NOT_GIVEN,
+        agent_id: UUID | str | NotGiven = NOT_GIVEN,
+        user_id: UUID | str | NotGiven = NOT_GIVEN,
+        provider: str | NotGiven = NOT_GIVEN,
+        model: str | NotGiven = NOT_GIVEN,
+        order: Literal["group", "cost", "turns", "tokens"] | NotGiven = NOT_GIVEN,
+    ) -> bytes:
+        """Export all groups as CSV for spreadsheets, in the order asked for.
+
+        Tokens are those that are known; `cost` is empty when it isn't completely known,
+        and the columns `known_cost_` and a currency have the known part. More than
+        200,000 groups are refused (`too_many_groups`). A cell that a spreadsheet could
+        take for a formula starts with an apostrophe.
+        """
+        return await self._caller.content(
+            operations.GET_USAGE_CSV,
+            query={
+                "from_day": from_day,
+                "until_day": until_day,
+                "time_zone": time_zone,
+                "group_by": group_by,
+                "agent_id": agent_id,
+                "user_id": user_id,
+                "provider": provider,
+                "model": model,
+                "order": order,
             },
         )

@@ -9,6 +9,7 @@ from agent_runtime_client._sync.resources.approvals import ApprovalsResource
 from agent_runtime_client._sync.resources.audit import AuditResource
 from agent_runtime_client._sync.resources.calls import CallsResource
 from agent_runtime_client._sync.resources.connectors import ConnectorsResource
+from agent_runtime_client._sync.resources.contracts import ContractsResource
 from agent_runtime_client._sync.resources.prices import PricesResource
 from agent_runtime_client._sync.resources.secrets import SecretsResource
 from agent_runtime_client._sync.resources.service import ServiceResource
@@ -42,6 +43,10 @@ class Resources:
     @cached_property
     def connectors(self) -> ConnectorsResource:
         return ConnectorsResource(self._caller)
+
+    @cached_property
+    def contracts(self) -> ContractsResource:
+        return ContractsResource(self._caller)
 
     @cached_property
     def prices(self) -> PricesResource:

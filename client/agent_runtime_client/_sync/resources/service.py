@@ -24,7 +24,7 @@ class ServiceResource:
         return self._caller.text(operations.GET_DOCS)
 
     def get_asyncapi(self) -> Any:
-        """Get the API 3.0 document of the event topic."""
+        """Get the AsyncAPI 3.0 document of the event topic."""
         return self._caller.json(operations.GET_ASYNCAPI)
 
     def get_event_schema(self, name: str) -> Any:
@@ -56,6 +56,7 @@ class ServiceResource:
     def get_metrics(self) -> str:
         """Get metrics in the Prometheus text format.
 
-        Those of the follower process have the label `process="followers"`.
+        Those of the follower process have the label `process="followers"`. They are
+        collected at most once a second, for all who ask.
         """
         return self._caller.text(operations.GET_METRICS)

@@ -26,7 +26,7 @@ export const OUTCOME_MEANS = {
   upstream_error: "The tool's server can't be reached, or has answered with something that isn't MCP.",
   timeout: "The tool's server did not answer in time.",
   too_large: "The answer was larger than agents are given.",
-  not_sent: "It was admitted, but never left: no connection, no credential, or a limit.",
+  not_sent: "It was admitted and not sent.",
   cancelled: "The agent's client closed its connection.",
   running: "Its end isn't recorded yet.",
   unknown: "Its end was never recorded: the process may have been ended meanwhile.",
@@ -43,7 +43,8 @@ export const REFUSALS = {
   too_many_approvals: "too many pending approvals",
   credential_missing: "the credential is missing",
   too_many_calls: "too many calls in flight",
-  circuit_open: "the connector is suspended after failures",
+  circuit_open: "suspended after failures",
+  not_connected: "no connection",
 };
 
 export const refusalOf = (call) => REFUSALS[call.reason] ?? call.reason;

@@ -25,7 +25,7 @@ function optionsOf(series, width, { bars, zone, unit, times }, uPlot) {
     legend: { show: false },
     cursor: { show: false },
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), zone),
-    scales: { x: { time: times } },
+    scales: { x: { time: times }, y: { range: bars ? (_, low, high) => [Math.min(0, low), high || 1] : undefined } },
     axes: [times ? { ...axis, values: TICKS, space: TICK_PX } : axis, { ...axis, size: 64, values: (_, values) => values.map((value) => `${Number(value.toPrecision(3))}${unit ?? ""}`) }],
     series: [{}, ...series.map((each, index) => ({
       label: each.label,

@@ -85,7 +85,7 @@ async function inclusionChecks(position, record, checkpoint, later, ask) {
   const { leaf, sentence } = await record();
   const found = await checkInclusion({ leaf: leaf ?? shown, index: position - 1, size, path: answer.hashes.map(fromBase64), root });
   const tree = isCovered ? "your checkpoint" : "the newest tree, which begins with that of your checkpoint";
-  // Of a tree without a checked signature there is only the word of the service.
+  // A tree without a checked signature rests on the word of the service alone.
   const included = found.holds
     ? isCovered || later.isSigned
       ? check(name, "good", `it is in ${tree}`, found.steps)

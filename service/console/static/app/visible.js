@@ -18,7 +18,7 @@ export function Visible({ text }) {
 export const asText = (value) => (typeof value === "string" ? value : JSON.stringify(value, null, 2));
 
 const WORDS = /(\s+|[^\p{L}\p{N}_])/u;
-// Of the table of common words: longer texts are shown as replaced.
+// The most for the table of common words: longer texts are shown as replaced.
 const CELLS_MAX = 400_000;
 
 // Return { before, after }: pieces of the texts as [text, differs].

@@ -58,9 +58,8 @@ function Definitions({ refused }) {
   <//>`;
 }
 
-// Outcomes and refusals whose cause is the connector, not the agent.
 const OUTCOMES = ["upstream_error", "timeout", "not_sent"];
-const CAUSES = ["circuit_open", "credential_missing"];
+const CAUSES = ["circuit_open", "credential_missing", "not_connected"];
 
 function byConnector(calls) {
   const found = new Map();

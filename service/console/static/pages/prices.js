@@ -71,6 +71,7 @@ const COLUMNS = [
   { label: "Cache read", number: true, sort: (row) => Number(row.cache_read_price_per_1m ?? -1), cell: (row) => price(row.cache_read_price_per_1m) },
   { label: "Cache write", number: true, sort: (row) => Number(row.cache_creation_price_per_1m ?? -1), cell: (row) => price(row.cache_creation_price_per_1m) },
   { label: "Currency", cell: (row) => row.currency },
+  { label: "By contract, in / out", cell: (row) => values(row.contract) },
   { label: "Since", sort: (row) => row.effective_from, cell: (row) => html`<${Time} at=${row.effective_from} />` },
   { label: "Until", cell: (row) => (row.effective_until ? html`<${Time} at=${row.effective_until} />` : html`<${Badge} kind="plain">open<//>`) },
 ];

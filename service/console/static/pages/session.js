@@ -21,6 +21,7 @@ function summary(session) {
     ["State", session.has_ended ? "ended" : "open"],
     ["Turns", `${number(session.num_traces)}, ${number(session.num_traces_with_error)} failed`],
     ["Cost", exactMoney(cost.total.cost, cost.total.currency) + (cost.unpriced.length ? ` (${cost.unpriced.join(", ")})` : "")],
+    ["Cost by the list", exactMoney(cost.list_total.cost, cost.list_total.currency)],
     ["Tokens", `${number(tokens.prompt)} in, ${number(tokens.completion)} out`],
     ["Duration", duration(session.duration_ms)],
     ["Turn latency", `median ${duration(session.trace_latency_ms_p50)}, 99 % below ${duration(session.trace_latency_ms_p99)}`],
@@ -66,7 +67,7 @@ function ToolCalls({ id }) {
 }
 
 function Text({ label, text, truncated }) {
-  const words = text === null || text === undefined ? html`<em>none recorded, or its key was destroyed</em>` : html`<bdi>${text}</bdi>`;
+  const words = (text ?? null) === null ? html`<em>none recorded, or its key was destroyed</em>` : html`<bdi>${text}</bdi>`;
   return html`<div class="text"><h4>${label}</h4><p>${words}${truncated && html` <em>(cut at 64 KiB)</em>`}</p></div>`;
 }
 
@@ -74,7 +75,9 @@ function Turn({ turn, number: index }) {
   return html`<li class="turn ${turn.is_error ? "bad" : ""}">
     <h3>Turn ${index} <small><bdi>${turn.turn_id}</bdi></small> ${turn.is_error && html`<${Badge} kind="deny">✕ failed<//>`}</h3>
     <p class="meta"><${Time} at=${turn.start_time} /> · ${duration(turn.latency_ms)} · <bdi>${turn.provider}/${turn.model}</bdi>${` · ${number(turn.token_usage.prompt)} in, ${number(turn.token_usage.completion)} out · `}
-      ${turn.cost === null ? `no price (${turn.unpriced ?? "unknown"})` : exactMoney(turn.cost, turn.currency)}
+      ${turn.cost === null ? `no price (${turn.unpriced ?? "unknown"})` : exactMoney(turn.cost, turn.currency)}${turn.contract_id && `, list ${exactMoney(turn.list_cost, turn.list_currency)}`}
+      ${turn.estimated.length > 0 && html` <${Badge} kind="ask">estimated<//> (not told: ${turn.estimated.join(", ")})`}
+      ${turn.reported_cost_differs && html` <${Badge} kind="ask">differs<//> from the reported ${exactMoney(turn.reported_cost, "USD")}`}
       ${turn.priced_as && html` at the price of <a href=${link(["prices", turn.priced_as.split("/")[0], turn.priced_as.split("/").slice(1).join("/")])}>${turn.priced_as}</a>`}
       ${turn.trace_id && html` · trace <code>${turn.trace_id}</code>`}</p>
     ${turn.error && html`<${Text} label="Error" text=${turn.error} />`}

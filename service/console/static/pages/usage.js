@@ -1,11 +1,11 @@
 // Cost and tokens by day, agent, user, provider or model: as a chart, a table, a file.
-import { saveAs } from "../app/api.js";
+import { download } from "../app/api.js";
 import { Chart } from "../app/chart.js";
 import { costs, money, number } from "../app/format.js";
 import { Named, options, useList } from "../app/names.js";
-import { Filters, Page, Reading, Table } from "../app/parts.js";
+import { Failure, Filters, Page, Reading, Table } from "../app/parts.js";
 import { useRead } from "../app/reads.js";
-import { html } from "../app/ui.js";
+import { html, useState } from "../app/ui.js";
 
 const GROUPS = ["day", "agent", "user", "provider", "model"];
 const SERIES_MAX = 6;
@@ -66,31 +66,22 @@ function CostByDay({ rows, currency, other }) {
     rows=${days.map((day, index) => ({ day, index }))} columns=${columns} />`;
 }
 
-const quoted = (value) => {
-  const text = String(value ?? "");
-  const safe = /^[=+\-@\t]/.test(text) ? `'${text}` : text;
-  return /[",\n;]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
-};
-
-function csvOf(rows, groups) {
-  const currencies = currenciesOf(rows);
-  const names = [...groups.map((group) => COLUMN_OF[group]), "turns", "turns_with_error", "turns_without_price", "prompt_tokens", "completion_tokens", "cost", "currency", ...currencies.map((each) => `known_cost_${each}`)];
-  const lines = rows.map((row) => [
-    ...groups.map((group) => row[COLUMN_OF[group]]), row.turns, row.turns_with_error, row.turns_without_price,
-    row.known_token_usage.prompt, row.known_token_usage.completion, row.cost, row.currency,
-    ...currencies.map((each) => costIn(row, each)),
-  ]);
-  return [names, ...lines].map((line) => line.map(quoted).join(",")).join("\r\n");
+// All rows, also those that the table doesn't show.
+function Save({ asked }) {
+  const [error, setError] = useState(null);
+  const save = () => download("/api/usage/export.csv", asked, "usage.csv").then(() => setError(null), setError);
+  return html`<p class="buttons"><button type="button" class="quiet" onClick=${save}>Save as CSV</button></p><${Failure} error=${error} />`;
 }
 
 export default function Usage({ query }) {
   const agents = useList("agents");
   const other = GROUPS.includes(query.by) && query.by !== "day" ? query.by : null;
   const groups = query.total ? [other ?? "agent"] : ["day", other].filter(Boolean);
-  const read = useRead("/api/usage", {
+  const asked = {
     group_by: groups.join(","), from_day: query.from, until_day: query.until, agent_id: query.agent_id,
-    provider: query.provider, model: query.model, limit: LIMIT,
-  });
+    provider: query.provider, model: query.model, order: query.total && "cost",
+  };
+  const read = useRead("/api/usage", { ...asked, limit: LIMIT });
   const fields = [
     { name: "from", label: "From day", type: "date" },
     { name: "until", label: "Until day", type: "date" },
@@ -104,7 +95,7 @@ export default function Usage({ query }) {
     <${Filters} fields=${fields} />
     <${Reading} read=${read} what="Reading usage">${() => html`
       ${!query.total && currenciesOf(read.data.usage).map((currency) => html`<${CostByDay} key=${currency} rows=${read.data.usage} currency=${currency} other=${other} />`)}
-      <p class="buttons"><button type="button" class="quiet" onClick=${() => saveAs(new Blob([csvOf(read.data.usage, groups)], { type: "text/csv" }), "usage.csv")}>Save as CSV</button></p>
+      <${Save} asked=${asked} />
       <${Table} caption="Usage" columns=${columnsOf(groups)} rows=${read.data.usage} rowKey=${(_, index) => index} empty="No turns were recorded in these days." />
       ${read.data.usage.length === LIMIT && html`<p class="warning">Only the first ${number(LIMIT)} rows are shown; choose fewer days.</p>`}`}<//>
   <//>`;

@@ -1,6 +1,7 @@
 """Generates the documents about the event topic, and guards them: ``make contract``."""
 
 import sys
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -9,16 +10,20 @@ import orjson
 
 from projections.relay.asyncapi import asyncapi_document
 from projections.relay.events_page import with_tables
-from projections.relay.public_event import PUBLIC_EVENTS
+from projections.relay.public_event import PublicEvent, public_events
 from projections.relay.python_types import event_types_module
 from projections.relay.schema_compatibility import breaking_changes
-from projections.relay.schemas import event_schema
+from projections.relay.schemas import event_schemas, readable
+from service.aggregates import AGGREGATES
+from service.event_log.mapper import EventMapper
 
 FOLDER: Final = Path("docs/events")
 EVENTS_PAGE: Final = Path("docs/events.md")
 ASYNCAPI: Final = "asyncapi.json"
 EVENT_TYPES: Final = Path("client/agent_runtime_client/kafka/event_types.py")
-_READABLE: Final = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+PUBLIC_EVENTS: Final[Mapping[str, PublicEvent]] = public_events(
+    EventMapper(AGGREGATES).event_types
+)
 
 
 class BrokenContractError(Exception):
@@ -28,7 +33,7 @@ class BrokenContractError(Exception):
 @cache
 def schemas() -> dict[str, dict[str, Any]]:
     """Return the schema of each event type in its current version, by name."""
-    return {entry.name: event_schema(entry) for entry in PUBLIC_EVENTS.values()}
+    return event_schemas(PUBLIC_EVENTS)
 
 
 def documents(project: Path) -> dict[Path, bytes]:
@@ -37,12 +42,12 @@ def documents(project: Path) -> dict[Path, bytes]:
         FOLDER / "schemas" / f"{name}.json": readable(schema)
         for name, schema in schemas().items()
     }
-    made[FOLDER / ASYNCAPI] = readable(asyncapi_document())
+    made[FOLDER / ASYNCAPI] = readable(asyncapi_document(PUBLIC_EVENTS))
     made[EVENT_TYPES] = event_types_module(
         earlier_schemas(project) | schemas()
     ).encode()
     page = (project / EVENTS_PAGE).read_text("utf-8")
-    made[EVENTS_PAGE] = with_tables(page).encode()
+    made[EVENTS_PAGE] = with_tables(page, AGGREGATES).encode()
     return made
 
 
@@ -57,10 +62,6 @@ def earlier_schemas(project: Path) -> dict[str, dict[str, Any]]:
         for file in files
         if file.stem not in schemas()
     }
-
-
-def readable(document: dict[str, Any]) -> bytes:
-    return orjson.dumps(document, option=_READABLE)
 
 
 def broken(project: Path) -> list[str]:

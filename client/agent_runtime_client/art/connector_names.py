@@ -1,0 +1,28 @@
+"""The names of connectors, for people who review rules."""
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from agent_runtime_client.art import output
+from agent_runtime_client.art.things import resource_of
+from agent_runtime_client.errors import ForbiddenError, NotFoundError
+
+
+def names_of(caller: Any, connector_ids: Collection[str]) -> dict[str, str]:
+    """Return the names of connectors by id, without those that the caller can't see."""
+    connectors = resource_of("connectors")(caller)
+    names = {}
+    for connector_id in sorted(connector_ids):
+        try:
+            names[connector_id] = output.cell(connectors.get(connector_id)["name"])
+        except (ForbiddenError, NotFoundError):
+            continue
+    return names
+
+
+def labels_of(caller: Any, difference: Mapping[str, Any]) -> dict[str, str]:
+    """Return name and id of each connector of a plan, or of compared decisions."""
+    rules = [*difference.get("added", ()), *difference.get("removed", ())]
+    ids = {each["connector_id"] for each in [*rules, *difference["connectors"]]}
+    names = names_of(caller, ids)
+    return {each: f"{names[each]} ({each})" if each in names else each for each in ids}

@@ -1,0 +1,45 @@
+"""Says on the terminal that a call takes long, and for how long it has."""
+
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+SHOWN_AFTER_S: Final = 1.0
+STEP_S: Final = 0.5
+
+
+@contextmanager
+def showing_wait(what: str) -> Iterator[None]:
+    """Show on standard error how long ``what`` takes, if it takes over a second.
+
+    Only on a terminal; the line is removed when the block ends. How much is left to do
+    is not shown, as the service doesn't say so.
+    """
+    if not sys.stderr.isatty():
+        yield
+        return
+    ended = threading.Event()
+    thread = threading.Thread(target=_show, args=(what, ended), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+def _show(what: str, ended: threading.Event) -> None:
+    started = time.monotonic()
+    wait_s, width = SHOWN_AFTER_S, 0
+    while not ended.wait(wait_s):
+        line = f"waiting for {what}: {time.monotonic() - started:.0f} s"
+        width = max(width, len(line))
+        sys.stderr.write(f"\r{line:<{width}}")
+        sys.stderr.flush()
+        wait_s = STEP_S
+    if width:
+        sys.stderr.write("\r" + " " * width + "\r")
+        sys.stderr.flush()

@@ -1,0 +1,1 @@
+"""What each capability of the service brings, one file for each."""

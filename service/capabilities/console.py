@@ -1,0 +1,15 @@
+"""The web console."""
+
+from aiohttp import web
+
+from service.capabilities.declaration import AppContext, Capability
+from service.console.codes import SignInCodes
+from service.console.routes import SIGN_IN_CODES
+from service.console.routes import routes as console
+
+
+def _add_resources(app: web.Application, _context: AppContext) -> None:
+    app[SIGN_IN_CODES] = SignInCodes()
+
+
+CONSOLE = Capability(name="console", routes=(console,), app_resources=_add_resources)

@@ -1,0 +1,87 @@
+"""The tool gateway: agents' tool calls are decided, recorded and forwarded."""
+
+from collections.abc import Sequence
+from functools import partial
+
+from aiohttp import web
+
+from projections.connectors.queries import held_connectors
+from projections.gateway.history import RecordedHistory
+from projections.gateway.projector import GatewayProjector
+from projections.gateway.queries import overdue_approvals
+from projections.gateway.routes import routes as call_reads
+from service.capabilities.declaration import AppContext, AppTask, Capability
+from service.gateway.approvals.aggregate import Approvals
+from service.gateway.approvals.routes import routes as approval_commands
+from service.gateway.calls.aggregate import ToolCall, ToolCallBatch, ToolCallRefusal
+from service.gateway.definitions.aggregate import ToolDefinitions
+from service.gateway.definitions.routes import routes as definition_commands
+from service.gateway.endpoint.routes import routes as agent_endpoints
+from service.gateway.gate import GATE
+from service.gateway.handshakes.aggregate import UpstreamHandshake
+from service.gateway.health.routes import routes as connector_health
+from service.gateway.health.table import CONNECTOR_HEALTH, HealthTable
+from service.gateway.listings.aggregate import ToolListing
+from service.gateway.serving import serving_agents
+from service.gateway.tokens.aggregate import AgentTokens
+from service.gateway.tokens.routes import routes as agent_token_commands
+from service.gateway.tool_gate import ToolGate
+from service.tool_rules.call_history import CALL_HISTORY
+
+
+def _add_resources(app: web.Application, context: AppContext) -> None:
+    resources = context.resources
+    app[GATE] = ToolGate(
+        resources.log,
+        resources.key_ring,
+        resources.vault,
+        held_connectors=partial(held_connectors, resources.pool),
+        overdue_approvals=partial(overdue_approvals, resources.pool),
+        bounds=context.gateway.bounds,
+    )
+    app[CONNECTOR_HEALTH] = HealthTable(resources.pool)
+    app[CALL_HISTORY] = RecordedHistory(resources.log, resources.pool)
+
+
+def _tasks(app: web.Application, context: AppContext) -> Sequence[AppTask]:
+    gate = app[GATE]
+    assert isinstance(gate, ToolGate)
+    return (
+        gate.running,
+        serving_agents(
+            context.resources.conninfo,
+            context.resources.key_ring.request_state_mac,
+            context.gateway,
+            context.traces,
+        ),
+    )
+
+
+GATEWAY = Capability(
+    name="gateway",
+    aggregates=(
+        AgentTokens,
+        Approvals,
+        ToolCall,
+        ToolCallBatch,
+        ToolCallRefusal,
+        ToolDefinitions,
+        ToolListing,
+        UpstreamHandshake,
+    ),
+    routes=(
+        definition_commands,
+        connector_health,
+        agent_token_commands,
+        approval_commands,
+        call_reads,
+        agent_endpoints,
+    ),
+    projectors=(GatewayProjector(),),
+    foreign_tables=(
+        "agent_manager",
+        "connector",
+    ),
+    app_resources=_add_resources,
+    app_tasks=_tasks,
+)

@@ -1,0 +1,40 @@
+"""Sessions of agents and their turns, recorded and listed."""
+
+from collections.abc import Sequence
+
+from aiohttp import web
+
+from projections.sessions.projector import SessionsProjector
+from projections.sessions.routes import routes as session_reads
+from projections.sessions.trace_store import TRACES, Traces
+from projections.sessions.turn_routes import routes as turn_reads
+from service.capabilities.declaration import AppContext, AppTask, Capability
+from service.sessions.aggregate import ChatSession
+from service.sessions.otlp.ingest import Ingest
+from service.sessions.otlp.routes import INGEST, deleting_old_traces
+from service.sessions.otlp.routes import routes as trace_ingest
+from service.sessions.routes import routes as session_commands
+
+
+def _add_resources(app: web.Application, context: AppContext) -> None:
+    resources = context.resources
+    app[TRACES] = Traces(context.phoenix)
+    app[INGEST] = Ingest(resources.log, resources.pool, resources.vault)
+
+
+def _tasks(_app: web.Application, _context: AppContext) -> Sequence[AppTask]:
+    return (deleting_old_traces,)
+
+
+SESSIONS = Capability(
+    name="sessions",
+    aggregates=(ChatSession,),
+    routes=(session_commands, trace_ingest, session_reads, turn_reads),
+    projectors=(SessionsProjector(),),
+    foreign_tables=(
+        "agent_manager",
+        "tool_call_count",
+    ),
+    app_resources=_add_resources,
+    app_tasks=_tasks,
+)

@@ -1,0 +1,165 @@
+"""What a call that is asked about rests on: an approval, or a question to a person."""
+
+from datetime import datetime
+from uuid import UUID
+
+from service.event_log.unit_of_work import UnitOfWork
+from service.gateway.approvals.aggregate import Approvals
+from service.gateway.approvals.entries import OPEN, ApprovalState
+from service.gateway.approvals.sealing import seal_arguments
+from service.gateway.calls.aggregate import ToolCall
+from service.gateway.deciding import CLOSED, Admission, AdmitCall, refused
+from service.gateway.gate import Call, Caller, Pending, RefusalReason, Refused
+from service.gateway.tokens.aggregate import AgentToken
+from service.keys.key_ring import KeyRing
+from service.keys.vault import Vault
+
+
+async def call_before(
+    command: AdmitCall, work: UnitOfWork, decided: Admission, arguments_digest: str
+) -> ToolCall | None:
+    """Return the approved call that this one is the next round of.
+
+    None if it needs an approval of its own.
+    """
+    if command.call.continues is None:
+        return None
+    before = await work.find(ToolCall, command.call.continues)
+    definition = decided.definition["digest"]
+    if (
+        before is None
+        or before.approval_id is None
+        or not before.is_followed_by(
+            arguments_digest=arguments_digest, definition=definition
+        )
+    ):
+        return None
+    return before
+
+
+def continue_call(before: ToolCall, work: UnitOfWork, decided: Admission) -> UUID:
+    """Continue an approved call, and return its approval's id.
+
+    A round is continued once, at its expected version: a client that repeats its
+    answer is asked about again.
+    """
+    assert before.approval_id is not None, "it was approved"
+    before.continue_in(next_call_id=str(decided.call_id))
+    work.save(before)
+    return UUID(before.approval_id)
+
+
+async def approval_of(
+    command: AdmitCall,
+    work: UnitOfWork,
+    decided: Admission,
+    token: AgentToken,
+    key_ring: KeyRing,
+    vault: Vault,
+    *,
+    is_used: bool = True,
+) -> UUID | Refused | Pending:
+    """Return the approval of a call, which is used up by it; or ask for it."""
+    digest = arguments_digest_of(
+        key_ring, command.caller, command.call, decided.definition["digest"]
+    )
+    approval_id = UUID(bytes=digest[:16], version=4)
+    call_id = decided.call_id if is_used else None
+    answer = await _use_approval(command, work, approval_id, call_id)
+    if answer is None:
+        return await _ask(command, work, approval_id, decided, token, vault)
+    return answer
+
+
+async def _use_approval(
+    command: AdmitCall, work: UnitOfWork, approval_id: UUID, call_id: UUID | None
+) -> UUID | Refused | Pending | None:
+    """Use an approval for a call, and return its id; None if nobody was asked yet.
+
+    It is used in the append that admits the call, at its expected version: two calls
+    can't both use it. Without a call it isn't used.
+    """
+    agent_id = command.caller.agent_id
+    approvals = await work.find(Approvals, Approvals.id_for(agent_id))
+    state = approvals.state_of(approval_id, work.at) if approvals else None
+    entry = approvals.entry(approval_id) if approvals else None
+    if approvals is None or entry is None:
+        return None
+    match state:
+        case ApprovalState.APPROVED:
+            if call_id is not None:
+                approvals.use(approval_id, call_id=call_id)
+                work.save(approvals)
+            return approval_id
+        case ApprovalState.PENDING:
+            until = datetime.fromisoformat(entry["expires_at"])
+            return _pending(agent_id, approval_id, until)
+        case ApprovalState.EXPIRED:
+            if entry["state"] in OPEN:
+                approvals.expire(approval_id)
+            approvals.tell_expiry(approval_id)
+            work.save(approvals)
+            return refused(RefusalReason.APPROVAL_EXPIRED)
+    return refused(CLOSED[state], entry["reason"]) if state else None
+
+
+async def _ask(
+    command: AdmitCall,
+    work: UnitOfWork,
+    approval_id: UUID,
+    decided: Admission,
+    token: AgentToken,
+    vault: Vault,
+) -> Refused | Pending:
+    """Ask a person; the arguments are sealed beside the log, for that person to see."""
+    caller, call = command.caller, command.call
+    approvals = await work.find(
+        Approvals, Approvals.id_for(caller.agent_id)
+    ) or Approvals(agent_id=str(caller.agent_id))
+    for overdue in approvals.overdue(work.at):
+        approvals.expire(overdue)
+    if approvals.is_full(work.at):
+        work.save(approvals)
+        return refused(RefusalReason.TOO_MANY_APPROVALS)
+    sealed_for = caller.user_id or token.issued_by
+    until = approvals.request(
+        approval_id,
+        token_id=caller.token_id,
+        user_id=caller.user_id,
+        connector_id=call.connector_id,
+        tool=call.tool,
+        definition=decided.definition["digest"],
+        sealed_id=await seal_arguments(
+            work, vault, call.arguments, approval_id, sealed_for
+        ),
+        sealed_for=sealed_for,
+        at=work.at,
+    )
+    work.save(approvals)
+    return _pending(caller.agent_id, approval_id, until)
+
+
+def _pending(agent_id: UUID, approval_id: UUID, until: datetime) -> Pending:
+    return Pending(
+        agent_id=agent_id,
+        approval_id=approval_id,
+        until=until,
+        message=(
+            f"a person has to approve this call; it is pending until "
+            f"{until.isoformat(timespec='seconds')}; call again with the same arguments"
+        ),
+    )
+
+
+def arguments_digest_of(
+    key_ring: KeyRing, caller: Caller, call: Call, definition: str
+) -> bytes:
+    """Return what recognises the same call: by agent, token, tool and arguments."""
+    return key_ring.call_digest(
+        caller.agent_id.bytes,
+        caller.token_id.bytes,
+        call.connector_id.bytes,
+        call.tool.encode(),
+        definition.encode(),
+        call.arguments,
+    )

@@ -1,0 +1,105 @@
+"""Open the connections that calls are sent on, decided before, and anew afterwards."""
+
+import asyncio
+import logging
+from typing import Final
+
+from service.circuit_breaker import CircuitBreaker
+from service.errors import ServiceError, UnauthenticatedError, UnavailableError
+from service.gateway.endpoint.call_request import CallRequest
+from service.gateway.gate import (
+    Call,
+    Gate,
+    MovedError,
+    Pending,
+    RefusalReason,
+    Refused,
+    Upstream,
+)
+from service.gateway.upstream.client import Channel, UpstreamClient
+from service.gateway.upstream.errors import (
+    NO_ANSWER,
+    NOT_REACHABLE,
+    NotConnectedError,
+    UpstreamError,
+)
+from service.http.disconnect import cancelled_on_disconnect
+
+ATTEMPTS_MAX: Final = 3
+
+logger = logging.getLogger(__name__)
+
+
+class Channels:
+    """Opens channels for calls that are allowed so far."""
+
+    def __init__(self, gate: Gate, client: UpstreamClient) -> None:
+        self._gate = gate
+        self._client = client
+
+    async def open(
+        self,
+        asked: CallRequest,
+        call: Call,
+        breaker: CircuitBreaker,
+        until: float,
+    ) -> Channel | Refused | Pending:
+        """Return a channel; nothing is admitted, and no approval is used up.
+
+        Where there is none, that is recorded as a refusal of the call.
+
+        :raises ConnectionError: the agent's client has left
+        """
+        for _ in range(ATTEMPTS_MAX):
+            prepared = await self._gate.prepare(asked.caller, call)
+            if not isinstance(prepared, Upstream):
+                return prepared
+            try:
+                return await self._opened(asked, prepared, breaker, until)
+            except MovedError:
+                continue
+            except UpstreamError as error:
+                return await self.refuse(asked, call, error.message, error.detail)
+            except TimeoutError:
+                return await self.refuse(asked, call, NO_ANSWER, "too late")
+            except (UnauthenticatedError, UnavailableError):
+                raise
+            except ServiceError as error:
+                reason = RefusalReason.CREDENTIAL_MISSING
+                await self._gate.refused(asked.caller, call, reason)
+                return Refused(reason=reason, message=error.message)
+            except (asyncio.CancelledError, ConnectionError):
+                reason = RefusalReason.CANCELLED
+                await self._gate.refused(asked.caller, call, reason)
+                raise
+        return await self.refuse(asked, call, NOT_REACHABLE, "it changes all the time")
+
+    async def _opened(
+        self,
+        asked: CallRequest,
+        upstream: Upstream,
+        breaker: CircuitBreaker,
+        until: float,
+    ) -> Channel:
+        try:
+            with cancelled_on_disconnect(asked.request):
+                async with asyncio.timeout_at(until):
+                    return await self._client.open_channel(
+                        upstream, asked.caller, on_connected=breaker.succeeded
+                    )
+        except NotConnectedError:
+            breaker.failed()
+            raise
+
+    async def refuse(
+        self, asked: CallRequest, call: Call, message: str, detail: str
+    ) -> Refused:
+        """Record a call that can't be sent, and say so in the log."""
+        logger.warning(
+            "a tool call was not sent: %s",
+            detail or message,
+            extra={"connector_id": str(call.connector_id)},
+        )
+        reason = RefusalReason.NOT_CONNECTED
+        await self._gate.refused(asked.caller, call, reason)
+        return Refused(reason=reason, message=message)

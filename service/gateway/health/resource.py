@@ -1,0 +1,99 @@
+"""The health of a connector as the API shows it."""
+
+from datetime import datetime
+from enum import StrEnum
+from uuid import UUID
+
+from typing_extensions import TypedDict
+
+from service.connectors.aggregate import Connector
+from service.gateway.health.table import HealthRow
+from service.gateway.upstream.errors import Cause
+
+
+class HealthState(StrEnum):
+    """Whether a connector's tools were listed when that was last tried.
+
+    ``unobserved``: it wasn't tried yet, at the URL that the connector has.
+    """
+
+    OK = "ok"
+    FAILING = "failing"
+    UNOBSERVED = "unobserved"
+
+
+class ToolsLeftOut(TypedDict):
+    """Tools beyond the bounds; ``names`` has the first of them."""
+
+    count: int
+    names: list[str]
+
+
+class HealthResource(TypedDict):
+    """Whether a connector's tools can be listed, and why not.
+
+    ``message`` says it in words. ``cause`` is a stable name of why not. ``failures``
+    counts those in a row, since ``failing_since``. ``tools`` is how many were taken at
+    ``succeeded_at``. ``next_at`` is null of a connector that no agent holds, which is
+    only observed when somebody asks for it.
+    """
+
+    connector_id: UUID
+    state: HealthState
+    message: str
+    cause: Cause | None
+    attempted_at: datetime | None
+    succeeded_at: datetime | None
+    failing_since: datetime | None
+    failures: int
+    next_at: datetime | None
+    tools: int | None
+    left_out: ToolsLeftOut | None
+
+
+def health_resource(connector: Connector, row: HealthRow | None) -> HealthResource:
+    if row is None or row.url != connector.url or row.attempted_at is None:
+        return {
+            "connector_id": connector.id,
+            "state": HealthState.UNOBSERVED,
+            "message": (
+                "its tools weren't listed yet; they are within seconds"
+                if connector.granted_to
+                else "no agent holds it, so its tools aren't listed; grant it to an "
+                "agent, or observe it now"
+            ),
+            "cause": None,
+            "attempted_at": None,
+            "succeeded_at": None,
+            "failing_since": None,
+            "failures": 0,
+            "next_at": None,
+            "tools": None,
+            "left_out": None,
+        }
+    return {
+        "connector_id": connector.id,
+        "state": HealthState.FAILING if row.cause else HealthState.OK,
+        "message": row.error or _found(row.tools or 0, row.left_out or 0),
+        "cause": Cause(row.cause) if row.cause else None,
+        "attempted_at": row.attempted_at,
+        "succeeded_at": row.succeeded_at,
+        "failing_since": row.failing_since,
+        "failures": row.failures,
+        "next_at": row.next_at if connector.granted_to else None,
+        "tools": row.tools,
+        "left_out": (
+            {"count": row.left_out, "names": row.left_out_names or []}
+            if row.left_out
+            else None
+        ),
+    }
+
+
+def _found(tools: int, left_out: int) -> str:
+    if left_out:
+        return (
+            f"{tools} tools were taken and {left_out} left out: more than a connector "
+            "may have; an operator can raise --gateway-tools-max"
+        )
+    return f"{tools} tools were listed" if tools else "its server lists no tools"

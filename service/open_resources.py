@@ -1,0 +1,92 @@
+"""Opens the resources of a process, and closes them."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from service.aggregates import AGGREGATES
+from service.connection_pool import CheckedPool, connection_pool
+from service.database import SERVER_START_S, require_right_session, service_conninfo
+from service.event_log.log import EventLog
+from service.event_log.read_replica import read_servers
+from service.keys.canary import verify_canary
+from service.keys.eviction import evicting
+from service.keys.key_ring import KEY_RING_FILE, KeyRing
+from service.keys.root_key import RootKeys
+from service.keys.user_keys import UserKeys
+from service.keys.vault import Vault
+from service.resources import LogResources, Resources
+from service.users.authenticate import TokenAuthenticator
+
+
+@asynccontextmanager
+async def open_log(conninfo: str) -> AsyncIterator[LogResources]:
+    """Open the log of a migrated database, and close it when the block ends.
+
+    :raises WrongSessionError: connections have another role or other settings
+    """
+    async with _pool(conninfo) as pool, _log(conninfo, pool) as log:
+        yield LogResources(pool=pool, log=log)
+
+
+@asynccontextmanager
+async def open_resources(
+    database_url: str,
+    data_dir: Path,
+    *,
+    root: RootKeys | None = None,
+    read_database_url: str | None = None,
+) -> AsyncIterator[Resources]:
+    """Open everything, and close it in the opposite order.
+
+    Expects a migrated database. ``root`` are root keys from outside the data folder,
+    ``read_database_url`` is a read replica.
+
+    :raises KeyRingError: the key ring is damaged, or open to others
+    :raises WrongRootKeyError: a root key that this database needs is missing
+    :raises WrongSessionError: connections have another role or other settings
+    :raises WrongPurposeKeysError: the key ring belongs to another database
+    """
+    key_ring = KeyRing.load_or_create(data_dir / KEY_RING_FILE, root=root)
+    conninfo = service_conninfo(database_url)
+    async with _pool(conninfo) as pool:
+        # Before the log: it may begin a new epoch on a server that was promoted.
+        await verify_canary(pool, key_ring)
+        user_keys = UserKeys(pool, key_ring)
+        async with (
+            _log(conninfo, pool) as log,
+            evicting(conninfo, user_keys),
+            read_servers(
+                pool, conninfo, read_database_url, lambda: log.history
+            ) as reads,
+        ):
+            yield Resources(
+                database_url=database_url,
+                conninfo=conninfo,
+                pool=pool,
+                reads=reads,
+                log=log,
+                key_ring=key_ring,
+                vault=Vault(pool, user_keys),
+                authenticator=TokenAuthenticator(log, key_ring.token_hash),
+            )
+
+
+@asynccontextmanager
+async def _pool(conninfo: str) -> AsyncIterator[CheckedPool]:
+    # The pool would only say that it got no connection in time.
+    await require_right_session(conninfo)
+    async with connection_pool(conninfo) as pool:
+        # The first connections may take longer than a request would wait for one.
+        await pool.wait(SERVER_START_S)
+        yield pool
+
+
+@asynccontextmanager
+async def _log(conninfo: str, pool: CheckedPool) -> AsyncIterator[EventLog]:
+    log = EventLog(conninfo, AGGREGATES, pool)
+    await log.start()
+    try:
+        yield log
+    finally:
+        await log.stop()

@@ -1,0 +1,69 @@
+"""Traces without room for more spans: their roots are taken all the same.
+
+Without its root a trace would be no turn, and nothing of it would ever count. What it
+lacks is kept as a mark, so that its turn's cost is an estimate.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+from typing import Final
+
+from service.database import Pool
+from service.pacing import Pace
+from service.sessions.otlp.outcome import IngestOutcome
+from service.sessions.otlp.pending import KeptTrace, TraceKey, merge_spans
+from service.sessions.otlp.span import (
+    KeptSpan,
+    ReportedSpan,
+    refused_spans,
+)
+
+ROOTS_MAX: Final = 4
+# In each trace, for the marks; and as many again for the roots of later requests.
+ROOM: Final = 100
+TOO_LARGE: Final = "a trace has too many spans, or too long texts"
+
+
+def roots_first(
+    spans: Sequence[ReportedSpan],
+) -> tuple[list[ReportedSpan], list[ReportedSpan]]:
+    """Divide spans into the roots that are taken, and the others."""
+    roots = [each for each in spans if each.entry is not None and each.entry.is_root]
+    taken = {root.span_id for root in roots[:ROOTS_MAX]}
+    return roots[:ROOTS_MAX], [each for each in spans if each.span_id not in taken]
+
+
+async def take_roots(
+    pool: Pool, refused: Mapping[TraceKey, KeptTrace], outcome: IngestOutcome
+) -> dict[TraceKey, KeptTrace]:
+    """Take the roots of refused traces, and return what is kept of these traces."""
+    left = {}
+    pace = Pace()
+    for key, trace in refused.items():
+        left[key] = _roots(trace)
+        await pace.pause()
+    with_root = {key: each for key, each in left.items() if len(each.spans) > 1}
+    others = {key: each for key, each in left.items() if key not in with_root}
+    taken = await merge_spans(pool, with_root, room=2 * ROOM)
+    taken |= await merge_spans(pool, others, room=ROOM)
+    for key, trace in refused.items():
+        roots = len(left[key].spans) - 1 if key in taken else 0
+        outcome.reject(len(trace.spans) - roots, TOO_LARGE)
+    return taken
+
+
+def _roots(trace: KeptTrace) -> KeptTrace:
+    """Return the roots of a trace, and the mark that it lacks spans.
+
+    A root keeps the session that another span of the request names.
+    """
+    names = (each.session_id for each in trace.spans if each.session_id)
+    session_id = next(names, None)
+    entries = (each for each in trace.spans if each.entry and each.entry.is_root)
+    roots: list[KeptSpan] = [
+        replace(each, session_id=each.session_id or session_id)
+        for each in islice(entries, ROOTS_MAX)
+    ]
+    first = min(each.started_at for each in trace.spans)
+    return KeptTrace([*roots, refused_spans(first)], trace.texts)

@@ -1,0 +1,1 @@
+"""Recordings of what instrumentations write, against what the provider answered."""

@@ -1,0 +1,66 @@
+"""Requests as no client library sends them: in tiny chunks, many at once, pipelined."""
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Final
+
+TIMEOUT_S: Final = 300.0
+READ_BYTES: Final = 256 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wire:
+    """How a request is sent.
+
+    A ``chunked`` body is in chunked coding already. The request is sent ``times`` times
+    on each of ``connections`` at once, without awaiting an answer.
+    """
+
+    chunked: bool = False
+    times: int = 1
+    connections: int = 1
+    has_token: bool = True
+
+
+async def send_raw(
+    port: int, line: str, headers: Mapping[str, str], body: bytes | None, wire: Wire
+) -> int:
+    """Send a request and return the status of the last answer of a connection."""
+    sent = _request(line, headers, body, is_chunked=wire.chunked)
+    last = _request(
+        line, {**headers, "Connection": "close"}, body, is_chunked=wire.chunked
+    )
+    everything = sent * (wire.times - 1) + last
+    async with asyncio.timeout(TIMEOUT_S):
+        statuses = await asyncio.gather(
+            *(_exchange(port, everything) for _ in range(wire.connections))
+        )
+    return max(statuses)
+
+
+def _request(
+    line: str, headers: Mapping[str, str], body: bytes | None, *, is_chunked: bool
+) -> bytes:
+    lines = [f"{line} HTTP/1.1", "Host: a"]
+    lines += [f"{name}: {value}" for name, value in headers.items()]
+    if is_chunked:
+        lines.append("Transfer-Encoding: chunked")
+    elif body is not None:
+        lines.append(f"Content-Length: {len(body)}")
+    return "\r\n".join([*lines, "", ""]).encode() + (body or b"")
+
+
+async def _exchange(port: int, sent: bytes) -> int:
+    reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=READ_BYTES)
+    writer.write(sent)
+    status = 0
+    with suppress(ConnectionError):
+        while answered := await reader.read(READ_BYTES):
+            if answered.startswith(b"HTTP/1.1 "):
+                status = int(answered.split(b" ", 2)[1])
+    writer.close()
+    with suppress(ConnectionError):
+        await writer.wait_closed()
+    return status
