@@ -1,6 +1,7 @@
 """Backup and restore by one command each, between embedded and external databases."""
 
 import json
+import re
 import shutil
 import zipfile
 from collections.abc import Iterator
@@ -13,9 +14,11 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
+from service.cli.backup_file import DESCRIPTION, open_archive
 from service.cli.running import EXIT_CONFIG
 from service.database import SERVICE_ROLE
 from service.embedded_postgres.server import EmbeddedPostgres
+from service.errors import ConfigError
 from service.keys.key_ring import KEY_RING_FILE, KeyRing
 from service.migrate import migrate, migrations
 from tests.harness.service import agent_runtime, running, serving
@@ -197,16 +200,62 @@ def test_a_damaged_or_partial_backup_is_refused(served: Path, tmp_path: Path) ->
     target = copy_keys(served, tmp_path / "target")
     whole = (tmp_path / "one.backup").read_bytes()
     damaged, cut, other = (tmp_path / name for name in ("damaged", "cut", "other"))
-    middle = len(whole) // 2
-    damaged.write_bytes(whole[:middle] + b"\xff\x00\xff\x00" + whole[middle + 4 :])
+    damaged.write_bytes(with_other_byte(whole, len(whole) // 2))
     cut.write_bytes(whole[: len(whole) - 30])
     with zipfile.ZipFile(other, "w") as archive:
         archive.writestr("x", "y")
 
-    for path in (damaged, cut, other, tmp_path / "missing"):
+    for path in (damaged, cut, other, tmp_path / "missing", tmp_path):
         said = refused("restore", str(path), "--data-dir", str(target))
         assert str(path) in said
     assert {each.name for each in target.iterdir()} == {KEY_RING_FILE}
+
+    damaged.write_bytes(whole)
+    with open_archive(damaged):
+        pass
+    size = len(whole)
+    ends = {*range(100), *range(size - 100, size)}
+    for place in sorted(ends | {size * number // 300 for number in range(300)}):
+        damaged.write_bytes(with_other_byte(whole, place))
+        expect_refused(damaged)
+    for length in {0, 1, size - 1, *(size * number // 50 for number in range(50))}:
+        damaged.write_bytes(whole[:length])
+        expect_refused(damaged)
+    for longer in (whole + b"\0", whole + whole, b"\0" + whole):
+        damaged.write_bytes(longer)
+        expect_refused(damaged)
+
+
+def with_other_byte(whole: bytes, place: int) -> bytes:
+    return whole[:place] + bytes([whole[place] ^ 0xFF]) + whole[place + 1 :]
+
+
+def expect_refused(backup: Path) -> None:
+    with pytest.raises(ConfigError, match=re.escape(str(backup))), open_archive(backup):
+        pass
+
+
+def test_a_backup_of_before_digests_is_restored_and_said_to_have_none(
+    served: Path, tmp_path: Path
+) -> None:
+    earlier = tmp_path / "earlier.backup"
+    with (
+        zipfile.ZipFile(tmp_path / "one.backup") as source,
+        zipfile.ZipFile(earlier, "w", zipfile.ZIP_DEFLATED) as target,
+    ):
+        for name in source.namelist():
+            content = source.read(name)
+            if name == DESCRIPTION:
+                content = json.dumps({**json.loads(content), "format": 1}).encode()
+            target.writestr(name, content)
+    second = copy_keys(served, tmp_path / "second")
+
+    said = command("restore", str(earlier), "--data-dir", str(second))
+
+    assert "without a digest" in said
+    token = (served / "admin-token").read_text().strip()
+    with revealing("--data-dir", str(second), token=token):
+        pass
 
 
 def test_every_table_is_restored_with_the_same_rows(

@@ -1,10 +1,12 @@
 """The file of a backup: a zip archive with one member for each table.
 
-``backup.json`` describes it and is written last, so that a file without it is not
-complete. Each other member holds a table's rows as ``COPY`` writes them, as text, which
-any version of PostgreSQL reads. ``checkpoints/`` has the signed checkpoints.
+``backup.json`` describes it. Each other member holds a table's rows as ``COPY`` writes
+them, as text, which any version of PostgreSQL reads. ``checkpoints/`` has the signed
+checkpoints. The comment of the archive, which is the end of the file, has the SHA-256
+digest of all bytes before it: a ZIP's own checksums leave out its headers.
 """
 
+import hashlib
 import json
 import os
 import re
@@ -14,11 +16,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
 from service.errors import ConfigError
 
-FORMAT: Final = 1
+FORMAT: Final = 2
+# Without a digest.
+FIRST_FORMAT: Final = 1
+DIGEST_NAME: Final = b"sha256:"
+DIGEST_BYTES: Final = 2 * hashlib.sha256().digest_size
 DESCRIPTION: Final = "backup.json"
 CHECKPOINTS: Final = "checkpoints"
 # Not the files that the signer is still writing.
@@ -45,6 +51,7 @@ class Description:
 
     ``migrations`` are names and hashes of those applied; ``canaries`` prove whether a
     key ring is the right one: root key ids, each with bytes sealed under it, in hex.
+    A file of the first ``format`` has no digest.
     """
 
     version: str
@@ -54,14 +61,15 @@ class Description:
     migrations: dict[str, str]
     canaries: dict[str, str]
     tables: list[Table]
+    format: int = FORMAT
 
     def to_json(self) -> str:
-        return json.dumps({"format": FORMAT, **asdict(self)}, indent=1)
+        return json.dumps(asdict(self), indent=1)
 
     @classmethod
     def from_json(cls, text: str) -> "Description":
         given: dict[str, Any] = json.loads(text)
-        if given.pop("format") != FORMAT:
+        if given["format"] not in {FIRST_FORMAT, FORMAT}:
             raise ValueError("another format")
         tables = [Table(**table) for table in given.pop("tables")]
         return cls(**given, tables=tables)
@@ -85,7 +93,11 @@ def new_archive(path: Path) -> Iterator[zipfile.ZipFile]:
     try:
         with os.fdopen(descriptor, "w+b") as file:
             with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+                archive.comment = DIGEST_NAME + bytes(DIGEST_BYTES)
                 yield archive
+            digest = _digest(file)
+            file.seek(-DIGEST_BYTES, os.SEEK_END)
+            file.write(digest)
             file.flush()
             os.fsync(file.fileno())
         partial.rename(path)
@@ -103,22 +115,55 @@ def open_archive(path: Path) -> Iterator[tuple[zipfile.ZipFile, Description]]:
 
     :raises ConfigError: it isn't a backup, is incomplete or damaged
     """
-    with _opened(path) as archive:
-        yield archive, _checked(path, archive)
+    with _file(path) as file:
+        has_digest = _has_digest(path, file)
+        with _opened(path, file) as archive:
+            yield archive, _checked(path, archive, has_digest=has_digest)
 
 
-def _opened(path: Path) -> zipfile.ZipFile:
+def _file(path: Path) -> IO[bytes]:
     try:
-        return zipfile.ZipFile(path)
+        return path.open("rb")
     except OSError as error:
         raise ConfigError(f"can't read {path}: {error.strerror}") from None
+
+
+def _digest(file: IO[bytes]) -> bytes:
+    """Return the digest of all that is before it in the file, as it is written."""
+    left = file.seek(0, os.SEEK_END) - DIGEST_BYTES
+    file.seek(0)
+    digest = hashlib.sha256()
+    while part := file.read(min(left, CHUNK_BYTES)):
+        digest.update(part)
+        left -= len(part)
+    return digest.hexdigest().encode()
+
+
+def _has_digest(path: Path, file: IO[bytes]) -> bool:
+    """Tell whether the file ends with a digest.
+
+    :raises ConfigError: it is the digest of another file
+    """
+    size = file.seek(0, os.SEEK_END)
+    file.seek(max(0, size - len(DIGEST_NAME) - DIGEST_BYTES))
+    end = file.read()
+    if not end.startswith(DIGEST_NAME):
+        return False
+    if _digest(file) != end.removeprefix(DIGEST_NAME):
+        raise ConfigError(f"{path} is damaged: its bytes don't have its digest")
+    return True
+
+
+def _opened(path: Path, file: IO[bytes]) -> zipfile.ZipFile:
+    try:
+        return zipfile.ZipFile(file)
     except zipfile.BadZipFile:
         raise _not_a_backup(path) from None
 
 
-def _checked(path: Path, archive: zipfile.ZipFile) -> Description:
+def _checked(path: Path, archive: zipfile.ZipFile, *, has_digest: bool) -> Description:
     try:
-        damaged = archive.testzip()
+        damaged = None if has_digest else archive.testzip()
         description = Description.from_json(archive.read(DESCRIPTION).decode())
         for table in description.tables:
             archive.getinfo(table.member)
@@ -126,6 +171,8 @@ def _checked(path: Path, archive: zipfile.ZipFile) -> Description:
         raise _not_a_backup(path) from None
     if damaged is not None:
         raise ConfigError(f"{path} is damaged: {damaged}")
+    if description.format != FIRST_FORMAT and not has_digest:
+        raise ConfigError(f"{path} is damaged: its digest is missing at its end")
     return description
 
 

@@ -16,6 +16,7 @@ from service.cli.backup_file import (
     CHECKPOINT_NAME,
     CHECKPOINTS,
     CHUNK_BYTES,
+    FIRST_FORMAT,
     Description,
     Table,
     open_archive,
@@ -60,6 +61,11 @@ def add_to(parser: argparse.ArgumentParser) -> None:
 
 def restore_command(config: Config, options: argparse.Namespace) -> int:
     with open_archive(options.file) as (archive, described):
+        if described.format == FIRST_FORMAT:
+            print(
+                f"{options.file} is of an earlier version, without a digest: its rows "
+                "were checked, not every byte"
+            )
         run_async(verify_keys(config, described))
         with database(config) as (url, _):
             migrate(url, upto=described.migrations)
