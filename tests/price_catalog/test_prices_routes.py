@@ -239,4 +239,13 @@ async def test_a_rebuild_equals_what_was_followed_live(
         {"input_price_per_1m": 2, "effective_until": "2026-02-01T00:00:00Z"},
     )
     await root.post(of_price(first, "end"), {})
+    contract = await root.post(
+        "/api/llm-router/contracts",
+        {
+            "provider": "acme",
+            "discount_percent": 5,
+            "effective_from": "2026-01-01T00:00:00Z",
+        },
+    )
+    assert contract.status == 201
     await expect_rebuild_equals_live(resources, "provider_catalog")
