@@ -78,32 +78,39 @@ class Dialects:
         known = self.known(upstream, caller)
         if known is not None:
             return known
-        key, session_key = _keys(upstream, caller)
+        keys = _, session_key = _keys(upstream, caller)
         task = self._finding.get(session_key)
         if task is None:
             task = asyncio.create_task(
                 self._find(upstream, on_connected), name="MCP handshake"
             )
             self._finding[session_key] = task
-            task.add_done_callback(lambda done: self._found(session_key, done))
+            task.add_done_callback(lambda done: self._found(keys, done))
         # A caller who leaves doesn't take the handshake from the others.
-        found = await asyncio.shield(task)
-        if found.session_id is None:
-            self._dialects[key] = found
-        else:
-            self._sessions[session_key] = found
-        return found
+        return await asyncio.shield(task)
 
     def known(self, upstream: Upstream, caller: Caller | None) -> Dialect | None:
         """Return how to speak with an upstream, if it needn't be asked."""
         key, session_key = _keys(upstream, caller)
         return self._dialects.get(key) or self._sessions.get(session_key)
 
-    def _found(self, session_key: SessionKey, task: asyncio.Task[Dialect]) -> None:
+    def _found(self, keys: tuple[Key, SessionKey], task: asyncio.Task[Dialect]) -> None:
+        """Remember what was found, before those who wait for it go on.
+
+        They would do so later, one by one: who came between would ask once more, and
+        the last could remember what was forgotten meanwhile.
+        """
+        key, session_key = keys
         self._finding.pop(session_key, None)
-        if not task.cancelled():
-            # Retrieved also where nobody waits for it any more: asyncio would log it.
-            task.exception()
+        # An exception is retrieved also where nobody waits for it any more: asyncio
+        # would log it.
+        if task.cancelled() or task.exception() is not None:
+            return
+        found = task.result()
+        if found.session_id is None:
+            self._dialects[key] = found
+        else:
+            self._sessions[session_key] = found
 
     def forget(
         self, upstream: Upstream, caller: Caller | None, dialect: Dialect
