@@ -1,7 +1,12 @@
 # make serve   start the whole service with demo data; make serve PORT=8081 on another port
-# make test    run the tests
+# make test    run the tests that each change needs: in minutes
+# make test-all   run everything: these, and all the parts below; ends with a table
 # make test-fast   run those that need neither PostgreSQL, Kafka nor processes: every decision, in seconds
-# make test-phoenix   run the tests with a real Arize Phoenix, which make test skips unless it is installed
+# make test-thorough   run the tests that take long, such as races, replication, rare failures
+# make test-console    run all tests of the console in Chromium
+# make test-openapi    send whatever fits the OpenAPI document, by Schemathesis
+# make test-phoenix    run the tests with a real Arize Phoenix, which is installed first
+# make test-deploy     run the tests of manifests and Prometheus rules, with kustomize and promtool
 # make recordings   record what instrumentations write again, in environments of their own; needs npm
 # make coverage   run the tests and measure which lines and branches they reach
 # make faults  inject faults into real processes, Kafka too, while clients write; check that nothing was lost
@@ -21,12 +26,13 @@ PYTHON ?= python3
 VENV ?= .venv
 DATA ?= data
 bin = $(VENV)/bin
+install = deploy/install-lock.sh
 
 # Tests start hundreds of processes: without bytecode files, each would compile the
 # service again.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: serve test costs coverage test-fast test-phoenix faults conformance worst-inputs bench bench-check check format contract monitoring examples console-checks pictures lock clean recordings
+.PHONY: serve test test-all test-thorough test-console test-openapi test-phoenix test-deploy costs coverage test-fast faults conformance worst-inputs bench bench-check check format contract monitoring examples console-checks pictures lock clean recordings
 
 serve: $(VENV)/.installed
 	$(bin)/agent-runtime serve --data-dir $(DATA) --demo $(if $(PORT),--port $(PORT))
@@ -34,33 +40,52 @@ serve: $(VENV)/.installed
 test: $(VENV)/.installed-for-tests
 	$(bin)/pytest --numprocesses 3 --no-loadscope-reorder
 
-# Without what takes long to load: Schemathesis, and the cases that it prepares.
-test-fast: $(VENV)/.installed-for-tests
-	$(bin)/pytest --numprocesses 2 -m fast --hypothesis-profile fast -p no:schemathesis \
-		--ignore tests/openapi/test_conformance.py
+# Everything, one part after the other; it installs what the parts need.
+test-all:
+	.ci/packages chromium=chromium promtool=prometheus npm=npm strace=strace faketime=faketime etcd=etcd-server valgrind=valgrind wrk=wrk
+	$(PYTHON) -m tests.all
 
-coverage: $(VENV)/.installed-for-tests
-	$(bin)/coverage erase
-	$(bin)/coverage run -m pytest --numprocesses 3 --no-loadscope-reorder
-	$(bin)/coverage combine --quiet
-	$(bin)/coverage report
+# -m "": also what make test leaves out.
+parts = tests/console/browser tests/openapi tests/phoenix tests/deploy
+test-thorough: $(VENV)/.installed-for-tests
+	$(bin)/pytest --numprocesses 3 --no-loadscope-reorder -m thorough $(parts:%=--ignore %)
+
+test-console: $(VENV)/.installed-for-tests
+	$(bin)/pytest -m "" tests/console/browser
+
+test-openapi: $(VENV)/.installed-for-tests
+	$(bin)/pytest --numprocesses 2 -p schemathesis -m "" tests/openapi
 
 # Installs Phoenix first, in an environment of its own, unless it is installed.
 test-phoenix: $(VENV)/.installed-for-tests
-	CI=true $(bin)/pytest tests/phoenix
+	$(bin)/pytest -m "" tests/phoenix
+
+# kubectl of Debian has a kustomize that is too old.
+test-deploy: $(VENV)/.installed-for-tests .tools/kustomize
+	PATH=$(CURDIR)/.tools:$$PATH $(bin)/pytest --numprocesses 2 -m "" tests/deploy
+
+.tools/kustomize:
+	GOBIN=$(CURDIR)/.tools .ci/thrice go install sigs.k8s.io/kustomize/kustomize/v5@v5.8.1
+
+test-fast: $(VENV)/.installed-for-tests
+	$(bin)/pytest --numprocesses 2 -m "fast and not thorough" --hypothesis-profile fast
+
+coverage: $(VENV)/.installed-for-tests
+	$(bin)/coverage erase
+	$(bin)/coverage run -m pytest --numprocesses 3 --no-loadscope-reorder -m "not faults and not worst_inputs and not conformance"
+	$(bin)/coverage combine --quiet
+	$(bin)/coverage report
 
 # The tests replay the recordings, and need none of this.
 recordings: $(VENV)/.installed-for-tests
-	$(PYTHON) -m venv .instrumentations
-	.instrumentations/bin/pip install --quiet --disable-pip-version-check --require-hashes -r tests/sessions/instrumentations/requirements.txt
+	PYTHON=$(PYTHON) $(install) .instrumentations tests/sessions/instrumentations/requirements.txt
 	$(bin)/python -m tests.sessions.instrumentations.record .instrumentations/bin/python
 	for each in python google3; do \
-		$(PYTHON) -m venv .instrumentations/$$each && \
-		.instrumentations/$$each/bin/pip install --quiet --disable-pip-version-check --require-hashes -r tests/costs/instrumentations/environments/$$each.txt || exit 1; \
+		PYTHON=$(PYTHON) $(install) .instrumentations/$$each tests/costs/instrumentations/environments/$$each.txt || exit 1; \
 	done
 	for each in vercel6 vercel7; do \
 		cp -r tests/costs/instrumentations/environments/$$each .instrumentations/ && \
-		(cd .instrumentations/$$each && npm ci --ignore-scripts --silent) || exit 1; \
+		(cd .instrumentations/$$each && ../../.ci/thrice npm ci --ignore-scripts --silent) || exit 1; \
 	done
 	$(bin)/python -m tests.costs.instrumentations.record .instrumentations
 
@@ -75,7 +100,7 @@ conformance: $(VENV)/.installed-for-tests .conformance/.installed
 .conformance/.installed: tests/gateway/conformance/package-lock.json
 	mkdir -p .conformance
 	cp tests/gateway/conformance/package*.json .conformance
-	cd .conformance && npm ci --ignore-scripts --silent
+	cd .conformance && ../.ci/thrice npm ci --ignore-scripts --silent
 	touch $@
 
 # Alone, in one process: it measures CPU time and memory.
@@ -115,15 +140,19 @@ examples: $(VENV)/.installed-for-tests
 	RECORD_EXAMPLES=1 $(bin)/pytest --quiet tests/openapi/test_examples.py -k answers_as_described
 
 console-checks: $(VENV)/.installed-for-tests
-	RECORD_CONSOLE_CHECKS=1 $(bin)/pytest --quiet tests/console/browser
+	RECORD_CONSOLE_CHECKS=1 $(bin)/pytest --quiet -m "" tests/console/browser
 
 pictures: $(VENV)/.installed-for-tests
 	$(bin)/python -m tests.console.browser.pictures
 
-# Generate the lock files from pyproject.toml.
+# Generate the lock files from pyproject.toml, or one of tests/ from the .in beside it.
 lock: $(VENV)/.installed-for-tests
-	$(bin)/pip-compile $(lock_options) --extra demo --output-file requirements.txt pyproject.toml client/pyproject.toml
-	$(bin)/pip-compile $(lock_options) --extra demo --extra dev --output-file requirements-dev.txt pyproject.toml client/pyproject.toml
+ifdef LOCK
+	$(bin)/pip-compile $(lock_options) --output-file $(LOCK) $(LOCK:.txt=.in)
+else
+	$(bin)/pip-compile $(lock_options) --build-deps-for editable --extra demo --output-file requirements.txt pyproject.toml client/pyproject.toml
+	$(bin)/pip-compile $(lock_options) --build-deps-for editable --extra demo --extra dev --output-file requirements-dev.txt pyproject.toml client/pyproject.toml
+endif
 
 lock_options = --quiet --upgrade --generate-hashes --allow-unsafe --strip-extras \
 	--no-header --no-annotate --no-emit-index-url --no-emit-find-links --no-emit-trusted-host
@@ -135,13 +164,16 @@ $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "This needs Python 3.11 or later; choose it by make PYTHON=python3.12")'
 	$(PYTHON) -m venv $(VENV)
 
+# An environment for tests stays one.
+lock_of_venv = $(if $(wildcard $(VENV)/.installed-for-tests),requirements-dev.txt,requirements.txt)
+
 $(VENV)/.installed: requirements.txt pyproject.toml client/pyproject.toml | $(VENV)/bin/python
 	@echo "Installing packages into $(VENV): silent, about two minutes the first time"
-	$(bin)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.txt
-	$(bin)/pip install --quiet --disable-pip-version-check --no-deps --editable . --editable client
+	$(install) $(VENV) $(lock_of_venv)
+	$(bin)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable . --editable client
 	touch $@
 
 $(VENV)/.installed-for-tests: requirements-dev.txt $(VENV)/.installed
 	@echo "Installing packages for tests into $(VENV): silent, about two minutes the first time"
-	$(bin)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.txt
+	$(install) $(VENV) requirements-dev.txt
 	touch $@

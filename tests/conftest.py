@@ -36,7 +36,6 @@ pytest_plugins = [
     "tests.failure_reports",
     "tests.kafka.fixtures",
     "tests.levels",
-    "tests.fast_modules",  # imports tests.levels
     "tests.scheduling",
     "tests.time_limits",
 ]

@@ -1,7 +1,7 @@
 """Which tests share a worker of pytest-xdist, and which begin.
 
-Who needs a broker or a Phoenix shares it with others, instead of starting one in
-each worker. They take longest, so they are first.
+Who needs a broker, a browser or a Phoenix shares it with others, instead of starting
+one in each worker. They take longest, so they are first.
 
 Fast tests are sent to the workers by module: one by one, sending would take longer than
 they do.
@@ -15,7 +15,7 @@ from xdist.scheduler import LoadScopeScheduling
 
 SHARED = {
     "tests/kafka/": "kafka",
-    "tests/relay/": "relay",
+    "tests/relay/": "kafka",
     "tests/phoenix/": "phoenix",
     # Each of these modules has a service for all of its tests.
     "tests/http/": "http",
@@ -36,7 +36,7 @@ class Scheduling(LoadScopeScheduling):
     """Like xdist's loadgroup, which pytest 9.2 no longer tells the groups."""
 
     def _split_scope(self, nodeid: str) -> str:
-        if self.config.option.markexpr == "fast":
+        if self.config.option.markexpr.startswith("fast"):
             return nodeid.partition("::")[0]
         return shared_by(nodeid) or nodeid
 

@@ -115,6 +115,7 @@ def revealing(*options: str, token: str) -> Iterator[tuple[str, str]]:
         yield server.url, epoch
 
 
+@pytest.mark.thorough
 def test_from_embedded_to_external_and_back(
     served: Path, external_url: str, tmp_path: Path
 ) -> None:
@@ -153,6 +154,7 @@ def test_from_embedded_to_external_and_back(
         assert db.execute(EVENTS).fetchall()[: len(restored)] == restored
 
 
+@pytest.mark.thorough
 def test_what_cannot_be_restored_is_refused_and_changes_nothing(
     served: Path, external_url: str, tmp_path: Path
 ) -> None:
@@ -177,6 +179,7 @@ def test_what_cannot_be_restored_is_refused_and_changes_nothing(
     )
 
 
+@pytest.mark.thorough
 def test_a_backup_of_before_a_rotation_can_be_restored_without_a_copy_of_its_keys(
     served: Path, tmp_path: Path
 ) -> None:
@@ -235,6 +238,7 @@ def expect_refused(backup: Path) -> None:
         pass
 
 
+@pytest.mark.thorough
 def test_a_backup_of_before_digests_is_restored_and_said_to_have_none(
     served: Path, tmp_path: Path
 ) -> None:

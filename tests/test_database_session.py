@@ -68,6 +68,7 @@ async def test_serve_exits_with_the_reason(
     assert "connection pooler" in ended.stderr
 
 
+@pytest.mark.thorough
 async def test_a_serving_process_exits_when_its_connections_change(
     proxy: Proxy, database_url: str, tmp_path: Path
 ) -> None:

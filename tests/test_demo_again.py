@@ -10,6 +10,8 @@ from service.open_resources import open_resources
 from service.users.tokens import new_token
 from tests.harness.service import running, serving
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.mark.parametrize("left", [None, new_token()], ids=["removed", "refused"])
 async def test_without_the_first_token_no_demo_is_loaded_and_nothing_is_wrong(

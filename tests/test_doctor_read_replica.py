@@ -96,6 +96,7 @@ def test_a_standby_of_another_log_is_named(
     assert [name for name, problem in found.items() if problem] == [SAME_LOG]
 
 
+@pytest.mark.thorough
 def test_a_standby_that_is_down_or_frozen_is_not_reached(
     capsys: pytest.CaptureFixture[str],
     data_dir: Path,

@@ -275,6 +275,7 @@ def test_what_statements_carry_is_not_logged(case: Case) -> None:
     assert "hunter2" not in log
 
 
+@pytest.mark.thorough
 def test_a_long_log_is_moved_aside(case: Case) -> None:
     case.home.mkdir()
     log = case.home / "postgres.log"
@@ -308,6 +309,7 @@ def test_a_server_ends_with_its_killed_service(case: Case) -> None:
             assert not leftover.exists()
 
 
+@pytest.mark.thorough
 def test_rows_survive_when_service_and_server_are_killed(case: Case) -> None:
     with case.another_service() as service:
         write_row(service.url)
@@ -331,6 +333,7 @@ def test_a_killed_server_is_noticed_and_can_be_started_again(case: Case) -> None
         assert rows(postgres.url) == [(7,)]
 
 
+@pytest.mark.thorough
 def test_the_watcher_ends_with_a_stopped_server(watched: Case) -> None:
     with watched.start() as postgres:
         watcher = watcher_of(postgres.pid)
@@ -349,6 +352,7 @@ def test_a_server_ends_with_its_killed_watcher(watched: Case) -> None:
         assert rows(postgres.url) == [(7,)]
 
 
+@pytest.mark.thorough
 def test_a_server_ends_when_service_and_watcher_are_killed_at_once(
     watched: Case,
 ) -> None:
@@ -366,6 +370,7 @@ def test_a_server_ends_when_service_and_watcher_are_killed_at_once(
 
 
 @pytest.mark.parametrize("unreadable", ["", "not a number\n"])
+@pytest.mark.thorough
 def test_a_damaged_pid_file_is_no_obstacle(case: Case, unreadable: str) -> None:
     case.start().stop()
     (case.cluster / "postmaster.pid").write_text(unreadable)
@@ -374,6 +379,7 @@ def test_a_damaged_pid_file_is_no_obstacle(case: Case, unreadable: str) -> None:
         assert query(postgres.url, "SELECT 1") == [(1,)]
 
 
+@pytest.mark.thorough
 def test_a_pid_file_that_names_another_program_is_no_obstacle(case: Case) -> None:
     case.start().stop()
     cluster = case.cluster
@@ -384,6 +390,7 @@ def test_a_pid_file_that_names_another_program_is_no_obstacle(case: Case) -> Non
             assert query(postgres.url, "SELECT 1") == [(1,)]
 
 
+@pytest.mark.thorough
 def test_a_server_started_by_hand_is_never_joined_by_another(case: Case) -> None:
     case.start().stop()
     cluster = case.cluster
@@ -394,6 +401,7 @@ def test_a_server_started_by_hand_is_never_joined_by_another(case: Case) -> None
             case.start()
 
 
+@pytest.mark.thorough
 def test_a_pid_file_that_may_name_a_server_is_kept(
     watched: Case, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -412,6 +420,7 @@ def test_a_pid_file_that_may_name_a_server_is_kept(
         assert pid_file.exists()
 
 
+@pytest.mark.thorough
 def test_an_interrupted_first_start_is_begun_anew(case: Case) -> None:
     unfinished = case.home / "cluster.new"
     with case.another_process() as process:
@@ -424,6 +433,7 @@ def test_an_interrupted_first_start_is_begun_anew(case: Case) -> None:
             assert not unfinished.exists()
 
 
+@pytest.mark.thorough
 def test_a_path_may_be_long_and_have_spaces(case: Case) -> None:
     data_dir = case.data_dir / "a folder, with 'quotes' and spaces" / ("long" * 30)
     # Root's user for PostgreSQL can't pass the folder that the service would make.
@@ -436,6 +446,7 @@ def test_a_path_may_be_long_and_have_spaces(case: Case) -> None:
 
 @needs_root
 @needs_prctl
+@pytest.mark.thorough
 def test_root_may_keep_everything_in_closed_folders(tmp_path: Path) -> None:
     closed, binaries = installed_in_closed_folder(tmp_path)
 
@@ -505,6 +516,7 @@ def test_a_failed_start_quotes_the_log(case: Case) -> None:
         case.start()
 
 
+@pytest.mark.thorough
 def test_a_start_is_bounded_in_time(case: Case) -> None:
     case.start().stop()
 

@@ -20,7 +20,7 @@ SESSIONS = """
     SELECT DISTINCT usename FROM pg_stat_activity WHERE application_name = %s
 """
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.thorough, pytest.mark.processes]
 
 
 @pytest.fixture

@@ -37,6 +37,7 @@ LONG = [
 LINE = "    [{number}, (2, [3, (4, {{'5': 6}})])],"
 
 
+@pytest.mark.thorough
 @pytest.mark.processes
 def test_a_failure_is_named_though_its_garbage_is_collected_meanwhile(
     tmp_path: Path,

@@ -121,6 +121,7 @@ async def test_a_killed_follower_process_is_started_again_and_continues(
     assert (ended["level"], ended["status"]) == ("error", -signal.SIGKILL)
 
 
+@pytest.mark.thorough
 async def test_metrics_of_both_processes_have_one_address(server: Server) -> None:
     position = create_agent(server, "a")
     await until(lambda: are_projected(server, position), timeout_s=WAIT_S)
@@ -136,6 +137,7 @@ async def test_metrics_of_both_processes_have_one_address(server: Server) -> Non
 
 # Signals that it doesn't handle; SIGHUP would be ignored under nohup.
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGUSR1])
+@pytest.mark.thorough
 async def test_the_follower_process_ends_with_its_parent(
     tmp_path: Path, database_url: str, number: signal.Signals
 ) -> None:
@@ -150,6 +152,7 @@ async def test_the_follower_process_ends_with_its_parent(
         await until(lambda: has_ended(child), timeout_s=WAIT_S)
 
 
+@pytest.mark.thorough
 async def test_it_ends_with_its_parent_and_the_embedded_database(
     tmp_path: Path,
 ) -> None:
@@ -179,6 +182,7 @@ def test_both_processes_stop_in_order_at_a_signal(
     assert not any(line["level"] == "error" for line in log_lines(tmp_path))
 
 
+@pytest.mark.thorough
 async def test_a_follower_process_that_cannot_start_is_tried_ever_more_slowly(
     tmp_path: Path, database_url: str
 ) -> None:
@@ -236,6 +240,7 @@ def pauses(folder: Path) -> list[float]:
     return [line["after_s"] for line in lines if "has ended" in line["message"]]
 
 
+@pytest.mark.thorough
 async def test_one_process_runs_everything_if_it_is_told_to(
     tmp_path: Path, database_url: str
 ) -> None:

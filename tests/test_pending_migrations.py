@@ -127,6 +127,7 @@ def test_an_import_of_prices_needs_no_keys_and_makes_none(
 
 
 @pytest.mark.processes
+@pytest.mark.thorough
 def test_the_embedded_database_of_an_older_version_can_be_backed_up(
     capsys: pytest.CaptureFixture[str], data_dir: Path, tmp_path: Path
 ) -> None:

@@ -34,6 +34,7 @@ def stopping_after(delay_s: int, database_url: str, folder: Path) -> Server:
     return serving(*where, log=folder / "log", settings=delay)
 
 
+@pytest.mark.thorough
 def test_a_client_on_an_open_connection_is_told_that_the_service_ends(
     server: Server,
 ) -> None:
@@ -94,6 +95,7 @@ class Client:
             closes = b"Connection: close" in head or not self.keeps_open
 
 
+@pytest.mark.thorough
 async def test_no_request_is_reset_when_the_service_ends(server: Server) -> None:
     port = urlsplit(server.url).port
     assert port is not None
@@ -108,6 +110,7 @@ async def test_no_request_is_reset_when_the_service_ends(server: Server) -> None
     assert await asyncio.to_thread(server.wait, timeout_s=STOP_S) == 0
 
 
+@pytest.mark.thorough
 async def test_new_connections_are_answered_until_the_delay_ends(
     server: Server,
 ) -> None:

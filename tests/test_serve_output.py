@@ -18,7 +18,7 @@ READY = re.compile(r"agent-runtime ready at (http://[^,\s]+)")
 TEXT_LINE = re.compile(r"\d\d:\d\d:\d\d (INFO|WARNING) +\S.*")
 STOP_S = 60
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.thorough, pytest.mark.slow, pytest.mark.timeout(600)]
 
 
 def command(tmp_path: Path, database_url: str) -> list[str]:

@@ -18,6 +18,7 @@ COST = re.compile(r"cost +(0\.\d+) USD for 3650 tokens of gpt-5-mini")
 
 
 @pytest.mark.processes
+@pytest.mark.thorough
 def test_the_tour_shows_each_decision_with_its_reason_and_the_cost(
     tmp_path: Path,
 ) -> None:

@@ -45,6 +45,7 @@ async def exports(
     return path
 
 
+@pytest.mark.thorough
 async def test_export_and_verification_by_a_reader(
     callers: Callers, resources: Resources, reviewer: str, tmp_path: Path
 ) -> None:
@@ -91,6 +92,7 @@ async def test_export_and_verification_by_a_reader(
 
 @pytest.mark.processes
 @pytest.mark.parametrize("is_rewritten", [False, True])
+@pytest.mark.thorough
 async def test_checkpoints_of_other_epochs_and_logs_are_told_apart(
     callers: Callers, resources: Resources, tmp_path: Path, *, is_rewritten: bool
 ) -> None:
@@ -157,6 +159,7 @@ async def until_followed(resources: Resources, epoch: UUID) -> None:
 
 
 @pytest.mark.processes
+@pytest.mark.thorough
 async def test_a_folder_without_checkpoints_verifies_nothing(tmp_path: Path) -> None:
     export, folder = tmp_path / "export", tmp_path / "checkpoints"
     export.touch()
@@ -171,6 +174,7 @@ async def test_a_folder_without_checkpoints_verifies_nothing(tmp_path: Path) -> 
     assert "there is no checkpoint to verify with" in done.stderr
 
 
+@pytest.mark.thorough
 async def test_checkpoint_and_key_are_printed(
     callers: Callers, resources: Resources, reviewer: str, tmp_path: Path
 ) -> None:
@@ -204,6 +208,7 @@ async def test_filters_and_formats(
     assert "registered the agent 'Triage'" in row
 
 
+@pytest.mark.thorough
 async def test_filters_need_a_trail_of_this_log(
     database_url: str, tmp_path: Path
 ) -> None:

@@ -52,6 +52,7 @@ def test_ten_thousand_ordinary_rules_are_compared() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_rules_made_to_be_slow_are_refused() -> None:
     slow = {"*a" * 120 + f"*{n}?": "allow" for n in range(1000)}
 

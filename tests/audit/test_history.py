@@ -3,6 +3,8 @@
 from typing import Any
 from uuid import uuid4
 
+import pytest
+
 from service.resources import Resources
 from service.tool_rules.aggregate import ToolRules
 from tests.audit.random_history import TOOLS, World, folds
@@ -18,6 +20,7 @@ async def replayed(caller: Caller, aggregate: Any, query: str = "") -> Any:
     return reply.data if reply.status == 200 else None
 
 
+@pytest.mark.thorough
 async def test_replays_at_every_position_are_the_fold(
     callers: Callers, resources: Resources
 ) -> None:

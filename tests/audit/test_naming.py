@@ -2,6 +2,7 @@
 
 from uuid import UUID, uuid4
 
+import pytest
 from psycopg import AsyncConnection
 
 from projections.audit.trail.entry import named_entries
@@ -25,6 +26,7 @@ OTHERS = """
 """
 
 
+@pytest.mark.thorough
 async def test_many_names_do_not_hold_the_event_loop(database_url: str) -> None:
     async with open_log(database_url) as log:
         await run(log, start_session)

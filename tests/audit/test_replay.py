@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from psycopg import AsyncConnection
 from psycopg.sql import SQL, Identifier
 
@@ -67,6 +68,7 @@ def test_every_projection_is_replayed_or_is_the_log_itself() -> None:
     }
 
 
+@pytest.mark.thorough
 async def test_replays_at_every_position_are_the_fold(
     callers: Callers, resources: Resources
 ) -> None:
@@ -120,6 +122,7 @@ async def test_replays_at_every_position_are_the_fold(
         assert await tables(resources, each.name) == live[each.name], "live ones stay"
 
 
+@pytest.mark.thorough
 async def test_the_command(callers: Callers, resources: Resources) -> None:
     ada = await callers.user("ada")
     made = await ada.post("/api/catalog/agents", {"name": "Triage"})
@@ -144,6 +147,7 @@ async def test_the_command(callers: Callers, resources: Resources) -> None:
     assert (await audit(*at, "1000")).returncode == 1
 
 
+@pytest.mark.thorough
 async def test_into_another_database_by_a_reader(
     callers: Callers, reviewer: str, postgres: str, template: str
 ) -> None:

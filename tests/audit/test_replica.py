@@ -22,6 +22,8 @@ from tests.conftest import memory_folder
 from tests.harness.service import audit
 from tests.waiting import until, until_blocking
 
+pytestmark = pytest.mark.thorough
+
 WRITTEN = "SELECT pg_current_wal_lsn()"
 IS_REPLAYED = "SELECT pg_is_in_recovery() AND pg_last_wal_replay_lsn() >= %s"
 

@@ -17,8 +17,8 @@ from typing import Final
 import aiohttp
 import uvloop
 
+from tests.bench.contextforge import running_contextforge, tool_call
 from tests.bench.gateway_stage import Stage, Target, set_up
-from tests.bench.peers.contextforge import running_contextforge, tool_call
 from tests.harness.environment import MissingError
 
 CALLERS: Final = 16

@@ -24,8 +24,7 @@ import orjson
 from projections.sessions.phoenix.documents import FIELDS
 from service.embedded_postgres.server import EmbeddedPostgres
 from tests.harness.service import running, serving
-from tests.phoenix.installed import phoenix_python
-from tests.phoenix.server import Phoenix, running_phoenix
+from tests.phoenix.server import Phoenix, phoenix_python, running_phoenix
 from tests.sessions.otlp.spans import NOON, PROTOBUF, export, llm, pairs, span
 
 PAGE = 25

@@ -12,7 +12,7 @@ from packaging.requirements import Requirement
 
 import service
 
-pytestmark = [pytest.mark.processes, pytest.mark.slow]
+pytestmark = [pytest.mark.thorough, pytest.mark.processes, pytest.mark.slow]
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = """\

@@ -20,6 +20,7 @@ from tests.client.cutting_proxy import cutting_proxy
 
 
 @pytest.mark.parametrize("form", ["jsonl", "csv"])
+@pytest.mark.thorough
 async def test_an_export_continues_after_breaks(
     filled: AsyncAgentRuntime,
     client: TestClient,

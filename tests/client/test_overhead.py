@@ -12,6 +12,8 @@ import pytest
 from agent_runtime_client import AgentRuntime
 from tests.harness.service import running, serving
 
+pytestmark = pytest.mark.thorough
+
 # The fastest calls: a busy machine makes others slower, but none faster.
 FASTEST = 50
 OVERHEAD_MAX = 1.3

@@ -30,6 +30,7 @@ AT_ONCE = 16
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 async def test_no_effect_twice_and_none_lost(
     client: TestClient, ada: Caller, runtime: AsyncAgentRuntime
 ) -> None:

@@ -1,7 +1,6 @@
 """Our costs against LiteLLM's own calculator, over its own price file."""
 
 import json
-import os
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -18,10 +17,10 @@ from service.price_catalog.pricing import price_call
 from service.price_catalog.usage import CallUsage
 from tests.costs.agreement import Agreement
 from tests.costs.catalog import ImportedCatalog
-from tests.harness.environment import installed
+from tests.harness.environment import ROOT, installed_from
 
-ROOT = Path(__file__).parents[2]
-VERSION = "1.106.2"
+LOCK = Path(__file__).with_name("litellm-requirements.txt")
+VERSION = "1.109.1"
 PRICES = "litellm/model_prices_and_context_window_backup.json"
 # As in litellm_answers.py.
 AT = datetime(2026, 11, 20, 8, 15, tzinfo=UTC)
@@ -60,8 +59,7 @@ def litellm_folder() -> Path:
 
     :raises MissingError: the package index doesn't have it
     """
-    folder = Path(os.environ.get("LITELLM_FOLDER", ROOT / ".litellm"))
-    return installed(f"litellm=={VERSION}", folder)
+    return installed_from(LOCK, ROOT / ".litellm")
 
 
 def price_file(folder: Path) -> Path:

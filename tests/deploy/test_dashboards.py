@@ -103,6 +103,7 @@ def prometheus_of(service: DemoService, folder: Path) -> Iterator[Prometheus]:
         prometheus.process.kill()
 
 
+@pytest.mark.thorough
 @pytest.mark.processes
 @pytest.mark.slow
 @pytest.mark.skipif(

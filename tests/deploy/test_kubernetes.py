@@ -28,7 +28,7 @@ from tests.deploy.manifests import (
     validate,
 )
 
-pytestmark = kubernetes
+pytestmark = [pytest.mark.thorough, *kubernetes]
 OVERLAYS = ("small", "cell")
 in_each_overlay = pytest.mark.parametrize("overlay", OVERLAYS)
 in_each_folder = pytest.mark.parametrize(

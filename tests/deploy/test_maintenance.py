@@ -18,7 +18,7 @@ from tests.deploy.manifests import (
     validate,
 )
 
-pytestmark = kubernetes
+pytestmark = [pytest.mark.thorough, *kubernetes]
 OVERLAYS = ("small", "cell")
 in_each_overlay = pytest.mark.parametrize("overlay", OVERLAYS)
 OF_SERVING = {"AGENT_RUNTIME_SHUTDOWN_DELAY_S"}

@@ -14,6 +14,7 @@ TESTS = Path(__file__).parent / "rules_test.yaml"
 SUFFIXES = ("_bucket", "_count", "_sum", "_total")
 
 needs_promtool = [
+    pytest.mark.thorough,
     pytest.mark.processes,
     pytest.mark.skipif(
         shutil.which("promtool") is None and "CI" not in os.environ,

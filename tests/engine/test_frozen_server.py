@@ -21,6 +21,8 @@ from tests.event_log.logs import enter, open_ledger, open_log
 from tests.postgres_proxy import Proxy, running_proxy
 from tests.waiting import until
 
+pytestmark = pytest.mark.thorough
+
 ANSWER_S = 3.0
 
 

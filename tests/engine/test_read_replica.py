@@ -132,6 +132,7 @@ async def raw(caller: Caller, path: str, **headers: str) -> tuple[int, bytes, An
         return response.status, await response.read(), response.headers
 
 
+@pytest.mark.thorough
 async def test_every_kind_of_read_is_answered_by_the_replica(
     stage: Stage, tmp_path: Path
 ) -> None:
@@ -273,6 +274,7 @@ def own_wait_for_replica(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("own_wait_for_replica")
+@pytest.mark.thorough
 async def test_a_replica_that_is_killed_is_not_asked_until_it_is_back(
     stage: Stage,
 ) -> None:
@@ -294,6 +296,7 @@ async def test_a_replica_that_is_killed_is_not_asked_until_it_is_back(
     assert again.status == 200
 
 
+@pytest.mark.thorough
 async def test_a_replica_that_is_frozen_delays_a_read_and_fails_none(
     stage: Stage,
 ) -> None:

@@ -264,6 +264,7 @@ async def test_a_repetition_that_has_nothing_to_do_gets_the_first_answer(
 
 
 @pytest.mark.parametrize("timeouts", [REFUSING])
+@pytest.mark.thorough
 async def test_an_event_log_that_hangs_answers_within_a_bound(
     log: EventLog, owner: AsyncConnection
 ) -> None:

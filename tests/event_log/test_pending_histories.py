@@ -31,6 +31,8 @@ from tests.postgres_proxy import Fault, Proxy, running_proxy
 from tests.reading import read_events
 from tests.waiting import until
 
+pytestmark = pytest.mark.thorough
+
 Result = TypeVar("Result")
 LEDGERS = 3
 TIMEOUTS = Timeouts(queue_s=60, commit_s=5, settle_s=60)

@@ -78,6 +78,7 @@ async def test_a_commit_that_only_the_primary_has_is_not_acknowledged(
     assert await entries(log, ledger_id) == []
 
 
+@pytest.mark.thorough
 async def test_a_commit_whose_wait_was_cancelled_is_not_acknowledged(
     servers: Replication, log: EventLog
 ) -> None:
@@ -109,6 +110,7 @@ async def test_a_standby_that_returns_in_time_makes_it_acknowledged(
     assert await entries(log, ledger_id) == ["kept"]
 
 
+@pytest.mark.thorough
 async def test_an_answer_kept_for_a_key_is_not_given_before_it_is_replicated(
     servers: Replication, log: EventLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -132,6 +134,7 @@ async def test_an_answer_kept_for_a_key_is_not_given_before_it_is_replicated(
     assert kept.answer == b"2"
 
 
+@pytest.mark.thorough
 async def test_nothing_to_do_is_not_said_before_it_is_replicated(
     servers: Replication, log: EventLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -153,6 +156,7 @@ async def test_nothing_to_do_is_not_said_before_it_is_replicated(
     assert await run(log, nothing) == ("done already", None)
 
 
+@pytest.mark.thorough
 async def test_the_durable_position_waits_for_the_standby(
     servers: Replication, log: EventLog
 ) -> None:
@@ -170,6 +174,7 @@ async def test_the_durable_position_waits_for_the_standby(
         await until(lambda: other.durable.position(other.epoch) == 2)
 
 
+@pytest.mark.thorough
 async def test_a_server_that_was_restarted_shows_nothing_before_it_is_replicated(
     servers: Replication, log: EventLog
 ) -> None:
@@ -207,6 +212,7 @@ async def test_a_fail_over_that_loses_nothing_keeps_the_epoch(
         assert await entries(started_later, ledger_id) == ["after"]
 
 
+@pytest.mark.thorough
 async def test_a_fail_over_that_loses_events_makes_a_new_epoch(
     servers: Replication, log: EventLog
 ) -> None:
@@ -229,6 +235,7 @@ async def test_a_fail_over_that_loses_events_makes_a_new_epoch(
     assert loaded.entries == ["new"]
 
 
+@pytest.mark.thorough
 async def test_of_two_processes_one_makes_the_new_epoch(
     servers: Replication, log: EventLog
 ) -> None:
@@ -249,6 +256,7 @@ async def test_of_two_processes_one_makes_the_new_epoch(
         assert epochs == [(log.epoch,)]
 
 
+@pytest.mark.thorough
 async def test_a_process_that_was_not_there_makes_a_new_epoch(
     servers: Replication,
 ) -> None:

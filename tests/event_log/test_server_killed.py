@@ -22,6 +22,8 @@ from tests.harness.process_tree import kill
 from tests.postgres_proxy import running_proxy
 from tests.waiting import until
 
+pytestmark = pytest.mark.thorough
+
 CLIENTS = 16
 KILLS = 3
 

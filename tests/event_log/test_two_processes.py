@@ -231,6 +231,7 @@ async def test_the_cache_is_bounded(database_url: str) -> None:
         assert len(log.cache) == 10
 
 
+@pytest.mark.thorough
 async def test_two_real_processes_on_one_aggregate(
     log: EventLog, database_url: str, owner: AsyncConnection
 ) -> None:

@@ -69,6 +69,7 @@ async def taken_again(owner: AsyncConnection, before: list[int]) -> bool:
     return len(now) == 1 and now != before
 
 
+@pytest.mark.thorough
 async def test_a_process_that_would_be_one_too_many_exits_and_says_why(
     database_url: str, tmp_path: Path
 ) -> None:

@@ -40,6 +40,8 @@ from tests.secrets.test_leaks import (
 )
 from tests.waiting import until
 
+pytestmark = pytest.mark.thorough
+
 OUTCOMES = {
     "fine": "ok",
     "refusing": "tool_error",

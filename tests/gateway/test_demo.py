@@ -18,6 +18,8 @@ from tests.demo_service import DemoService, demo_service
 from tests.harness.service import running, serving
 from tests.waiting import until_blocking
 
+pytestmark = pytest.mark.thorough
+
 PAGE = Path(__file__).parent.parent.parent / "docs" / "gateway.md"
 SECTION = PAGE.read_text(encoding="utf-8").split("\n## Try it\n")[1].split("\n## ")[0]
 LIST, CALLS, APPROVE, CURL, AGAIN = re.findall(

@@ -2,11 +2,14 @@
 
 import fcntl
 import hashlib
+import os
+import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
+ROOT = Path(__file__).parents[2]
+INSTALL = ROOT / "deploy/install-lock.sh"
 INSTALL_TIMEOUT_S = 900
 
 
@@ -14,53 +17,40 @@ class MissingError(Exception):
     """A peer isn't installed, and can't be."""
 
 
-def installed(requirements: str, folder: Path) -> Path:
-    """Return a folder with a virtual environment, into which they are installed once.
+def installed_from(lock_file: Path, folder: Path) -> Path:
+    """Return a virtual environment with all that a lock file lists.
 
-    ``requirements`` are separated by spaces.
+    It is made in ``folder`` once for each state of the file.
 
-    :raises MissingError: the package index doesn't have one
+    :raises MissingError: it can't be installed
     """
-    return _installed(requirements.split(), requirements, folder)
-
-
-def installed_from(requirements: Path, folder: Path) -> Path:
-    """Return likewise one with all that a lock file with hashes lists.
-
-    :raises MissingError: the package index doesn't have it
-    """
-    return _installed(
-        ["--require-hashes", "-r", str(requirements)],
-        hashlib.sha256(requirements.read_bytes()).hexdigest(),
-        folder,
-    )
-
-
-def _installed(options: Sequence[str], version: str, folder: Path) -> Path:
+    environment = folder / "venv"
     folder.mkdir(parents=True, exist_ok=True)
     marker = folder / "installed"
+    wanted = hashlib.sha256(lock_file.read_bytes()).hexdigest()
     # Test workers start at the same moment; the first one installs for all.
     with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not marker.exists() or marker.read_text() != version:
+        if not marker.exists() or marker.read_text() != wanted:
+            # What an older lock file left behind must not be found.
             marker.unlink(missing_ok=True)
-            _run(sys.executable, "-m", "venv", str(folder))
-            pip = str(folder / "bin/pip")
-            _run(pip, "install", "--quiet", "--disable-pip-version-check", *options)
-            marker.write_text(version)
-    return folder
+            shutil.rmtree(environment, ignore_errors=True)
+            _install(environment, lock_file)
+            marker.write_text(wanted)
+    return environment
 
 
-def _run(*command: str) -> None:
+def _install(environment: Path, lock_file: Path) -> None:
     try:
         subprocess.run(
-            command,
+            [INSTALL, environment, lock_file],
             check=True,
             capture_output=True,
             text=True,
             timeout=INSTALL_TIMEOUT_S,
+            env={**os.environ, "PYTHON": sys.executable},
         )
     except subprocess.CalledProcessError as error:
-        raise MissingError(error.stderr[-500:]) from None
+        raise MissingError((error.stdout + error.stderr)[-500:]) from None
     except subprocess.TimeoutExpired as error:
         raise MissingError(str(error)) from None

@@ -273,6 +273,7 @@ async def test_an_operation_without_body_takes_none(
     assert reply.status == status
 
 
+@pytest.mark.thorough
 async def test_a_compressed_body_is_not_inflated_before_authentication(
     shared: Shared,
 ) -> None:

@@ -172,6 +172,7 @@ async def test_without_the_database_callers_are_told_to_come_back(
 
 
 @pytest.mark.usefixtures("own_time_limits")
+@pytest.mark.thorough
 async def test_a_busy_pool_is_not_told_as_a_lost_database(
     callers: Callers, resources: Resources
 ) -> None:

@@ -48,6 +48,7 @@ def test_any_bytes_are_counted(document: bytes, parts_max: int) -> None:
     "repeated", [b"1,", b'"a"', b"[", b'["\\"', b",", b"\\", b'"\\']
 )
 @pytest.mark.parametrize("begun", [b"[", b'["'])
+@pytest.mark.thorough
 def test_counting_is_linear(begun: bytes, repeated: bytes) -> None:
     document = begun + repeated * 500_000
 

@@ -50,6 +50,7 @@ def cpu_time(call: Callable[[], object]) -> float:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", WORST)
 def test_refusing_a_body_takes_no_more_than_accepting_some_valid_ones(
     name: str,

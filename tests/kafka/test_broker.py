@@ -31,6 +31,7 @@ def has_address(address: str) -> bool:
 @pytest.mark.skipif(
     not has_address(OTHER_ADDRESS), reason="loopback has one address, as on macOS"
 )
+@pytest.mark.thorough
 def test_it_listens_on_one_loopback_address_only(own_broker: Broker) -> None:
     host, port = own_broker.bootstrap.split(":")
     assert host == "127.0.0.1"
@@ -39,6 +40,7 @@ def test_it_listens_on_one_loopback_address_only(own_broker: Broker) -> None:
 
 
 @pytest.mark.kafka
+@pytest.mark.thorough
 def test_it_is_silent_while_paused_and_answers_again(frail_broker: Broker) -> None:
     assert answers(frail_broker.bootstrap, timeout_s=60)
     with frail_broker.paused():

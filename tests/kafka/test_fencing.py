@@ -60,6 +60,7 @@ async def test_a_publisher_that_was_replaced_can_publish_nothing_more(
     assert positions(settings.bootstrap, settings.topic) == list(range(1, 16))
 
 
+@pytest.mark.thorough
 async def test_a_transaction_that_was_open_when_replaced_can_not_be_committed(
     settings: KafkaSettings, log: LogIdentity
 ) -> None:
@@ -75,6 +76,7 @@ async def test_a_transaction_that_was_open_when_replaced_can_not_be_committed(
     assert positions(settings.bootstrap, settings.topic) == [1, 2, 3]
 
 
+@pytest.mark.thorough
 async def test_an_abandoned_transaction_is_over_when_the_next_publisher_starts(
     settings: KafkaSettings, log: LogIdentity
 ) -> None:
@@ -94,6 +96,7 @@ async def test_an_abandoned_transaction_is_over_when_the_next_publisher_starts(
         (ReadsFirst, sorted([*range(1, 11), *range(1, 21)])),
     ],
 )
+@pytest.mark.thorough
 async def test_only_a_position_read_behind_the_fence_makes_it_once(
     settings: KafkaSettings,
     log: LogIdentity,
@@ -120,6 +123,7 @@ async def test_only_a_position_read_behind_the_fence_makes_it_once(
     assert positions(settings.bootstrap, settings.topic) == seen
 
 
+@pytest.mark.thorough
 async def test_a_position_hidden_by_a_strangers_transaction_is_not_read_too_early(
     settings: KafkaSettings, log: LogIdentity
 ) -> None:
@@ -160,6 +164,7 @@ async def test_events_committed_without_their_position_are_not_sent_again(
     assert positions(settings.bootstrap, settings.topic) == list(range(1, 41))
 
 
+@pytest.mark.thorough
 async def test_the_last_message_is_found_behind_a_long_aborted_transaction(
     settings: KafkaSettings, log: LogIdentity
 ) -> None:

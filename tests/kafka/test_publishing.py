@@ -79,6 +79,7 @@ async def test_the_position_moves_over_events_that_are_not_published(
     assert published_position(settings.bootstrap, settings.position_topic) == 75
 
 
+@pytest.mark.thorough
 async def test_compressed_messages_arrive(
     settings: KafkaSettings, log: LogIdentity
 ) -> None:
@@ -89,6 +90,7 @@ async def test_compressed_messages_arrive(
     assert positions(settings.bootstrap, settings.topic) == list(range(1, 101))
 
 
+@pytest.mark.thorough
 async def test_keys_go_where_every_murmur2_producer_sends_them(
     settings: KafkaSettings,
 ) -> None:
@@ -120,12 +122,14 @@ async def test_messages_out_of_order_are_refused_before_anything_is_sent(
     await publisher.close()
 
 
+@pytest.mark.thorough
 async def test_a_record_over_the_clients_limit_takes_its_transaction_with_it(
     settings: KafkaSettings, log: LogIdentity
 ) -> None:
     await publish_around_a_large_record(settings, log, size=1_100_000)
 
 
+@pytest.mark.thorough
 async def test_a_record_over_the_brokers_limit_takes_its_transaction_with_it(
     settings: KafkaSettings, log: LogIdentity
 ) -> None:

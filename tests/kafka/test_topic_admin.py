@@ -39,12 +39,14 @@ async def test_creating_topics_twice_creates_them_once(bootstrap: str) -> None:
     assert (await check_topics(settings)).problems == []
 
 
+@pytest.mark.thorough
 async def test_a_topic_that_can_not_be_created_is_an_error(bootstrap: str) -> None:
     settings = KafkaSettings(bootstrap=bootstrap, topic="not a name", replication=1)
     with pytest.raises(TopicSettingsError, match="not a name"):
         await create_topics(settings)
 
 
+@pytest.mark.thorough
 async def test_a_check_tells_how_far_the_topic_is_published(
     settings: KafkaSettings, log: LogIdentity
 ) -> None:
@@ -69,6 +71,7 @@ async def test_a_check_names_every_setting_that_differs(
     ]
 
 
+@pytest.mark.thorough
 async def test_missing_topics_are_named(settings: KafkaSettings) -> None:
     check = await check_topics(replace(settings, topic="nowhere"))
     assert check.problems == [
@@ -79,6 +82,7 @@ async def test_missing_topics_are_named(settings: KafkaSettings) -> None:
     assert check.contents is None
 
 
+@pytest.mark.thorough
 async def test_a_resized_topic_is_refused(
     settings: KafkaSettings, log: LogIdentity
 ) -> None:
@@ -97,6 +101,7 @@ async def test_a_resized_topic_is_refused(
     ("recreated", "remembered"),
     [(["topic"], 0), (["position_topic"], 0), (["topic", "position_topic"], 20)],
 )
+@pytest.mark.thorough
 async def test_a_recreated_topic_is_refused(
     settings: KafkaSettings, log: LogIdentity, recreated: list[str], remembered: int
 ) -> None:
@@ -107,6 +112,7 @@ async def test_a_recreated_topic_is_refused(
     await expect_refusal(TopicCutError, settings, log, remembered=remembered)
 
 
+@pytest.mark.thorough
 async def test_a_topic_emptied_by_retention_is_accepted(
     settings: KafkaSettings, log: LogIdentity
 ) -> None:
@@ -136,6 +142,7 @@ async def test_a_log_in_another_epoch_is_refused(
     await expect_refusal(LogEpochChangedError, settings, restored)
 
 
+@pytest.mark.thorough
 async def test_a_topic_that_others_write_to_is_refused(
     settings: KafkaSettings, log: LogIdentity
 ) -> None:

@@ -31,6 +31,8 @@ from service.open_resources import open_resources
 from service.resources import Resources
 from tests.callers import Caller, Callers
 
+pytestmark = pytest.mark.thorough
+
 KEY_RING = "keys.json"
 ROOT_FOLDER = Path(__file__).parent.parent.parent
 NEW_ROOT = LocalRootKeys.parse("outside:" + "A" * 43 + "=")

@@ -19,6 +19,8 @@ from tests.openapi.adapt import towards_reality
 from tests.openapi.contract import closed, current_document
 from tests.openapi.live import Live, live_service
 
+pytestmark = pytest.mark.thorough
+
 EXAMPLES_MAX = int(os.environ.get("SCHEMATHESIS_EXAMPLES", "3"))
 IS_DEEP = EXAMPLES_MAX > 10
 CALLERS = ["superuser", "stranger"] if IS_DEEP else ["superuser"]

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.phoenix.installed import MissingError, go_without_phoenix, phoenix_python
-from tests.phoenix.server import Phoenix, running_phoenix
+from tests.phoenix.server import Phoenix, phoenix_python, running_phoenix
 from tests.sessions.conftest import ada, recorder
 
 __all__ = ["ada", "recorder"]
@@ -14,10 +13,7 @@ __all__ = ["ada", "recorder"]
 
 @pytest.fixture(scope="session")
 def python_with_phoenix() -> Path:
-    try:
-        return phoenix_python()
-    except MissingError as missing:
-        go_without_phoenix(missing)
+    return phoenix_python()
 
 
 @pytest.fixture(scope="session")

@@ -14,8 +14,10 @@ import orjson
 import psutil
 from aiohttp.test_utils import unused_port
 
+from tests.harness.environment import ROOT, installed_from
 from tests.harness.process import Process, ProcessError
 
+REQUIREMENTS = Path(__file__).with_name("requirements.txt")
 LAUNCHER = Path(__file__).with_name("on_loopback.py")
 START_TIMEOUT_S = 600.0
 STOP_TIMEOUT_S = 10.0
@@ -51,6 +53,14 @@ class Phoenix:
         )
         with urllib.request.urlopen(request, timeout=120) as answer:  # noqa: S310
             return orjson.loads(answer.read() or b"null")
+
+
+def phoenix_python() -> Path:
+    """Return the Python that has Phoenix, which is installed the first time.
+
+    :raises MissingError: it can't be installed
+    """
+    return installed_from(REQUIREMENTS, ROOT / ".phoenix") / "bin/python"
 
 
 @contextmanager

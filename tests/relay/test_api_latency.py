@@ -15,7 +15,7 @@ from tests.callers import Caller, Callers
 from tests.kafka.broker import Broker
 from tests.relay.published import require_equal, until_published
 
-pytestmark = [pytest.mark.kafka, pytest.mark.faults]
+pytestmark = [pytest.mark.thorough, pytest.mark.kafka, pytest.mark.faults]
 
 COMMANDS = 120
 # The relay's own time-out is 3 s here: anything that waits for Kafka takes longer.

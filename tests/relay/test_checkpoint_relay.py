@@ -133,6 +133,7 @@ async def test_a_restart_and_a_rival_publish_nothing_twice(
     assert len(found) == 3
 
 
+@pytest.mark.thorough
 async def test_a_log_that_was_rewritten_publishes_nothing_more(
     callers: Callers,
     resources: Resources,
@@ -156,6 +157,7 @@ async def test_a_log_that_was_rewritten_publishes_nothing_more(
     assert len(await on_topic(kafka)) == 1
 
 
+@pytest.mark.thorough
 async def test_a_topic_of_another_log_or_of_something_else_is_refused(
     callers: Callers,
     resources: Resources,
@@ -175,6 +177,7 @@ async def test_a_topic_of_another_log_or_of_something_else_is_refused(
     assert [record.value for record in await on_topic(kafka)] == [b"hello"]
 
 
+@pytest.mark.thorough
 async def test_a_log_restored_to_before_the_topic_is_refused(
     callers: Callers,
     resources: Resources,
@@ -209,6 +212,7 @@ async def test_a_log_restored_to_before_the_topic_is_refused(
         ),
     ],
 )
+@pytest.mark.thorough
 async def test_a_fault_in_the_database_is_shown_and_it_goes_on(
     callers: Callers,
     resources: Resources,
@@ -237,6 +241,7 @@ async def test_a_fault_in_the_database_is_shown_and_it_goes_on(
     assert said in caplog.text
 
 
+@pytest.mark.thorough
 async def test_a_relay_that_stands_by_reports_no_refusal(
     callers: Callers, resources: Resources, kafka: KafkaSettings, tmp_path: Path
 ) -> None:
@@ -251,6 +256,7 @@ async def test_a_relay_that_stands_by_reports_no_refusal(
             await until(lambda: value_of(REFUSED) == 0)
 
 
+@pytest.mark.thorough
 async def test_without_its_topic_it_says_how_to_make_one(
     callers: Callers,
     resources: Resources,
@@ -269,6 +275,7 @@ async def test_without_its_topic_it_says_how_to_make_one(
         assert len(await on_topic(missing, at_least=1)) == 1
 
 
+@pytest.mark.thorough
 async def test_an_export_is_held_against_what_a_consumer_has_kept(
     callers: Callers, resources: Resources, kafka: KafkaSettings, tmp_path: Path
 ) -> None:

@@ -94,6 +94,7 @@ async def test_a_topic_is_made_served_checked_and_read(
     assert lines[0].keys() >= {"name", "aggregate_id", "recorded_at", "actor", "data"}
 
 
+@pytest.mark.thorough
 async def test_a_log_is_published_again_to_another_topic(
     service: Service, resources: Resources, kafka: KafkaSettings, fresh: KafkaSettings
 ) -> None:
@@ -112,6 +113,7 @@ async def test_a_log_is_published_again_to_another_topic(
     assert positions(kafka.bootstrap, kafka.topic) == list(range(1, 36))
 
 
+@pytest.mark.thorough
 async def test_publishing_again_to_the_relays_own_topic_is_refused(
     service: Service, fresh: KafkaSettings
 ) -> None:

@@ -102,6 +102,7 @@ async def test_a_position_can_be_waited_for(
             await events.wait_for(position + 1, timeout_s=0.1)
 
 
+@pytest.mark.thorough
 async def test_events_that_retention_deleted_are_not_waited_for(
     resources: Resources, kafka: KafkaSettings
 ) -> None:
@@ -152,6 +153,7 @@ class WatchedConsumer(AIOKafkaConsumer):
 
 
 @pytest.mark.parametrize("with_positions", [True, False])
+@pytest.mark.thorough
 async def test_no_partition_is_left_without_an_offset(
     resources: Resources,
     kafka: KafkaSettings,
@@ -209,6 +211,7 @@ async def test_a_position_can_be_stored_once(database_url: str) -> None:
         assert await read_positions(db, "mine") == [stored]
 
 
+@pytest.mark.thorough
 async def test_the_example_keeps_its_table_right_wherever_it_is_stopped(
     resources: Resources, kafka: KafkaSettings, database_url: str
 ) -> None:

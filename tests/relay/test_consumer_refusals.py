@@ -25,6 +25,7 @@ from tests.relay.writing import register, toggle
 pytestmark = pytest.mark.kafka
 
 
+@pytest.mark.thorough
 async def test_a_position_of_another_topic_is_refused(
     resources: Resources, kafka: KafkaSettings
 ) -> None:
@@ -57,6 +58,7 @@ async def test_another_event_at_the_last_position_is_refused(
 
 
 @pytest.mark.parametrize("position", [1, 7])
+@pytest.mark.thorough
 async def test_a_last_event_that_is_gone_is_noticed(
     resources: Resources, kafka: KafkaSettings, position: int
 ) -> None:

@@ -36,6 +36,7 @@ async def test_an_event_whose_processing_failed_comes_again(
     assert sorted(positions) == list(range(1, head + 1))
 
 
+@pytest.mark.thorough
 async def test_an_event_that_a_break_left_is_not_processed_yet(
     resources: Resources, kafka: KafkaSettings
 ) -> None:

@@ -72,6 +72,7 @@ async def metric(client: TestClient, name: str) -> float:
     raise AssertionError(f"there is no metric {name}")
 
 
+@pytest.mark.thorough
 async def test_a_topic_that_is_missing_stops_it_until_there_is_one(
     resources: Resources, client: TestClient, kafka: KafkaSettings
 ) -> None:
@@ -99,6 +100,7 @@ async def test_a_topic_that_is_missing_stops_it_until_there_is_one(
     await require_equal(resources, missing)
 
 
+@pytest.mark.thorough
 async def test_a_topic_that_was_recreated_is_refused(
     resources: Resources, client: TestClient, kafka: KafkaSettings
 ) -> None:
@@ -159,6 +161,7 @@ async def test_a_log_that_ends_before_its_topic_is_refused(
 
 
 @pytest.mark.parametrize("is_running", [True, False])
+@pytest.mark.thorough
 async def test_a_log_that_was_cut_and_has_grown_again_is_refused(
     resources: Resources, kafka: KafkaSettings, *, is_running: bool
 ) -> None:
@@ -267,6 +270,7 @@ async def test_a_broken_database_connection_interrupts_it(
     await require_equal(resources, kafka)
 
 
+@pytest.mark.thorough
 async def test_a_stopped_broker_is_no_news_when_it_is_back(
     resources: Resources, frail_broker: Broker, frail_kafka: KafkaSettings
 ) -> None:
@@ -296,6 +300,7 @@ async def test_a_stopped_broker_is_no_news_when_it_is_back(
     ],
     ids=lambda value: type(value).__name__,
 )
+@pytest.mark.thorough
 def test_what_passes_by_itself_is_told_from_a_fault(
     error: Exception, *, passes: bool
 ) -> None:

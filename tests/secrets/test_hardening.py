@@ -17,9 +17,12 @@ from tests.waiting import until_blocking
 
 HARDEN = "forbid_dumps()"
 
-pytestmark = pytest.mark.skipif(
-    not hasattr(ctypes.CDLL(None), "prctl"), reason="only Linux has prctl(2)"
-)
+pytestmark = [
+    pytest.mark.thorough,
+    pytest.mark.skipif(
+        not hasattr(ctypes.CDLL(None), "prctl"), reason="only Linux has prctl(2)"
+    ),
+]
 
 # Both become the same ordinary user, after Python was read by whoever may read it.
 BECOME_ORDINARY = """

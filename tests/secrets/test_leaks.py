@@ -19,6 +19,8 @@ import pytest
 from service.embedded_postgres.server import EmbeddedPostgres
 from tests.secrets.served import Client, postgres_program, served
 
+pytestmark = pytest.mark.thorough
+
 VALUES = 200
 USERS = 20
 

@@ -21,6 +21,8 @@ from service.keys.rotation import rotate_root_key
 from service.open_resources import open_resources
 from tests.callers import Caller, Callers, Reply
 
+pytestmark = pytest.mark.thorough
+
 Result = TypeVar("Result")
 KEPT = 10
 NAMES = ("a", "B.2")

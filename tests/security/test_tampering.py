@@ -20,6 +20,8 @@ from service.resources import Resources
 from tests.harness.service import Server, audit, running, serving
 from tests.waiting import until
 
+pytestmark = pytest.mark.thorough
+
 OWNER = "ALTER TABLE events.stored_event DISABLE TRIGGER append_only"
 CHANGE = (
     'UPDATE events.stored_event SET metadata = \'{"actor":"system"}\''

@@ -22,6 +22,8 @@ from projections.sessions.queries import (
 from projections.sessions.turn_queries import SESSION
 from tests.sessions.projected import read_tables
 
+pytestmark = pytest.mark.thorough
+
 # Enough that reading all of them would be the dearer plan.
 SESSIONS = 20_000
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

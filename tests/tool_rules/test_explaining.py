@@ -5,6 +5,8 @@ import tracemalloc
 from urllib.parse import quote
 from uuid import UUID, uuid4
 
+import pytest
+
 from projections.engine.time_travel import as_of
 from projections.tool_rules import explanation
 from service.resources import Resources
@@ -149,6 +151,7 @@ async def test_decision_at_every_earlier_position(
         assert (then.data["stance"], then.data["position"]) == (stance, reply.position)
 
 
+@pytest.mark.thorough
 async def test_a_long_history_takes_no_more_memory_than_a_short_one(
     scenario: Scenario, resources: Resources
 ) -> None:

@@ -136,6 +136,7 @@ def test_covering(pattern: str, other: str, *, expected: bool) -> None:
     "pattern",
     ["*a" * 127 + "b", "*" * 255 + "b", "*?" * 127 + "b", "?*a" * 85, "a*" * 128],
 )
+@pytest.mark.thorough
 def test_hostile_patterns_take_no_longer_than_others(pattern: str) -> None:
     """Backtracking would take longer than the universe has."""
     started = time.process_time()

@@ -20,6 +20,8 @@ from tests.callers import Caller, Callers
 from tests.reading import read_events
 from tests.tool_rules.setting import Setting, put, rule
 
+pytestmark = pytest.mark.thorough
+
 REVOCATIONS = 210
 CONNECTORS = 3
 WRITERS = 6

@@ -75,6 +75,7 @@ def test_a_thousand_ordinary_rules_are_all_looked_at() -> None:
     assert len(found(allows | denies)) == 500
 
 
+@pytest.mark.thorough
 def test_hostile_rules_are_given_up_after_a_bounded_time() -> None:
     rules = {
         f"{'a*' * 126}{number:04}": (ALLOW, DENY)[number % 2] for number in range(1000)

@@ -34,6 +34,8 @@ from service.resources import Resources
 from tests.callers import Caller, Callers, Reply
 from tests.tool_rules.model import Agent, Connector, Kind, Request, World, explains
 
+pytestmark = pytest.mark.thorough
+
 Result = TypeVar("Result")
 USERS = {
     "root": ("superuser",),

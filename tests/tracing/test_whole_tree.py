@@ -13,6 +13,8 @@ from tests.kafka.reading import read_all
 from tests.otlp_receiver import Receiver, attributes, receiver
 from tests.waiting import until
 
+pytestmark = pytest.mark.thorough
+
 TRACE, PARENT = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 CONNECTORS = "/api/mcp/connectors"
 REQUEST, COMMIT = f"POST {CONNECTORS}", "SELECT events.append"

@@ -11,7 +11,7 @@ from tests.console.browser.service import DemoData
 from tests.console.browser.visitor import Visitor
 from tests.waiting import until_blocking
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.thorough, pytest.mark.processes]
 
 FOR_DECIDERS = "for managers of the agent, the connector's owner and superusers"
 

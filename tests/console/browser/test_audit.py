@@ -12,7 +12,7 @@ from tests.console.browser.conftest import Visit
 from tests.console.browser.service import HOSTILE, DemoData
 from tests.waiting import until_blocking
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.thorough, pytest.mark.processes]
 
 REGISTERED = "agent.registered"
 

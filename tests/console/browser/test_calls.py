@@ -9,7 +9,7 @@ from tests.console.browser.answers import answer
 from tests.console.browser.conftest import Counts, Visit
 from tests.console.browser.service import HOSTILE, DemoData
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.thorough, pytest.mark.processes]
 
 
 def test_calls_are_filtered_and_a_link_restores_it(

@@ -10,7 +10,7 @@ from tests.console.browser.conftest import Visit
 from tests.console.browser.service import DemoData
 from tests.console.browser.visitor import Visitor
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.thorough, pytest.mark.processes]
 
 
 @pytest.fixture

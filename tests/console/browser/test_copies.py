@@ -10,7 +10,7 @@ from tests.console.browser.pages import PAGES
 from tests.console.browser.service import DemoData
 from tests.console.browser.visitor import Visitor
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.thorough, pytest.mark.processes]
 
 CLIPBOARD = ["clipboard-read", "clipboard-write"]
 

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from tests.console.browser.conftest import Visit
 from tests.console.browser.service import DemoData
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.thorough, pytest.mark.processes]
 
 
 def set_price(demo: DemoData, model: str, **values: Any) -> None:

@@ -9,7 +9,7 @@ from tests.console.browser.answers import answer
 from tests.console.browser.conftest import Visit
 from tests.console.browser.service import DemoData
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.thorough, pytest.mark.processes]
 
 TOKENS: Final = {"prompt": 10, "completion": 5, "total": 15}
 

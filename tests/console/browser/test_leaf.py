@@ -6,7 +6,7 @@ import pytest
 
 from tests.console.browser.conftest import Visit
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.thorough, pytest.mark.processes]
 
 LEAF = """
 async entry => {

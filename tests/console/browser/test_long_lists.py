@@ -11,7 +11,7 @@ from tests.console.browser.answers import answer
 from tests.console.browser.conftest import Visit
 from tests.console.browser.service import DemoData
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.thorough, pytest.mark.processes]
 
 AGENTS: Final = re.compile(r"/api/catalog/agents(\?|$)")
 

@@ -9,7 +9,7 @@ from tests.console.browser.answers import answer
 from tests.console.browser.conftest import Counts, Visit
 from tests.console.browser.service import HOSTILE
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.thorough, pytest.mark.processes]
 
 
 def follower(name: str, lag: int = 0, stopped: str | None = None) -> dict[str, Any]:

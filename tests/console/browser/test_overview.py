@@ -13,7 +13,7 @@ from tests.console.browser.service import DemoData
 from tests.console.browser.test_definitions import changed_tools, path_of
 from tests.console.browser.visitor import Visitor
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.thorough, pytest.mark.processes]
 
 
 def card(visitor: Visitor, title: str) -> Locator:

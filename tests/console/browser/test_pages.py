@@ -6,7 +6,7 @@ from tests.console.browser.conftest import Counts, Visit
 from tests.console.browser.pages import PAGES, REFUSING
 from tests.console.browser.service import DemoData
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.thorough, pytest.mark.processes]
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -10,7 +10,7 @@ from tests.console.browser.conftest import Counts, Visit
 from tests.console.browser.service import DemoData
 from tests.console.browser.visitor import Visitor
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.thorough, pytest.mark.processes]
 
 LISTED: Final = "/api/llm-router/prices?provider=acme&model=acme-small"
 CHANGES: Final = "/api/audit/events?kind=model_pricing&limit=1"

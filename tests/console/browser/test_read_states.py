@@ -12,7 +12,7 @@ from tests.console.browser.conftest import Counts, Visit
 from tests.console.browser.pages import PAGES
 from tests.console.browser.service import DemoData
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.thorough, pytest.mark.processes]
 
 
 @dataclass(frozen=True, slots=True)

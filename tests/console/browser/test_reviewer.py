@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 from tests.console.browser.conftest import Visit
 from tests.console.browser.service import DemoData
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.thorough, pytest.mark.processes]
 
 
 def test_a_reviewer_answers_by_keyboard_alone(visit: Visit, demo: DemoData) -> None:

@@ -8,9 +8,8 @@ from playwright.sync_api import expect
 
 from tests.console.browser.conftest import Visit
 from tests.console.browser.service import DemoData
-from tests.console.browser.test_actions import confirm
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.thorough, pytest.mark.processes]
 
 
 @pytest.fixture
@@ -41,7 +40,7 @@ def test_a_grant_is_given_and_revoked(
     (grant,) = grants(demo, connector)
     assert (grant["agent_id"], grant["state"]) == (demo.agent_id, "granted")
 
-    confirm(visitor, "Revoke")
+    visitor.confirm("Revoke")
     expect(
         visitor.page.get_by_text("No agent that you may see holds it")
     ).to_be_visible()
@@ -79,9 +78,9 @@ def test_a_disabled_user_is_enabled_and_loses_a_role(
     visitor = visit("admin")
     visitor.open(path.removeprefix("/api/"))
 
-    confirm(visitor, "Enable")
+    visitor.confirm("Enable")
     expect(visitor.page.locator(".facts")).to_contain_text("active")
-    confirm(visitor, "Revoke auditor")
+    visitor.confirm("Revoke auditor")
     expect(visitor.page.locator(".facts")).to_contain_text("none")
     user = demo.call("GET", path)
     assert (user["is_disabled"], user["roles"]) == (False, [])

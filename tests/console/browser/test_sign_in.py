@@ -9,7 +9,7 @@ from tests.console.browser.answers import refuse
 from tests.console.browser.conftest import BY_LINK, Visit
 from tests.console.browser.service import DemoData
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.thorough, pytest.mark.processes]
 
 
 def test_a_token_becomes_a_cookie_that_no_script_reads(

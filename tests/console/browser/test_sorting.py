@@ -5,7 +5,7 @@ from playwright.sync_api import Page, expect
 
 from tests.console.browser.conftest import Visit
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.thorough, pytest.mark.processes]
 
 STATE = "State"
 TURNS = "Turns"

@@ -11,7 +11,7 @@ from tests.console.browser.answers import Held
 from tests.console.browser.conftest import Counts, Visit
 from tests.console.browser.service import HOSTILE, DemoData
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.thorough, pytest.mark.processes]
 
 # A page that waits for its answers is never late: its timer of 100 ms doesn't run.
 NEVER_LATE = """

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from tests.console.browser.conftest import Counts, Visit
 from tests.console.browser.service import DemoData
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.thorough, pytest.mark.processes]
 
 TOKEN: Final = re.compile(r"art_\w{36}")
 

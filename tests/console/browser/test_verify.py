@@ -13,7 +13,7 @@ from tests.console.browser.service import DemoData
 from tests.console.browser.tree import Tree, encoded
 from tests.console.browser.visitor import Visitor
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.thorough, pytest.mark.processes]
 
 MILLION = 1_000_000
 CHECKPOINT = "Your checkpoint"

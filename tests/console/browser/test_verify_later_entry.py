@@ -9,7 +9,7 @@ from tests.console.browser.conftest import Visit
 from tests.console.browser.test_verify import says, verify
 from tests.console.browser.tree import Tree
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.thorough, pytest.mark.processes]
 
 
 class Unsigned(Tree):

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from tests.console.browser.conftest import Visit
 from tests.console.browser.service import DemoData
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.thorough, pytest.mark.processes]
 
 WRONG: Final = "“last Tuesday” is no time"
 # The page's address, and what it may not ask for.

@@ -62,6 +62,15 @@ class Visitor:
         expect(self.page.locator("header")).to_be_visible(timeout=TIMEOUT_MS)
         self.settled()
 
+    def confirm(self, label: str, confirmation: str | None = None) -> None:
+        """Press a button, and the one of the dialog that it opens."""
+        self.page.get_by_role("button", name=label, exact=True).first.click()
+        dialog = self.page.get_by_role("dialog")
+        expect(dialog).to_be_visible()
+        assert self.violations() == []
+        dialog.get_by_role("button", name=confirmation or label, exact=True).click()
+        expect(dialog).to_have_count(0)
+
     def violations(self) -> list[str]:
         """Return what axe finds wrong with the page as it is shown."""
         self.page.evaluate(AXE.read_text("utf-8"))

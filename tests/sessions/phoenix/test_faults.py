@@ -160,6 +160,7 @@ def expect_own_figures(data: Any) -> None:
 
 
 @pytest.mark.parametrize("fault", [*FAULTS, "half-open", "down"])
+@pytest.mark.thorough
 async def test_a_page_is_served_in_time(
     listing: Listing, fault: str, record_property: Callable[[str, object], None]
 ) -> None:

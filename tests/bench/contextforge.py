@@ -21,12 +21,11 @@ import psutil
 
 from service.gateway.protocol.revisions import ACCEPT, JSON, REVISION_HEADER
 from tests.bench.gateway_stage import ARGUMENTS, Target
-from tests.harness.environment import installed
+from tests.harness.environment import ROOT, installed_from
 from tests.harness.process import Process, ProcessError, free_ports
 from tests.waiting import until
 
-ROOT = Path(__file__).parents[3]
-REQUIREMENT: Final = "mcp-contextforge-gateway==1.0.7.post20260921"
+LOCK: Final = Path(__file__).with_name("contextforge-requirements.txt")
 ADMIN: Final = "admin@example.com"
 # The newest that it speaks.
 REVISION: Final = "2025-11-25"
@@ -70,7 +69,7 @@ def running_contextforge(folder: Path) -> Iterator[ContextForge]:
 
     :raises MissingError: it can't be installed
     """
-    programs = installed(REQUIREMENT, ROOT / ".contextforge") / "bin"
+    programs = installed_from(LOCK, ROOT / ".contextforge") / "bin"
     folder.mkdir()
     (port,) = free_ports(1)
     # All of its environment: it would read settings from ours.

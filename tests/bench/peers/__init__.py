@@ -1,1 +1,0 @@
-"""What people would use instead, measured in turn with this service."""
