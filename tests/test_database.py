@@ -96,6 +96,7 @@ async def _wait_for_a_proxy(folder: Path, database_url: str) -> None:
         assert await asyncio.wait_for(waiting.wait(), 60) == 0
 
 
+@pytest.mark.thorough
 def test_a_server_that_never_comes_is_not_awaited_for_ever() -> None:
     started = time.monotonic()
 
@@ -104,6 +105,7 @@ def test_a_server_that_never_comes_is_not_awaited_for_ever() -> None:
     assert 0.3 <= time.monotonic() - started < SERVER_START_S
 
 
+@pytest.mark.thorough
 def test_what_waiting_does_not_mend_is_not_waited_for(database_url: str) -> None:
     started = time.monotonic()
 

@@ -67,6 +67,7 @@ async def test_a_position_that_isnt_reached_in_time_is_503(
     assert time.monotonic() - started >= WAIT_S
 
 
+@pytest.mark.thorough
 async def test_a_position_beyond_the_log_is_refused_at_once(callers: Callers) -> None:
     ann = await callers.user("ann")
     started = time.monotonic()

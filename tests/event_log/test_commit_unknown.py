@@ -156,6 +156,7 @@ async def test_the_cache_is_not_behind_a_settled_command(
 
 
 @pytest.mark.parametrize("timeouts", [GIVING_UP])
+@pytest.mark.thorough
 async def test_while_the_database_stays_away_the_outcome_is_called_unknown(
     log: EventLog, proxy: Proxy, owner: AsyncConnection
 ) -> None:
@@ -176,6 +177,7 @@ async def test_while_the_database_stays_away_the_outcome_is_called_unknown(
     proxy.come_back()
 
 
+@pytest.mark.thorough
 async def test_commands_that_were_never_sent_are_not_called_unknown(
     log: EventLog, proxy: Proxy
 ) -> None:
@@ -282,6 +284,7 @@ async def test_an_event_log_that_hangs_answers_within_a_bound(
     assert appended.position == 1
 
 
+@pytest.mark.thorough
 async def test_over_http_unknown_is_503_and_the_same_key_gives_the_first_answer(
     proxy: Proxy,
     database_url: str,
