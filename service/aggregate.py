@@ -7,7 +7,6 @@ from typing import Any, Self
 from eventsourcing.domain import Aggregate, CanMutateAggregate
 from eventsourcing.utils import get_topic
 
-from service.event_methods import trigger_directly
 from service.events import Named
 
 
@@ -41,10 +40,6 @@ class LoggedAggregate(Aggregate):
 
     class Created(Event, Aggregate.Created):
         """The first event; the library requires this name."""
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        trigger_directly(cls)
 
     def working_copy(self) -> Self:
         """Return a shallow copy to decide on, without pending events."""

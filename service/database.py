@@ -65,7 +65,13 @@ class WrongSessionError(ConfigError, psycopg.OperationalError):
     """The server gave a connection another role or other settings than asked for."""
 
 
-def service_conninfo(url: str, *, role: str = SERVICE_ROLE, **settings: str) -> str:
+def service_conninfo(
+    url: str,
+    *,
+    role: str = SERVICE_ROLE,
+    application_name: str = "agent-runtime",
+    **settings: str,
+) -> str:
     """Return a connection string that acts as a role with few rights.
 
     ``settings`` override the service's own run-time settings.
@@ -76,7 +82,7 @@ def service_conninfo(url: str, *, role: str = SERVICE_ROLE, **settings: str) -> 
     return make_conninfo(
         url,
         options=f"{given} {options}".strip(),
-        application_name="agent-runtime",
+        application_name=application_name,
         **KEEPALIVE,
     )
 

@@ -9,6 +9,7 @@ from service.connection_pool import CheckedPool, connection_pool
 from service.database import SERVER_START_S, require_right_session, service_conninfo
 from service.event_log.log import EventLog
 from service.event_log.read_replica import read_servers
+from service.event_log.writer_connection import WRITER_NAME
 from service.keys.canary import verify_canary
 from service.keys.eviction import evicting
 from service.keys.key_ring import KEY_RING_FILE, KeyRing
@@ -36,11 +37,13 @@ async def open_resources(
     *,
     root: RootKeys | None = None,
     read_database_url: str | None = None,
+    takes_commands: bool = False,
 ) -> AsyncIterator[Resources]:
     """Open everything, and close it in the opposite order.
 
     Expects a migrated database. ``root`` are root keys from outside the data folder,
-    ``read_database_url`` is a read replica.
+    ``read_database_url`` is a read replica. With ``takes_commands``, the database
+    shows the connection on which this process commits by a name of its own.
 
     :raises KeyRingError: the key ring is damaged, or open to others
     :raises WrongRootKeyError: a root key that this database needs is missing
@@ -49,12 +52,15 @@ async def open_resources(
     """
     key_ring = KeyRing.load_or_create(data_dir / KEY_RING_FILE, root=root)
     conninfo = service_conninfo(database_url)
+    writer_conninfo = conninfo
+    if takes_commands:
+        writer_conninfo = service_conninfo(database_url, application_name=WRITER_NAME)
     async with _pool(conninfo) as pool:
         # Before the log: it may begin a new epoch on a server that was promoted.
         await verify_canary(pool, key_ring)
         user_keys = UserKeys(pool, key_ring)
         async with (
-            _log(conninfo, pool) as log,
+            _log(conninfo, pool, writer_conninfo) as log,
             evicting(conninfo, user_keys),
             read_servers(
                 pool, conninfo, read_database_url, lambda: log.history
@@ -83,8 +89,10 @@ async def _pool(conninfo: str) -> AsyncIterator[CheckedPool]:
 
 
 @asynccontextmanager
-async def _log(conninfo: str, pool: CheckedPool) -> AsyncIterator[EventLog]:
-    log = EventLog(conninfo, AGGREGATES, pool)
+async def _log(
+    conninfo: str, pool: CheckedPool, writer_conninfo: str | None = None
+) -> AsyncIterator[EventLog]:
+    log = EventLog(conninfo, AGGREGATES, pool, writer_conninfo=writer_conninfo)
     await log.start()
     try:
         yield log

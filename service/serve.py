@@ -30,7 +30,6 @@ from service.demo.load import load_demo, renew_agent_url
 from service.demo.tools import demo_tools
 from service.embedded_postgres.server import EmbeddedPostgres
 from service.errors import UnavailableError
-from service.event_log.writer_slots import writer_slot
 from service.follower_process import FollowerProcess, run_follower_process
 from service.gateway.serving import GatewaySettings
 from service.http.listener import DRAIN_TIMEOUT_S, listen
@@ -67,7 +66,7 @@ async def serve(
     A second signal ends the process without draining.
 
     :raises ConfigError: a relay is wanted without Kafka, or settings conflict
-    :raises StartError: the address can't be listened on, or enough processes write
+    :raises StartError: the address can't be listened on
     """
     # The follower process needs the relay's settings, too: check them before it starts.
     wants_relay = "relay" in config.parts or (
@@ -83,10 +82,9 @@ async def serve(
                 config.data_dir,
                 root=await outside_root_keys(config),
                 read_database_url=_read_replica(config),
+                takes_commands="api" in config.parts and not config.reads_only,
             )
         )
-        if "api" in config.parts and not config.reads_only:
-            await stack.enter_async_context(writer_slot(resources.database_url))
         token_file = await create_first_admin(resources, config.data_dir)
         follower_process = None
         if config.only is None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import psycopg
@@ -11,7 +12,9 @@ from service.bootstrap import TOKEN_FILE
 from service.cli import doctor
 from service.cli.main import main
 from service.cli.running import EXIT_FAILED
+from service.event_log.writer_connection import WRITERS_MAX
 from service.keys.key_ring import KEY_RING_FILE
+from service.open_resources import open_resources
 from service.resources import Resources
 from tests.callers import Callers
 
@@ -82,6 +85,32 @@ def test_a_first_token_that_is_left_and_an_untested_postgresql_are_warnings(
     ]
     assert "isn't tested; use 18" in warned[1]
     assert (status, "FAIL" in said) == (0, False)
+
+
+async def test_more_processes_that_take_commands_than_help_are_a_warning(
+    capsys: pytest.CaptureFixture[str], data_dir: Path, database_url: str
+) -> None:
+    async with AsyncExitStack() as stack:
+        for _ in range(WRITERS_MAX):
+            await stack.enter_async_context(
+                open_resources(database_url, data_dir, takes_commands=True)
+            )
+        await stack.enter_async_context(open_resources(database_url, data_dir))
+        _, before = await asyncio.to_thread(
+            run, capsys, data_dir, database_url, "doctor"
+        )
+        await stack.enter_async_context(
+            open_resources(database_url, data_dir, takes_commands=True)
+        )
+
+        status, said = await asyncio.to_thread(
+            run, capsys, data_dir, database_url, "doctor"
+        )
+
+    assert "ok    at most 3 processes take commands" in before
+    assert "WARN  at most 3 processes take commands: 4 do" in said
+    assert "--reads-only" in said
+    assert status == 0
 
 
 def folder_checked(capsys: pytest.CaptureFixture[str], data_dir: Path, url: str) -> str:

@@ -32,6 +32,7 @@ from service.config import Config
 from service.connection_pool import connection_pool
 from service.database import Pool, service_conninfo
 from service.errors import ConfigError
+from service.event_log.writer_connection import WRITER_NAME, WRITERS_MAX
 from service.keys.canary import check_canaries
 from service.keys.key_ring import KEY_RING_FILE, KeyRing
 from service.keys.root_key import RootKeys
@@ -72,6 +73,10 @@ POSITIONS = """
               FROM events.stored_event
              ORDER BY notification_id DESC
              LIMIT %s) newest
+"""
+WRITERS = """
+    SELECT count(*) FROM pg_stat_activity
+     WHERE datname = current_database() AND application_name = %s
 """
 FOLLOWERS = """
     SELECT p.follower, h.position - p.position, p.reason
@@ -150,6 +155,7 @@ async def check_installation(
             _time,
             _sealed_values,
             _followers,
+            _writers,
         ]
         for check in on_database:
             checks += await check(pool)
@@ -298,6 +304,20 @@ async def _followers(pool: Pool) -> list[Check]:
             problem = f"{lag} events behind"
         checks.append(Check(f"follower {name} is up to date", problem))
     return checks
+
+
+async def _writers(pool: Pool) -> list[Check]:
+    async with pool.connection() as db:
+        row = await (await db.execute(WRITERS, [WRITER_NAME])).fetchone()
+    assert row is not None
+    problem = None
+    if row[0] > WRITERS_MAX:
+        problem = (
+            f"{row[0]} do, and each one more makes every commit slower; start those "
+            "that only need to read with --only api --reads-only"
+        )
+    name = f"at most {WRITERS_MAX} processes take commands"
+    return [Check(name, problem, warns=True)]
 
 
 async def _keys(pool: Pool, data_dir: Path, root: RootKeys | None) -> Check:

@@ -54,6 +54,7 @@ class EventLog:
         aggregates: Iterable[type[LoggedAggregate]],
         pool: Pool,
         *,
+        writer_conninfo: str | None = None,
         cache_size_max: int = CACHE_AGGREGATES_MAX,
         timeouts: Timeouts | None = None,
     ) -> None:
@@ -63,7 +64,7 @@ class EventLog:
         self.cache = AggregateCache(cache_size_max)
         self._pool = pool
         self._writer = Writer(
-            conninfo,
+            writer_conninfo or conninfo,
             Observer(
                 on_connect=self._recognize,
                 on_commit=self._committed,

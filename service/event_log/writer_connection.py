@@ -6,9 +6,13 @@ from collections.abc import Awaitable, Callable
 from psycopg import AsyncConnection
 
 from service.database import Db, connect, deadline, is_alive, message_of
-from service.event_log.binary_arrays import BinaryArray, BinaryArrayDumper
+from service.event_log.arrays import register_arrays
 from service.event_log.commit_unknown import Backend
 
+# Its name in pg_stat_activity where a process takes commands.
+WRITER_NAME = "agent-runtime writer"
+# Processes that take commands: each one more makes every commit wait (decision 29).
+WRITERS_MAX = 3
 CONNECT_TIMEOUT_S = 2
 RECOGNIZE_TIMEOUT_S = 10.0
 
@@ -58,7 +62,7 @@ class WriterConnection:
     async def _connect(self) -> AsyncConnection:
         connection = await connect(self._conninfo, timeout_s=CONNECT_TIMEOUT_S)
         try:
-            connection.adapters.register_dumper(BinaryArray, BinaryArrayDumper)
+            register_arrays(connection.adapters)
             with deadline(connection, RECOGNIZE_TIMEOUT_S):
                 self.backend = await Backend.of(connection)
                 await self._on_connect(connection)

@@ -1,14 +1,9 @@
 """Listening for HTTP, and draining connections at the end."""
 
 import asyncio
-import ctypes
-import os
 import select
-import socket
-import struct
-import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from typing import Any, Final
 
 from aiohttp import web
@@ -26,9 +21,6 @@ BACKLOG: Final = 1024
 # How long clients that have just connected may take to send their request.
 FIRST_REQUEST_S: Final = 0.5
 ACCEPT_CHECK_S: Final = 0.01
-# Linux's, which Python doesn't name.
-SO_ATTACH_FILTER: Final = 26
-BPF_RETURN: Final = 0x06
 
 
 @asynccontextmanager
@@ -66,32 +58,17 @@ async def listen(app: web.Application, host: str, port: int) -> AsyncIterator[st
 
 
 async def _accept_last(site: web.TCPSite) -> None:
-    """Let nobody else connect, accept who has connected, and wait for their requests.
+    """Accept who has connected, then listen no more, and wait for their requests.
 
-    Closing the listener resets connections that it holds.
+    Closing the listener resets connections that the system holds for it. Who connects
+    between the last look and the close is reset: ``/readyz`` has said 503 by then.
     """
     # aiohttp shows its address only. uvloop's servers are of another class.
     server: Any = site._server  # noqa: SLF001
-    listeners = [each.fileno() for each in server.sockets]
-    for descriptor in listeners:
-        _refuse_packets(descriptor)
     waiting = select.poll()
-    for descriptor in listeners:
-        waiting.register(descriptor, select.POLLIN)
+    for each in server.sockets:
+        waiting.register(each.fileno(), select.POLLIN)
     while waiting.poll(0):  # noqa: ASYNC110 # the loop accepts, and tells nobody
         await asyncio.sleep(ACCEPT_CHECK_S)
+    await site.stop()
     await asyncio.sleep(FIRST_REQUEST_S)
-
-
-def _refuse_packets(descriptor: int) -> None:
-    """Drop what arrives for a listener, where the system can: nobody connects then.
-
-    Accepted connections have sockets of their own and are not affected.
-    """
-    if sys.platform != "linux":
-        return
-    # A program of one instruction: keep nothing of a packet.
-    drop = ctypes.create_string_buffer(struct.pack("HBBI", BPF_RETURN, 0, 0, 0))
-    program = struct.pack("HL", 1, ctypes.addressof(drop))
-    with socket.socket(fileno=os.dup(descriptor)) as listener, suppress(OSError):
-        listener.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, program)

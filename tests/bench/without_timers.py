@@ -23,7 +23,6 @@ if __name__ == "__main__":
         patch("service.event_log.cache_tail.TAIL_POLL_S", NEVER_S),
         patch("service.event_log.durable.POLL_S", NEVER_S),
         patch("service.event_log.writer.EXPIRY_INTERVAL_S", NEVER_S),
-        patch("service.event_log.writer_slots.CHECK_S", NEVER_S),
         patch("service.gateway.approvals.expiry.INTERVAL_S", NEVER_S),
         patch("service.gateway.calls.recorder.INTERVAL_S", RECORDING_S),
     ):

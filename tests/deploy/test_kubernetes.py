@@ -14,7 +14,7 @@ from service import __version__
 from service.cli.main import build_parser
 from service.config import Config
 from service.errors import ConfigError
-from service.event_log.writer_slots import WRITERS_MAX
+from service.event_log.writer_connection import WRITERS_MAX
 from service.http.listener import DRAIN_TIMEOUT_S
 from tests.deploy.manifests import (
     ROOT,
@@ -163,7 +163,7 @@ class TestProcesses:
             assert {each["port"] for each in asked.values()} == {port["name"]}
             assert port["containerPort"] == settings_of(process).port
 
-    def test_never_more_write_than_the_log_allows(self) -> None:
+    def test_at_most_as_many_processes_take_commands_as_doctor_accepts(self) -> None:
         [writers] = [
             each for each in processes("cell") if each.name.endswith("writers")
         ]
