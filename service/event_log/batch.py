@@ -15,7 +15,7 @@ from service.event_log.append import (
     Receipt,
     VersionConflictError,
 )
-from service.event_log.arrays import Bigints, Byteas, Ints, Texts, Uuids
+from service.event_log.binary_arrays import bigints, byteas, ints, texts, uuids
 
 APPEND = """
     SELECT log_epoch, base_position, batch_recorded_at, conflicted, replayed,
@@ -67,11 +67,11 @@ def arguments(
     """
     # Commands of one batch read the same callers, tokens and connectors.
     reads: dict[tuple[UUID, int], int] = {}
-    readers = (Ints(), Ints())
-    events: tuple[list[Any], ...] = (Ints(), Uuids(), Bigints(), Texts(), Byteas())
-    receipts = (Ints(), Byteas(), Byteas(), Byteas())
-    sealed = (Ints(), Uuids(), Uuids(), Byteas())
-    rests = (Ints(), Ints())
+    readers: tuple[list[int], list[int]] = ([], [])
+    events: tuple[list[Any], ...] = ([], [], [], [], [])
+    receipts: tuple[list[Any], ...] = ([], [], [], [])
+    sealed: tuple[list[Any], ...] = ([], [], [], [])
+    rests: tuple[list[int], list[int]] = ([], [])
     for number, command in enumerate(batch, start=1):
         own_bases = bases.get(number) if bases else None
         reads_of_log: Iterable[tuple[UUID, int]] = command.reads.items()
@@ -100,14 +100,24 @@ def arguments(
             sealed[3].append(value.sealed)
     return [
         epoch,
-        Uuids(aggregate_id for aggregate_id, _ in reads),
-        Bigints(version for _, version in reads),
-        *readers,
-        *events,
-        Uuids(command.command_id for command in batch),
-        Texts(command.metadata for command in batch),
-        # Few batches have any of these.
-        *(each or None for each in (*receipts, *sealed, *rests)),
+        uuids([aggregate_id for aggregate_id, _ in reads]),
+        bigints([version for _, version in reads]),
+        *map(ints, readers),
+        ints(events[0]),
+        uuids(events[1]),
+        bigints(events[2]),
+        texts(events[3]),
+        byteas(events[4]),
+        uuids([command.command_id for command in batch]),
+        texts([command.metadata for command in batch]),
+        ints(receipts[0]),
+        *map(byteas, receipts[1:]),
+        ints(sealed[0]),
+        uuids(sealed[1]),
+        uuids(sealed[2]),
+        byteas(sealed[3]),
+        # Nearly no batch has them.
+        *(map(ints, rests) if bases else (None, None)),
     ]
 
 

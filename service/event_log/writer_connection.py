@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from psycopg import AsyncConnection
 
 from service.database import Db, connect, deadline, is_alive, message_of
-from service.event_log.arrays import register_arrays
+from service.event_log.binary_arrays import BinaryArray, BinaryArrayDumper
 from service.event_log.commit_unknown import Backend
 
 # Its name in pg_stat_activity where a process takes commands.
@@ -62,7 +62,7 @@ class WriterConnection:
     async def _connect(self) -> AsyncConnection:
         connection = await connect(self._conninfo, timeout_s=CONNECT_TIMEOUT_S)
         try:
-            register_arrays(connection.adapters)
+            connection.adapters.register_dumper(BinaryArray, BinaryArrayDumper)
             with deadline(connection, RECOGNIZE_TIMEOUT_S):
                 self.backend = await Backend.of(connection)
                 await self._on_connect(connection)

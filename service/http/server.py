@@ -16,7 +16,6 @@ from aiohttp.web_protocol import RequestHandler
 from service.errors import MalformedRequestError, TooLargeError
 from service.http.envelope import Answer, respond
 from service.http.overload import ConnectionLimit, OverloadProtocol
-from service.http.router import routed
 from service.http.telemetry import REQUEST_ID, add_edge_headers
 
 NOT_HTTP: Final = "this is not a valid HTTP request"
@@ -70,7 +69,7 @@ class Runner(web.AppRunner):
     async def _make_server(self) -> web.Server:
         server = await super()._make_server()
         return _Server(
-            routed(self.app, server.request_handler),
+            server.request_handler,
             request_factory=server.request_factory,
             handler_cancellation=server.handler_cancellation,
             limit=self.limit,
