@@ -209,7 +209,8 @@ class Routes:
 def add_operations(app: web.Application, operations: Sequence[Operation]) -> None:
     """Add the routes; a parameter doesn't stand for a word that another path has."""
     paths = [operation.path for operation in operations]
-    for operation in operations:
+    # aiohttp tries routes of one path together if they are added one after the other.
+    for operation in sorted(operations, key=lambda each: each.path):
         methods = [operation.method]
         if (
             operation.method == "GET"
