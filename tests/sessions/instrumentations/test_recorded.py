@@ -1,7 +1,7 @@
 """Recordings of real instrumentations: the session has what the provider reported.
 
 With one instrumentation, and with two layers of them: each token counts once. What
-they write otherwise, docs/costs.md says; ``pytest -s`` prints a row for each client.
+they write otherwise is in ``KNOWN_DIFFERENCES``, and in docs/costs.md.
 """
 
 import json
