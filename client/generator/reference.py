@@ -8,25 +8,25 @@ from typing import Final
 from agent_runtime_client import errors
 from agent_runtime_client.options import Options
 from client.generator.document import Described
-from client.generator.names import BASES, DESCRIPTIONS
+from client.generator.names import BASES
 from client.generator.resources import list_within, parameters_of, returned_by
 
 HEAD: Final = """\
 # The Python client
 
 For authors of programs that use the service: every method of the client, generated from the OpenAPI document by `make contract`.
-[client/README.md](../client/README.md) shows how to install and use it; [api.md](api.md) describes each operation with its rights and errors; [kafka.md](kafka.md#with-the-python-client) the kit for consumers of events.
+[client/README.md](../client/README.md) shows how to install and use it, [kafka.md](kafka.md#with-the-python-client) the kit for consumers of events.
 
-`AgentRuntime` and `AsyncAgentRuntime` have the same methods. With the asynchronous one, `await` those that return data; lists are iterated with `async for`, exports are saved with `await`.
+`AgentRuntime` and `AsyncAgentRuntime` have the same methods. With the asynchronous one, `await` those that return data; lists are iterated with `async for`.
 
 ## Conventions
 
 - **Identifiers** are `UUID`, times aware `datetime`, money `Decimal`. A parameter also takes the text of an id or a decimal; a time without a zone is a `ValueError`.
-- **Absence**: a parameter that isn't given is not sent, so the service's default applies; `None` is sent as null.
+- **Absence**: a parameter that isn't given is not sent; `None` is sent as null.
 - **Fields**: unknown fields of an answer are kept, in `fields()`; reading a known field that an older service doesn't send is an `AttributeError`.
 - **Answers**: the data of an answer has `response`, with `status`, `message`, `etag`, `position`, `epoch`, `request_id`, `was_replayed`, `idempotency_key` and `headers`.
 - **Commands** take `idempotency_key`; without one, the client makes one for all attempts of the call. `if_match` takes a version or an ETag.
-- **Lists** are iterated item by item; `pages()` iterates over pages, `first_page()` returns the first one, `to_list()` everything. `limit` is the size of a page.
+- **Lists** are iterated item by item; `pages()` iterates over pages, `first_page()` returns the first one, `to_list()` everything.
 - **Secrets** are `Secret`: `reveal()` returns the text, nothing else shows it.
 """
 OPTIONS: Final = """
@@ -35,8 +35,6 @@ OPTIONS: Final = """
 Of `AgentRuntime(base_url, token, ...)` and `with_options(...)`, which returns a client with other options over the same connections.
 Whitespace around the token, such as the line end of a file, is ignored; a token that no header takes is a `ValueError`.
 
-| option | default |
-|---|---|
 """
 ERRORS: Final = """
 ## Errors
@@ -44,8 +42,12 @@ ERRORS: Final = """
 Every error is an `AgentRuntimeError` with `code`, `status`, `message`, `problems`, `request_id`, `idempotency_key`, `etag` and `retry_after_s`.
 An attempt is repeated when no connection was made, after 429 and 503 with `Retry-After`, after `too_many_conflicts`, and for reads and commands with a key also when the outcome is unknown; never after 412 or 422.
 
-| class | raised when |
-|---|---|
+"""
+METHODS: Final = """
+## Methods
+
+Each with its required parameters, what it returns, and its operation; `...` stands for optional ones, which are named.
+`help(runtime.agents.create)` has all of a method, [api.md](api.md) all of an operation.
 """
 
 
@@ -54,41 +56,42 @@ def reference_page(found: Sequence[Described]) -> str:
     parts = [HEAD, OPTIONS]
     defaults = inspect.signature(Options).parameters
     parts += [
-        f"| `{name}` | `{_default(parameter.default)}` |\n"
+        f"- `{name}={_default(parameter.default)}`\n"
         for name, parameter in defaults.items()
     ]
     parts.append(ERRORS)
     parts += [
-        f"| `{kind.__name__}` | {_first_sentence(kind.__doc__ or '')} |\n"
+        f"- `{kind.__name__}`: {_first_sentence(kind.__doc__ or '')}\n"
         for kind in vars(errors).values()
         if inspect.isclass(kind)
         and issubclass(kind, errors.AgentRuntimeError)
         and kind is not errors.AgentRuntimeError
     ]
+    parts.append(METHODS)
     for area in dict.fromkeys(each.area for each in found):
         parts.append(_area(area, [each for each in found if each.area == area]))
     return "".join(parts)
 
 
 def _area(area: str, found: Sequence[Described]) -> str:
-    lines = [
-        f"\n## {area}",
-        "",
-        DESCRIPTIONS.get(area, f"Operations of {area.replace('_', ' ')}."),
-        "",
-        "| method | operation | returns | |",
-        "|---|---|---|---|",
-    ]
+    lines = [f"\n### {area}", ""]
     methods = [one for each in found for one in (each, list_within(each)) if one]
     for each in methods:
-        call = f"{area}.{each.method_name}({', '.join(parameters_of(each))})"
-        lines.append(
-            f"| `{call}` | `{each.method} {each.path}` | `{returned_by(each)}` "
-            f"| {each.summary}. |"
-        )
+        call = f"{area}.{each.method_name}({', '.join(_parameters(each))})"
+        lines.append(f"- `{call} -> {returned_by(each)}`: `{each.method} {each.path}`")
     if area in BASES:
-        lines += ["", *_handwritten(area)]
+        lines += _handwritten(area)
     return "\n".join(lines) + "\n"
+
+
+def _parameters(each: Described) -> list[str]:
+    """Return the required parameters, and dots for the optional ones."""
+    names = parameters_of(each)
+    required = [name for name in names if not name.endswith("=...")]
+    if required[-1:] == ["*"]:
+        required.pop()
+    has_optional = any(name.endswith("=...") for name in names)
+    return [*required, *(["..."] if has_optional else [])]
 
 
 def _handwritten(area: str) -> list[str]:

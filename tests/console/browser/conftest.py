@@ -48,20 +48,28 @@ class Counts:
     states: set[str] = field(default_factory=set)
 
     def as_markdown(self) -> str:
-        """Return the sums, and the states by page; `PAGE as USER`, `PAGE, STATE`."""
+        """Return the sums, and the states by page; `PAGE as USER`, `PAGE, STATE`.
+
+        What all pages were seen in is said once; pages seen in the same are together.
+        """
         of_page: dict[str, list[str]] = {}
         for each in sorted(self.states):
             page, mark, state = each.partition(", " if ", " in each else " as ")
             said = f"as {state}" if mark == " as " else state or "as it is"
             of_page.setdefault(page, []).append(said)
+        of_all = set.intersection(*map(set, of_page.values())) if of_page else set()
+        pages_in: dict[str, list[str]] = {}
+        for page, states in of_page.items():
+            further = "; ".join(each for each in states if each not in of_all)
+            pages_in.setdefault(further or "nothing else", []).append(page)
         sums = (
             f"{len(self.states)} pages and states, {self.axe_checks} checks by axe: "
             f"{self.violations} violations, {self.policy_reports} policy reports.\n"
         )
         lines = [
             sums,
-            "| page | states |\n|---|---|",
-            *(f"| {page} | {'; '.join(each)} |" for page, each in of_page.items()),
+            f"Every page: {'; '.join(sorted(of_all))}. Also:\n",
+            *(f"- {', '.join(pages)}: {each}" for each, pages in pages_in.items()),
         ]
         return "\n".join(lines) + "\n"
 

@@ -1,7 +1,7 @@
 """The table of ``docs/costs.md``: what is known of the costs of recorded sessions."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,9 +13,11 @@ from tests.costs.instrumentations.replay import Replayed, replayed
 BEGIN: Final = "<!-- instrumentations -->"
 END: Final = "<!-- end of instrumentations -->"
 HEAD: Final = (
-    "| client and what observes it | sessions | exact | estimated | what isn't told |"
-    " no cost | texts |\n|---|---|---|---|---|---|---|\n"
+    "| what isn't told | client and what observes it (sessions) |\n|---|---|\n"
 )
+EXACT: Final = "nothing: the cost is exact"
+NO_COST: Final = "no cost"
+TEXTS: Final = "no text of some turn"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +33,8 @@ class Outcome:
             turn.says == "wrong" for turns in self.sessions.values() for turn in turns
         )
 
-    def row(self) -> str:
+    def rows(self) -> Iterator[tuple[str, str]]:
+        """Return the rows of the table that name this recording, and its name there."""
         said = Counter(_whole(turns) for turns in self.sessions.values())
         untold = {
             name
@@ -39,20 +42,24 @@ class Outcome:
             for turn in turns
             for name in turn.charge.estimated
         }
-        texts = sum(
-            all(turn.has_right_texts for turn in turns)
+        if said["exact"]:
+            yield EXACT, self._named(said["exact"])
+        if said["estimated"]:
+            names = ", ".join(f"`{name}`" for name in sorted(untold))
+            yield names, self._named(said["estimated"])
+        for reason in sorted(said.keys() - {"exact", "estimated"}):
+            yield f"{NO_COST}: {reason}", self._named(said[reason])
+        without_texts = sum(
+            not all(turn.has_right_texts for turn in turns)
             for turns in self.sessions.values()
         )
-        without = [
-            f"{count}: {reason}"
-            for reason, count in sorted(said.items())
-            if reason not in ("exact", "estimated")
-        ]
-        names = ", ".join(f"`{name}`" for name in sorted(untold))
-        return (
-            f"| {self.name} | {len(self.sessions)} | {said['exact']} "
-            f"| {said['estimated']} | {names} | {'; '.join(without)} | {texts} |\n"
-        )
+        if without_texts:
+            yield TEXTS, self._named(without_texts)
+
+    def _named(self, count: int) -> str:
+        """Name the recording, and how many of its sessions are meant."""
+        of = len(self.sessions)
+        return f"{self.name} ({of if count == of else f'{count} of {of}'})"
 
 
 def _whole(turns: Iterable[Replayed]) -> str:
@@ -79,7 +86,18 @@ async def outcomes() -> list[Outcome]:
 
 
 def table(found: Iterable[Outcome]) -> str:
-    return HEAD + "".join(each.row() for each in found)
+    """Return a row for each kind of answer: exact ones, estimates, no cost, texts."""
+    named: dict[str, list[str]] = {}
+    for each in found:
+        for row, name in each.rows():
+            named.setdefault(row, []).append(name)
+    return HEAD + "".join(
+        f"| {row} | {', '.join(named[row])} |\n" for row in sorted(named, key=_order)
+    )
+
+
+def _order(row: str) -> tuple[bool, bool, bool, str]:
+    return row != EXACT, row == TEXTS, row.startswith(NO_COST), row
 
 
 def in_document(document: str) -> str:

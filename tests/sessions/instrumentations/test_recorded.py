@@ -1,7 +1,7 @@
 """Recordings of real instrumentations: the session has what the provider reported.
 
-With one instrumentation, and with two layers of them: each token counts once. The rows
-of the table in docs/costs.md are printed by ``pytest -s``.
+With one instrumentation, and with two layers of them: each token counts once. What
+they write otherwise is in ``KNOWN_DIFFERENCES``, and in docs/costs.md.
 """
 
 import json
