@@ -1,12 +1,13 @@
 """Nothing that a reader would look for is undocumented."""
 
-import argparse
 import re
 from functools import cache
 from pathlib import Path
 
 import pytest
 
+from docs.generator.commands import commands
+from docs.generator.write import PAGES
 from service.app import operations
 from service.cli.main import build_parser
 from service.config import NO_OPTION, Config, variable_of
@@ -59,9 +60,6 @@ def test_the_api_document_has_a_conflict_where_an_operation_has_one(
     assert ("409" in refuses) == (409 in operation.answers)
 
 
-OPERATIONS = text("docs/operations.md")
-
-
 @cache
 def sources() -> str:
     return "\n".join(
@@ -100,44 +98,66 @@ def test_the_areas_operations_say_if_they_take_if_match(area: str) -> None:
             assert ("`X-Min-Position`" in line) == each.min_position, line
 
 
-def commands(parser: argparse.ArgumentParser, prefix: str = "") -> list[str]:
-    found: list[str] = []
-    for action in parser._actions:  # noqa: SLF001 # argparse has no other list
-        if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001 # argparse has no other list
-            for name, child in action.choices.items():
-                deeper = commands(child, f"{prefix}{name} ")
-                found += deeper or [f"{prefix}{name}"]
-    return found
+@pytest.mark.parametrize("page", PAGES, ids=str)
+def test_a_generated_page_is_current(page: Path) -> None:
+    assert text(str(page)) == PAGES[page](), "run: make contract"
 
 
-@pytest.mark.parametrize("command", commands(build_parser()))
-def test_every_command_is_in_the_operations_document(command: str) -> None:
-    assert f"agent-runtime {command}" in OPERATIONS
+@pytest.mark.parametrize("command", [name for name, _ in commands(build_parser())])
+def test_every_command_is_in_the_reference(command: str) -> None:
+    rows = text("docs/operations/commands.md").splitlines()
+    start = f"| `agent-runtime {command}"
+    assert len([row for row in rows if re.match(rf"{re.escape(start)}[` ]", row)]) == 1
 
 
 @pytest.mark.parametrize("name", Config.model_fields)
-def test_every_setting_is_in_the_operations_document(name: str) -> None:
-    row = next(
+def test_every_setting_is_in_the_reference(name: str) -> None:
+    (row,) = [
         line
-        for line in OPERATIONS.splitlines()
-        if line.startswith(f"| `{variable_of(name)}` |")
-    )
+        for line in text("docs/operations/settings.md").splitlines()
+        if line.startswith("| ") and f"`{variable_of(name)}` |" in line
+    ]
     option = "--" + name.replace("_", "-")
     assert (f"`{option}`" in row) == (name not in NO_OPTION)
     default = Config.model_fields[name].default
     assert default is None or f"`{str(default).lower()}`" in row
 
 
-def test_every_metric_is_in_the_operations_document() -> None:
+def test_every_metric_is_in_the_reference() -> None:
     metrics = re.findall(
         r"\b(?:Gauge|Counter|Histogram|Summary)\(\s*\"([a-z_]+)\"", sources()
     )
     # The client library adds the suffix to counters that don't have it.
     documented = set(
-        re.findall(r"^\| `([a-z_]+?)(?:_total)?` \|", OPERATIONS, re.MULTILINE)
+        re.findall(
+            r"^\| `([a-z_]+?)(?:_total)?(?:\{[a-z_,]+\})?` \|",
+            text("docs/operations/metrics.md"),
+            re.MULTILINE,
+        )
     )
     assert metrics
     assert {name.removesuffix("_total") for name in metrics} - documented == set()
+
+
+OPERATING = sorted((ROOT / "docs/operations").glob("*.md"))
+
+
+@pytest.mark.parametrize("page", OPERATING, ids=lambda page: page.stem)
+def test_every_page_for_operators_is_in_the_index(page: Path) -> None:
+    assert f"](operations/{page.name})" in text("docs/operations.md")
+
+
+@pytest.mark.parametrize(
+    "page",
+    [each for each in OPERATING if each.relative_to(ROOT) not in PAGES],
+    ids=lambda page: page.stem,
+)
+def test_a_page_for_operators_has_one_task(page: Path) -> None:
+    assert len(page.read_text("utf-8").split()) <= WORDS_OF_A_TASK_MAX
+
+
+# What an operator reads before they act.
+WORDS_OF_A_TASK_MAX = 800
 
 
 def test_every_folder_is_in_the_architecture_document() -> None:
