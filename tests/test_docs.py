@@ -35,29 +35,29 @@ def test_the_example_environment_names_no_setting_that_does_not_exist() -> None:
     assert named == {variable_of(name) for name in Config.model_fields}
 
 
-@pytest.mark.parametrize(
-    "operation", [f"{each.method} {each.path}" for each in operations()]
-)
-def test_every_operation_is_in_the_api_document(operation: str) -> None:
-    assert f"`{operation}`" in text("docs/api.md")
+def row_of(operation: Operation) -> str:
+    named = f"{operation.method} {operation.path}"
+    (row,) = [
+        line
+        for line in text("docs/api/operations.md").splitlines()
+        if line.startswith(f"| `{named}` |")
+    ]
+    return row
 
 
 @pytest.mark.parametrize(
     "operation", operations(), ids=lambda each: f"{each.method} {each.path}"
 )
-def test_the_api_document_has_a_conflict_where_an_operation_has_one(
-    operation: Operation,
-) -> None:
-    rows = re.findall(
-        rf"^\| `{re.escape(f'{operation.method} {operation.path}')}` \|.*$",
-        text("docs/api.md"),
-        re.MULTILINE,
-    )
-    named = f"{operation.method} {operation.path}"
-    assert len(rows) == 1, f"docs/api.md needs one row for {named}; it has {len(rows)}"
-    (row,) = rows
-    refuses = row.split(" | ")[-1]
-    assert ("409" in refuses) == (409 in operation.answers)
+def test_every_operation_is_in_the_reference(operation: Operation) -> None:
+    """With the two headers that a caller can't guess, and what it refuses with."""
+    row = row_of(operation).removeprefix("| ").removesuffix(" |")
+    _, what, takes, refuses = row.split(" | ")
+
+    assert what
+    assert ("`If-Match`" in takes) == operation.if_match
+    assert ("`X-Min-Position`" in takes) == operation.min_position
+    for status in (403, 404, 409, 429, 503):
+        assert (str(status) in refuses) == (status in operation.answers)
 
 
 @cache
@@ -85,17 +85,18 @@ def test_every_error_code_is_explained_and_no_other() -> None:
 ALWAYS_NAMED_OTHERWISE = {"error", "conflict", "too_many_requests"}
 
 
-@pytest.mark.parametrize("area", sorted({each.tag for each in operations()}))
-def test_the_areas_operations_say_if_they_take_if_match(area: str) -> None:
-    """The two headers that a caller can't guess, held against the routes."""
-    lines = text("docs/api.md").splitlines()
-    for each in operations():
-        if each.tag == area and each.path.startswith("/api/"):
-            found = [at for at in lines if f"| `{each.method} {each.path}` |" in at]
-            assert found, f"docs/api.md needs a row for {each.method} {each.path}"
-            (line,) = found
-            assert ("`If-Match`" in line) == each.if_match, line
-            assert ("`X-Min-Position`" in line) == each.min_position, line
+def test_no_operation_refuses_with_a_code_that_is_not_explained() -> None:
+    named = {
+        code
+        for each in operations()
+        for status, words in each.answers.items()
+        if status >= 400
+        for code in re.findall(r"`([a-z]+(?:_[a-z]+)+)`", words)
+    }
+    assert named
+    assert {each for each in named if f"| `{each}` | " not in text("docs/api.md")} == (
+        set()
+    )
 
 
 @pytest.mark.parametrize("page", PAGES, ids=str)

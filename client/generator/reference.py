@@ -15,7 +15,7 @@ HEAD: Final = """\
 # The Python client
 
 For authors of programs that use the service: every method of the client, generated from the OpenAPI document by `make contract`.
-[client/README.md](../client/README.md) shows how to install and use it; [api.md](api.md) describes each operation with its rights and errors; [kafka.md](kafka.md#with-the-python-client) the kit for consumers of events.
+[client/README.md](../client/README.md) shows how to install and use it; [api/operations.md](api/operations.md) lists each operation with its errors; [kafka.md](kafka.md#with-the-python-client) the kit for consumers of events.
 
 `AgentRuntime` and `AsyncAgentRuntime` have the same methods. With the asynchronous one, `await` those that return data; lists are iterated with `async for`, exports are saved with `await`.
 
