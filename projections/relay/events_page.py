@@ -7,12 +7,14 @@ from typing import Any, Final
 from eventsourcing.utils import get_topic
 
 from service.aggregate import LoggedAggregate, event_types
-from service.events import details_of, fields_of, published_fields
+from service.events import details_of, fields_of, meaning_of, published_fields
 
 BEGIN: Final = "<!-- made by make contract: begin -->"
 END: Final = "<!-- made by make contract: end -->"
 # So many fields are listed again where an event has the same as another.
 FIELDS_REPEATED_MAX: Final = 8
+# The last sentence of each docstring.
+_EMITTED: Final = re.compile(r"Emitted .+$")
 _MADE: Final = re.compile(f"{re.escape(BEGIN)}.*{re.escape(END)}", re.DOTALL)
 
 
@@ -39,7 +41,10 @@ def _section(aggregate: type[LoggedAggregate]) -> str:
             known = _fields(event)
         version = getattr(event, "class_version", 1)
         named = f"`{topic}`" + (f" (version {version})" if version > 1 else "")
-        lines.append(f"- {named}: {details_of(event)} {known}".rstrip())
+        emitted = _EMITTED.findall(details_of(event))
+        lines.append(
+            " ".join([f"- {named}:", meaning_of(event), *emitted, known]).rstrip()
+        )
     return "\n".join(lines)
 
 
