@@ -11,10 +11,6 @@ from service.events import details_of, fields_of, meaning_of, published_fields
 
 BEGIN: Final = "<!-- made by make contract: begin -->"
 END: Final = "<!-- made by make contract: end -->"
-# So many fields are listed again where an event has the same as another.
-FIELDS_REPEATED_MAX: Final = 8
-# The last sentence of each docstring.
-_EMITTED: Final = re.compile(r"Emitted .+$")
 _MADE: Final = re.compile(f"{re.escape(BEGIN)}.*{re.escape(END)}", re.DOTALL)
 
 
@@ -31,31 +27,17 @@ def with_lists(page: str, aggregates: Sequence[type[LoggedAggregate]]) -> str:
 
 
 def _section(aggregate: type[LoggedAggregate]) -> str:
-    lines = [f"## `{get_topic(aggregate)}`", "", details_of(aggregate), ""]
-    shown: dict[tuple[str, ...], str] = {}
-    for topic, event in event_types(aggregate):
-        fields = tuple(fields_of(event))
-        same = shown.setdefault(fields, topic)
-        known = f"Fields: those of `{same}`." if same != topic else ""
-        if len(fields) < FIELDS_REPEATED_MAX or not known:
-            known = _fields(event)
-        version = getattr(event, "class_version", 1)
-        named = f"`{topic}`" + (f" (version {version})" if version > 1 else "")
-        emitted = _EMITTED.findall(details_of(event))
-        lines.append(
-            " ".join([f"- {named}:", meaning_of(event), *emitted, known]).rstrip()
-        )
-    return "\n".join(lines)
+    events = [_line(topic, event) for topic, event in event_types(aggregate)]
+    heading = f"## `{get_topic(aggregate)}`"
+    return "\n".join([heading, "", details_of(aggregate), "", *events])
 
 
-def _fields(event: type[Any]) -> str:
+def _line(topic: str, event: type[Any]) -> str:
+    version = getattr(event, "class_version", 1)
+    schema = f"[`{topic}`](events/schemas/{topic}.v{version}.json)"
     published = published_fields(event)
-    groups = {
-        "Fields": published,
-        "Private": [each for each in fields_of(event) if each not in published],
-    }
-    return " ".join(
-        f"{title}: {', '.join(f'`{name}`' for name in names)}."
-        for title, names in groups.items()
-        if names
-    )
+    private = [f"`{name}`" for name in fields_of(event) if name not in published]
+    ending = f" Private: {', '.join(private)}." if private else ""
+    numbered = f" (version {version})" if version > 1 else ""
+    meaning = meaning_of(event).replace("``", "`")
+    return f"- {schema}{numbered}: {meaning}{ending}"
