@@ -8,7 +8,6 @@ from typing import Final
 
 from docs.generator.markdown import code, table
 from service.app import operations
-from service.http.openapi.tags import TAGS
 from service.http.operation import Operation
 
 HEAD: Final = """\
@@ -26,7 +25,7 @@ def operations_page() -> str:
     lines = [HEAD]
     found = operations()
     for tag in dict.fromkeys(each.tag for each in found):
-        lines += [f"## {tag}", "", TAGS[tag], ""]
+        lines += [f"## {tag}", ""]
         lines += table(
             ("operation", "what it does", "takes", "refuses"),
             [_row(each) for each in found if each.tag == tag],
@@ -44,7 +43,11 @@ def _row(operation: Operation) -> Sequence[str]:
         code(f"{operation.method} {operation.path}"),
         summary.removesuffix("."),
         ", ".join(map(code, _headers(operation))),
-        "; ".join(_refusal(each, operation.answers[each]) for each in refusals),
+        "; ".join(
+            _refusal(each, operation.answers[each])
+            for each in refusals
+            if each != HTTPStatus.NOT_FOUND
+        ),
     )
 
 
