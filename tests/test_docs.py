@@ -40,7 +40,7 @@ def row_of(operation: Operation) -> str:
     (row,) = [
         line
         for line in text("docs/api/operations.md").splitlines()
-        if line.startswith(f"| `{named}` |")
+        if line.startswith(f"- `{named}`: ")
     ]
     return row
 
@@ -50,10 +50,10 @@ def row_of(operation: Operation) -> str:
 )
 def test_every_operation_is_in_the_reference(operation: Operation) -> None:
     """With the two headers that a caller can't guess, and what it refuses with."""
-    row = row_of(operation).removeprefix("| ").removesuffix(" |")
-    _, what, takes, refuses = row.split(" | ")
+    said, _, refuses = row_of(operation).partition(" Refuses: ")
+    what, _, takes = said.partition(" Takes ")
 
-    assert what
+    assert what.endswith(".")
     assert ("`If-Match`" in takes) == operation.if_match
     assert ("`X-Min-Position`" in takes) == operation.min_position
     for status in (403, 409, 429, 503):
@@ -71,9 +71,7 @@ def sources() -> str:
 
 def test_every_error_code_is_explained_and_no_other() -> None:
     documented = set(
-        re.findall(
-            r"^\| `([a-z_]+)` \| [45][0-9x]{2} ", text("docs/api.md"), re.MULTILINE
-        )
+        re.findall(r"^- `([a-z_]+)` [45][0-9x]{2}: ", text("docs/api.md"), re.MULTILINE)
     )
     code = sources()
     raised = set(re.findall(r"\bcode(?:: str)? ?= ?\"([a-z_]+)\"", code))
@@ -94,9 +92,8 @@ def test_no_operation_refuses_with_a_code_that_is_not_explained() -> None:
         for code in re.findall(r"`([a-z]+(?:_[a-z]+)+)`", words)
     }
     assert named
-    assert {each for each in named if f"| `{each}` | " not in text("docs/api.md")} == (
-        set()
-    )
+    explained = text("docs/api.md")
+    assert {each for each in named if f"- `{each}` " not in explained} == set()
 
 
 @pytest.mark.parametrize("page", PAGES, ids=str)
@@ -107,7 +104,7 @@ def test_a_generated_page_is_current(page: Path) -> None:
 @pytest.mark.parametrize("command", [name for name, _ in commands(build_parser())])
 def test_every_command_is_in_the_reference(command: str) -> None:
     rows = text("docs/operations/commands.md").splitlines()
-    start = f"| `agent-runtime {command}"
+    start = f"- `agent-runtime {command}"
     assert len([row for row in rows if re.match(rf"{re.escape(start)}[` ]", row)]) == 1
 
 
@@ -116,7 +113,7 @@ def test_every_setting_is_in_the_reference(name: str) -> None:
     (row,) = [
         line
         for line in text("docs/operations/settings.md").splitlines()
-        if line.startswith("| ") and f"`{variable_of(name)}` |" in line
+        if line.startswith("- ") and f"`{variable_of(name)}`: " in line
     ]
     option = "--" + name.replace("_", "-")
     assert (f"`{option}`" in row) == (name not in NO_OPTION)
@@ -131,7 +128,7 @@ def test_every_metric_is_in_the_reference() -> None:
     # The client library adds the suffix to counters that don't have it.
     documented = set(
         re.findall(
-            r"^\| `([a-z_]+?)(?:_total)?(?:\{[a-z_,]+\})?` \|",
+            r"^- `([a-z_]+?)(?:_total)?(?:\{[a-z_,]+\})?`: ",
             text("docs/operations/metrics.md"),
             re.MULTILINE,
         )
@@ -179,7 +176,7 @@ def test_every_folder_is_in_the_architecture_document() -> None:
 
 def test_the_architecture_document_names_no_folder_that_does_not_exist() -> None:
     named = re.findall(
-        r"^\| `([a-z_/]+/)` \|", text("docs/architecture.md"), re.MULTILINE
+        r"^- `([a-z_/]+/)`: ", text("docs/architecture.md"), re.MULTILINE
     )
     assert named
     assert [folder for folder in named if not (ROOT / folder).is_dir()] == []

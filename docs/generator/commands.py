@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Iterator
 from typing import Final
 
-from docs.generator.markdown import code, table
+from docs.generator.markdown import code, entries
 from service.cli.main import build_parser
 from service.cli.settings import GENERAL, GROUPS
 
@@ -27,7 +27,7 @@ def commands_page() -> str:
         )
         for name, parser in commands(build_parser())
     ]
-    return "\n".join([HEAD, *table(("command", "what it does"), rows), ""])
+    return "\n".join([HEAD, *entries(rows), ""])
 
 
 def commands(

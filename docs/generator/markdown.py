@@ -1,23 +1,11 @@
-"""Tables of Markdown from texts that know nothing of it."""
+"""Lists in Markdown from texts that know nothing of it."""
 
-from collections.abc import Iterable, Sequence
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """Return the lines of a table; a line end or ``|`` in a cell doesn't break it."""
-    return [
-        _line(head),
-        "|" + "---|" * len(head),
-        *(_line([_cell(each) for each in row]) for row in rows),
-    ]
+from collections.abc import Iterable
 
 
-def _line(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cells) + " |"
-
-
-def _cell(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|")
+def entries(found: Iterable[tuple[str, str]]) -> list[str]:
+    """Return a line for each thing and what is said about it; no line end breaks it."""
+    return [f"- {thing}: {' '.join(said.split())}" for thing, said in found]
 
 
 def code(text: str) -> str:

@@ -1,7 +1,7 @@
 """The page of all metrics, from where the code declares them."""
 
 import pkgutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from importlib import import_module
 from typing import Final
 
@@ -9,12 +9,12 @@ from prometheus_client.metrics import MetricWrapperBase
 
 import projections
 import service
-from docs.generator.markdown import code, table
+from docs.generator.markdown import code, entries
 
 HEAD: Final = """\
 # Metrics
 
-For operators: every metric at `/metrics`, generated from the code by `make contract`.
+For operators: every metric at `/metrics` with its labels, generated from the code by `make contract`.
 [monitoring.md](monitoring.md) says what to alert on.
 
 The Prometheus client's own metrics of the process are there, too.
@@ -24,8 +24,8 @@ Metrics are collected at most once a second: who asks again sooner gets the same
 
 
 def metrics_page() -> str:
-    rows = [_row(each) for each in sorted(metrics(), key=_name)]
-    return "\n".join([HEAD, *table(("metric, with its labels", "meaning"), rows), ""])
+    rows = [_entry(each) for each in sorted(metrics(), key=_name)]
+    return "\n".join([HEAD, *entries(rows), ""])
 
 
 def metrics() -> Iterator[MetricWrapperBase]:
@@ -47,7 +47,7 @@ def _name(metric: MetricWrapperBase) -> str:
     return described.name + ("_total" if described.type == "counter" else "")
 
 
-def _row(metric: MetricWrapperBase) -> Sequence[str]:
+def _entry(metric: MetricWrapperBase) -> tuple[str, str]:
     (described,) = metric.describe()
     labels = ",".join(metric._labelnames)  # noqa: SLF001 # it says them nowhere else
     name = _name(metric) + (f"{{{labels}}}" if labels else "")

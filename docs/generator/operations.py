@@ -2,11 +2,10 @@
 
 import inspect
 import re
-from collections.abc import Sequence
 from http import HTTPStatus
 from typing import Final
 
-from docs.generator.markdown import code, table
+from docs.generator.markdown import code, entries
 from service.app import operations
 from service.http.operation import Operation
 
@@ -25,35 +24,24 @@ def operations_page() -> str:
     lines = [HEAD]
     found = operations()
     for tag in dict.fromkeys(each.tag for each in found):
-        lines += [f"## {tag}", ""]
-        lines += table(
-            ("operation", "what it does", "takes", "refuses"),
-            [_row(each) for each in found if each.tag == tag],
-        )
-        lines += [""]
+        of_tag = [_entry(each) for each in found if each.tag == tag]
+        lines += [f"## {tag}", "", *entries(of_tag), ""]
     return "\n".join(lines)
 
 
-def _row(operation: Operation) -> Sequence[str]:
-    summary = (inspect.getdoc(operation.function) or "").partition("\n")[0]
-    refusals = sorted(
-        each for each in operation.answers if each >= HTTPStatus.BAD_REQUEST
-    )
-    return (
-        code(f"{operation.method} {operation.path}"),
-        summary.removesuffix("."),
-        ", ".join(map(code, _headers(operation))),
-        "; ".join(
-            _refusal(each, operation.answers[each])
-            for each in refusals
-            if each != HTTPStatus.NOT_FOUND
-        ),
-    )
-
-
-def _headers(operation: Operation) -> list[str]:
+def _entry(operation: Operation) -> tuple[str, str]:
+    said = (inspect.getdoc(operation.function) or "").partition("\n")[0]
     headers = {"If-Match": operation.if_match, "X-Min-Position": operation.min_position}
-    return [name for name, is_taken in headers.items() if is_taken]
+    if taken := [code(name) for name, is_taken in headers.items() if is_taken]:
+        said += f" Takes {', '.join(taken)}."
+    refusals = [
+        _refusal(status, operation.answers[status])
+        for status in sorted(operation.answers)
+        if status >= HTTPStatus.BAD_REQUEST and status != HTTPStatus.NOT_FOUND
+    ]
+    if refusals:
+        said += f" Refuses: {'; '.join(refusals)}."
+    return code(f"{operation.method} {operation.path}"), said
 
 
 def _refusal(status: int, words: str) -> str:

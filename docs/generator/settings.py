@@ -1,11 +1,8 @@
 """The page of all settings, in the groups of ``--help``."""
 
-from collections.abc import Sequence
 from typing import Final
 
-from pydantic.fields import FieldInfo
-
-from docs.generator.markdown import code, table
+from docs.generator.markdown import code, entries
 from service.cli.settings import grouped_settings
 from service.config import CLIENT_VARIABLES, NO_OPTION, Config, variable_of
 
@@ -24,19 +21,16 @@ def settings_page() -> str:
     lines = [HEAD.format(client=", ".join(map(code, sorted(CLIENT_VARIABLES))))]
     for title, names in grouped_settings().items():
         lines += [f"## {title[0].upper()}{title[1:]}", ""]
-        lines += table(
-            ("setting", "meaning"),
-            [_row(name, Config.model_fields[name]) for name in names],
-        )
-        lines += [""]
+        lines += [*entries(_entry(name) for name in names), ""]
     return "\n".join(lines)
 
 
-def _row(name: str, field: FieldInfo) -> Sequence[str]:
+def _entry(name: str) -> tuple[str, str]:
+    field = Config.model_fields[name]
     names = code(variable_of(name))
     if name not in NO_OPTION:
         names = f"{code('--' + name.replace('_', '-'))}, {names}"
     meaning = field.description or ""
     if field.default is not None:
-        meaning += f" Default: {code(str(field.default).lower())}"
+        meaning += f" Default: {code(str(field.default).lower())}."
     return names, meaning
