@@ -13,7 +13,7 @@ HEAD: Final = """\
 
 For operators: every command of the service, generated from the code by `make contract`.
 
-Every command takes every [setting](settings.md); `agent-runtime COMMAND --help` explains the arguments.
+Every command takes every [setting](settings.md); `agent-runtime COMMAND --help` says more of each, and explains its arguments.
 All except `serve`, `migrate` and `restore` also work while a service runs its embedded database in the same data folder.
 [Which of them migrate the database](upgrade.md#which-commands-migrate) is a matter of upgrades.
 """
@@ -23,7 +23,7 @@ def commands_page() -> str:
     rows = [
         (
             code(" ".join(["agent-runtime", name, *arguments(parser)])),
-            str(parser.description),
+            _first_sentence(str(parser.description)),
         )
         for name, parser in commands(build_parser())
     ]
@@ -60,3 +60,8 @@ def _argument(action: argparse.Action) -> str:
     if action.nargs != 0:
         option += f" {value}"
     return option if action.required else f"[{option}]"
+
+
+def _first_sentence(text: str) -> str:
+    first, point, _ = text.partition(". ")
+    return first + point.rstrip()
