@@ -16,7 +16,7 @@
 # make bench-check   count instructions and run the short benchmark; fails when one is worse
 # make costs   compare computed costs with those of genai-prices and LiteLLM, also of recorded sessions
 # make check   check format, lint, types and import contracts
-# make contract   generate the documents of the event topic, and the client, from the code
+# make contract   generate the documents of the event topic, the reference pages of docs/, and the client, from the code
 # make monitoring   generate the Grafana dashboard and the PrometheusRule of deploy/
 # make console-checks   test the console in Chromium, and list its pages and states in docs/console.md
 # make pictures   make the pictures of docs/console.md again, in Chromium
@@ -132,6 +132,7 @@ format: $(VENV)/.installed-for-tests
 contract: $(VENV)/.installed-for-tests
 	$(bin)/python -m projections.event_contract
 	$(bin)/python -m client.generator
+	$(bin)/python -m docs.generator
 
 monitoring: $(VENV)/.installed-for-tests
 	$(bin)/python -m deploy.grafana.dashboards

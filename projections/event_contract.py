@@ -9,7 +9,7 @@ from typing import Any, Final
 import orjson
 
 from projections.relay.asyncapi import asyncapi_document
-from projections.relay.events_page import with_tables
+from projections.relay.events_page import with_lists
 from projections.relay.public_event import PublicEvent, public_events
 from projections.relay.python_types import event_types_module
 from projections.relay.schema_compatibility import breaking_changes
@@ -47,7 +47,7 @@ def documents(project: Path) -> dict[Path, bytes]:
         earlier_schemas(project) | schemas()
     ).encode()
     page = (project / EVENTS_PAGE).read_text("utf-8")
-    made[EVENTS_PAGE] = with_tables(page, AGGREGATES).encode()
+    made[EVENTS_PAGE] = with_lists(page, AGGREGATES).encode()
     return made
 
 

@@ -78,25 +78,27 @@ class Config(KeyConfig, KafkaConfig, TraceStoreConfig, GatewayConfig):
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
-    host: str = Field("127.0.0.1", description="Address to listen on.")
+    host: str = Field(
+        "127.0.0.1", description="Address to listen on; 0.0.0.0 in a container."
+    )
     port: int = Field(
         8080, ge=0, le=65535, description="Port to listen on; 0 chooses a free one."
     )
     data_dir: Folder = Field(
         Path("data"),
-        description="Folder of the keys, the bootstrap token and the embedded "
-        "database.",
+        description="Folder of the keys, the first token and the embedded database.",
     )
     database_url: DatabaseUrl | None = Field(
         None,
         repr=False,
         description="URL of the PostgreSQL database. Without it an embedded one runs "
-        "in the data folder.",
+        "in the data folder. Every user of the machine can see options: prefer the "
+        "variable if the URL has a password.",
     )
     read_database_url: ReplicaUrl | None = Field(
         None,
         repr=False,
-        description="URL of a standby of the PostgreSQL database, to answer reads "
+        description="URL of one standby of the PostgreSQL database, to answer reads "
         "while it is near enough to the primary.",
     )
     only: Annotated[str, AfterValidator(_parts)] | None = Field(
@@ -107,7 +109,8 @@ class Config(KeyConfig, KafkaConfig, TraceStoreConfig, GatewayConfig):
     )
     reads_only: bool = Field(
         default=False,
-        description="With --only api: answer reads, and refuse commands with 421.",
+        description="With --only api: answer reads, and refuse commands with 421 "
+        "reads_only.",
     )
     shutdown_delay_s: float = Field(
         5.0,
@@ -118,7 +121,8 @@ class Config(KeyConfig, KafkaConfig, TraceStoreConfig, GatewayConfig):
         "SIGINT there is no delay.",
     )
     demo: bool = Field(
-        default=False, description="Load demo data into an empty event log."
+        default=False,
+        description="Fill an empty event log with demo data, through the API.",
     )
     log_check_hours: float = Field(
         24,
@@ -130,9 +134,9 @@ class Config(KeyConfig, KafkaConfig, TraceStoreConfig, GatewayConfig):
     otlp_endpoint: str | None = Field(
         None,
         pattern=r"^https?://[^/?#@\s]+(/[^?#\s]*)?$",
-        description="URL of an OTLP/HTTP receiver, path included, that spans of "
-        "requests, commits, tool calls, followers and the relay are exported to. "
-        "Without it there are none.",
+        description="URL of an OTLP/HTTP receiver that spans of requests, commits, "
+        "tool calls, followers and the relay are exported to, such as "
+        "http://127.0.0.1:4318/v1/traces. Without it there are none.",
     )
     log_format: LogFormat = Field(
         "auto",

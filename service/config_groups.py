@@ -52,21 +52,22 @@ class KafkaConfig(BaseModel):
     kafka_topic: str = Field(
         "agent-runtime.events",
         pattern=r"^[A-Za-z0-9._-]{1,200}$",
-        description="Topic of the events. TOPIC.relay-position and "
-        "TOPIC.audit-checkpoints are used beside it.",
+        description="Topic of the events. Two more topics have its name with "
+        ".relay-position and .audit-checkpoints appended.",
     )
     kafka_partitions: int = Field(
         6,
         ge=1,
         le=1000,
-        description="Partitions of the topic. Can't be changed later.",
+        description="Partitions of the topic. Never change it for an existing topic: "
+        "the order of events would break.",
     )
     kafka_replication: int = Field(
         3,
         ge=1,
         le=10,
-        description="Replication factor of the topics. All replicas but one must "
-        "acknowledge a write.",
+        description="Replicas of each partition; all but one must acknowledge a "
+        "write. 1 for a single broker.",
     )
     kafka_retention_ms: int = Field(
         -1,
@@ -78,7 +79,8 @@ class KafkaConfig(BaseModel):
         None, description="Compression of batches: gzip. Without it none."
     )
     kafka_tls: bool = Field(
-        default=False, description="Use TLS and verify the broker's certificate."
+        default=False,
+        description="Connect to Kafka with TLS and verify the broker's certificate.",
     )
     kafka_ca_file: Path | None = Field(
         None, description="CA certificates to trust instead of the system's."
@@ -123,13 +125,14 @@ class KeyConfig(BaseModel):
     root_keys: str | None = Field(
         None,
         repr=False,
-        description="Root keys as ID:BASE64, the primary first.",
+        description="Root keys as ID:BASE64, the primary first, separated by commas "
+        "or spaces. A variable only: every user of the machine can see options.",
     )
     root_keys_file: Path | None = Field(
         None,
-        description="File of root keys as ID:BASE64, the primary first. Without it, a "
-        "program or the variable AGENT_RUNTIME_ROOT_KEYS, root keys are kept in the "
-        "data folder.",
+        description="File of root keys as ID:BASE64, the primary first, readable by "
+        "its owner only; a systemd credential works. Without it, a program or the "
+        "variable AGENT_RUNTIME_ROOT_KEYS, root keys are kept in the data folder.",
     )
     root_keys_program: str | None = Field(
         None, description="Command that wraps and unwraps keys, for example with a KMS."
@@ -142,15 +145,17 @@ class GatewayConfig(BaseModel):
     gateway_networks: Networks | None = Field(
         None,
         description="Networks in which connectors may be in addition to the public "
-        "internet, separated by commas, such as 10.0.0.0/8; TLS is not required in "
-        "them. Without it the gateway calls public addresses only, with TLS.",
+        "internet, separated by commas, such as 10.0.0.0/8,fd12::/16; TLS is not "
+        "required in them. Without it the gateway calls public addresses only, with "
+        "TLS.",
     )
     gateway_hold_s: float = Field(
         20.0,
         ge=0,
         le=300,
         description="How long a tool call waits for the answer of the person who is "
-        "asked, in seconds, before the agent is told that it is pending.",
+        "asked, in seconds, before the agent is told that it is pending; 0 "
+        "tells it at once.",
     )
     gateway_approval_url: ApprovalUrl | None = Field(
         None,
@@ -163,33 +168,35 @@ class GatewayConfig(BaseModel):
         ge=1,
         le=540,
         description="How long a connector may send nothing while a call waits for it, "
-        "in seconds.",
+        "in seconds, at most 540.",
     )
     gateway_call_s: float = Field(
         300.0,
         ge=1,
         le=540,
-        description="How long a forwarded tool call may take in all, in seconds; a "
-        "call without an end on record counts as cut off after ten minutes.",
+        description="How long a forwarded tool call may take in all, in seconds, at "
+        "most 540; a call without an end on record counts as cut off after ten "
+        "minutes.",
     )
     gateway_answer_bytes: int = Field(
         8 * 1024 * 1024,
         ge=64 * 1024,
         le=32 * 1024 * 1024,
-        description="How large an answer of a connector may be, in bytes. A result "
-        "that stands in it as content and as structuredContent counts once.",
+        description="How large an answer of a connector may be, in bytes, from 65536 "
+        "to 33554432. A result that stands in it as content and as structuredContent "
+        "counts once.",
     )
     gateway_tools_max: int = Field(
         500,
         ge=1,
         le=2_000,
-        description="How many tools of one connector are taken; those beyond are left "
-        "out and named in the connector's health.",
+        description="How many tools of one connector are taken, at most 2000; those "
+        "beyond are left out and named in the connector's health.",
     )
     gateway_values_max: int = Field(
         5_000,
         ge=1_000,
         le=20_000,
         description="How many values the arguments of a tool call may have, with the "
-        "rest of their message.",
+        "rest of their message, from 1000 to 20000.",
     )

@@ -12,7 +12,7 @@ def forbid_dumps() -> None:
 
     There, /proc/PID/mem and ptrace are closed to all but root. A program that this
     process starts inherits the limit on core files, but not the protection of memory.
-    Other systems have no prctl(2); docs/operations.md says what that means.
+    Other systems have no prctl(2); docs/operations/install.md says what that means.
     """
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     libc = ctypes.CDLL(None, use_errno=True)

@@ -67,9 +67,9 @@ def test_the_import_contracts_list_the_folders_of_the_declarations() -> None:
     assert folders("projections") == set().union(*slices)
 
 
-def test_the_table_of_folders_lists_the_folders_of_the_declarations() -> None:
+def test_the_list_of_folders_has_the_folders_of_the_declarations() -> None:
     table = (ROOT / "docs/architecture.md").read_text("utf-8")
-    listed = set(re.findall(r"^\| `(\w+/\w+)/` \|", table, re.MULTILINE))
+    listed = set(re.findall(r"^- `(\w+/\w+)/`: ", table, re.MULTILINE))
     for side in ("service", "projections"):
         assert {f"{side}/{folder}" for folder in folders(side)} <= listed
 

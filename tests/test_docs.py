@@ -1,12 +1,13 @@
 """Nothing that a reader would look for is undocumented."""
 
-import argparse
 import re
 from functools import cache
 from pathlib import Path
 
 import pytest
 
+from docs.generator.commands import commands
+from docs.generator.write import PAGES
 from service.app import operations
 from service.cli.main import build_parser
 from service.config import NO_OPTION, Config, variable_of
@@ -34,32 +35,29 @@ def test_the_example_environment_names_no_setting_that_does_not_exist() -> None:
     assert named == {variable_of(name) for name in Config.model_fields}
 
 
-@pytest.mark.parametrize(
-    "operation", [f"{each.method} {each.path}" for each in operations()]
-)
-def test_every_operation_is_in_the_api_document(operation: str) -> None:
-    assert f"`{operation}`" in text("docs/api.md")
+def row_of(operation: Operation) -> str:
+    named = f"{operation.method} {operation.path}"
+    (row,) = [
+        line
+        for line in text("docs/api/operations.md").splitlines()
+        if line.startswith(f"- `{named}`: ")
+    ]
+    return row
 
 
 @pytest.mark.parametrize(
     "operation", operations(), ids=lambda each: f"{each.method} {each.path}"
 )
-def test_the_api_document_has_a_conflict_where_an_operation_has_one(
-    operation: Operation,
-) -> None:
-    rows = re.findall(
-        rf"^\| `{re.escape(f'{operation.method} {operation.path}')}` \|.*$",
-        text("docs/api.md"),
-        re.MULTILINE,
-    )
-    named = f"{operation.method} {operation.path}"
-    assert len(rows) == 1, f"docs/api.md needs one row for {named}; it has {len(rows)}"
-    (row,) = rows
-    refuses = row.split(" | ")[-1]
-    assert ("409" in refuses) == (409 in operation.answers)
+def test_every_operation_is_in_the_reference(operation: Operation) -> None:
+    """With the two headers that a caller can't guess, and what it refuses with."""
+    said, _, refuses = row_of(operation).partition(" Refuses: ")
+    what, _, takes = said.partition(" Takes ")
 
-
-OPERATIONS = text("docs/operations.md")
+    assert what.endswith(".")
+    assert ("`If-Match`" in takes) == operation.if_match
+    assert ("`X-Min-Position`" in takes) == operation.min_position
+    for status in (403, 409, 429, 503):
+        assert (str(status) in refuses) == (status in operation.answers)
 
 
 @cache
@@ -73,9 +71,7 @@ def sources() -> str:
 
 def test_every_error_code_is_explained_and_no_other() -> None:
     documented = set(
-        re.findall(
-            r"^\| `([a-z_]+)` \| [45][0-9x]{2} ", text("docs/api.md"), re.MULTILINE
-        )
+        re.findall(r"^- `([a-z_]+)` [45][0-9x]{2}: ", text("docs/api.md"), re.MULTILINE)
     )
     code = sources()
     raised = set(re.findall(r"\bcode(?:: str)? ?= ?\"([a-z_]+)\"", code))
@@ -87,57 +83,79 @@ def test_every_error_code_is_explained_and_no_other() -> None:
 ALWAYS_NAMED_OTHERWISE = {"error", "conflict", "too_many_requests"}
 
 
-@pytest.mark.parametrize("area", sorted({each.tag for each in operations()}))
-def test_the_areas_operations_say_if_they_take_if_match(area: str) -> None:
-    """The two headers that a caller can't guess, held against the routes."""
-    lines = text("docs/api.md").splitlines()
-    for each in operations():
-        if each.tag == area and each.path.startswith("/api/"):
-            found = [at for at in lines if f"| `{each.method} {each.path}` |" in at]
-            assert found, f"docs/api.md needs a row for {each.method} {each.path}"
-            (line,) = found
-            assert ("`If-Match`" in line) == each.if_match, line
-            assert ("`X-Min-Position`" in line) == each.min_position, line
+def test_no_operation_refuses_with_a_code_that_is_not_explained() -> None:
+    named = {
+        code
+        for each in operations()
+        for status, words in each.answers.items()
+        if status >= 400
+        for code in re.findall(r"`([a-z]+(?:_[a-z]+)+)`", words)
+    }
+    assert named
+    explained = text("docs/api.md")
+    assert {each for each in named if f"- `{each}` " not in explained} == set()
 
 
-def commands(parser: argparse.ArgumentParser, prefix: str = "") -> list[str]:
-    found: list[str] = []
-    for action in parser._actions:  # noqa: SLF001 # argparse has no other list
-        if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001 # argparse has no other list
-            for name, child in action.choices.items():
-                deeper = commands(child, f"{prefix}{name} ")
-                found += deeper or [f"{prefix}{name}"]
-    return found
+@pytest.mark.parametrize("page", PAGES, ids=str)
+def test_a_generated_page_is_current(page: Path) -> None:
+    assert text(str(page)) == PAGES[page](), "run: make contract"
 
 
-@pytest.mark.parametrize("command", commands(build_parser()))
-def test_every_command_is_in_the_operations_document(command: str) -> None:
-    assert f"agent-runtime {command}" in OPERATIONS
+@pytest.mark.parametrize("command", [name for name, _ in commands(build_parser())])
+def test_every_command_is_in_the_reference(command: str) -> None:
+    rows = text("docs/operations/commands.md").splitlines()
+    start = f"- `agent-runtime {command}"
+    assert len([row for row in rows if re.match(rf"{re.escape(start)}[` ]", row)]) == 1
 
 
 @pytest.mark.parametrize("name", Config.model_fields)
-def test_every_setting_is_in_the_operations_document(name: str) -> None:
-    row = next(
+def test_every_setting_is_in_the_reference(name: str) -> None:
+    (row,) = [
         line
-        for line in OPERATIONS.splitlines()
-        if line.startswith(f"| `{variable_of(name)}` |")
-    )
+        for line in text("docs/operations/settings.md").splitlines()
+        if line.startswith("- ") and f"`{variable_of(name)}`: " in line
+    ]
     option = "--" + name.replace("_", "-")
     assert (f"`{option}`" in row) == (name not in NO_OPTION)
     default = Config.model_fields[name].default
     assert default is None or f"`{str(default).lower()}`" in row
 
 
-def test_every_metric_is_in_the_operations_document() -> None:
+def test_every_metric_is_in_the_reference() -> None:
     metrics = re.findall(
         r"\b(?:Gauge|Counter|Histogram|Summary)\(\s*\"([a-z_]+)\"", sources()
     )
     # The client library adds the suffix to counters that don't have it.
     documented = set(
-        re.findall(r"^\| `([a-z_]+?)(?:_total)?` \|", OPERATIONS, re.MULTILINE)
+        re.findall(
+            r"^- `([a-z_]+?)(?:_total)?(?:\{[a-z_,]+\})?`: ",
+            text("docs/operations/metrics.md"),
+            re.MULTILINE,
+        )
     )
     assert metrics
     assert {name.removesuffix("_total") for name in metrics} - documented == set()
+
+
+OPERATING = sorted((ROOT / "docs/operations").glob("*.md"))
+
+
+@pytest.mark.parametrize("page", OPERATING, ids=lambda page: page.stem)
+def test_every_page_for_operators_is_in_the_index(page: Path) -> None:
+    assert f"](operations/{page.name})" in text("docs/operations.md")
+
+
+@pytest.mark.parametrize(
+    "page",
+    [each for each in OPERATING if each.relative_to(ROOT) not in PAGES],
+    ids=lambda page: page.stem,
+)
+def test_a_page_for_operators_has_one_task(page: Path) -> None:
+    assert len(page.read_text("utf-8").split()) <= WORDS_OF_A_TASK_MAX
+
+
+# What an operator reads before they act.
+WORDS_OF_A_TASK_MAX = 800
 
 
 def test_every_folder_is_in_the_architecture_document() -> None:
@@ -158,7 +176,7 @@ def test_every_folder_is_in_the_architecture_document() -> None:
 
 def test_the_architecture_document_names_no_folder_that_does_not_exist() -> None:
     named = re.findall(
-        r"^\| `([a-z_/]+/)` \|", text("docs/architecture.md"), re.MULTILINE
+        r"^- `([a-z_/]+/)`: ", text("docs/architecture.md"), re.MULTILINE
     )
     assert named
     assert [folder for folder in named if not (ROOT / folder).is_dir()] == []

@@ -30,7 +30,7 @@ def running_data_dir(tmp_path: Path) -> Iterator[Path]:
 
 
 def test_the_documented_command_connects(tmp_path: Path) -> None:
-    lines = (ROOT / "docs/operations.md").read_text("utf-8").splitlines()
+    lines = (ROOT / "docs/operations/database.md").read_text("utf-8").splitlines()
     [documented] = [line for line in lines if line.startswith("psql ")]
     programs = postgres_program("psql").parent
 

@@ -63,7 +63,13 @@ def test_each_other_command_exists(block: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "page", sorted((ROOT / "docs").glob("*.md")), ids=lambda page: page.name
+    "page",
+    sorted(
+        page
+        for folder in ("docs", "docs/operations", "docs/api")
+        for page in (ROOT / folder).glob("*.md")
+    ),
+    ids=lambda page: str(page.relative_to(ROOT)),
 )
 def test_each_document_begins_with_its_readers_and_its_purpose(page: Path) -> None:
     assert re.match(r"# .+\n\nFor [^:]+: .+", page.read_text(encoding="utf-8"))

@@ -47,7 +47,7 @@ METHODS: Final = """
 ## Methods
 
 Each with its required parameters, what it returns, and its operation; `...` stands for optional ones, which are named.
-`help(runtime.agents.create)` has all of a method, [api.md](api.md) all of an operation.
+`help(runtime.agents.create)` has all of a method, [api/operations.md](api/operations.md) all of an operation.
 """
 
 

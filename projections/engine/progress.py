@@ -20,13 +20,17 @@ State = Literal[
 ]
 
 POSITION = Gauge(
-    "agent_runtime_follower_position", "Last position applied.", ["follower"]
+    "agent_runtime_follower_position",
+    "Last position applied by this process.",
+    ["follower"],
 )
 LAG = Gauge(
     "agent_runtime_follower_lag_events", "Events not yet applied.", ["follower"]
 )
 STOPPED = Gauge(
-    "agent_runtime_follower_stopped", "1 while a follower can't go on.", ["follower"]
+    "agent_runtime_follower_stopped",
+    "1 while a follower has stopped on an error.",
+    ["follower"],
 )
 
 POSITIONS = """

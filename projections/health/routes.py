@@ -34,7 +34,10 @@ LOG_CHECK = """
       FROM read.log_check c LEFT JOIN events.head h ON h.epoch = c.epoch
      WHERE h.epoch IS NOT NULL OR c.epoch IS NULL
 """
-HEAD = Gauge("agent_runtime_log_position", "Position of the log's last event.")
+HEAD = Gauge(
+    "agent_runtime_log_position",
+    "Position of the log's last event, as of the last request to /readyz.",
+)
 
 
 Status = Literal["ready", "degraded", "draining", "unavailable"]

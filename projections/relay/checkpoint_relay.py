@@ -45,7 +45,8 @@ PUBLISHED: Final = Gauge(
 )
 REFUSED: Final = Gauge(
     "agent_runtime_checkpoint_topic_refused",
-    "1 while this log contradicts the checkpoints on Kafka, or publishing them fails.",
+    "1 while the checkpoints on Kafka contradict this log, or can't be published for "
+    "a reason that doesn't pass by itself; the service's log has it.",
 )
 TRANSIENT: Final = (
     PublishError,

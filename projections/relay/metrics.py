@@ -10,13 +10,13 @@ from projections.engine.progress import FollowerStatus, State
 LAG_SECONDS: Final = Gauge(
     "agent_runtime_relay_lag_seconds", "Age of the oldest event not yet published."
 )
-UP: Final = Gauge("agent_runtime_relay_up", "1 while this relay publishes to Kafka.")
-PUBLISHED: Final = Counter("agent_runtime_relay_events", "Events published.")
+UP: Final = Gauge("agent_runtime_relay_up", "1 while this process publishes to Kafka.")
+PUBLISHED: Final = Counter("agent_runtime_relay_events", "Events published to Kafka.")
 TRANSACTIONS: Final = Counter(
-    "agent_runtime_relay_transactions", "Transactions committed."
+    "agent_runtime_relay_transactions", "Kafka transactions committed."
 )
 FAILURES: Final = Counter(
-    "agent_runtime_relay_failures", "Publishers that failed, by error.", ["reason"]
+    "agent_runtime_relay_failures", "Publishers that ended, by reason.", ["reason"]
 )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from eventsourcing.utils import get_topic
 
 from projections.relay.type_names import TYPE_PREFIX
-from service.events import fields_of, meaning_of, published_fields
+from service.events import details_of, fields_of, meaning_of, published_fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +19,10 @@ class PublicEvent:
     @property
     def meaning(self) -> str:
         return meaning_of(self.event)
+
+    @property
+    def details(self) -> str:
+        return details_of(self.event)
 
     @property
     def fields(self) -> tuple[str, ...]:

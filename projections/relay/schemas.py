@@ -36,7 +36,7 @@ def event_schema(entry: PublicEvent) -> Schema:
         "$schema": DIALECT,
         "$id": SCHEMA_PATH.format(name=entry.name),
         "title": entry.type,
-        "description": entry.meaning,
+        "description": entry.details,
         "type": "object",
         "required": described.get("required", []),
         "properties": described["properties"],

@@ -31,6 +31,11 @@ from service.http.operation import Routes
 
 routes = Routes("usage")
 
+TOO_MANY_GROUPS = (
+    "there are more than 200,000 groups (`too_many_groups`), or a parameter or header "
+    "is invalid"
+)
+
 
 @routes.get("/api/usage", answers={200: "usage"}, data=UsagePage, min_position=True)
 async def get_usage(request: web.Request, query: UsageQuery) -> Answer[Any]:
@@ -66,7 +71,7 @@ async def get_usage(request: web.Request, query: UsageQuery) -> Answer[Any]:
 
 @routes.get(
     "/api/usage/export.csv",
-    answers={200: "the groups, one a row"},
+    answers={200: "the groups, one a row", 400: TOO_MANY_GROUPS},
     content_type="text/csv",
     min_position=True,
 )
@@ -74,9 +79,8 @@ async def get_usage_csv(request: web.Request, query: UsageFilter) -> web.StreamR
     """Export all groups as CSV for spreadsheets, in the order asked for.
 
     Tokens are those that are known; `cost` is empty when it isn't completely known, and
-    the columns `known_cost_` and a currency have the known part. More than 200,000
-    groups are refused (`too_many_groups`). A cell that a spreadsheet could take for a
-    formula starts with an apostrophe.
+    the columns `known_cost_` and a currency have the known part. A cell that a
+    spreadsheet could take for a formula starts with an apostrophe.
     """
     wanted = _wanted(request, query)
     async with reading(request, *FOLLOWERS) as snapshot:

@@ -80,7 +80,7 @@ async def post_agent(request: web.Request, body: NewAgent) -> Answer[AgentResour
         200: "agent edited, or agent already had this name and description",
         403: "the caller doesn't manage this agent",
         404: "no such agent, or none that the caller can see",
-        409: "the agent is retired",
+        409: "the agent is retired (`agent_retired`)",
     },
     if_match=True,
     body_example={"name": "Triage", "description": "Sorts issues and mail"},
@@ -136,7 +136,7 @@ async def delete_agent(request: web.Request, agent_id: UUID) -> Answer[AgentReso
         200: "manager appointed, or user was already a manager",
         403: "the caller doesn't manage this agent",
         404: "no such agent, or none that the caller can see; or no such user",
-        409: "the agent has the maximum number of managers",
+        409: "the agent has the maximum number of managers (`limit_reached`)",
     },
     if_match=True,
 )
@@ -191,7 +191,7 @@ async def delete_agent_manager(
         200: "reader appointed, or user was already a reader",
         403: "the caller doesn't manage this agent",
         404: "no such agent, or none that the caller can see; or no such user",
-        409: "the agent has the maximum number of readers",
+        409: "the agent has the maximum number of readers (`limit_reached`)",
     },
     if_match=True,
 )

@@ -29,7 +29,7 @@ FLUSH_INTERVAL_S: Final = 1.0
 CALLERS_MAX: Final = 10_000
 UNRECORDED = Counter(
     "agent_runtime_refusals_unrecorded_total",
-    "Refused commands that could not be recorded as events.",
+    "Refused commands beyond the 10,000 callers whose refusals are recorded as events.",
 )
 
 logger = logging.getLogger(__name__)

@@ -65,7 +65,12 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     )
     for name, help_text in FILTERS.items():
         events.add_argument("--" + name.replace("_", "-"), help=help_text)
-    events.add_argument("--format", choices=("jsonl", "csv"), default="jsonl")
+    events.add_argument(
+        "--format",
+        choices=("jsonl", "csv"),
+        default="jsonl",
+        help="JSON Lines or CSV (default: jsonl)",
+    )
     events.add_argument(
         "--output", default="-", help="file to write, - for stdout (default: -)"
     )

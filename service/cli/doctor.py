@@ -99,9 +99,11 @@ class Check:
 
 def add_to(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Check the data folder, database, read replica, event log, followers and keys. "
-        "Changes nothing; exits with 1 if a check fails. A warning (WARN) may be "
-        "intended, and fails nothing."
+        "Check the data folder, the database and its migrations, the read replica, the "
+        "newest 100,000 positions of the event log and its time, the followers, the "
+        "keys, and the values of secrets. Changes nothing; exits with 1 if a check "
+        "fails (FAIL). A warning (WARN), such as a first token that is still there or "
+        "an untested version of PostgreSQL, fails nothing."
     )
     add_settings(parser)
     parser.set_defaults(run=doctor_command)

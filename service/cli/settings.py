@@ -28,22 +28,19 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
     # The usage shows the command's own options only; the groups show the rest.
     usage = parser.format_usage().removeprefix("usage: ").rstrip()
     parser.usage = f"{usage} [SETTINGS]"
-    groups = {title: parser.add_argument_group(title) for title in (GENERAL, *GROUPS)}
-    for name, field in Config.model_fields.items():
-        if name in NO_OPTION:
-            continue
-        option = "--" + name.replace("_", "-")
-        help_text = f"{field.description} [{variable_of(name)}]"
-        if field.default not in (None, False):
-            help_text += f" (default: {field.default})"
-        group = groups[_group_of(name)]
-        if field.annotation is bool:
-            group.add_argument(
-                option, action="store_true", default=None, help=help_text
-            )
-        else:
-            metavar = name.split("_")[-1].upper()
-            group.add_argument(option, metavar=metavar, help=help_text)
+    for title, names in grouped_settings().items():
+        group = parser.add_argument_group(title)
+        for name in names:
+            if name not in NO_OPTION:
+                _add_option(group, name)
+
+
+def grouped_settings() -> dict[str, list[str]]:
+    """Return the names of all settings, by the titles of their groups."""
+    grouped: dict[str, list[str]] = {title: [] for title in (GENERAL, *GROUPS)}
+    for name in Config.model_fields:
+        grouped[_group_of(name)].append(name)
+    return grouped
 
 
 def _group_of(name: str) -> str:
@@ -51,3 +48,16 @@ def _group_of(name: str) -> str:
         if name in group.model_fields:
             return title
     return GENERAL
+
+
+def _add_option(group: argparse._ArgumentGroup, name: str) -> None:
+    field = Config.model_fields[name]
+    option = "--" + name.replace("_", "-")
+    help_text = f"{field.description} [{variable_of(name)}]"
+    if field.default not in (None, False):
+        help_text += f" (default: {field.default})"
+    if field.annotation is bool:
+        group.add_argument(option, action="store_true", default=None, help=help_text)
+    else:
+        metavar = name.rsplit("_", maxsplit=1)[-1].upper()
+        group.add_argument(option, metavar=metavar, help=help_text)

@@ -154,8 +154,9 @@ async def put_connector_gateway(
         200: "credential attached, or connector already had it",
         403: "the caller isn't its owner",
         404: f"{NO_SUCH_CONNECTOR}, or the caller has no such secret",
-        409: "the owner's secret, and the connector is public; or the callers', and "
-        "the connector was at another host when they were first asked for it",
+        409: "the owner's secret, and the connector is public "
+        "(`connector_is_public`); or the callers', and the connector was at another "
+        "host when they were first asked for it (`connector_moved`)",
     },
     if_match=True,
     body_example={"whose": "owner", "secret_name": "TRACKER_TOKEN"},

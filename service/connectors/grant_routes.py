@@ -22,7 +22,8 @@ routes = Routes("mcp")
 
 PATH: Final = "/api/mcp/connectors/{id}/grants/agents/{agent_id}"
 REFUSALS: Final = {
-    403: "the caller neither owns the connector nor manages the agent",
+    403: "the caller neither owns the connector nor manages the agent, whether or "
+    "not it exists",
     404: "no such connector, or none that the caller can see; or no such agent",
 }
 STATUS: Final = {
@@ -39,8 +40,8 @@ STATUS: Final = {
         "consented to what being public, or a former owner, had granted",
         201: GrantOutcome.GRANTED.value,
         202: "grant offered; the other side has to accept it",
-        409: "the connector has the maximum number of grants and offers, or the agent "
-        "is retired",
+        409: "the connector has the maximum number of grants and offers "
+        "(`limit_reached`), or the agent is retired (`agent_retired`)",
         **REFUSALS,
     },
     if_match=True,

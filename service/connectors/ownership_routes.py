@@ -33,7 +33,7 @@ FORBIDDEN: Final = (
         202: HandOverOutcome.OFFERED.value,
         403: FORBIDDEN,
         404: "no such connector, or none that the caller can see; or no such user",
-        409: "the user is disabled",
+        409: "the user is disabled (`user_disabled`)",
     },
     if_match=True,
 )

@@ -134,7 +134,8 @@ async def post_public_grant(
 ) -> Answer[ConnectorResource]:
     """Make a connector public.
 
-    Shares the definition with all users, never credentials. Can be repeated safely.
+    Shares the definition with all users, never credentials. Can be repeated safely,
+    by its owner and superusers: others who see it are refused also when it is public.
     """
     return await dispatch(
         request,

@@ -25,6 +25,8 @@ from service.users.aggregate import Token
 
 routes = Routes("operation")
 
+ANOTHER_PAGE = "another page than the console's has sent this"
+
 SIGN_IN_CODES = web.AppKey("sign_in_codes", SignInCodes)
 # A browser left open doesn't stay signed in for longer.
 SESSION_MAX_S: Final = 12 * 3600
@@ -81,7 +83,7 @@ async def get_console(request: web.Request) -> web.Response:
 
 @routes.get(
     "/console/{folder}/{file}",
-    answers={200: "a part of the page"},
+    answers={200: "a part of the page", 404: "the page has no such part"},
     public=True,
     documented=False,
 )
@@ -113,7 +115,12 @@ async def get_console_session(request: web.Request) -> Answer[dict[str, bool]]:
 
 @routes.post(
     "/console/session",
-    answers={200: "signed in"},
+    answers={
+        200: "signed in",
+        401: "the token, or the code, is not valid",
+        403: ANOTHER_PAGE,
+        429: "too many of them were not valid",
+    },
     public=True,
     documented=False,
     idempotent_key=False,
@@ -158,7 +165,7 @@ async def post_console_session(request: web.Request, body: SignIn) -> web.Respon
 
 @routes.delete(
     "/console/session",
-    answers={200: "signed out"},
+    answers={200: "signed out", 403: ANOTHER_PAGE},
     public=True,
     documented=False,
     idempotent_key=False,

@@ -44,7 +44,8 @@ WAIT = """
 
 POSITION = Gauge(
     "agent_runtime_durable_position",
-    "Last position that no fail-over can undo: followers and relay stop there.",
+    "Last position that no fail-over can undo: followers and relay of this process "
+    "stop there.",
 )
 
 logger = logging.getLogger(__name__)

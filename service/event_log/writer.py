@@ -49,8 +49,8 @@ DURATION = Histogram(
 )
 LOCK_WAIT = Histogram(
     "agent_runtime_append_lock_wait_seconds",
-    "Time of it that PostgreSQL waited for the end of the log, which another process "
-    "held.",
+    "Part of a commit in which PostgreSQL waited for the end of the log, which "
+    "another process held. About 1 ms of it comes from how it is measured.",
     buckets=(0.001, 0.005, 0.02, 0.1, 0.5, 2),
 )
 BATCH = Histogram(

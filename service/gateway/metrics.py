@@ -29,7 +29,8 @@ UPSTREAM_TIME = Histogram(
 )
 UNRECORDED = Counter(
     "agent_runtime_tool_calls_unrecorded_total",
-    "Refusals and ends of tool calls that could not be recorded as events.",
+    "Refusals and ends of tool calls that could not be recorded as events; should "
+    "stay 0.",
 )
 
 

@@ -45,7 +45,8 @@ LEFT_OUT_NAMES_MAX: Final = 20
 
 FAILING = Gauge(
     "agent_runtime_gateway_connectors_failing",
-    "Connectors held by agents whose tools couldn't be listed when last tried.",
+    "Connectors held by agents whose tools couldn't be listed when last tried, by the "
+    "process that observes them.",
 )
 Note = Callable[[Succeeded | Failed], Awaitable[None]]
 

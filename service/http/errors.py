@@ -44,7 +44,8 @@ HTTP_CODES: Final = {
 CLIENT_LEFT: Final = 499
 UNREADABLE = Counter(
     "agent_runtime_unreadable_values_total",
-    "Sealed values that could not be opened: damaged, moved, deleted, or without key.",
+    "Sealed values that could not be opened: damaged, moved, without their root key, "
+    "or deleted though nobody destroyed them.",
 )
 
 logger = logging.getLogger(__name__)

@@ -18,7 +18,8 @@ CLOSE_GRACE_S: Final = 0.5
 REFUSALS_MAX: Final = 32
 
 REFUSED = Counter(
-    "agent_runtime_connections_refused_total", "Connections refused above the limit."
+    "agent_runtime_connections_refused_total",
+    "Connections refused beyond 10,000, or beyond what the limit of open files allows.",
 )
 
 

@@ -40,12 +40,13 @@ FROM_ITS_STATE: Final = frozenset(
 
 READS = Counter(
     "agent_runtime_reads_total",
-    "Reads, by the server that they were asked of.",
+    "Reads, by the server that they were asked of: primary or replica.",
     ["server"],
 )
 REPEATED = Counter(
     "agent_runtime_reads_repeated_total",
-    "Reads that the primary answered instead of the read replica, by the reason.",
+    "Reads that the primary answered instead of the read replica, by reason: behind, "
+    "lost or refused.",
     ["reason"],
 )
 

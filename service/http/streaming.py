@@ -18,6 +18,13 @@ from service.http.telemetry import add_edge_headers
 STREAMS_MAX = 64
 STREAMS_OF_USER_MAX = 8
 WRITE_TIMEOUT_S = 30.0
+# What an operation that streams also refuses with.
+FULL = {
+    429: f"the caller has {STREAMS_OF_USER_MAX} open exports and streams in this "
+    "process (`too_many_streams_of_user`)",
+    503: f"this process has {STREAMS_MAX} open exports and streams "
+    "(`too_many_streams`), or is temporarily unavailable",
+}
 
 logger = logging.getLogger(__name__)
 

@@ -18,7 +18,8 @@ TRACEPARENT = web.RequestKey("traceparent", str)
 
 REQUESTS = Histogram(
     "http_server_request_duration_seconds",
-    "Time from receiving a request's head to sending its response.",
+    "Time from receiving a request's head to sending its response. The method is "
+    "_OTHER for an unknown one.",
     ["http_request_method", "http_route", "http_response_status_code"],
     # A series for each bucket of each operation and status: a few buckets.
     buckets=(0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 5),
@@ -26,7 +27,11 @@ REQUESTS = Histogram(
 # Other methods are counted together, as a client may send any.
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"})
 OTHER_METHOD = "_OTHER"
-APPENDED = Counter("agent_runtime_commands_total", "Commands by outcome.", ["outcome"])
+APPENDED = Counter(
+    "agent_runtime_commands_total",
+    "Commands that were accepted, by outcome: appended, nothing to do, replayed.",
+    ["outcome"],
+)
 
 # Routes of the last answered requests: one of them may have held the event loop.
 ANSWERED_ROUTES: deque[str] = deque(maxlen=32)

@@ -35,7 +35,8 @@ routes = Routes("llm-router")
         200: "contract price was already set",
         403: "the caller is not a superuser",
         404: "no such provider, or it lists no such model",
-        409: "the time is taken by another contract price",
+        409: "the time is taken by another contract price (`price_overlap`), or the "
+        "provider has the maximum number of periods (`too_many_periods`)",
         422: "neither a discount nor a price, or a price for all models",
     },
     if_match=True,
@@ -84,7 +85,7 @@ async def post_contract(
         200: "contract price ended, or had this end already",
         403: "the caller is not a superuser",
         404: "no such provider or contract price",
-        409: "the end isn't within the period",
+        409: "the end isn't within the period (`price_overlap`)",
     },
     if_match=True,
     body_example={"effective_until": "2027-06-01T00:00:00Z"},
@@ -118,7 +119,9 @@ async def post_contract_end(
         200: "contract price already had these terms",
         403: "the caller is not a superuser",
         404: "no such provider or contract price",
-        409: "the time isn't within one period of the contract price",
+        409: "the time isn't within one period of the contract price "
+        "(`price_overlap`), or the provider has the maximum number of periods "
+        "(`too_many_periods`)",
         422: "neither a discount nor a price, or a price for all models",
     },
     if_match=True,

@@ -38,7 +38,7 @@ routes = Routes("llm-router")
         201: "provider added",
         200: "provider was already added",
         403: "the caller is not a superuser",
-        409: "the key is taken by a provider of another name",
+        409: "the key is taken by a provider of another name (`provider_key_taken`)",
     },
     body_example={"key": "acme", "display_name": "Acme"},
 )
@@ -75,7 +75,8 @@ async def post_provider(
         200: "price was already set",
         403: "the caller is not a superuser",
         404: "no such provider",
-        409: "the time is taken by another price of this model",
+        409: "the time is taken by another price of this model (`price_overlap`), or "
+        "it has the maximum number of periods (`too_many_periods`)",
     },
     if_match=True,
     body_example={
@@ -117,7 +118,7 @@ async def post_price(
         200: "price ended, or price had this end already",
         403: "the caller is not a superuser",
         404: "no such model, or it has no such price",
-        409: "the end isn't within the price's period",
+        409: "the end isn't within the price's period (`price_overlap`)",
     },
     if_match=True,
     body_example={"effective_until": "2027-06-01T00:00:00Z"},
@@ -149,7 +150,8 @@ async def post_price_end(
         200: "price already had these values",
         403: "the caller is not a superuser",
         404: "no such model, or it has no such price",
-        409: "the time isn't within one period of the price",
+        409: "the time isn't within one period of the price (`price_overlap`), or the "
+        "model has the maximum number of periods (`too_many_periods`)",
     },
     if_match=True,
     body_example={"input_price_per_1m": 2, "output_price_per_1m": 8},

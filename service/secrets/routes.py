@@ -37,7 +37,7 @@ VERSION_MAX: Final = 2**53 - 1
 REVEALS = RateLimit(burst=60, interval_s=1.0)
 NO_STORE: Final = {"Cache-Control": "no-store"}
 ABSENT: Final = "the caller has no such secret"
-NO_KEY: Final = "the caller's key was destroyed"
+NO_KEY: Final = "the caller's key was destroyed (`key_destroyed`)"
 
 
 def _within_64_kib(value: SecretStr) -> SecretStr:
@@ -77,7 +77,7 @@ class RevealQuery(QueryModel):
     "/api/secrets",
     answers={
         201: "secret created",
-        409: "the name is taken, or the caller's key was destroyed",
+        409: f"the name is taken (`secret_exists`), or {NO_KEY}",
     },
     body_example={"name": "TRACKER_TOKEN", "value": "correct horse battery staple"},
 )
@@ -131,8 +131,8 @@ async def put_secret(
     "/api/secrets/{name}/versions/{version}/restore",
     answers={
         200: "secret restored",
-        404: "the caller has no such secret, or no such version",
-        409: "that version's value was destroyed, or the caller's key",
+        404: f"{ABSENT}, or no such version (`no_such_version`)",
+        409: f"that version's value was destroyed (`value_destroyed`), or {NO_KEY}",
     },
     if_match=True,
 )
@@ -177,8 +177,8 @@ async def delete_secret_by_name(request: web.Request, name: str) -> Answer[None]
     head=False,
     answers={
         200: "secret revealed",
-        404: "the caller has no such secret, or no such version",
-        409: "that version's value was destroyed, or the caller's key",
+        404: f"{ABSENT}, or no such version (`no_such_version`)",
+        409: f"that version's value was destroyed (`value_destroyed`), or {NO_KEY}",
     },
     rate_limit=REVEALS,
 )
@@ -188,7 +188,8 @@ async def get_secret_value(
     """Reveal the value of a secret.
 
     For its owner only. The access is recorded before the value is sent: this GET
-    appends an event. ``version`` selects an earlier value.
+    appends an event. ``version`` selects an earlier value. Limited to 60 calls at once,
+    then one per second.
     """
     vault = request.app[VAULT]
 

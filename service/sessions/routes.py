@@ -90,7 +90,9 @@ class SessionEnd(RequestModel):
         201: "session started",
         200: "session was already started",
         403: "the caller may not record for this agent and user",
-        409: "the id is taken by a session of another agent or user",
+        409: "the id is taken by a session of another agent or user "
+        "(`session_id_taken`)",
+        422: "no such agent or user, or a start in the future",
     },
     body_example={
         "agent_id": "6f2d2f4e-94a2-4a2e-8a52-3b0c6f4b8a10",
@@ -140,7 +142,7 @@ async def post_session(
         200: "turn was already recorded",
         403: "the caller may not record in this session",
         404: "no such session, or none that the caller can see",
-        409: "the session has the maximum number of turns",
+        409: "the session has the maximum number of turns (`session_full`)",
     },
     body_example={
         "turn_id": "turn-1",

@@ -156,8 +156,9 @@ async def preview_replacement(command: ReplaceToolRules, work: UnitOfWork) -> Pr
         200: "preview of the tool rules; nothing was changed",
         403: "the caller can't manage a referenced connector on this agent",
         404: "no such agent; other callers than superusers get 403",
-        409: "the agent is retired",
-        422: "the batch would be refused, or is too large to compare",
+        409: "the agent is retired (`agent_retired`)",
+        422: "the batch would be refused, or is too large to compare "
+        "(`comparison_too_large`)",
     },
     if_match=True,
     rate_limit=PREVIEWS,
@@ -178,7 +179,9 @@ async def post_tool_rules_preview(
 
     Takes a batch as the replacement does, and refuses what that would refuse. Shows the
     rules that would be added and removed, the decisions that would change, and how many
-    calls of the past `days` (7) would have been decided otherwise.
+    recorded calls of the past `days` (7) would have been decided otherwise. Decisions
+    are tried with the tools that were observed, or with one name for each pattern where
+    the connector was never observed.
     """
     preview, _ = await execute_for(
         request,

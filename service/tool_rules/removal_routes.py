@@ -31,9 +31,10 @@ class RemovedRules(TypedDict):
     "/api/mcp/agents/{agent_id}/tools/connectors/{connector_id}",
     answers={
         200: "tool rules removed, or agent had no tool rules for this connector",
-        403: "the caller can't manage this connector on this agent",
+        403: "the caller can't manage this connector on this agent, or one of the "
+        "two doesn't exist",
         404: "no such agent; other callers than superusers get 403",
-        409: "the agent is retired",
+        409: "the agent is retired (`agent_retired`)",
     },
     if_match=True,
 )

@@ -58,7 +58,7 @@ class RestoredRules(TypedDict):
         200: "tool rules restored, or agent already had these tool rules",
         403: "the caller has no full management of the agent",
         404: "no such agent; other callers than superusers get 403",
-        409: "the agent is retired",
+        409: "the agent is retired (`agent_retired`)",
         422: "a position beyond the end of the log",
     },
     if_match=True,

@@ -49,10 +49,12 @@ class ReplacedRules(TypedDict):
     "/api/mcp/agents/{agent_id}/tools",
     answers={
         200: "tool rules replaced, or agent already had these tool rules",
-        403: "the caller can't manage a referenced connector on this agent",
+        403: "the caller can't manage a referenced connector on this agent, or the "
+        "agent or the connector doesn't exist; `errors` names each such rule",
         404: "no such agent; other callers than superusers get 403",
-        409: "the agent is retired",
-        422: "a rule isn't valid or contradicts another, or names no connector",
+        409: "the agent is retired (`agent_retired`)",
+        422: "a rule isn't valid or contradicts another, names no connector "
+        "(`unknown_connector`), or is one too many (`too_many_rules`)",
     },
     if_match=True,
     body_example={

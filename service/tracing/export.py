@@ -27,8 +27,8 @@ BATCH_MAX: Final = 512
 
 DROPPED: Final = Counter(
     "agent_runtime_spans_dropped_total",
-    "Spans that were not exported: the queue was full, or the receiver didn't take "
-    "them.",
+    "Spans of the service that were not exported: the queue was full, or the receiver "
+    "didn't take them.",
     ["reason"],
 )
 

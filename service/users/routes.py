@@ -68,7 +68,11 @@ class Changed(NamedTuple):
 
 @routes.post(
     "/api/users",
-    answers={201: "user created", 403: NOT_SUPERUSER, 409: "the name is taken"},
+    answers={
+        201: "user created",
+        403: NOT_SUPERUSER,
+        409: "the name is taken (`user_name_taken`)",
+    },
     body_example={"name": "ada", "roles": ["auditor"]},
 )
 async def post_user(request: web.Request, body: NewUser) -> Answer[UserResource]:
@@ -127,7 +131,7 @@ async def put_user_role(
         200: "role revoked, or role was not granted",
         403: NOT_SUPERUSER,
         404: NO_SUCH_USER,
-        409: "superusers can't demote themselves",
+        409: "superusers can't demote themselves (`own_superuser_role`)",
     },
     if_match=True,
 )
@@ -155,7 +159,8 @@ async def delete_user_role(
         200: "user renamed, or user already had this name",
         403: NOT_SUPERUSER,
         404: NO_SUCH_USER,
-        409: "the name is taken, or the user was erased",
+        409: "the name is taken (`user_name_taken`), the user was erased "
+        "(`user_erased`), or their key destroyed (`key_destroyed`)",
     },
     body_example={"name": "ada"},
     if_match=True,
@@ -184,7 +189,7 @@ async def put_user_name(
         200: "user erased, or user was already erased",
         403: NOT_SUPERUSER,
         404: NO_SUCH_USER,
-        409: "superusers can't erase themselves",
+        409: "superusers can't erase themselves (`own_account`)",
     },
     if_match=True,
 )
@@ -215,7 +220,7 @@ async def delete_user(request: web.Request, user_id: UUID) -> Answer[UserResourc
         200: "user disabled, or user was already disabled",
         403: NOT_SUPERUSER,
         404: NO_SUCH_USER,
-        409: "superusers can't disable themselves",
+        409: "superusers can't disable themselves (`own_account`)",
     },
     if_match=True,
 )
@@ -244,7 +249,7 @@ async def put_user_disabled(
         200: "user enabled, or user was not disabled",
         403: NOT_SUPERUSER,
         404: NO_SUCH_USER,
-        409: "the user was erased",
+        409: "the user was erased (`user_erased`)",
     },
     if_match=True,
 )

@@ -36,7 +36,8 @@ class NewToken(RequestModel):
         201: "token issued",
         403: NOT_THEIRS,
         404: NO_SUCH_USER,
-        409: "the user is disabled, or has the maximum number of valid tokens",
+        409: "the user is disabled (`user_disabled`), or has the maximum number of "
+        "valid tokens (`limit_reached`)",
         422: "expires_at is in the past",
     },
     body_example={"label": "laptop", "expires_at": "2030-01-01T00:00:00Z"},

@@ -248,7 +248,7 @@ class TestSecurity:
 
     @in_each_folder
     def test_every_secret_is_explained(self, overlay: str) -> None:
-        operations = (ROOT / "docs/operations.md").read_text("utf-8")
+        page = (ROOT / "docs/operations/kubernetes.md").read_text("utf-8")
         for _, pod in pods(overlay):
             named = {
                 volume["secret"]["secretName"]
@@ -260,7 +260,7 @@ class TestSecurity:
                 for variable in container["env"]
                 if "valueFrom" in variable
             }
-            assert {name for name in named if f"`{name}`" not in operations} == set()
+            assert {name for name in named if f"`{name}`" not in page} == set()
 
     @in_each_overlay
     def test_nothing_is_allowed_that_is_not_listed(self, overlay: str) -> None:

@@ -48,7 +48,7 @@ def volumes(process: Process) -> dict[str, Any]:
 
 def documented_commands() -> list[list[str]]:
     """Return what the documents run in the Job."""
-    text = (ROOT / "docs/operations.md").read_text("utf-8")
+    text = (ROOT / "docs/operations/kubernetes-backup.md").read_text("utf-8")
     return [
         shlex.split(line.partition(IN_THE_JOB)[2])
         for line in text.splitlines()
@@ -141,7 +141,7 @@ def test_the_documented_commands_fit_to_it(overlay: str) -> None:
 
 @in_each_overlay
 def test_scaling_by_the_documented_label_stops_every_process(overlay: str) -> None:
-    text = (ROOT / "docs/operations.md").read_text("utf-8")
+    text = (ROOT / "docs/operations/kubernetes-backup.md").read_text("utf-8")
     selectors = set(re.findall(r"scale deployment --selector (\S+)", text))
 
     [[label, value]] = [each.split("=") for each in selectors]

@@ -109,7 +109,7 @@ async def test_root_keys_from_outside_take_over(
 
 
 def documented_steps() -> list[str]:
-    text = (ROOT_FOLDER / "docs/operations.md").read_text("utf-8")
+    text = (ROOT_FOLDER / "docs/operations/keys.md").read_text("utf-8")
     return re.findall(r"^\| \d \| `((?:OLD|NEW)[^`]*)` \|", text, re.MULTILINE)
 
 

@@ -107,7 +107,7 @@ async def test_a_dump_restored_into_its_own_server_has_the_same_epoch_until_told
     restored_url: str, resources: Resources
 ) -> None:
     """The documents name the statement, for the server can't tell."""
-    documented = (ROOT / "docs/secrets.md").read_text("utf-8")
+    documented = (ROOT / "docs/operations/backup.md").read_text("utf-8")
     (statement,) = re.findall(r"`(SELECT events\.[^`]+)`", documented)
     was = epoch_of(resources.database_url)
     assert epoch_of(restored_url) == was

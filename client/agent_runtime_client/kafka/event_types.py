@@ -355,7 +355,10 @@ class UserCreatedV1:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentRegisteredV1:
-    """An agent was registered; its creator is its first manager."""
+    """An agent was registered; its creator is its first manager.
+
+    Emitted by `POST /api/catalog/agents`.
+    """
 
     name: str
     description: str
@@ -364,7 +367,10 @@ class AgentRegisteredV1:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentEditedV1:
-    """The agent has this name and description from now on."""
+    """The agent has this name and description from now on.
+
+    Emitted by `PUT /api/catalog/agents/{agent_id}`.
+    """
 
     name: str
     description: str
@@ -374,47 +380,71 @@ class AgentEditedV1:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentRetiredV1:
-    """The agent was retired permanently; all of its tools are denied."""
+    """The agent was retired permanently; all of its tools are denied.
+
+    Its grants have no effect any more, and its rules can't be changed. Emitted by
+    `DELETE /api/catalog/agents/{agent_id}`.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentManagerAppointedV1:
-    """The user now manages the agent."""
+    """The user now manages the agent.
+
+    Emitted by `PUT /api/catalog/agents/{agent_id}/managers/{user_id}`.
+    """
 
     user_id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentManagerDismissedV1:
-    """The user no longer manages the agent."""
+    """The user no longer manages the agent.
+
+    Emitted by `DELETE /api/catalog/agents/{agent_id}/managers/{user_id}`.
+    """
 
     user_id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentReaderAppointedV1:
-    """The user may now read the agent's rules and explain its decisions."""
+    """The user may now read the agent's rules and explain its decisions.
+
+    Emitted by `PUT /api/catalog/agents/{agent_id}/readers/{user_id}`.
+    """
 
     user_id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentReaderDismissedV1:
-    """The user may no longer read the agent's rules as its reader."""
+    """The user may no longer read the agent's rules as its reader.
+
+    Emitted by `DELETE /api/catalog/agents/{agent_id}/readers/{user_id}`.
+    """
 
     user_id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentTokensCreatedV1:
-    """An agent gets its first token; the next event says which."""
+    """An agent gets its first token; the next event says which.
+
+    Emitted by `POST /api/mcp/agents/{agent_id}/tokens`.
+    """
 
     agent_id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentTokensIssuedV1:
-    """A token lets this agent call its tools, for this user where it names one."""
+    """A token lets this agent call its tools, for this user where it names one.
+
+    `token_id` is a keyed hash of the token. A token without `expires_at` is valid
+    until it is revoked. `dropped` are tokens that have expired and no longer
+    count towards the limit. Emitted by `POST /api/mcp/agents/{agent_id}/tokens`.
+    """
 
     agent_id: str
     user_id: str | None
@@ -426,21 +456,33 @@ class AgentTokensIssuedV1:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentTokensRevokedV1:
-    """A token of the agent was revoked: no call is admitted with it any more."""
+    """A token of the agent was revoked: no call is admitted with it any more.
+
+    Emitted by `DELETE /api/mcp/agents/{agent_id}/tokens/{agent_token_id}`.
+    """
 
     agent_id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApprovalsCreatedV1:
-    """An agent needs its first approval; the next event says for what."""
+    """An agent needs its first approval; the next event says for what.
+
+    Emitted by `tools/call` at `/mcp/agents/{agent_id}`.
+    """
 
     agent_id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApprovalsRequestedV1:
-    """A person is asked whether an agent may call a tool once, until ``expires_at``."""
+    """A person is asked whether an agent may call a tool once, until `expires_at`.
+
+    The id is a keyed digest of agent, token, connector, tool, definition and
+    arguments; it is the same each time that the same call is asked for.
+    `sealed_id` names the sealed arguments, which are destroyed when the approval
+    is closed. Emitted by `tools/call` at `/mcp/agents/{agent_id}`.
+    """
 
     agent_id: str
     approval_id: str
@@ -454,7 +496,10 @@ class ApprovalsRequestedV1:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApprovalsApprovedV1:
-    """A person lets the agent make the call once, until ``expires_at``."""
+    """A person lets the agent make the call once, until `expires_at`.
+
+    Emitted by `POST /api/mcp/agents/{agent_id}/approvals/{approval_id}/approve`.
+    """
 
     agent_id: str
     approval_id: str
@@ -466,7 +511,11 @@ class ApprovalsApprovedV1:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApprovalsRefusedV1:
-    """A person refused the call."""
+    """A person refused the call.
+
+    `sealed_ids` name the arguments, which the follower `destruction` deletes.
+    Emitted by `POST /api/mcp/agents/{agent_id}/approvals/{approval_id}/refuse`.
+    """
 
     agent_id: str
     approval_id: str
@@ -477,7 +526,11 @@ class ApprovalsRefusedV1:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApprovalsWithdrawnV1:
-    """A person took an approval, or the question, back."""
+    """A person took an approval, or the question, back.
+
+    `sealed_ids` name the arguments, which the follower `destruction` deletes.
+    Emitted by `POST /api/mcp/agents/{agent_id}/approvals/{approval_id}/withdraw`.
+    """
 
     agent_id: str
     approval_id: str
@@ -488,7 +541,11 @@ class ApprovalsWithdrawnV1:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApprovalsExpiredV1:
-    """An approval was neither decided on nor used in time."""
+    """An approval was neither decided on nor used in time.
+
+    `sealed_ids` name the arguments, which the follower `destruction` deletes.
+    Emitted after its time, by the gateway or the next call.
+    """
 
     agent_id: str
     approval_id: str
@@ -498,7 +555,10 @@ class ApprovalsExpiredV1:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApprovalsExpiryToldV1:
-    """The agent called again and was told of the expiry; its next call asks anew."""
+    """The agent called again and was told of the expiry; its next call asks anew.
+
+    Emitted by `tools/call` at `/mcp/agents/{agent_id}`.
+    """
 
     agent_id: str
     approval_id: str
@@ -508,7 +568,11 @@ class ApprovalsExpiryToldV1:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApprovalsUsedV1:
-    """An approval was used up by a call, which the same command has admitted."""
+    """An approval was used up by a call, which the same command has admitted.
+
+    `sealed_ids` name the arguments, which the follower `destruction` deletes.
+    Emitted by `tools/call` at `/mcp/agents/{agent_id}`.
+    """
 
     agent_id: str
     approval_id: str
@@ -519,7 +583,10 @@ class ApprovalsUsedV1:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApprovalsArgumentsReadV1:
-    """The arguments of a call are about to be shown to an approver."""
+    """The arguments of a call are about to be shown to an approver.
+
+    Emitted by `GET /api/mcp/agents/{agent_id}/approvals/{approval_id}`.
+    """
 
     agent_id: str
     approval_id: str
@@ -529,14 +596,22 @@ class ApprovalsArgumentsReadV1:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditReadV1:
-    """A user reads history, by one request, export or stream."""
+    """A user reads history, by one request, export or stream.
+
+    `asked` holds the request's parameters as text, as they were given. Emitted by
+    every `GET` under `/api/audit` except checkpoints and proofs, before it
+    answers.
+    """
 
     operation: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionStartedV1:
-    """A session of a user with an agent has started."""
+    """A session of a user with an agent has started.
+
+    Emitted by `POST /api/observability/session`.
+    """
 
     session_id: str
     agent_id: str
@@ -546,7 +621,27 @@ class SessionStartedV1:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionTurnRecordedV5:
-    """A turn took place; a cost of null is unknown."""
+    """A turn took place; a cost of null is unknown.
+
+    Amounts are decimals as text, times ISO 8601 in UTC. Texts are sealed (AEV1,
+    purpose `text`), bound to the user, this aggregate's id, this event's version
+    and the field's name. Agent and user are the session's, repeated for consumers
+    of single events. `price_id` names the price event that the cost was computed
+    from, `priced_as` the entry of the catalog and `pricing_rule` how it matched;
+    `unpriced` says why there is no cost: `no_such_model`, `no_price_then`,
+    `count_missing`, `counts_contradict`, `contract_lacks_rate`,
+    `several_currencies`, or `not_recorded` by an earlier version. `contract_id`
+    names the event of the contract price that the cost rests on; `list_cost` is
+    the cost by list prices alone. `estimated` names what the telemetry didn't
+    tell for certain though the price depends on it, such as `service_tier`; then
+    the cost is an estimate. `reported_cost` is the cost in US dollars that the
+    provider or the instrumentation reports. `spans`: how many spans the turn was
+    made from; null for a turn reported as such. `shares`: what each model used,
+    if several did; then `model` is the one that used most. `calls`: what each
+    call of a turn from spans used; null if an earlier version recorded it.
+    Emitted by `POST /api/observability/session/{session_id}/turns` and `POST
+    /v1/traces`.
+    """
 
     agent_id: str
     user_id: str
@@ -581,7 +676,10 @@ class SessionTurnRecordedV5:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionTurnAmendedV5:
-    """The turn with spans that arrived later; it replaces the earlier one."""
+    """The turn with spans that arrived later; it replaces the earlier one.
+
+    All of it is repeated. Emitted by `POST /v1/traces`.
+    """
 
     agent_id: str
     user_id: str
@@ -616,7 +714,12 @@ class SessionTurnAmendedV5:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionTurnRepricedV3:
-    """A turn has another cost by the prices that are known now."""
+    """A turn has another cost by the prices that are known now.
+
+    `replaced` says how the turn was priced before, `replaced_shares` how each
+    model's share was. The other fields are those of the turn with the new cost.
+    Emitted by `POST /api/llm-router/reprice`.
+    """
 
     agent_id: str
     user_id: str
@@ -648,14 +751,20 @@ class SessionTurnRepricedV3:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionEndedV1:
-    """The session has ended; late turns may still arrive."""
+    """The session has ended; late turns may still arrive.
+
+    Emitted by `POST /api/observability/session/{session_id}/end`.
+    """
 
     ended_at: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectorRegisteredV1:
-    """A connector was registered, private to its owner."""
+    """A connector was registered, private to its owner.
+
+    Emitted by `POST /api/mcp/connectors`.
+    """
 
     owner_id: str
     name: str
@@ -665,7 +774,10 @@ class ConnectorRegisteredV1:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectorEditedV1:
-    """The connector has this name, URL and description from now on."""
+    """The connector has this name, URL and description from now on.
+
+    Emitted by `PUT /api/mcp/connectors/{id}`.
+    """
 
     name: str
     url: str
@@ -677,21 +789,32 @@ class ConnectorEditedV1:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectorOwnershipOfferedV1:
-    """The connector was offered to a new owner, who has not accepted yet."""
+    """The connector was offered to a new owner, who has not accepted yet.
+
+    It replaces an earlier offer. Emitted by `PUT
+    /api/mcp/connectors/{id}/owner/{user_id}`.
+    """
 
     user_id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectorOwnershipOfferWithdrawnV1:
-    """The offer to a new owner was withdrawn or declined."""
+    """The offer to a new owner was withdrawn or declined.
+
+    Emitted by `DELETE /api/mcp/connectors/{id}/owner/{user_id}`.
+    """
 
     user_id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectorHandedOverV1:
-    """The connector has another owner; grants and publication remain."""
+    """The connector has another owner; grants and publication remain.
+
+    The new owner's secret is sent only for grants to which their side consents
+    anew. Emitted by `PUT /api/mcp/connectors/{id}/owner/{user_id}`.
+    """
 
     owner_id: str
     previous_owner_id: str
@@ -699,7 +822,11 @@ class ConnectorHandedOverV1:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectorMadePublicV1:
-    """The connector's definition is shared with everyone."""
+    """The connector's definition is shared with everyone.
+
+    This gives the connector's consent to any grant. Emitted by `POST
+    /api/mcp/connectors/{id}/grants/public`.
+    """
 
     by: str
     since: str
@@ -707,12 +834,20 @@ class ConnectorMadePublicV1:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectorMadePrivateV1:
-    """The connector is private again; existing grants remain."""
+    """The connector is private again; existing grants remain.
+
+    Emitted by `DELETE /api/mcp/connectors/{id}/grants/public`.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectorGrantOfferedV1:
-    """One side has consented to a grant; the other has not yet."""
+    """One side has consented to a grant; the other has not yet.
+
+    `side` is `connector` or `agent`. It follows a second time when a new owner
+    repeats an offer of the former one. Emitted by `PUT
+    /api/mcp/connectors/{id}/grants/agents/{agent_id}`.
+    """
 
     agent_id: str
     side: str
@@ -720,26 +855,42 @@ class ConnectorGrantOfferedV1:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectorGrantedToAgentV1:
-    """Both sides have consented; the agent holds the connector."""
+    """Both sides have consented; the agent holds the connector.
+
+    It follows a second time when the connector's side consents itself to a grant
+    to which being public, or a former owner, had consented: from then on the
+    owner's secret is sent for it. Emitted by `PUT
+    /api/mcp/connectors/{id}/grants/agents/{agent_id}`.
+    """
 
     agent_id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectorGrantRevokedV1:
-    """A grant, or an offer of one, was revoked."""
+    """A grant, or an offer of one, was revoked.
+
+    Emitted by `DELETE /api/mcp/connectors/{id}/grants/agents/{agent_id}`.
+    """
 
     agent_id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectorRetiredV1:
-    """The connector was retired permanently; no agent holds it."""
+    """The connector was retired permanently; no agent holds it.
+
+    Emitted by `DELETE /api/mcp/connectors/{id}`.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectorSlugChangedV1:
-    """The connector's tools have this prefix in an agent's list from now on."""
+    """The connector's tools have this prefix in an agent's list from now on.
+
+    It is the previous one if that followed from the name, and stays now. Emitted
+    by `PUT /api/mcp/connectors/{id}/gateway`.
+    """
 
     slug: str
     previous_slug: str
@@ -747,14 +898,25 @@ class ConnectorSlugChangedV1:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectorRecordModeChangedV1:
-    """The connector's calls are recorded in this mode from now on."""
+    """The connector's calls are recorded in this mode from now on.
+
+    `strict`: each call is admitted by an event of its own before it is forwarded.
+    `batched`: calls are recorded in groups, after they were decided. Emitted by
+    `PUT /api/mcp/connectors/{id}/gateway`.
+    """
 
     record_mode: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectorCredentialAttachedV1:
-    """The gateway sends a secret's value to the connector from now on."""
+    """The gateway sends a secret's value to the connector from now on.
+
+    `whose` is `owner` or `caller`; `secret_name` is the owner's secret, null if
+    it is the caller's. `scheme` stands before the value in the header, if any. It
+    replaces an earlier setting. Emitted by `PUT
+    /api/mcp/connectors/{id}/credential`.
+    """
 
     whose: str
     secret_name: str | None
@@ -764,12 +926,25 @@ class ConnectorCredentialAttachedV1:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectorCredentialDetachedV1:
-    """The gateway sends the connector no secret any more."""
+    """The gateway sends the connector no secret any more.
+
+    Emitted by `DELETE /api/mcp/connectors/{id}/credential`; also when the
+    connector moves to another host, or another owner.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogEpochChangedV1:
-    """The log has a new epoch, because its end may have been lost."""
+    """The log has a new epoch, because its end may have been lost.
+
+    `position` is the last one that both epochs share; later positions mean other
+    events in the new epoch. `reason` is `fail_over` if the service found a server
+    that lacks events, or may lack some, after a promotion, a point-in-time
+    recovery or a restore into another server; otherwise `restore`. `signed_size`
+    and `signed_root` (base64) are those of the newest checkpoint of the old epoch
+    that the service has, null for none. Emitted once for each new epoch, a few
+    seconds after it began.
+    """
 
     old_epoch: str
     new_epoch: str
@@ -781,14 +956,22 @@ class LogEpochChangedV1:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatchRulesListedV1:
-    """The rules of a price list are imported for the first time."""
+    """The rules of a price list are imported for the first time.
+
+    Emitted by imports of price lists.
+    """
 
     source: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatchRulesProviderChangedV1:
-    """The rules for a provider's names have changed."""
+    """The rules for a provider's names have changed.
+
+    `models` has the rule of each model whose rule differs, null for none; `order`
+    all models in order of precedence, and `providers` all providers, null if
+    unchanged. Rules are alternatives of tests. Emitted by imports of price lists.
+    """
 
     provider: str
     effective_from: str
@@ -801,7 +984,10 @@ class MatchRulesProviderChangedV1:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelPricingListedV1:
-    """A model gets its first price; the next event holds it."""
+    """A model gets its first price; the next event holds it.
+
+    Emitted by `POST /api/llm-router/prices` and imports of price lists.
+    """
 
     provider_id: str
     provider_key: str
@@ -810,7 +996,11 @@ class ModelPricingListedV1:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelPricingPriceSetV2:
-    """A price is valid in a period; it ends the open price `closes`."""
+    """A price is valid in a period; it ends the open price `closes`.
+
+    `closes` is the price whose open period ends where this one starts. Emitted by
+    `POST /api/llm-router/prices` and imports of price lists.
+    """
 
     effective_from: str
     effective_until: str | None
@@ -821,7 +1011,11 @@ class ModelPricingPriceSetV2:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelPricingPriceEndedV1:
-    """A price ends earlier; one that ends at its start is never valid."""
+    """A price ends earlier; one that ends at its start is never valid.
+
+    Emitted by `POST /api/llm-
+    router/models/{model_id}/prices/{price_version}/end`.
+    """
 
     price_version: int
     effective_from: str
@@ -830,7 +1024,12 @@ class ModelPricingPriceEndedV1:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelPricingPriceCorrectedV2:
-    """The price of a period was wrong; this one replaces it."""
+    """The price of a period was wrong; this one replaces it.
+
+    Emitted by `POST /api/llm-
+    router/models/{model_id}/prices/{price_version}/corrections` and imports of
+    price lists.
+    """
 
     corrects: int
     effective_from: str
@@ -841,7 +1040,10 @@ class ModelPricingPriceCorrectedV2:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelPricingPriceAnnotatedV1:
-    """The notes of a price have changed; the price has not."""
+    """The notes of a price have changed; the price has not.
+
+    Emitted by imports of price lists.
+    """
 
     price_version: int
     notes: str | None
@@ -849,7 +1051,10 @@ class ModelPricingPriceAnnotatedV1:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderAddedV1:
-    """A provider of models was registered."""
+    """A provider of models was registered.
+
+    Emitted by `POST /api/llm-router/providers` and imports of price lists.
+    """
 
     key: str
     display_name: str
@@ -857,7 +1062,11 @@ class ProviderAddedV1:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderContractSetV1:
-    """Terms of a contract hold in a period, for a model or for all models."""
+    """Terms of a contract hold in a period, for a model or for all models.
+
+    `closes` is the contract price whose open period ends where this one starts.
+    Emitted by `POST /api/llm-router/contracts`.
+    """
 
     model: str | None
     effective_from: str
@@ -868,7 +1077,11 @@ class ProviderContractSetV1:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderContractEndedV1:
-    """A contract price ends earlier; one that ends at its start is never valid."""
+    """A contract price ends earlier; one that ends at its start is never valid.
+
+    Emitted by `POST /api/llm-
+    router/contracts/{provider_id}/prices/{price_version}/end`.
+    """
 
     model: str | None
     price_version: int
@@ -878,7 +1091,11 @@ class ProviderContractEndedV1:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderContractCorrectedV1:
-    """The terms of a period were wrong; these replace them."""
+    """The terms of a period were wrong; these replace them.
+
+    Emitted by `POST /api/llm-
+    router/contracts/{provider_id}/prices/{price_version}/corrections`.
+    """
 
     model: str | None
     corrects: int
@@ -889,7 +1106,13 @@ class ProviderContractCorrectedV1:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefusalRecordedV1:
-    """A user was refused a change, because they may not make it."""
+    """A user was refused a change, because they may not make it.
+
+    Of one user's refusals at one operation, the first is an event at once, and
+    those of the following minute are one event together: `times` is their number,
+    `path` that of the last. The event's author is the refused user. Emitted by
+    every `POST`, `PUT` and `DELETE` that answers 403.
+    """
 
     method: str
     path: str
@@ -899,7 +1122,10 @@ class RefusalRecordedV1:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SecretCreatedV1:
-    """A user's secret of this name has its first value, version 1."""
+    """A user's secret of this name has its first value, version 1.
+
+    Emitted by `POST /api/secrets`.
+    """
 
     owner_id: str
     name: str
@@ -907,21 +1133,27 @@ class SecretCreatedV1:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SecretCreatedAgainV1:
-    """A deleted secret has a value again; version numbers continue."""
+    """A deleted secret has a value again; version numbers continue.
+
+    Emitted by `POST /api/secrets`.
+    """
 
     version: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SecretOverwrittenV1:
-    """The secret has a new value."""
+    """The secret has a new value. Emitted by `PUT /api/secrets/{name}`."""
 
     version: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SecretRestoredV1:
-    """The value of an earlier version was restored, as a new version."""
+    """The value of an earlier version was restored, as a new version.
+
+    Emitted by `POST /api/secrets/{name}/versions/{version}/restore`.
+    """
 
     version: int
     restored_version: int
@@ -929,26 +1161,44 @@ class SecretRestoredV1:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SecretRevealedV1:
-    """A value of the secret is about to be sent to its owner."""
+    """A value of the secret is about to be sent to its owner.
+
+    Emitted by `GET /api/secrets/{name}/value`.
+    """
 
     version: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SecretVersionsDestroyedV1:
-    """Older values of the secret were destroyed."""
+    """Older values of the secret were destroyed.
+
+    The follower `destruction` deletes what is sealed of them. Emitted by an
+    overwrite or a restore, when more than ten values are kept.
+    """
 
     versions: Sequence[int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SecretDeletedV1:
-    """The secret and all of its values were deleted."""
+    """The secret and all of its values were deleted.
+
+    Emitted by `DELETE /api/secrets/{name}`.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionTextsReadV1:
-    """A user reads texts of sessions of other users."""
+    """A user reads texts of sessions of other users.
+
+    `sessions` is the id of each session's aggregate to the id of its user.
+    `operation` is `get_session` for all texts of a session, or `get_session_list`
+    for the first input and the last output of each. Reading the same again with
+    the same token within five minutes is no further event. Emitted by `GET
+    /api/observability/session/{session_id}` and `GET
+    /api/observability/session/list`, before they answer.
+    """
 
     operation: str
     sessions: Mapping[str, str]
@@ -956,7 +1206,12 @@ class SessionTextsReadV1:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenIssuedV2:
-    """A token proves this user; the subject only stands for the token."""
+    """A token proves this user; the subject only stands for the token.
+
+    The aggregate's id is a keyed hash of the token. A token without `expires_at`
+    is valid until it is revoked. Emitted by `POST /api/users/{user_id}/tokens`,
+    `agent-runtime token issue`, and the first start.
+    """
 
     user_id: str
     label: str
@@ -965,12 +1220,23 @@ class TokenIssuedV2:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenRevokedV1:
-    """The token was revoked."""
+    """The token was revoked.
+
+    Emitted by `DELETE /api/users/{user_id}/tokens/{token_id}`.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCallAdmittedV1:
-    """A call was admitted, and is forwarded only after this event, at once."""
+    """A call was admitted, and is forwarded only after this event, at once.
+
+    There is a connection to its upstream, and nothing but the message is left to
+    send. `versions` are those of the aggregates that the decision read; had one
+    moved, the log would have refused the event. `stance` and `rule` are what
+    decided, `definition` is the digest of the tool's definition, `approval_id`
+    the approval that was used up by it. `secret` is whose secret is sent along.
+    Emitted by `tools/call` at `/mcp/agents/{agent_id}`.
+    """
 
     agent_id: str
     user_id: str | None
@@ -987,7 +1253,13 @@ class ToolCallAdmittedV1:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCallFinishedV1:
-    """An admitted call has ended."""
+    """An admitted call has ended.
+
+    `outcome` is `ok`, `tool_error`, `upstream_error`, `timeout`, `cancelled`,
+    `too_large` or `not_sent`. `upstream_ms` is the upstream's part of
+    `duration_ms`. Emitted by `tools/call` at `/mcp/agents/{agent_id}`, shortly
+    after.
+    """
 
     outcome: str
     duration_ms: int
@@ -998,14 +1270,24 @@ class ToolCallFinishedV1:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCallContinuedV1:
-    """Another call follows by the same approval."""
+    """Another call follows by the same approval.
+
+    `next_call_id` brings the upstream input that it asked for, or repeats a call
+    that it hasn't taken, and needs no approval of its own. Emitted by
+    `tools/call` at `/mcp/agents/{agent_id}`.
+    """
 
     next_call_id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCallBatchedV1:
-    """Calls of an agent were admitted, or have ended, in the mode ``batched``."""
+    """Calls of an agent were admitted, or have ended, in the mode `batched`.
+
+    A call is in `admitted` of one event and in `finished` of the same or a later
+    one. `token_ids` are those of the admitted calls. Emitted by `tools/call` at
+    `/mcp/agents/{agent_id}`, within 100 ms.
+    """
 
     agent_id: str
     admitted: Sequence[Mapping[str, Any]]
@@ -1014,7 +1296,19 @@ class ToolCallBatchedV1:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCallRefusedV2:
-    """Calls were refused: ``times`` since the last event about such calls."""
+    """Calls were refused: `times` since the last event about such calls.
+
+    `tool` is null if the connector, or the agent's list, has no such tool, and
+    where the agent doesn't hold the connector. `reason` is `unknown_tool`,
+    `connector_not_granted`, `denied`, `definition_changed`, `approval_refused`,
+    `approval_expired`, `approval_withdrawn`, `too_many_approvals`,
+    `credential_missing`, `too_many_calls`, `circuit_open`, `not_connected` (to
+    its upstream, or no agreement with it on the protocol) or `cancelled` (by its
+    client, before it could be sent). `session_id` and `trace_id` are null where
+    the call names none, and in a flood of calls that name too many. Emitted by
+    `tools/call` at `/mcp/agents/{agent_id}`, at most once a second for an agent,
+    connector, tool, reason and turn of a session.
+    """
 
     agent_id: str
     user_id: str | None
@@ -1028,14 +1322,24 @@ class ToolCallRefusedV2:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolDefinitionsCreatedV1:
-    """Tools of a connector were observed for the first time; the next says which."""
+    """Tools of a connector were observed for the first time; the next says which.
+
+    Emitted by the first observation of a connector.
+    """
 
     connector_id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolDefinitionsObservedV1:
-    """The upstream lists other definitions than before."""
+    """The upstream lists other definitions than before.
+
+    `digests` has those that are new or differ, by tool, and `gone` those that it
+    doesn't list any more. `unacceptable` says why a tool is never accepted.
+    `accepted` are accepted with their first observation. `documents` are the
+    definitions as canonical JSON. Emitted by observations of a connector, where
+    the list differs.
+    """
 
     connector_id: str
     digests: Mapping[str, str]
@@ -1046,7 +1350,10 @@ class ToolDefinitionsObservedV1:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolDefinitionsAcceptedV1:
-    """These definitions, tool to digest, may be called from now on."""
+    """These definitions, tool to digest, may be called from now on.
+
+    Emitted by `POST /api/mcp/connectors/{id}/definitions/accept`.
+    """
 
     connector_id: str
     digests: Mapping[str, str]
@@ -1054,21 +1361,34 @@ class ToolDefinitionsAcceptedV1:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolListingStartedV1:
-    """A connector is asked for its tools with ``secret``, opened after this event."""
+    """A connector is asked for its tools with `secret`, opened after this event.
+
+    Emitted by observations of a connector with a credential.
+    """
 
     connector_id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolRulesCreatedV1:
-    """An agent gets its first tool rules; the next event holds them."""
+    """An agent gets its first tool rules; the next event holds them.
+
+    Emitted by `PUT /api/mcp/agents/{agent_id}/tools`.
+    """
 
     agent_id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolRulesReplacedV1:
-    """These connectors, by id, have exactly these rules from now on."""
+    """These connectors, by id, have exactly these rules from now on.
+
+    `rules` is connector id to tool pattern to stance, and holds only connectors
+    whose rules differ from before; one without stances has no rules any more.
+    Emitted by `PUT /api/mcp/agents/{agent_id}/tools`, `POST
+    /api/mcp/agents/{agent_id}/tools/restore` and `DELETE
+    /api/mcp/agents/{agent_id}/tools/connectors/{connector_id}`.
+    """
 
     agent_id: str
     rules: Mapping[str, Mapping[str, str]]
@@ -1076,14 +1396,22 @@ class ToolRulesReplacedV1:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolRulesClearedV1:
-    """All tool rules of the agent were removed."""
+    """All tool rules of the agent were removed.
+
+    Emitted by `PUT /api/mcp/agents/{agent_id}/tools` with an empty batch.
+    """
 
     agent_id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpstreamHandshakeStartedV1:
-    """A connector's server is asked how it speaks with ``secret``, opened after it."""
+    """A connector's server is asked how it speaks with `secret`, opened after it.
+
+    The call that needs it is decided once more, and admitted, when it has
+    answered. Emitted by `tools/call` at `/mcp/agents/{agent_id}`, where a
+    connector has a credential and there is no agreement with its server yet.
+    """
 
     connector_id: str
     agent_id: str
@@ -1092,56 +1420,95 @@ class UpstreamHandshakeStartedV1:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserCreatedV2:
-    """A user was created."""
+    """A user was created.
+
+    `sealed_name` is sealed (AEV1, purpose `text`), bound to the user, the event's
+    version and the field `name`. `name` is that of `admin` and of users whom
+    earlier versions of the service created; null otherwise. Emitted by `POST
+    /api/users`; the first start for `admin`.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserRenamedV1:
-    """The user has another name; nobody else gets the earlier one."""
+    """The user has another name; nobody else gets the earlier one.
+
+    `sealed_name` is sealed as in `user.created`. Emitted by `PUT
+    /api/users/{user_id}/name`.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserErasedV1:
-    """The user was erased, with their name: none of their tokens is accepted."""
+    """The user was erased, with their name: none of their tokens is accepted.
+
+    Their key is destroyed by the same command. Emitted by `DELETE
+    /api/users/{user_id}`.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserRoleGrantedV1:
-    """The user was given a role."""
+    """The user was given a role.
+
+    Emitted by `POST /api/users` and `PUT /api/users/{user_id}/roles/{role}`; the
+    first start for `admin`.
+    """
 
     role: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserRoleRevokedV1:
-    """A role was taken from the user."""
+    """A role was taken from the user.
+
+    Emitted by `DELETE /api/users/{user_id}/roles/{role}`.
+    """
 
     role: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserKeyDestroyedV1:
-    """The user's key was destroyed, and all data sealed with it."""
+    """The user's key was destroyed, and all data sealed with it.
+
+    That is the values of their secrets, the texts of their sessions, and their
+    name. Emitted by `DELETE /api/users/{user_id}/key` and `DELETE
+    /api/users/{user_id}`.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserDisabledV1:
-    """The user was disabled: none of their tokens is accepted."""
+    """The user was disabled: none of their tokens is accepted.
+
+    Emitted by `PUT /api/users/{user_id}/disabled`.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserEnabledV1:
-    """The disabled user was enabled: their valid tokens are accepted again."""
+    """The disabled user was enabled: their valid tokens are accepted again.
+
+    Emitted by `DELETE /api/users/{user_id}/disabled`.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserTokenAddedV1:
-    """A token was added to the user's tokens, whose number is limited."""
+    """A token was added to the user's tokens, whose number is limited.
+
+    `dropped` are tokens that no longer count, because they were revoked or have
+    expired. Emitted with every `token.issued`.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserNameClaimedV1:
-    """A name belongs to this user permanently; the subject stands for the name."""
+    """A name belongs to this user permanently; the subject stands for the name.
+
+    Emitted by `POST /api/users` and `PUT /api/users/{user_id}/name`.
+    """
 
     user_id: str
 

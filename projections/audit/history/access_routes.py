@@ -78,7 +78,8 @@ async def get_connector_exposure(
     answers={
         200: "decisions compared",
         404: "no such agent",
-        422: "the rules are too many and too complicated to compare",
+        422: "the rules are too many and too complicated to compare "
+        "(`comparison_too_large`)",
         **REFUSED,
     },
 )

@@ -53,14 +53,16 @@ COMPLETE = """
 
 POSITION = Gauge(
     "agent_runtime_log_check_position",
-    "Last position compared with the tree in this pass over the log.",
+    "Last position compared with the Merkle tree in this pass over the log, by this "
+    "process.",
 )
 PASSES = Counter(
     "agent_runtime_log_check_passes", "Passes over the whole log that were completed."
 )
 CONTRADICTED = Gauge(
     "agent_runtime_log_check_contradicted",
-    "1 while events of the log are known to be missing or changed.",
+    "1 while events of the log are known to be missing or changed; /readyz and the "
+    "service's log name them.",
 )
 
 logger = logging.getLogger(__name__)

@@ -19,7 +19,8 @@ AHEAD = """
 """
 SECONDS = Gauge(
     "agent_runtime_log_ahead_seconds",
-    "How far the time of the log's last event is ahead of the database's clock.",
+    "How far the time of the log's last event is ahead of the database's clock; more "
+    "than a minute is logged.",
 )
 
 logger = logging.getLogger(__name__)

@@ -38,6 +38,14 @@ routes = Routes("audit")
 logger = logging.getLogger(__name__)
 
 FOLLOWER = "merkle_tree"
+NO_CHECKPOINT = (
+    "no checkpoint has been signed yet (`no_checkpoint_yet`), or the service is "
+    "temporarily unavailable"
+)
+NO_PROOF = (
+    "the event log contradicts its Merkle tree, so there is no proof "
+    "(`log_contradicted`), or the service is temporarily unavailable"
+)
 Size = Annotated[int, Field(ge=1, le=POSITION_MAX)]
 
 
@@ -82,7 +90,7 @@ class Consistency(TypedDict):
 
 @routes.get(
     "/api/audit/checkpoint",
-    answers={200: "the checkpoint, as a C2SP signed note"},
+    answers={200: "the checkpoint, as a C2SP signed note", 503: NO_CHECKPOINT},
     content_type="text/plain",
 )
 async def get_checkpoint(request: web.Request) -> web.Response:
@@ -95,7 +103,10 @@ async def get_checkpoint(request: web.Request) -> web.Response:
     return web.Response(text=checkpoint.note, content_type="text/plain")
 
 
-@routes.get("/api/audit/checkpoint/key", answers={200: "key of the checkpoints"})
+@routes.get(
+    "/api/audit/checkpoint/key",
+    answers={200: "key of the checkpoints", 503: NO_CHECKPOINT},
+)
 async def get_checkpoint_key(request: web.Request) -> Answer[CheckpointKey]:
     """Get the public key of the checkpoints' signatures.
 
@@ -111,7 +122,7 @@ async def get_checkpoint_key(request: web.Request) -> Answer[CheckpointKey]:
 
 @routes.get(
     "/api/audit/proofs/inclusion",
-    answers={200: "inclusion proved"},
+    answers={200: "inclusion proved", 503: NO_PROOF},
     min_position=True,
 )
 async def get_inclusion_proof(
@@ -159,7 +170,7 @@ async def get_inclusion_proof(
 
 @routes.get(
     "/api/audit/proofs/consistency",
-    answers={200: "consistency proved"},
+    answers={200: "consistency proved", 503: NO_PROOF},
     min_position=True,
 )
 async def get_consistency_proof(

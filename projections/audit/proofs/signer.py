@@ -53,10 +53,15 @@ FOLLOWER = "merkle_tree"
 NEW_POSITIONS_MAX = 5000
 OTHER_KEY = "a checkpoint was signed with another key than ours"
 KEEP = "SELECT events.keep_checkpoint(%s, %s, %s)"
-SIZE = Gauge("agent_runtime_checkpoint_position", "Last position that was signed.")
+SIZE = Gauge(
+    "agent_runtime_checkpoint_position",
+    "Last position that a checkpoint covers, signed by this process.",
+)
 FORKED = Gauge(
     "agent_runtime_checkpoint_contradicted",
-    "1 while nothing is signed: the log contradicts a checkpoint, or signing fails.",
+    "1 while no checkpoint is signed: the event log contradicts a signed one or its "
+    "Merkle tree, or signing fails for a reason that doesn't pass by itself. The "
+    "service's log says which.",
 )
 
 logger = logging.getLogger(__name__)

@@ -20,7 +20,7 @@ from service.http.log_epoch import EPOCH_HEADER, POSITION_HEADER
 from service.http.operation import EVENT_STREAM, Routes
 from service.http.read_server import READ_SERVERS
 from service.http.requests import POSITION_MAX, QueryModel
-from service.http.streaming import STREAMS
+from service.http.streaming import FULL, STREAMS
 
 routes = Routes("audit")
 
@@ -49,7 +49,9 @@ class StreamQuery(QueryModel):
     answers={
         200: "entries as server-sent events",
         403: "the caller is neither superuser nor auditor",
-        412: "the log hasn't reached the position to go on from",
+        412: "the log hasn't reached the position to go on from "
+        "(`position_beyond_log`)",
+        **FULL,
     },
     content_type=EVENT_STREAM,
 )

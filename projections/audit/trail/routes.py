@@ -37,7 +37,7 @@ from service.http.log_epoch import EPOCH_HEADER, POSITION_HEADER
 from service.http.operation import Routes
 from service.http.read_server import read_server
 from service.http.requests import min_position
-from service.http.streaming import STREAMS
+from service.http.streaming import FULL, STREAMS
 
 routes = Routes("audit")
 
@@ -133,7 +133,7 @@ async def get_audit_event(
 
 @routes.get(
     "/api/audit/export.jsonl",
-    answers={200: "the entries, one JSON object a line", **REFUSED},
+    answers={200: "the entries, one JSON object a line", **REFUSED, **FULL},
     content_type=CONTENT_TYPES["jsonl"],
     min_position=True,
 )
@@ -151,7 +151,7 @@ async def get_audit_jsonl(
 
 @routes.get(
     "/api/audit/export.csv",
-    answers={200: "the entries, one a row", **REFUSED},
+    answers={200: "the entries, one a row", **REFUSED, **FULL},
     content_type=CONTENT_TYPES["csv"],
     min_position=True,
 )

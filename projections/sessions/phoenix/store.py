@@ -35,7 +35,8 @@ WITHOUT_FILTERS_S: Final = 600.0
 
 LOOKUPS = Counter(
     "agent_runtime_trace_store_lookups_total",
-    "Sessions looked up in the trace store, by result.",
+    "Sessions looked up in the trace store, by result: found, unknown, failed, "
+    "remembered, not asked.",
     ["result"],
 )
 REQUESTS = Histogram(
@@ -45,7 +46,7 @@ REQUESTS = Histogram(
 )
 BREAKER = Gauge(
     "agent_runtime_trace_store_breaker_open",
-    "1 while requests to the trace store are suspended after repeated failures.",
+    "1 while the trace store gets no requests, after repeated failures.",
 )
 
 logger = logging.getLogger(__name__)

@@ -31,7 +31,10 @@ routes = Routes("mcp")
 
 APPROVAL = "/api/mcp/agents/{agent_id}/approvals/{approval_id}"
 NO_SUCH_APPROVAL = "no such open approval, or none that the caller can see"
-DECIDED = "it was decided on, used or withdrawn, or has expired"
+DECIDED = (
+    "it was decided on, used or withdrawn (`approval_not_pending`), or has expired "
+    "(`approval_expired`)"
+)
 
 Reason = Annotated[
     str | None,

@@ -80,7 +80,8 @@ async def get_definitions(
         200: "definitions accepted, or were already accepted",
         403: "the caller is neither its owner nor a superuser",
         404: "no such connector, or none that the caller can see; or no such tool",
-        409: "the upstream now lists another definition, or it can't be accepted",
+        409: "the upstream now lists another definition (`definition_changed`), or it "
+        "can't be accepted (`definition_unacceptable`)",
     },
     if_match=True,
     body_example={

@@ -53,7 +53,9 @@ async def get_connector_health(
         202: "connector is being observed; read its health in a few seconds",
         403: "the caller is neither its owner nor a superuser",
         404: NO_SUCH_CONNECTOR,
-        429: "it was observed at somebody's request less than ten seconds ago",
+        429: "it was observed at somebody's request less than ten seconds ago "
+        "(`observed_just_now`), or this process observes eight at somebody's request "
+        "(`too_many_observations`)",
     },
     idempotent_key=False,
 )

@@ -64,7 +64,8 @@ class RevokedAgentToken(TypedDict):
         201: "token issued",
         403: "the caller doesn't manage this agent, or isn't the user that is named",
         404: NO_SUCH_AGENT,
-        409: "the agent is retired, or has the maximum number of valid tokens",
+        409: "the agent is retired (`agent_retired`), or has the maximum number of "
+        "valid tokens (`limit_reached`)",
         422: "expires_at is in the past",
     },
     body_example={"label": "build server", "expires_at": "2030-01-01T00:00:00Z"},

@@ -17,7 +17,7 @@ RETRY_AFTER: Final = {"Retry-After": "1"}
 
 IN_FLIGHT = Gauge(
     "agent_runtime_gateway_calls_in_flight",
-    "Tool calls of agents that are being decided, held or forwarded.",
+    "Tool calls that are being decided, held for an approval or forwarded.",
 )
 
 

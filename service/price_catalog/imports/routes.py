@@ -59,7 +59,10 @@ class LiteLLMImportQuery(ImportQuery):
 
 @routes.post(
     "/api/llm-router/prices/imports/genai-prices",
-    answers={**ANSWERS, 503: "the package genai-prices isn't installed"},
+    answers={
+        **ANSWERS,
+        503: "the package genai-prices isn't installed (`price_source_missing`)",
+    },
     idempotent_key=False,
 )
 async def post_genai_prices_import(
@@ -86,7 +89,9 @@ async def post_genai_prices_import(
         **ANSWERS,
         413: f"the file has more than {DOCUMENT_BYTES_MAX} bytes",
         415: "the body is not uncompressed application/json",
-        422: "the body is not a LiteLLM price file",
+        422: "the body is not a LiteLLM price file (`invalid_price_source`)",
+        503: "the body took more than 60 s to arrive (`upload_too_slow`), or the "
+        "service is temporarily unavailable",
     },
     idempotent_key=False,
     raw_body=("application/json",),

@@ -6,7 +6,7 @@ from prometheus_client import Counter as Metric
 
 SPANS = Metric(
     "agent_runtime_reported_spans_total",
-    "Spans of OTLP requests: accepted, rejected, or ignored as irrelevant to turns.",
+    "Spans of POST /v1/traces: accepted, rejected, or ignored as irrelevant to turns.",
     ["outcome"],
 )
 

@@ -43,7 +43,15 @@ class ExportedTraces(TypedDict, total=False):
 
 @routes.post(
     "/v1/traces",
-    answers={200: "spans accepted, perhaps not all of them"},
+    answers={
+        200: "spans accepted, perhaps not all of them",
+        400: "no span could be accepted (`spans_refused`), or the body is no request "
+        "(`not_otlp`, `not_gzip`)",
+        429: "the agent has 500,000 open traces (`too_many_traces`), or there were "
+        "too many rejected tokens from this address",
+        503: "the body took more than 30 s to arrive (`upload_too_slow`), or the "
+        "service is temporarily unavailable",
+    },
     data=ExportedTraces,
     content_type=JSON,
     idempotent_key=False,
@@ -55,9 +63,9 @@ async def post_traces(request: web.Request) -> web.Response:
     """Ingest spans of instrumented agents over OTLP/HTTP.
 
     The body is an ExportTraceServiceRequest in protobuf or JSON, optionally compressed
-    with gzip, of up to 16 MiB when decompressed. The resource attribute
-    `agent_runtime.agent_id` names the agent. A trace becomes a turn as soon as its root
-    span has arrived and one of its spans names a session (`session.id` or
+    with gzip, of up to 16 MiB when decompressed and 20,000 spans. The resource
+    attribute `agent_runtime.agent_id` names the agent. A trace becomes a turn as soon
+    as its root span has arrived and one of its spans names a session (`session.id` or
     `gen_ai.conversation.id`). Spans may arrive late, repeatedly and in any order for
     two hours. A caller with the role `runtime` reports for any agent, a manager of the
     agent their own sessions.

@@ -210,11 +210,11 @@ def _parent() -> str:
 
 
 def create_database(cluster: Cluster) -> None:
-    """Prepare the database as docs/operations.md, "An external one", says.
+    """Prepare the database as docs/operations/database.md says.
 
     One that is there is dropped before.
     """
-    text = (ROOT / "docs/operations.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/operations/database.md").read_text(encoding="utf-8")
     prepare = text.split("A superuser prepares it once:\n\n```sql\n")[1].split("```")[0]
     with psycopg.connect(
         cluster.url_of("postgres", "postgres"), autocommit=True

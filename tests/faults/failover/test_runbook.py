@@ -1,4 +1,4 @@
-"""The commands of docs/operations.md, "Fail-over", on a cluster without load."""
+"""The commands of docs/operations/fail-over.md on a cluster without load."""
 
 import asyncio
 import shutil
@@ -15,12 +15,7 @@ from tests.waiting import until
 
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(2400)]
 
-SECTION = (
-    (ROOT / "docs/operations.md")
-    .read_text(encoding="utf-8")
-    .split("### Fail-over\n")[1]
-    .split("\n## ")[0]
-)
+PAGE = (ROOT / "docs/operations/fail-over.md").read_text(encoding="utf-8")
 
 
 async def until_primary(cluster: Cluster, *, other_than: Machine | None = None) -> None:
@@ -37,7 +32,7 @@ async def until_primary(cluster: Cluster, *, other_than: Machine | None = None) 
 
 async def ctl(cluster: Cluster, command: str, **names: str) -> str:
     """Run a command as the page shows it, with other names of machines."""
-    assert f"patronictl {command}`" in SECTION, "the page shows another command"
+    assert f"patronictl {command}`" in PAGE, "the page shows another command"
     words = [names.get(each, each) for each in command.split()]
     return await asyncio.to_thread(cluster.patronictl, *words)
 

@@ -161,7 +161,8 @@ class AsyncSecretsResource:
         """Reveal the value of a secret.
 
         For its owner only. The access is recorded before the value is sent: this GET
-        appends an event. ``version`` selects an earlier value.
+        appends an event. ``version`` selects an earlier value. Limited to 60 calls at
+        once, then one per second.
         """
         return await self._caller.model(
             operations.GET_SECRET_VALUE,

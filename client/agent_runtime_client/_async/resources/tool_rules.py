@@ -80,7 +80,9 @@ class AsyncToolRulesResource:
 
         Takes a batch as the replacement does, and refuses what that would refuse. Shows
         the rules that would be added and removed, the decisions that would change, and
-        how many calls of the past `days` (7) would have been decided otherwise.
+        how many recorded calls of the past `days` (7) would have been decided
+        otherwise. Decisions are tried with the tools that were observed, or with one
+        name for each pattern where the connector was never observed.
         """
         return await self._caller.model(
             operations.POST_TOOL_RULES_PREVIEW,

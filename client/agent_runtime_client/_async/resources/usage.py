@@ -90,9 +90,8 @@ class AsyncUsageResource:
         """Export all groups as CSV for spreadsheets, in the order asked for.
 
         Tokens are those that are known; `cost` is empty when it isn't completely known,
-        and the columns `known_cost_` and a currency have the known part. More than
-        200,000 groups are refused (`too_many_groups`). A cell that a spreadsheet could
-        take for a formula starts with an apostrophe.
+        and the columns `known_cost_` and a currency have the known part. A cell that a
+        spreadsheet could take for a formula starts with an apostrophe.
         """
         return await self._caller.content(
             operations.GET_USAGE_CSV,

@@ -147,7 +147,9 @@ class ConnectorsResource:
     ) -> Connector:
         """Make a connector public.
 
-        Shares the definition with all users, never credentials. Can be repeated safely.
+        Shares the definition with all users, never credentials. Can be repeated safely,
+        by its owner and superusers: others who see it are refused also when it is
+        public.
         """
         return self._caller.model(
             operations.POST_PUBLIC_GRANT,

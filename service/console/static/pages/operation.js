@@ -95,7 +95,7 @@ function Whole({ data, metrics }) {
     </div>
     <${Table} caption="Followers, which fill the read tables" columns=${COLUMNS} rows=${followers} rowKey=${(row) => row.name}
       empty="No process runs the followers: start one with --only followers." />
-    ${followers.some((each) => each.stopped) && html`<p class="warning">A stopped follower retries every 30 s; commands and the other followers continue, while its tables get older. “If a follower stops” in docs/operations.md says what to do.</p>`}`;
+    ${followers.some((each) => each.stopped) && html`<p class="warning">A stopped follower retries every 30 s; commands and the other followers continue, while its tables get older. docs/operations/followers.md says what to do.</p>`}`;
 }
 
 export default function Operation() {
