@@ -33,7 +33,7 @@ def bounded(body: bytes, values_max: int = JSON_VALUES_MAX) -> bytes:
 
 
 def without_strings(body: bytes) -> bytes:
-    return _STRINGS.sub(b"", body)
+    return JSON_STRING.sub(b"", body)
 
 
 def refuse_deep(outside: bytes) -> None:
@@ -84,7 +84,7 @@ def _after_string(document: bytes, position: int) -> int:
     return position
 
 
-# Possessive, and to the end where the closing quote is missing: linear in any body.
-_STRINGS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
+# Possessive, and to the end where the closing quote is missing: linear in any document.
+JSON_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
 _IN_STRING = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)
 _BRACKETS = re.compile(rb"[\[\]{}]")

@@ -1,7 +1,6 @@
 """Read what an upstream answers, within bounds."""
 
 import asyncio
-import re
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
@@ -22,6 +21,7 @@ from service.gateway.upstream.errors import (
     unusable,
 )
 from service.gateway.upstream.http_connection import Response
+from service.http.json_bounds import JSON_STRING
 from service.pacing import Pace
 
 Notified = Callable[[dict[str, Any]], Awaitable[None]]
@@ -166,7 +166,7 @@ def _is_deep(message: Any) -> bool:
 async def _refuse_many_values(data: bytes) -> None:
     """Reject an answer that would hold the event loop for long; long texts don't."""
     values, end, pace = 0, 0, Pace()
-    for text in _TEXTS.finditer(data):
+    for text in JSON_STRING.finditer(data):
         between = data[end : text.start()]
         values += sum(map(between.count, (b",", b"[", b"{")))
         end = text.end()
@@ -176,7 +176,3 @@ async def _refuse_many_values(data: bytes) -> None:
     values += sum(map(data[end:].count, (b",", b"[", b"{")))
     if values > VALUES_MAX:
         raise too_large(f"more than {VALUES_MAX} values")
-
-
-# Possessive, and to the end where the closing quote is missing: linear in any answer.
-_TEXTS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
