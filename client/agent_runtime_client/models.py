@@ -2207,12 +2207,12 @@ class ToolRuleWarning(Model):
     """A rule set that probably doesn't do what its author meant.
 
     ``rule_shadowed``: the rule never decides, because ``shadowed_by`` is stronger and
-    matches every tool that it matches. ``connector_not_granted``: the agent doesn't
-    hold the connector, so every tool of it is denied. ``shadowing_not_checked``: the
-    connector's rules were too many and too complicated to compare all of them.
+    matches every tool, or the same tools. Rules that a stronger one shadows in another
+    way have no warning. ``connector_not_granted``: the agent doesn't hold the
+    connector, so every tool of it is denied.
     """
 
-    code: Literal["rule_shadowed", "connector_not_granted", "shadowing_not_checked"]
+    code: Literal["rule_shadowed", "connector_not_granted"]
     message: str
     connector_id: UUID
     tool_pattern: str | None

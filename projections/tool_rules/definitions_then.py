@@ -7,7 +7,7 @@ from typing import Final
 from projections.engine.authored_events import AuthoredEvent, Origin
 from service.gateway.decision import decide_pinned
 from service.gateway.definitions.aggregate import Standing, ToolDefinitions
-from service.tool_rules.decision import STANCES, Stance
+from service.tool_rules.decision import Stance
 
 
 @dataclass(slots=True)
@@ -44,13 +44,13 @@ class DefinitionsThen:
             return False, None
         return True, self.definitions.standing(tool)
 
-    def decide(self, stance: Stance, stances: Mapping[str, str], tool: str) -> Stance:
-        """Return what is left of the rules' stance on a tool."""
+    def decide(
+        self, stance: Stance, matching: Mapping[str, Stance], tool: str
+    ) -> Stance:
+        """Return what is left of the matching rules' stance on a tool."""
         is_observed, standing = self.effect(tool)
-        # Only the rule with the exact name counts here, not others that match.
-        exact = {tool: STANCES[stances[tool]]} if tool in stances else {}
         decided, _ = decide_pinned(
-            stance, exact, tool, standing, is_observed=is_observed
+            stance, matching, tool, standing, is_observed=is_observed
         )
         return decided
 

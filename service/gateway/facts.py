@@ -16,8 +16,8 @@ from service.identifiers import id_text
 from service.tool_rules.aggregate import ToolRules
 
 A = TypeVar("A", bound=LoggedAggregate)
-# Matching a thousand hostile patterns takes tens of milliseconds.
-RULES_ON_LOOP_MAX: Final = 100
+# The worst patterns take most of a millisecond each to compile, once.
+RULES_ON_LOOP_MAX: Final = 50
 
 
 class Finder(Protocol):

@@ -5,11 +5,23 @@ pattern, and those that the caller adds. A tool that differs only where several 
 overlap is found if its name is among them.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
 
+from service.errors import InvalidRequestError
 from service.tool_rules.decision import STANCES, Stance, decide
-from service.tool_rules.glob import Globs, Work
+from service.tool_rules.glob import compiled, has_wildcard
+
+# Work is counted in nanoseconds of a thread that the slowest patterns take: 1 for each
+# character of a pattern with each of a name, and for each pattern with each name:
+MATCHING: Final = 100
+# For each character of a pattern:
+COMPILING: Final = 3_000
+# Some seconds at the worst. As many ordinary rules as an agent can have, with a
+# thousand tools, take one.
+WORK_MAX: Final = 6_000_000_000
 
 Patterns = Mapping[str, str]
 """A connector's rules: the stance of each pattern."""
@@ -23,57 +35,88 @@ def as_ruled(stance: Stance, _: Mapping[str, Stance], __: str) -> Stance:
     return stance
 
 
+@dataclass(frozen=True, slots=True)
+class ConnectorRules:
+    """A granted connector's rules and tool definitions at one time."""
+
+    patterns: Patterns
+    pin: Pin = as_ruled
+
+    def decide(self, tool: str, matching: Iterable[str]) -> Stance:
+        """Decide on a tool, of whose matching patterns some may be of other rules."""
+        stances = {
+            pattern: STANCES[self.patterns[pattern]]
+            for pattern in matching
+            if pattern in self.patterns
+        }
+        return self.pin(decide(stances, granted=True), stances, tool)
+
+
 class ChangedDecision(NamedTuple):
     tool: str
     before: Stance
     after: Stance
 
 
+@dataclass(slots=True)
+class Work:
+    """The work that is left for one answer, and what to do instead of more."""
+
+    instead: str
+    left: int = field(default_factory=lambda: WORK_MAX)
+
+    def take(self, patterns: Collection[str], tools: Collection[str]) -> None:
+        """Account for matching patterns with names, before any of it is done.
+
+        :raises InvalidRequestError: less is left
+        """
+        characters = sum(map(len, patterns))
+        self.left -= characters * (sum(map(len, tools)) + COMPILING)
+        self.left -= len(patterns) * len(tools) * MATCHING
+        if self.left < 0:
+            raise InvalidRequestError(
+                "the rules are too many and too complicated to compare; "
+                f"{self.instead}",
+                code="comparison_too_large",
+            )
+
+
 def changed_decisions(
-    before: Patterns,
-    after: Patterns,
+    before: ConnectorRules,
+    after: ConnectorRules,
     work: Work,
     tools: Iterable[str] = (),
-    pin: Pin = as_ruled,
+    redefined: Collection[str] = (),
 ) -> Iterator[ChangedDecision]:
-    """Yield the tools of a granted connector that the two decide differently on.
+    """Yield the tools that the two decide differently on, by name.
 
-    :raises TooMuchWorkError: that takes more than the remaining work
+    ``redefined`` are those of the tools whose definitions differ.
+
+    :raises InvalidRequestError: that takes more than the remaining work
     """
-    names = affected(before, after, {*tools, *examples(before, after)}, work)
-    decided_before = decisions(before, names, work, pin)
-    decided_after = decisions(after, names, work, pin)
-    for name in sorted(names):
-        if decided_before[name] != decided_after[name]:
-            yield ChangedDecision(name, decided_before[name], decided_after[name])
+    names = {*tools, *examples(before.patterns, after.patterns)}
+    changed = {
+        pattern for pattern, _ in before.patterns.items() ^ after.patterns.items()
+    }
+    by_changed = _matching(changed, names, work)
+    affected = [tool for tool in names if by_changed[tool] or tool in redefined]
+    by_others = _matching(before.patterns.keys() - changed, affected, work)
+    for tool in sorted(affected):
+        matching = by_changed[tool] + by_others[tool]
+        was, is_now = before.decide(tool, matching), after.decide(tool, matching)
+        if was != is_now:
+            yield ChangedDecision(tool, was, is_now)
 
 
 def decisions(
-    patterns: Patterns, tools: Iterable[str], work: Work, pin: Pin = as_ruled
+    rules: ConnectorRules, tools: Collection[str], work: Work
 ) -> dict[str, Stance]:
-    """Decide on each tool of a granted connector.
+    """Decide on each tool.
 
-    :raises TooMuchWorkError: that takes more than the remaining work
+    :raises InvalidRequestError: that takes more than the remaining work
     """
-    names = [*patterns]
-    globs = Globs(names, work)
-    found = {}
-    for tool in tools:
-        matching = {
-            names[number]: STANCES[patterns[names[number]]]
-            for number in globs.matching(tool)
-        }
-        found[tool] = pin(decide(matching, granted=True), matching, tool)
-    return found
-
-
-def affected(
-    before: Patterns, after: Patterns, tools: Iterable[str], work: Work
-) -> set[str]:
-    """Return the tools that a rule matches which only one side has."""
-    changed = [pattern for pattern, _ in before.items() ^ after.items()]
-    globs = Globs(changed, work)
-    return {tool for tool in tools if any(True for _ in globs.matching(tool))}
+    found = _matching(rules.patterns.keys(), tools, work)
+    return {tool: rules.decide(tool, matching) for tool, matching in found.items()}
 
 
 def examples(*rules: Patterns) -> Iterator[str]:
@@ -81,3 +124,18 @@ def examples(*rules: Patterns) -> Iterator[str]:
     for patterns in rules:
         for pattern in patterns:
             yield pattern.replace("*", "x").replace("?", "x")
+
+
+def _matching(
+    patterns: AbstractSet[str], tools: Collection[str], work: Work
+) -> dict[str, list[str]]:
+    """Return the patterns that match each tool."""
+    # A tool name among the patterns is the one without wildcards that matches it.
+    globs = [*filter(has_wildcard, patterns)]
+    work.take(globs, tools)
+    matchers = [(glob, compiled(glob)) for glob in globs]
+    found = {tool: [glob for glob, match in matchers if match(tool)] for tool in tools}
+    for tool in patterns & found.keys():
+        if not has_wildcard(tool):
+            found[tool].append(tool)
+    return found

@@ -12,7 +12,6 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from service.connectors.aggregate import Connector
-from service.errors import InvalidRequestError
 from service.event_log.unit_of_work import UnitOfWork
 from service.http.dispatch import execute_for
 from service.http.envelope import Answer, UuidText
@@ -31,9 +30,13 @@ from service.tool_rules.commands import (
     ReplaceToolRules,
     decide_replacement,
 )
-from service.tool_rules.comparison import changed_decisions, decisions
+from service.tool_rules.comparison import (
+    ConnectorRules,
+    Work,
+    changed_decisions,
+    decisions,
+)
 from service.tool_rules.decision import WITHOUT_A_MATCH, Stance
-from service.tool_rules.glob import TooMuchWorkError, Work
 from service.tool_rules.resource import (
     ToolRuleResource,
     ToolRuleWarning,
@@ -42,8 +45,6 @@ from service.tool_rules.resource import (
 )
 from service.tool_rules.routes import replacement_of
 
-# Less than a second of a thread.
-WORK_MAX: Final = 5_000_000_000
 EXAMPLES_MAX: Final = 50
 PREVIEWS: Final = RateLimit(burst=20, interval_s=1.0)
 
@@ -219,31 +220,24 @@ def _compared(
 ) -> tuple[list[ConnectorDecisions], PreviewedCalls]:
     """Compare decisions and recorded calls, within one bound of work.
 
-    :raises InvalidRequestError: the rules are too complicated
+    :raises InvalidRequestError: it would take more
     """
-    work = Work(WORK_MAX)
-    try:
-        return _changes(preview, past, work), _changed_calls(preview, past, work)
-    except TooMuchWorkError:
-        raise InvalidRequestError(
-            "the rules are too many and too complicated to compare; preview fewer "
-            "connectors at a time",
-            code="comparison_too_large",
-        ) from None
+    work = Work("preview fewer connectors at a time")
+    return _changes(preview, past, work), _changed_calls(preview, past, work)
 
 
 def _changes(preview: Preview, past: Past, work: Work) -> list[ConnectorDecisions]:
     before, after = preview.replaced.before, preview.replaced.after
     found: list[ConnectorDecisions] = []
     for connector in sorted(preview.granted):
+        known = past.tools[connector]
         tools: list[ToolDecision] = [
             {"tool": each.tool, "before": each.before, "after": each.after}
             for each in changed_decisions(
-                before.get(connector, {}),
-                after.get(connector, {}),
+                ConnectorRules(before.get(connector, {}), known.pin),
+                ConnectorRules(after.get(connector, {}), known.pin),
                 work,
-                past.tools[connector].names,
-                past.tools[connector].pin,
+                known.names,
             )
         ]
         if tools:
@@ -259,9 +253,10 @@ def _changed_calls(preview: Preview, past: Past, work: Work) -> PreviewedCalls:
     ):
         calls = list(of_connector)
         connector = str(connector_id)
-        patterns = preview.replaced.after.get(connector, {})
-        tools, pin = {each.tool for each in calls}, past.tools[connector].pin
-        decided = decisions(patterns, tools, work, pin)
+        rules = ConnectorRules(
+            preview.replaced.after.get(connector, {}), past.tools[connector].pin
+        )
+        decided = decisions(rules, {each.tool for each in calls}, work)
         for each in calls:
             granted = connector in preview.granted
             would_be = decided[each.tool] if granted else WITHOUT_A_MATCH

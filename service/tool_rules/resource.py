@@ -1,7 +1,7 @@
 """Tool rules, and warnings about them, as the API shows them."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Final, Literal
+from typing import Literal
 from uuid import UUID
 
 from typing_extensions import TypedDict
@@ -10,11 +10,7 @@ from service.http.envelope import UuidText
 from service.pacing import computed
 from service.tool_rules.aggregate import Rules
 from service.tool_rules.decision import STANCES, Stance
-from service.tool_rules.glob import Work
-from service.tool_rules.shadowing import WORK_MAX, Shadow, shadows
-
-# Length of an ordinary rule: comparing takes the square of all characters.
-CHARACTERS_OF_A_RULE: Final = 20
+from service.tool_rules.shadowing import shadows
 
 
 class ToolRuleResource(TypedDict):
@@ -32,13 +28,12 @@ class ToolRuleWarning(TypedDict):
     """A rule set that probably doesn't do what its author meant.
 
     ``rule_shadowed``: the rule never decides, because ``shadowed_by`` is stronger
-    and matches every tool that it matches. ``connector_not_granted``: the agent
-    doesn't hold the connector, so every tool of it is denied.
-    ``shadowing_not_checked``: the connector's rules were too many and too
-    complicated to compare all of them.
+    and matches every tool, or the same tools. Rules that a stronger one shadows in
+    another way have no warning. ``connector_not_granted``: the agent doesn't hold
+    the connector, so every tool of it is denied.
     """
 
-    code: Literal["rule_shadowed", "connector_not_granted", "shadowing_not_checked"]
+    code: Literal["rule_shadowed", "connector_not_granted"]
     message: str
     connector_id: UuidText
     tool_pattern: str | None
@@ -95,27 +90,25 @@ def changes_between(before: Rules, after: Rules) -> RuleChanges:
 async def warnings_about(
     rules: Rules, not_granted: Iterable[UUID]
 ) -> list[ToolRuleWarning]:
-    """List warnings by connector id; many rules are compared in a thread."""
-    characters = sum(sum(map(len, stances)) for stances in rules.values())
+    """List warnings by connector id; those about many rules are made in a thread."""
     return await computed(
-        characters // CHARACTERS_OF_A_RULE, _warnings_about, rules, not_granted
+        sum(map(len, rules.values())), _warnings_about, rules, not_granted
     )
 
 
 def _warnings_about(rules: Rules, not_granted: Iterable[UUID]) -> list[ToolRuleWarning]:
     missing = {str(connector_id) for connector_id in not_granted}
-    work = Work(WORK_MAX)
     return [
         warning
         for connector_id, stances in sorted(rules.items())
         for warning in _warnings(
-            connector_id, stances, work, granted=connector_id not in missing
+            connector_id, stances, granted=connector_id not in missing
         )
     ]
 
 
 def _warnings(
-    connector_id: str, stances: Mapping[str, str], work: Work, *, granted: bool
+    connector_id: str, stances: Mapping[str, str], *, granted: bool
 ) -> Iterator[ToolRuleWarning]:
     if not granted:
         yield {
@@ -126,28 +119,19 @@ def _warnings(
             "stance": None,
             "shadowed_by": None,
         }
-    for found in shadows(stances, work):
-        if isinstance(found, Shadow):
-            yield {
-                "code": "rule_shadowed",
-                "message": (
-                    f"{found.by_stance} {found.by_pattern!r} matches every tool that "
-                    f"{found.stance} {found.tool_pattern!r} matches"
-                ),
-                "connector_id": connector_id,
-                "tool_pattern": found.tool_pattern,
-                "stance": found.stance,
-                "shadowed_by": {
-                    "tool_pattern": found.by_pattern,
-                    "stance": found.by_stance,
-                },
-            }
-        else:
-            yield {
-                "code": "shadowing_not_checked",
-                "message": f"{found.rules} rules were not compared with stronger ones",
-                "connector_id": connector_id,
-                "tool_pattern": None,
-                "stance": None,
-                "shadowed_by": None,
-            }
+    for found in shadows(stances):
+        yield {
+            "code": "rule_shadowed",
+            "message": (
+                f"{found.stance} {found.tool_pattern!r} has no effect: "
+                f"{found.by_stance} {found.by_pattern!r} is stronger and matches "
+                "every tool that it matches"
+            ),
+            "connector_id": connector_id,
+            "tool_pattern": found.tool_pattern,
+            "stance": found.stance,
+            "shadowed_by": {
+                "tool_pattern": found.by_pattern,
+                "stance": found.by_stance,
+            },
+        }

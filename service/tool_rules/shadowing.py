@@ -5,11 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from service.tool_rules.decision import STRONGEST_FIRST, Stance
-from service.tool_rules.glob import Globs, TooMuchWorkError, Work, has_wildcard
-
-# Some tens of milliseconds of a thread. A thousand ordinary rules take a fraction of
-# it; a thousand that were made to be slow would take seconds.
-WORK_MAX: Final = 500_000_000
+from service.tool_rules.glob import ANY_ONE, ANY_RUN
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,46 +18,42 @@ class Shadow:
     by_stance: Stance
 
 
-@dataclass(frozen=True, slots=True)
-class Unchecked:
-    """The number of rules of a connector that were not compared, to bound the work."""
-
-    rules: int
+Meaning = tuple[str, str]
+"""The same for two patterns if, and only if, they match the same names."""
 
 
-def shadows(stances: Mapping[str, str], work: Work) -> Iterator[Shadow | Unchecked]:
+def shadows(stances: Mapping[str, str]) -> Iterator[Shadow]:
     """Yield the shadowed rules of one connector, at most one Shadow for each.
 
-    Exact for a rule that a single stronger one covers; rules that several stronger
-    ones cover only together are not looked for.
+    Finds those below a stronger rule that matches every tool, or the same tools.
+    Others that are shadowed aren't looked for: each rule would have to be compared
+    with each.
     """
-    if len(stances) == 1:
-        return
-    by_pattern = sorted(stances.items())
-    stronger = [
-        (pattern, stance)
-        for stance in STRONGEST_FIRST[:-1]
-        for pattern, held in by_pattern
-        # A single name covers nothing but itself.
-        if held == stance and has_wildcard(pattern)
-    ]
-    if not stronger:
-        return
-    weaker = [
-        (pattern, stance)
-        for stance in STRONGEST_FIRST[1:]
-        for pattern, held in by_pattern
-        if held == stance
-    ]
-    if not weaker:
-        return
-    checked = 0
-    try:
-        globs = Globs([pattern for pattern, _ in stronger], work)
-        for checked, (pattern, stance) in enumerate(weaker):  # noqa: B007
-            # The first that covers it is one of the strongest that do.
-            first = next(globs.covering(pattern), None)
-            if first is not None and stronger[first][1] is not stance:
-                yield Shadow(pattern, stance, *stronger[first])
-    except TooMuchWorkError:
-        yield Unchecked(len(weaker) - checked)
+    stronger: dict[Meaning, tuple[str, Stance]] = {}
+    for stance in STRONGEST_FIRST:
+        meanings = {
+            pattern: _meaning(pattern)
+            for pattern, held in stances.items()
+            if held == stance
+        }
+        for pattern, meaning in meanings.items():
+            by = stronger.get(meaning) or stronger.get(EVERYTHING)
+            if by is not None:
+                yield Shadow(pattern, stance, *by)
+        for pattern, meaning in meanings.items():
+            stronger.setdefault(meaning, (pattern, stance))
+
+
+def _meaning(pattern: str) -> Meaning:
+    """Return a pattern without its ``*``, and without its ``?`` and repeated ``*``.
+
+    The two say of each run of wildcards how many characters it asks for, and whether
+    it takes more. Nothing else counts: ``*?`` is ``?*``, and ``**`` is ``*``.
+    """
+    runs = pattern.replace(ANY_ONE, "")
+    while ANY_RUN * 2 in runs:
+        runs = runs.replace(ANY_RUN * 2, ANY_RUN)
+    return pattern.replace(ANY_RUN, ""), runs
+
+
+EVERYTHING: Final = _meaning(ANY_RUN)

@@ -115,5 +115,5 @@ SEEDS: Mapping[str, Sequence[bytes]] = {
     "relay_position": [_position()],
     "price_list": [_price_list()],
     "root_keys": [b"k1:" + KEY + b",k2:" + KEY],
-    "tool_patterns": [b"a.*b?\na.?\na.b", b"**?*\n?\nab"],
+    "tool_patterns": [b"a.*b?\na.xbc", b"**?*\nab", b"*aab*?\naaab"],
 }

@@ -164,6 +164,10 @@ PATTERNS: Final[Mapping[str, Callable[[str], list[str]]]] = {
     "stars and question marks": lambda stance: [
         f"{'*?' * 124}{stance[0]}{n}*" for n in range(RULES_MAX)
     ],
+    # Each is looked for at each place of a name; so few that they are compared.
+    "long searches": lambda stance: [
+        f"*{'a' * 100}{stance[0]}{n:03}*" for n in range(RULES_MAX // 2)
+    ],
     "names": lambda stance: [f"{'n' * 250}{stance[0]}{n}" for n in range(RULES_MAX)],
 }
 

@@ -4,10 +4,15 @@ from uuid import uuid4
 
 import pytest
 
-from service.tool_rules import preview_routes
-from service.tool_rules.comparison import changed_decisions
+from service.tool_rules import comparison
+from service.tool_rules.comparison import (
+    COMPILING,
+    MATCHING,
+    ConnectorRules,
+    Work,
+    changed_decisions,
+)
 from service.tool_rules.decision import Stance
-from service.tool_rules.glob import Work
 from tests.callers import Callers
 from tests.tool_rules.setting import Setting, path, put, rule
 
@@ -121,28 +126,54 @@ async def test_a_preview_on_an_outdated_version_is_refused(
     assert reply.status == 412
 
 
-async def test_a_comparison_that_takes_too_long_is_refused(
+async def test_a_comparison_within_the_bound_is_answered_and_one_beyond_is_refused(
     callers: Callers, setting: Setting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ada = await callers.user("ada")
     agent = await setting.agent(ada)
     tracker = await setting.connector(ada, granted_to=[agent])
-    monkeypatch.setattr(preview_routes, "WORK_MAX", 10)
+    # One pattern of three characters with one name of three, the pattern's example.
+    takes = 3 * (3 + COMPILING) + MATCHING
 
-    reply = await ada.post(
-        f"{path(agent)}/preview", {"rules": [rule(tracker, "a*", "allow")]}
+    monkeypatch.setattr(comparison, "WORK_MAX", takes)
+    within = await ada.post(
+        f"{path(agent)}/preview", {"rules": [rule(tracker, "ab*", "allow")]}
+    )
+    monkeypatch.setattr(comparison, "WORK_MAX", takes - 1)
+    beyond = await ada.post(
+        f"{path(agent)}/preview", {"rules": [rule(tracker, "ab*", "allow")]}
     )
 
-    assert (reply.status, reply.data["code"]) == (422, "comparison_too_large")
+    assert within.status == 200
+    assert within.data["connectors"][0]["tools"] == [
+        {"tool": "abx", "before": "deny", "after": "allow"}
+    ]
+    assert (beyond.status, beyond.data["code"]) == (422, "comparison_too_large")
+    assert "preview fewer connectors" in beyond.message
+    after = await ada.get(path(agent))
+    assert (after.data["version"], after.data["rules"]) == (0, [])
 
 
 def test_a_tool_that_is_named_is_compared_too() -> None:
     before = {"*": "allow", "*delete*": "deny"}
     after = {"*": "allow", "*delete*": "deny", "files.*": "ask"}
 
-    found = [*changed_decisions(before, after, Work(10**9), ["files.delete"])]
+    found = changed_decisions(
+        ConnectorRules(before), ConnectorRules(after), Work(""), ["files.delete"]
+    )
 
     # A tool where several patterns overlap: deny is stronger before and after.
-    assert [(each.tool, each.before, each.after) for each in found] == [
-        ("files.x", Stance.ALLOW, Stance.ASK)
-    ]
+    assert [*found] == [("files.x", Stance.ALLOW, Stance.ASK)]
+
+
+def test_patterns_without_wildcards_take_no_work() -> None:
+    before = {f"tool{n}": "allow" for n in range(1000)}
+
+    found = changed_decisions(
+        ConnectorRules(before),
+        ConnectorRules({**before, "tool7": "deny"}),
+        Work("", left=0),
+        [f"other{n}" for n in range(1000)],
+    )
+
+    assert [*found] == [("tool7", Stance.ALLOW, Stance.DENY)]

@@ -127,8 +127,8 @@ async def test_warnings_name_shadowed_rules_and_connectors_not_granted(
     reply = await put(
         ada,
         agent,
-        rule(tracker, "issue_delete", "allow"),
-        rule(tracker, "*delete*", "deny"),
+        rule(tracker, "*delete*", "allow"),
+        rule(tracker, "*delete**", "deny"),
     )
 
     assert reply.status == 200
@@ -137,10 +137,10 @@ async def test_warnings_name_shadowed_rules_and_connectors_not_granted(
     assert not_granted["connector_id"] == str(tracker)
     assert shadowed == {
         "code": "rule_shadowed",
-        "message": "deny '*delete*' matches every tool that allow 'issue_delete' "
-        "matches",
-        **rule(tracker, "issue_delete", "allow"),
-        "shadowed_by": {"tool_pattern": "*delete*", "stance": "deny"},
+        "message": "allow '*delete*' has no effect: deny '*delete**' is stronger and "
+        "matches every tool that it matches",
+        **rule(tracker, "*delete*", "allow"),
+        "shadowed_by": {"tool_pattern": "*delete**", "stance": "deny"},
     }
 
 

@@ -1,25 +1,20 @@
-"""Rules that never decide are found, and no others."""
+"""Rules below a stronger one that matches everything, or the same, are found."""
 
 import itertools
-import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from service.tool_rules.decision import Stance, decide, matching_rules
-from service.tool_rules.glob import Work, covers
-from service.tool_rules.shadowing import WORK_MAX, Shadow, Unchecked, shadows
+from service.tool_rules.glob import matches
+from service.tool_rules.shadowing import Shadow, shadows
 
 ALLOW, ASK, DENY = Stance.ALLOW, Stance.ASK, Stance.DENY
 RULES = st.dictionaries(
-    st.text("ab*?", min_size=1, max_size=4), st.sampled_from(list(Stance)), max_size=8
+    st.text("a*?", min_size=1, max_size=4), st.sampled_from(list(Stance)), max_size=8
 )
 WORDS = ["".join(word) for n in range(6) for word in itertools.product("abx", repeat=n)]
-
-
-def found(rules: dict[str, Stance]) -> list[Shadow | Unchecked]:
-    return list(shadows(rules, Work(WORK_MAX)))
 
 
 @pytest.mark.parametrize(
@@ -27,63 +22,59 @@ def found(rules: dict[str, Stance]) -> list[Shadow | Unchecked]:
     [
         ({}, []),
         ({"*": ALLOW}, []),
-        ({"*": ALLOW, "delete": DENY}, []),
+        # A stronger rule that matches every tool.
         ({"*": DENY, "read": ALLOW}, [Shadow("read", ALLOW, "*", DENY)]),
-        ({"*": ASK, "read": ALLOW}, [Shadow("read", ALLOW, "*", ASK)]),
+        ({"***": ASK, "re*": ALLOW}, [Shadow("re*", ALLOW, "***", ASK)]),
         ({"*": DENY, "read": ASK}, [Shadow("read", ASK, "*", DENY)]),
+        ({"*": DENY, "**": ALLOW}, [Shadow("**", ALLOW, "*", DENY)]),
+        # A stronger rule that matches the same tools.
+        ({"re**": DENY, "re*": ALLOW}, [Shadow("re*", ALLOW, "re**", DENY)]),
+        ({"*?": ASK, "?*": ALLOW}, [Shadow("?*", ALLOW, "*?", ASK)]),
+        ({"a*?b": DENY, "a?**b": ASK}, [Shadow("a?**b", ASK, "a*?b", DENY)]),
+        # Of several stronger rules, one is named.
+        ({"*": ASK, "a*": ALLOW, "a**": DENY}, [Shadow("a*", ALLOW, "a**", DENY)]),
+        ({"a*": ASK, "a**": DENY, "*": DENY}, [Shadow("a*", ASK, "a**", DENY)]),
+        # A rule that isn't stronger shadows nothing.
+        ({"*": ALLOW, "delete": DENY}, []),
         ({"*": ASK, "read": ASK}, []),
-        ({"*": DENY, "read": DENY}, []),
-        ({"re*": ASK, "*d": DENY, "read": ALLOW}, [Shadow("read", ALLOW, "*d", DENY)]),
-        ({"re*": DENY, "r*d": ALLOW}, []),
-        # Only both together leave nothing.
+        ({"a*": DENY, "a**": DENY}, []),
+        # What a stronger rule shadows in another way isn't looked for.
+        ({"re*": DENY, "read": ALLOW}, []),
+        ({"re*": DENY, "rea*": ALLOW}, []),
+        ({"?*": DENY, "read": ALLOW}, []),
         ({"?": DENY, "??*": DENY, "?*": ALLOW}, []),
+        # Not the same tools.
+        ({"a?*": DENY, "a*": ALLOW}, []),
+        ({"a??": DENY, "a?": ALLOW}, []),
+        ({"?a*": DENY, "*a?": ALLOW}, []),
+        ({"a*": DENY, "A*": ALLOW}, []),
     ],
 )
 def test_shadows(rules: dict[str, Stance], expected: list[Shadow]) -> None:
-    assert found(rules) == expected
+    assert [*shadows(rules)] == expected
 
 
-@given(RULES)
-def test_every_rule_that_one_stronger_rule_covers_is_found_once(
-    rules: dict[str, Stance],
-) -> None:
-    order = [DENY, ASK, ALLOW]
-    expected = {
-        pattern
-        for pattern, stance in rules.items()
-        for other, stronger in rules.items()
-        if order.index(stronger) < order.index(stance) and covers(other, pattern)
-    }
-    assert sorted(shadow.tool_pattern for shadow in found(rules)) == sorted(expected)  # type: ignore[union-attr]
+def test_patterns_are_the_same_if_and_only_if_they_match_the_same_names() -> None:
+    """For all short patterns; b and x are characters that none of them asks for."""
+    patterns = [
+        "".join(p) for n in range(1, 5) for p in itertools.product("a*?", repeat=n)
+    ]
+    names = {p: frozenset(w for w in WORDS if matches(p, w)) for p in patterns}
+
+    for pattern, other in itertools.permutations(patterns, 2):
+        shadowed = [*shadows({pattern: DENY, other: ALLOW})] != []
+        everything = not pattern.strip("*")
+        assert shadowed == (everything or names[pattern] == names[other])
 
 
 @given(RULES)
 def test_a_shadowed_rule_can_go_without_changing_a_decision(
     rules: dict[str, Stance],
 ) -> None:
-    for shadow in found(rules):
-        assert isinstance(shadow, Shadow)
+    found = [*shadows(rules)]
+    assert len({shadow.tool_pattern for shadow in found}) == len(found)
+    for shadow in found:
         rest = {each: rules[each] for each in rules if each != shadow.tool_pattern}
         for word in WORDS:
             with_it = decide(matching_rules(rules, word), granted=True)
             assert decide(matching_rules(rest, word), granted=True) is with_it
-
-
-def test_a_thousand_ordinary_rules_are_all_looked_at() -> None:
-    allows = {f"service_{number:03}.read_record": ALLOW for number in range(500)}
-    denies = {f"service_{number:03}.read_*": DENY for number in range(500)}
-    assert len(found(allows | denies)) == 500
-
-
-@pytest.mark.thorough
-def test_hostile_rules_are_given_up_after_a_bounded_time() -> None:
-    rules = {
-        f"{'a*' * 126}{number:04}": (ALLOW, DENY)[number % 2] for number in range(1000)
-    }
-    started = time.process_time()
-
-    warnings = found(rules)
-
-    assert time.process_time() - started < 2
-    assert isinstance(warnings[-1], Unchecked)
-    assert warnings[-1].rules > 0

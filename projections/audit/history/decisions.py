@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Final
 from uuid import UUID
 
 from typing_extensions import TypedDict
@@ -10,13 +9,13 @@ from typing_extensions import TypedDict
 from projections.engine.authored_events import Origin
 from projections.tool_rules.definitions_then import NOT_OBSERVED, DefinitionsThen
 from projections.tool_rules.origins import HoldingThen, RulesThen
-from service.errors import InvalidRequestError
-from service.tool_rules.comparison import affected, decisions, examples
-from service.tool_rules.decision import WITHOUT_A_MATCH, Stance
-from service.tool_rules.glob import TooMuchWorkError, Work
-
-# Some seconds: as many ordinary rules as an agent can have, all of them decided anew.
-WORK_MAX: Final = 50_000_000_000
+from service.tool_rules.comparison import (
+    ConnectorRules,
+    Work,
+    changed_decisions,
+    examples,
+)
+from service.tool_rules.decision import Stance
 
 
 class ToolDifference(TypedDict):
@@ -58,21 +57,10 @@ class FactsThen:
     held: Mapping[str, HoldingThen]
     definitions: Mapping[str, DefinitionsThen] = field(default_factory=dict)
 
-    def decisions(
-        self, connector: str, tools: Iterable[str], work: Work
-    ) -> dict[str, Stance]:
-        """Decide on each tool of a connector.
-
-        :raises TooMuchWorkError: that takes more than the remaining work
-        """
-        if not self.granted(connector):
-            return dict.fromkeys(tools, WITHOUT_A_MATCH)
-        stances = self.rules.stances(connector)
-        pinned = self.pinned(connector)
-        return {
-            tool: pinned.decide(stance, stances, tool)
-            for tool, stance in decisions(stances, tools, work).items()
-        }
+    def deciding(self, connector: str) -> ConnectorRules:
+        """Return the rules that count: none of a connector that isn't granted."""
+        patterns = self.rules.stances(connector) if self.granted(connector) else {}
+        return ConnectorRules(patterns, self.pinned(connector).decide)
 
     def granted(self, connector: str) -> bool:
         holding = self.held.get(connector)
@@ -104,42 +92,34 @@ def differences(
 
     :raises InvalidRequestError: it would take more
     """
-    try:
-        return _differences(before, after, set(tools), Work(WORK_MAX))
-    except TooMuchWorkError:
-        raise InvalidRequestError(
-            "the agent's rules are too many and too complicated to compare; "
-            "explain the decisions on single tools instead",
-            code="comparison_too_large",
-        ) from None
-
-
-def _differences(
-    before: FactsThen, after: FactsThen, asked: set[str], work: Work
-) -> list[ConnectorDifference]:
+    work, asked = Work("explain the decisions on single tools instead"), {*tools}
     found = []
     for connector in sorted({*before.rules.rules, *after.rules.rules}):
-        rules = [each.rules.stances(connector) for each in (before, after)]
         pinned = [each.pinned(connector) for each in (before, after)]
-        names = {*asked, *examples(*rules), *pinned[0].tools, *pinned[1].tools}
-        if before.granted(connector) and after.granted(connector):
-            moved = {
-                name
-                for name in names
-                if pinned[0].effect(name) != pinned[1].effect(name)
-            }
-            names = moved | affected(rules[0], rules[1], names, work)
-        decided_before = before.decisions(connector, names, work)
-        decided_after = after.decisions(connector, names, work)
+        names = {
+            *asked,
+            *examples(*(each.rules.stances(connector) for each in (before, after))),
+            *pinned[0].tools,
+            *pinned[1].tools,
+        }
         differing = [
             ToolDifference(
-                tool=name,
-                before=decided_before[name],
-                after=decided_after[name],
-                changed_by=after.last_event(connector, name),
+                tool=each.tool,
+                before=each.before,
+                after=each.after,
+                changed_by=after.last_event(connector, each.tool),
             )
-            for name in sorted(names)
-            if decided_before[name] != decided_after[name]
+            for each in changed_decisions(
+                before.deciding(connector),
+                after.deciding(connector),
+                work,
+                names,
+                redefined={
+                    name
+                    for name in names
+                    if pinned[0].effect(name) != pinned[1].effect(name)
+                },
+            )
         ]
         held = (before.granted(connector), after.granted(connector))
         if differing or held[0] != held[1]:
