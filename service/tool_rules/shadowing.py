@@ -29,6 +29,8 @@ def shadows(stances: Mapping[str, str]) -> Iterator[Shadow]:
     Others that are shadowed aren't looked for: each rule would have to be compared
     with each.
     """
+    if len({*stances.values()}) == 1:
+        return
     stronger: dict[Meaning, tuple[str, Stance]] = {}
     for stance in STRONGEST_FIRST:
         meanings = {
