@@ -26,7 +26,7 @@ from service.event_log.receipt_retention import keep_deleting_expired
 from service.event_log.snapshots import (
     SNAPSHOT_INTERVAL,
     Snapshots,
-    completes_interval,
+    is_snapshot_due,
 )
 from service.event_log.writer import Observer, Timeouts, Writer
 from service.tasks import background_task, end_tasks
@@ -260,13 +260,13 @@ class EventLog:
             if isinstance(outcome, VersionConflictError):
                 # Not to be decided on again by those that rested on this command.
                 for aggregate in append.aggregates:
-                    self.cache.forget(aggregate.id, append.reads.get(aggregate.id, 0))
+                    self.cache.forget(aggregate.id, append.reads[aggregate.id])
             if not isinstance(outcome, Appended):
                 continue
             for aggregate in append.aggregates:
                 if is_latest:
                     self.cache.put(aggregate)
-                if completes_interval(aggregate, append.events):
+                if is_snapshot_due(append.reads[aggregate.id], aggregate.version):
                     self._snapshots.take(aggregate)
         if last is not None:
             # Its commit has returned, so the standbys have it and all before it.

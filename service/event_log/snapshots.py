@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-from collections.abc import Sequence
 
 import psycopg
 from eventsourcing.domain import Snapshot
@@ -52,11 +51,6 @@ class Snapshots:
             logger.warning("can't store a snapshot")
 
 
-def completes_interval(
-    aggregate: LoggedAggregate, events: Sequence[StoredEvent]
-) -> bool:
-    """Say whether a snapshot is due after some new events."""
-    since = aggregate.version % SNAPSHOT_INTERVAL
-    return since < len(events) and since < sum(
-        event.originator_id == aggregate.id for event in events
-    )
+def is_snapshot_due(version_before: int, version: int) -> bool:
+    """Say whether a command's events of one aggregate complete a hundred."""
+    return version // SNAPSHOT_INTERVAL > version_before // SNAPSHOT_INTERVAL
