@@ -12,9 +12,7 @@ from tests.costs.instrumentations.replay import Replayed, replayed
 
 BEGIN: Final = "<!-- instrumentations -->"
 END: Final = "<!-- end of instrumentations -->"
-HEAD: Final = (
-    "| what isn't told | client and what observes it (sessions) |\n|---|---|\n"
-)
+HEAD: Final = "| what isn't told | client and what observes it |\n|---|---|\n"
 EXACT: Final = "nothing: the cost is exact"
 NO_COST: Final = "no cost"
 TEXTS: Final = "no text of some turn"
@@ -57,9 +55,9 @@ class Outcome:
             yield TEXTS, self._named(without_texts)
 
     def _named(self, count: int) -> str:
-        """Name the recording, and how many of its sessions are meant."""
+        """Name the recording, and how many of its sessions are meant if not all."""
         of = len(self.sessions)
-        return f"{self.name} ({of if count == of else f'{count} of {of}'})"
+        return self.name if count == of else f"{self.name} ({count} of {of})"
 
 
 def _whole(turns: Iterable[Replayed]) -> str:
