@@ -148,6 +148,7 @@ pictures: $(VENV)/.installed-for-tests
 
 # Generate the lock files from pyproject.toml, or one of tests/ from the .in beside it.
 lock: $(VENV)/.installed-for-tests
+	$(bin)/pip wheel --quiet --no-deps --no-build-isolation --wheel-dir build/client ./client
 ifdef LOCK
 	$(bin)/pip-compile $(lock_options) --output-file $(LOCK) $(LOCK:.txt=.in)
 else
@@ -155,7 +156,9 @@ else
 	$(bin)/pip-compile $(lock_options) --build-deps-for editable --extra demo --extra dev --output-file requirements-dev.txt pyproject.toml client/pyproject.toml
 endif
 
-lock_options = --quiet --upgrade --generate-hashes --allow-unsafe --strip-extras \
+# The client is installed from its folder: found as a wheel, and in no lock file.
+lock_options = --quiet --upgrade --generate-hashes --strip-extras \
+	--find-links build/client --unsafe-package agent-runtime-client \
 	--no-header --no-annotate --no-emit-index-url --no-emit-find-links --no-emit-trusted-host
 
 clean:

@@ -10,8 +10,13 @@ from uuid import UUID
 import psycopg
 from prometheus_client import Gauge
 
-from projections.audit.proofs.checkpoint import Checkpoint, origin_of
-from projections.audit.proofs.note import NoteError
+from agent_runtime_client.kafka.errors import (
+    ForeignTopicError,
+    LogEpochChangedError,
+    TopicRefusedError,
+)
+from agent_runtime_client.proofs.checkpoint import Checkpoint, origin_of
+from agent_runtime_client.proofs.note import NoteError
 from projections.audit.proofs.queries import SignedCheckpoint, latest_checkpoint, roots
 from projections.audit.proofs.signer import FOLLOWER as TREE
 from projections.engine.snapshot import snapshot_of
@@ -24,11 +29,8 @@ from projections.relay.kafka.checkpoint_topic import (
 )
 from projections.relay.kafka.errors import (
     CheckpointContradictedError,
-    ForeignTopicError,
     LogBehindTopicError,
-    LogEpochChangedError,
     PublishError,
-    TopicRefusedError,
 )
 from projections.relay.kafka.settings import KafkaSettings
 from service.database import ANSWER_TIMEOUT_S, Db, Pool, connect, deadline

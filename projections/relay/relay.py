@@ -15,15 +15,14 @@ import orjson
 import psycopg
 from psycopg.types.json import set_json_loads
 
+from agent_runtime_client.kafka.errors import LogEpochChangedError, TopicRefusedError
 from projections.relay import relay_position
 from projections.relay.batch_reader import BatchReader, MessageBatch
 from projections.relay.kafka.errors import (
     FencedError,
     LogBehindTopicError,
-    LogEpochChangedError,
     PublishError,
     RecordTooLargeError,
-    TopicRefusedError,
 )
 from projections.relay.kafka.publisher import TransactionalPublisher
 from projections.relay.kafka.settings import KafkaSettings, LogIdentity

@@ -11,24 +11,24 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any, Final
 
-from projections.audit.entry_json import UnreadableEntryError
-from projections.audit.proofs.checkpoint import Checkpoint
-from projections.audit.proofs.checkpoint_files import checkpoints_in
-from projections.audit.proofs.epoch_changes import (
+from agent_runtime_client.proofs.checkpoint import Checkpoint
+from agent_runtime_client.proofs.entry import UnreadableEntryError
+from agent_runtime_client.proofs.epoch_changes import (
     EpochChangeEntry,
     epoch_changes_in,
 )
-from projections.audit.proofs.note import (
+from agent_runtime_client.proofs.export_check import (
+    ConflictingCheckpointsError,
+    ExportCheck,
+    check_export,
+)
+from agent_runtime_client.proofs.note import (
     NoteError,
     UnknownSignerError,
     VerifierKey,
     notes_in,
 )
-from projections.audit.proofs.verify import (
-    ConflictingCheckpointsError,
-    Verdict,
-    verify_export,
-)
+from projections.audit.proofs.checkpoint_files import checkpoints_in
 from service.cli.running import print_error
 from service.cli.settings import add_settings
 from service.config import Config
@@ -46,7 +46,7 @@ class _Epoch:
 
     origin: str
     checkpoints: Sequence[Checkpoint]
-    verdict: Verdict
+    check: ExportCheck
 
     @property
     def disagrees(self) -> bool:
@@ -54,14 +54,14 @@ class _Epoch:
 
         Not if the export is unsound only after the last one.
         """
-        return any(each.size > self.verdict.proven for each in self.checkpoints)
+        return any(each.size > self.check.proven for each in self.checkpoints)
 
     def explained_by(
         self, changes: Iterable[EpochChangeEntry]
     ) -> EpochChangeEntry | None:
         for each in changes:
             if each.origin == self.origin and each.explains(
-                self.checkpoints, self.verdict.proven
+                self.checkpoints, self.check.proven
             ):
                 return each
         return None
@@ -109,7 +109,7 @@ def verify_command(_config: Config, options: argparse.Namespace) -> int:
         with _reopenable(options.export) as export:
             epochs = {
                 origin: _Epoch(
-                    origin, checkpoints, _verdict(export, options.earlier, checkpoints)
+                    origin, checkpoints, _check(export, options.earlier, checkpoints)
                 )
                 for origin, checkpoints in groups.signed.items()
             }
@@ -120,41 +120,41 @@ def verify_command(_config: Config, options: argparse.Namespace) -> int:
             ]
             # Keys of several epochs may be given; the export is of one of them.
             chosen = max(
-                given, key=lambda each: (each.verdict.is_sound, each.verdict.proven)
+                given, key=lambda each: (each.check.problem is None, each.check.proven)
             )
             with export.open("rb") as exported:
-                changes = epoch_changes_in(exported, upto=chosen.verdict.proven)
+                changes = epoch_changes_in(exported, upto=chosen.check.proven)
     except ConflictingCheckpointsError as error:
         print(f"VERIFICATION FAILED: contradictory checkpoints: {error}")
         return EXIT_TAMPERED
     except (NoteError, OSError, UnreadableEntryError) as error:
         print_error(error)
         return EXIT_UNUSABLE
-    if chosen.verdict.is_sound:
+    if chosen.check.problem is None:
         # The others may disagree, but only where one of its entries says so.
         failed = (each for each in given if each.disagrees_without(changes))
         chosen = next(failed, chosen)
-    status = _report(chosen.verdict)
+    status = _report(chosen.check)
     others = [each for each in epochs.values() if each is not chosen]
     _report_others(chosen, others, groups.unknown, changes)
     return status
 
 
-def _verdict(
+def _check(
     export: Path, earlier: str | None, checkpoints: Sequence[Checkpoint]
-) -> Verdict:
+) -> ExportCheck:
     with export.open("rb") as exported, _lines(earlier) as before:
-        return verify_export(exported, checkpoints, earlier=before)
+        return check_export(exported, checkpoints, earlier=before)
 
 
-def _report(verdict: Verdict) -> int:
-    if verdict.finding is not None:
-        print(f"VERIFICATION FAILED: {verdict.finding.words}")
-    print(f"{verdict.verified} entries verified")
-    if verdict.finding is not None:
+def _report(check: ExportCheck) -> int:
+    if check.problem is not None:
+        print(f"VERIFICATION FAILED: {check.problem}")
+    print(f"{check.verified} entries verified")
+    if check.problem is not None:
         return EXIT_TAMPERED
-    if verdict.entries > verdict.proven:
-        later = verdict.entries - verdict.proven
+    if check.entries > check.proven:
+        later = check.entries - check.proven
         print(f"{later} later entries are not covered by any checkpoint")
     print(NOT_COVERED)
     return 0
@@ -168,13 +168,13 @@ def _report_others(
 ) -> None:
     """Say what the checkpoints of other epochs, and of other logs, are worth."""
     for each in others:
-        said = f"they agree with the first {each.verdict.proven} entries"
+        said = f"they agree with the first {each.check.proven} entries"
         if not each.disagrees:
             said += ", too"
-        elif chosen.verdict.is_sound or not each.disagrees_without(changes):
+        elif chosen.check.problem is None or not each.disagrees_without(changes):
             said += f" only: {_explained(each, changes)}"
-        elif each.verdict.finding is not None:
-            said += f" only: {each.verdict.finding.words}"
+        elif each.check.problem is not None:
+            said += f" only: {each.check.problem}"
         print(f"checkpoints of {each.origin}, not of {chosen.origin}: {said}")
     for origin, count in unknown.items():
         print(f"checkpoints of {origin}: {count} ignored, signed with none of the keys")

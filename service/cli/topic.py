@@ -10,8 +10,9 @@ from typing import Any
 import orjson
 from psycopg import AsyncConnection
 
+from agent_runtime_client.kafka.errors import TopicRefusedError
 from projections.relay import relay_position
-from projections.relay.kafka.errors import PublishError, TopicRefusedError
+from projections.relay.kafka.errors import PublishError
 from projections.relay.kafka.settings import KafkaSettings, LogIdentity
 from projections.relay.kafka.topic_admin import check_topics, create_topics
 from projections.relay.kafka.topic_state import verify_topic

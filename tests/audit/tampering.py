@@ -8,12 +8,12 @@ from typing import Any
 import orjson
 from psycopg import AsyncConnection
 
-from projections.audit.proofs.checkpoint import Checkpoint
-from projections.audit.proofs.note import VerifierKey
+from agent_runtime_client.proofs.checkpoint import Checkpoint
+from agent_runtime_client.proofs.export_check import ExportCheck, check_export
+from agent_runtime_client.proofs.note import VerifierKey
 from projections.audit.proofs.projector import MerkleTreeProjector
 from projections.audit.proofs.queries import latest_checkpoint
 from projections.audit.proofs.signer import CheckpointSigner
-from projections.audit.proofs.verify import Verdict, verify_export
 from projections.audit.trail.export import export
 from projections.audit.trail.filters import TrailQuery, filters_of
 from projections.catalog import follower_conninfo
@@ -105,8 +105,8 @@ async def rewrite_tree(resources: Resources) -> None:
     await rebuild(conninfo, resources.log.mapper, MerkleTreeProjector())
 
 
-def verified(lines: Iterable[bytes], *signed: Signed, **more: Any) -> Verdict:
-    return verify_export(lines, [each.checkpoint for each in signed], **more)
+def verified(lines: Iterable[bytes], *signed: Signed, **more: Any) -> ExportCheck:
+    return check_export(lines, [each.checkpoint for each in signed], **more)
 
 
 def positions(lines: Iterable[bytes]) -> list[int]:

@@ -7,7 +7,8 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from psycopg import AsyncConnection
 
-from projections.audit.proofs.checkpoint import Checkpoint
+from agent_runtime_client.proofs.checkpoint import Checkpoint
+from projections.audit.proofs.sign import sign_checkpoint
 from projections.audit.proofs.signer import CheckpointSigner
 from projections.audit.trail.queries import trail_and_log_end
 from projections.engine.progress import wait_for_position
@@ -113,7 +114,7 @@ async def test_checkpoints_of_other_epochs_and_logs_are_told_apart(
     after = await sign(resources, tmp_path)
     foreign = Checkpoint("another-log", 1, bytes(32))
     another = Ed25519PrivateKey.generate()
-    (tmp_path / "checkpoints" / "foreign").write_text(foreign.signed(another))
+    (tmp_path / "checkpoints" / "foreign").write_text(sign_checkpoint(foreign, another))
     where = ["--database-url", resources.database_url, "--data-dir", str(tmp_path)]
     export = tmp_path / "export"
     await audit("events", "--output", str(export), *where)

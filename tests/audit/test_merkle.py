@@ -6,20 +6,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from projections.audit.proofs.merkle import (
+from agent_runtime_client.proofs.merkle import (
     EMPTY_ROOT,
     GrowingTree,
     InvalidProofError,
-    Leaves,
-    Node,
-    consistency_path,
     folded,
-    full_subtrees,
-    inclusion_path,
     leaf_hash,
     node_hash,
     require_consistency,
     require_inclusion,
+)
+from projections.audit.proofs.merkle import (
+    Leaves,
+    Node,
+    consistency_path,
+    full_subtrees,
+    inclusion_path,
 )
 from tests.audit import rfc6962
 
@@ -193,6 +195,45 @@ def test_a_consistency_proof_is_of_no_other_tree(
     ):
         with pytest.raises(InvalidProofError):
             require_consistency(first, size, proof, first_root, second_root)
+
+
+@given(st.integers(1, 300), st.data())
+def test_a_proof_of_another_length_is_refused(size: int, data: st.DataObject) -> None:
+    leaves = numbered(size)
+    stored = Stored(leaves)
+    root = stored.tree.root()
+    index = data.draw(st.integers(0, size - 1))
+    first = data.draw(st.integers(1, size))
+    included = [stored.over(each) for each in inclusion_path(index, size)]
+    grown = [stored.over(each) for each in consistency_path(first, size)]
+    first_root = stored.over(Leaves(0, first))
+
+    for path in ([*included, leaf_hash(b"")], included[:-1]):
+        if path != included:
+            with pytest.raises(InvalidProofError):
+                require_inclusion(leaves[index], index, size, path, root)
+    for path in ([*grown, leaf_hash(b"")], grown[:-1]):
+        if path != grown:
+            with pytest.raises(InvalidProofError):
+                require_consistency(first, size, path, first_root, root)
+
+
+@pytest.mark.parametrize(("index", "size"), [(-1, 1), (1, 1), (0, 0)])
+def test_no_tree_has_a_leaf_outside_of_it(index: int, size: int) -> None:
+    leaf = leaf_hash(b"")
+
+    with pytest.raises(InvalidProofError):
+        require_inclusion(leaf, index, size, [], leaf)
+
+
+@pytest.mark.parametrize(("first", "second"), [(0, 0), (0, 1), (-1, 1), (2, 1)])
+def test_no_tree_is_the_beginning_of_a_smaller_one_or_empty(
+    first: int, second: int
+) -> None:
+    root = leaf_hash(b"")
+
+    with pytest.raises(InvalidProofError):
+        require_consistency(first, second, [], root, root)
 
 
 @given(st.integers(0, 500), st.integers(0, 500))

@@ -6,8 +6,9 @@ from uuid import UUID
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from projections.audit.proofs.checkpoint import Checkpoint, origin_of
-from projections.audit.proofs.note import NoteError, VerifierKey, open_note, sign_note
+from agent_runtime_client.proofs.checkpoint import Checkpoint, origin_of
+from agent_runtime_client.proofs.note import NoteError, VerifierKey, open_note
+from projections.audit.proofs.sign import sign_checkpoint, sign_note
 
 # The example of C2SP's signed-note.md.
 C2SP_KEY = "example.com/foo+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv3U2k"
@@ -114,7 +115,10 @@ def test_a_checkpoint_is_read_as_it_was_signed() -> None:
     checkpoint = Checkpoint(origin_of(EPOCH), 7, bytes(range(32)))
     key = VerifierKey(checkpoint.origin, PRIVATE.public_key().public_bytes_raw())
 
-    assert Checkpoint.open(checkpoint.signed(PRIVATE), [PETER, key]) == checkpoint
+    assert (
+        Checkpoint.open(sign_checkpoint(checkpoint, PRIVATE), [PETER, key])
+        == checkpoint
+    )
 
 
 @pytest.mark.parametrize(

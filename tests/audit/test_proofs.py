@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from psycopg import AsyncConnection
 
-from projections.audit.proofs.checkpoint import Checkpoint
-from projections.audit.proofs.note import VerifierKey
+from agent_runtime_client.proofs.checkpoint import Checkpoint
+from agent_runtime_client.proofs.note import VerifierKey
 from projections.audit.proofs.projector import MerkleTreeProjector
 from projections.audit.proofs.queries import roots
 from projections.catalog import follower_conninfo

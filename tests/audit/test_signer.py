@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 from psycopg import AsyncConnection
 
-from projections.audit.proofs.checkpoint import Checkpoint
+from agent_runtime_client.proofs.checkpoint import Checkpoint
 from projections.audit.proofs.checkpoint_files import CheckpointFiles
 from projections.audit.proofs.queries import latest_checkpoint
+from projections.audit.proofs.sign import sign_checkpoint
 from projections.audit.proofs.signer import (
     FORKED,
     CheckpointSigner,
@@ -264,7 +265,7 @@ async def test_a_tree_that_is_behind_is_no_contradiction(
     key = load_or_create_signing_key(tmp_path / SIGNING_KEY_FILE)
     files = CheckpointFiles(tmp_path)
     files.keep(
-        beyond.signed(key),
+        sign_checkpoint(beyond, key),
         str(signed.key),
         epoch=(await resources.log.head()).epoch,
         signed_at=datetime.now(UTC),

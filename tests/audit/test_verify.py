@@ -6,7 +6,7 @@ import orjson
 import pytest
 from psycopg.errors import RaiseException
 
-from projections.audit.proofs.verify import ConflictingCheckpointsError
+from agent_runtime_client.proofs.export_check import ConflictingCheckpointsError
 from projections.engine.progress import wait_for_position
 from service.resources import Resources
 from tests.audit.reading import text
@@ -94,7 +94,7 @@ async def history(callers: Callers) -> None:
         await callers.user(f"user{number}")
 
 
-async def test_an_honest_export_is_sound(
+async def test_an_honest_export_is_verified(
     history: None, callers: Callers, resources: Resources, tmp_path: Path
 ) -> None:
     first = await sign(resources, tmp_path)
@@ -104,11 +104,11 @@ async def test_an_honest_export_is_sound(
     head = (await resources.log.head()).position
 
     lines = await exported(resources)
-    verdict = verified(lines, first, second)
+    check = verified(lines, first, second)
 
     assert positions(lines) == [*range(1, head + 1)]
-    assert verdict.is_sound
-    assert (verdict.entries, verdict.proven) == (head, second.checkpoint.size)
+    assert check.problem is None
+    assert (check.entries, check.proven) == (head, second.checkpoint.size)
 
 
 async def test_an_export_over_http_is_as_good(
@@ -119,9 +119,9 @@ async def test_an_export_over_http_is_as_good(
 
     lines = (await text(auditor, "/api/audit/export.jsonl")).encode()
 
-    verdict = verified(lines.splitlines(keepends=True), signed)
-    assert verdict.is_sound
-    assert verdict.proven == signed.checkpoint.size
+    check = verified(lines.splitlines(keepends=True), signed)
+    assert check.problem is None
+    assert check.proven == signed.checkpoint.size
 
 
 async def test_no_tree_grows_over_a_gap(history: None, resources: Resources) -> None:
@@ -142,12 +142,12 @@ async def test_tampering_is_found_at_its_position(
 
     await as_owner(resources, *statements)
 
-    verdict = verified(await exported(resources), signed)
-    assert verdict.finding is not None
-    assert (verdict.finding.what, verdict.finding.position) == (what, 7)
-    assert verdict.proven == 0
+    check = verified(await exported(resources), signed)
+    assert check.problem is not None
+    assert (check.problem.kind, check.problem.position) == (what, 7)
+    assert check.proven == 0
     # Where one was removed, no checkpoint's size is reached that confirms the leaves.
-    assert verdict.verified == (0 if what == "removed" else 6)
+    assert check.verified == (0 if what == "removed" else 6)
 
 
 @pytest.mark.parametrize("name", TAMPERING)
@@ -166,10 +166,10 @@ async def test_rewriting_the_tree_as_well_hides_nothing(
     alone = verified(now, before)
     beside = verified(now, before, earlier=earlier)
 
-    assert alone.finding is not None
-    assert alone.finding.position <= 7 <= (alone.finding.upto or 7)
-    assert beside.finding is not None
-    assert (beside.finding.what, beside.finding.position) == (what, 7)
+    assert alone.problem is not None
+    assert alone.problem.position <= 7 <= (alone.problem.until_position or 7)
+    assert beside.problem is not None
+    assert (beside.problem.kind, beside.problem.position) == (what, 7)
 
 
 async def test_checkpoints_narrow_down_where_a_rewritten_log_differs(
@@ -186,12 +186,12 @@ async def test_checkpoints_narrow_down_where_a_rewritten_log_differs(
     )
     await rewrite_tree(resources)
 
-    verdict = verified(await exported(resources), *signed)
+    check = verified(await exported(resources), *signed)
 
-    assert verdict.proven == signed[0].checkpoint.size
-    assert verdict.finding is not None
-    assert verdict.finding.position == signed[0].checkpoint.size + 1
-    assert verdict.finding.upto == signed[1].checkpoint.size
+    assert check.proven == signed[0].checkpoint.size
+    assert check.problem is not None
+    assert check.problem.position == signed[0].checkpoint.size + 1
+    assert check.problem.until_position == signed[1].checkpoint.size
 
 
 async def test_a_log_that_was_cut_is_found(
@@ -200,11 +200,11 @@ async def test_a_log_that_was_cut_is_found(
     signed = await sign(resources, tmp_path)
     lines = await exported(resources)
 
-    verdict = verified(lines[:-3], signed)
+    check = verified(lines[:-3], signed)
 
-    assert verdict.finding is not None
-    assert verdict.finding.what == "removed"
-    assert (verdict.finding.position, verdict.finding.upto) == (1, len(lines) - 2)
+    assert check.problem is not None
+    assert check.problem.kind == "removed"
+    assert (check.problem.position, check.problem.until_position) == (1, len(lines) - 2)
 
 
 async def test_where_a_log_was_cut_behind_a_checkpoint(
@@ -215,11 +215,11 @@ async def test_where_a_log_was_cut_behind_a_checkpoint(
     second = await sign(resources, tmp_path)
     lines = await exported(resources)
 
-    verdict = verified(lines[: first.checkpoint.size], first, second)
+    check = verified(lines[: first.checkpoint.size], first, second)
 
-    assert verdict.finding is not None
-    assert verdict.finding.position == first.checkpoint.size + 1
-    assert verdict.finding.upto is None
+    assert check.problem is not None
+    assert check.problem.position == first.checkpoint.size + 1
+    assert check.problem.until_position is None
 
 
 async def test_every_flipped_bit_of_an_export_is_found(
@@ -244,9 +244,9 @@ def _expect_found(lines: list[bytes], number: int, field: str, signed: object) -
         members[field] = value[:-2] + ("1" if value[-2] != "1" else "2") + value[-1]
     changed = [*lines]
     changed[number] = orjson.dumps(members) + b"\n"
-    verdict = verified(changed, signed)  # type: ignore[arg-type]  # a Signed
-    assert verdict.finding is not None, (number, field)
-    assert verdict.finding.position == number + 1, (number, field, verdict)
+    check = verified(changed, signed)  # type: ignore[arg-type]  # a Signed
+    assert check.problem is not None, (number, field)
+    assert check.problem.position == number + 1, (number, field, check)
 
 
 async def test_what_is_no_export_is_found(
@@ -255,9 +255,9 @@ async def test_what_is_no_export_is_found(
     signed = await sign(resources, tmp_path)
     lines = await exported(resources)
     for broken in (b"{}\n", b"[]\n", b"{\n", b"\n", b"\xff\n", b'{"position":"1"}\n'):
-        verdict = verified([*lines[:4], broken, *lines[4:]], signed)
-        assert verdict.finding is not None
-        assert (verdict.finding.what, verdict.finding.position) == ("unreadable", 5)
+        check = verified([*lines[:4], broken, *lines[4:]], signed)
+        assert check.problem is not None
+        assert (check.problem.kind, check.problem.position) == ("unreadable", 5)
 
 
 MISLABELLED = {
@@ -279,11 +279,11 @@ async def test_members_that_follow_from_the_entry_are_compared_with_it(
     lines = await exported(resources)
     members = {**orjson.loads(lines[6]), member: MISLABELLED[member]}
 
-    verdict = verified([*lines[:6], orjson.dumps(members) + b"\n", *lines[7:]], signed)
+    check = verified([*lines[:6], orjson.dumps(members) + b"\n", *lines[7:]], signed)
 
-    assert verdict.finding is not None
-    assert (verdict.finding.what, verdict.finding.position) == ("mislabelled", 7)
-    assert verdict.finding.words.startswith(f"{member} of the entry at position 7")
+    assert check.problem is not None
+    assert (check.problem.kind, check.problem.position) == ("mislabelled", 7)
+    assert check.problem.words.startswith(f"{member} of the entry at position 7")
 
 
 async def test_a_line_with_a_key_twice_is_refused(
@@ -294,10 +294,10 @@ async def test_a_line_with_a_key_twice_is_refused(
     lines = await exported(resources)
     twice = lines[6].replace(b"{", b'{"what":"nothing",', 1)
 
-    verdict = verified([*lines[:6], twice, *lines[7:]], signed)
+    check = verified([*lines[:6], twice, *lines[7:]], signed)
 
-    assert verdict.finding is not None
-    assert (verdict.finding.what, verdict.finding.position) == ("unreadable", 7)
+    assert check.problem is not None
+    assert (check.problem.kind, check.problem.position) == ("unreadable", 7)
 
 
 async def test_a_damaged_tree_is_not_a_damaged_log(
@@ -310,7 +310,7 @@ async def test_a_damaged_tree_is_not_a_damaged_log(
         " WHERE level = 0 AND number = 2",
     )
 
-    assert verified(await exported(resources), signed).is_sound
+    assert verified(await exported(resources), signed).problem is None
 
 
 async def test_two_signed_versions_of_one_log_are_found(
@@ -344,9 +344,9 @@ async def test_erasure_changes_no_leaf(
     gone = (await resources.log.head()).position
     await wait_for_destruction(resources, gone)
 
-    verdict = verified(await exported(resources), signed)
-    assert verdict.is_sound
-    assert verdict.proven == signed.checkpoint.size
+    check = verified(await exported(resources), signed)
+    assert check.problem is None
+    assert check.proven == signed.checkpoint.size
 
 
 async def wait_for_destruction(resources: Resources, position: int) -> None:

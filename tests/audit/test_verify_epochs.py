@@ -11,10 +11,11 @@ import orjson
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from projections.audit.proofs.checkpoint import Checkpoint, origin_of
+from agent_runtime_client.proofs.checkpoint import Checkpoint, origin_of
+from agent_runtime_client.proofs.merkle import GrowingTree
+from agent_runtime_client.proofs.note import VerifierKey
 from projections.audit.proofs.leaf import hash_of
-from projections.audit.proofs.merkle import GrowingTree
-from projections.audit.proofs.note import VerifierKey
+from projections.audit.proofs.sign import sign_checkpoint
 from service.cli.audit_verify import verify_command
 from service.config import Config
 from service.event_log.stored_entries import StoredEntry
@@ -42,7 +43,7 @@ class Reviewer:
         (folder / "checkpoints").mkdir()
         for number, each in enumerate(kept):
             path = folder / "checkpoints" / str(number)
-            path.write_text(each.signed(self._key), encoding="utf-8")
+            path.write_text(sign_checkpoint(each, self._key), encoding="utf-8")
 
     def verify(self, lines: Sequence[bytes], *epochs: UUID) -> tuple[int, list[str]]:
         export = self._folder / "export.jsonl"

@@ -12,11 +12,12 @@ import orjson
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from agent_runtime_client.proofs.checkpoint import Checkpoint, origin_of
+from agent_runtime_client.proofs.merkle import GrowingTree
+from agent_runtime_client.proofs.note import VerifierKey
 from projections.audit.entry_json import recorded
-from projections.audit.proofs.checkpoint import Checkpoint, origin_of
 from projections.audit.proofs.leaf import hash_of
-from projections.audit.proofs.merkle import GrowingTree
-from projections.audit.proofs.note import VerifierKey
+from projections.audit.proofs.sign import sign_checkpoint
 from service.cli.audit_verify import verify_command
 from service.config import Config
 from service.event_log.stored_entries import StoredEntry
@@ -65,7 +66,7 @@ class Reviewer:
         for each in entries:
             tree.append(hash_of(each))
         key, origin = Ed25519PrivateKey.generate(), origin_of(EPOCH)
-        note = Checkpoint(origin, tree.size, tree.root()).signed(key)
+        note = sign_checkpoint(Checkpoint(origin, tree.size, tree.root()), key)
         (folder / "checkpoint").write_text(note, encoding="utf-8")
         self._public = VerifierKey(origin, key.public_key().public_bytes_raw())
 

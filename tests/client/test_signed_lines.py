@@ -1,4 +1,4 @@
-"""What stands beside a signed entry is compared with it, as the service does."""
+"""What stands beside a signed entry is compared with it."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -13,10 +13,8 @@ from agent_runtime_client._async.caller import AsyncCaller
 from agent_runtime_client.errors import VerificationFailedError
 from agent_runtime_client.proofs.checkpoint import Checkpoint
 from agent_runtime_client.proofs.export_check import check_export
-from projections.audit.proofs import checkpoint as service
+from agent_runtime_client.proofs.merkle import GrowingTree
 from projections.audit.proofs.leaf import hash_of
-from projections.audit.proofs.merkle import GrowingTree
-from projections.audit.proofs.verify import verify_export
 from service.resources import Resources
 from tests.audit.tampering import exported, sign
 from tests.audit.test_verify_lines import entry, members_of
@@ -82,24 +80,21 @@ def root() -> bytes:
     return tree.root()
 
 
-def problems(lines: list[bytes]) -> tuple[int | None, int | None]:
-    """Return the position of what is wrong, as client and service say."""
-    ours = check_export(lines, [Checkpoint("log/1", 3, root())])
-    theirs = verify_export(lines, [service.Checkpoint("log/1", 3, root())]).finding
-    assert (ours.problem is None) == (ours.position is None)
-    return ours.position, theirs.position if theirs else None
+def problem(lines: list[bytes]) -> tuple[str, int] | None:
+    found = check_export(lines, [Checkpoint("log/1", 3, root())]).problem
+    return (found.kind, found.position) if found else None
 
 
 def test_what_follows_from_the_entries_is_believed() -> None:
-    assert problems(lines_of()) == (None, None)
-    assert problems(lines_of((1, {"actor": "other", "what": "other"}))) == (None, None)
+    assert problem(lines_of()) is None
+    assert problem(lines_of((1, {"actor": "other", "what": "other"}))) is None
 
 
 @pytest.mark.parametrize("lie", LIES, ids=range(len(LIES)))
 def test_a_member_beside_the_signed_columns_is_refused(
     lie: tuple[int, dict[str, Any]],
 ) -> None:
-    assert problems(lines_of(lie)) == (lie[0], lie[0])
+    assert problem(lines_of(lie)) == ("mislabelled", lie[0])
 
 
 @pytest.mark.parametrize(
@@ -117,7 +112,7 @@ def test_a_line_that_programs_read_differently_is_refused(
 ) -> None:
     first, *others = lines_of()
 
-    assert problems([harm(first), *others]) == (1, 1)
+    assert problem([harm(first), *others]) == ("unreadable", 1)
 
 
 async def test_an_export_of_the_service_contradicts_nothing(
@@ -125,7 +120,7 @@ async def test_an_export_of_the_service_contradicts_nothing(
 ) -> None:
     await runtime.agents.create("Triage")
     signed = await sign(resources, tmp_path)
-    checkpoint = Checkpoint.open(signed.note, public_key=str(signed.key))
+    checkpoint = Checkpoint.open(signed.note, [signed.key])
 
     found = check_export(await exported(resources), [checkpoint])
 
@@ -155,7 +150,7 @@ async def test_the_command_refuses_a_mislabelled_export(
     assert "not covered: actor, resource.name, what\n" in genuine.err
     assert "not covered: actor, resource.name, what, changes\n" in one.err
     assert mislabelled.code != 0
-    assert "the entry at position 1 is not the one that its kind says" in (
+    assert "kind of the entry at position 1 is not what its signed columns say" in (
         mislabelled.err
     )
 
@@ -181,7 +176,7 @@ async def test_what_the_service_says_beside_a_proven_entry_is_compared(
 ) -> None:
     await runtime.agents.create("Triage")
     signed = await sign(resources, tmp_path)
-    kept = Checkpoint.open(signed.note, public_key=str(signed.key))
+    kept = Checkpoint.open(signed.note, [signed.key])
     envelope = AsyncCaller.envelope
 
     async def lying(caller: AsyncCaller, operation: Any, **given: Any) -> Any:

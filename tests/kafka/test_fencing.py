@@ -6,16 +6,12 @@ from dataclasses import replace
 import pytest
 from aiokafka import AIOKafkaProducer
 
+from agent_runtime_client.kafka.topic_end import POSITION_HEADER
 from projections.relay.kafka.errors import BrokerUnavailableError, FencedError
 from projections.relay.kafka.publisher import TransactionalPublisher, partition_of
 from projections.relay.kafka.settings import KafkaSettings, LogIdentity
 from projections.relay.kafka.topic_reader import read_contents
-from projections.relay.kafka.topic_state import (
-    POSITION_HEADER,
-    Published,
-    encode_position,
-    verify_topic,
-)
+from projections.relay.kafka.topic_state import Published, encode_position, verify_topic
 from tests.kafka.messages import messages
 from tests.kafka.reading import positions, published_position
 

@@ -7,14 +7,14 @@ import pytest
 from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewPartitions
 
-from projections.relay.kafka.errors import (
+from agent_runtime_client.kafka.errors import (
     ForeignTopicError,
     LogEpochChangedError,
     TopicCutError,
     TopicMissingError,
     TopicRefusedError,
-    TopicSettingsError,
 )
+from projections.relay.kafka.errors import TopicSettingsError
 from projections.relay.kafka.publisher import TransactionalPublisher
 from projections.relay.kafka.settings import KafkaSettings, LogIdentity
 from projections.relay.kafka.topic_admin import check_topics, create_topics

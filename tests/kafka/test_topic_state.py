@@ -5,12 +5,12 @@ from datetime import UTC, datetime
 
 import pytest
 
-from projections.relay.kafka.errors import (
+from agent_runtime_client.kafka.errors import (
     ForeignTopicError,
-    LogBehindTopicError,
     LogEpochChangedError,
     TopicCutError,
 )
+from projections.relay.kafka.errors import LogBehindTopicError
 from projections.relay.kafka.settings import LogIdentity
 from projections.relay.kafka.topic_state import (
     PartitionEnds,

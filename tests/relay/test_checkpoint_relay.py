@@ -11,7 +11,7 @@ from aiohttp.test_utils import TestClient
 from confluent_kafka import Producer
 from psycopg import AsyncConnection
 
-from projections.audit.proofs.checkpoint import Checkpoint
+from agent_runtime_client.proofs.checkpoint import Checkpoint
 from projections.relay.checkpoint_relay import REFUSED, CheckpointRelay
 from projections.relay.kafka.settings import KafkaSettings
 from projections.relay.kafka.topic_admin import create_topics

@@ -27,7 +27,7 @@ from agent_runtime_client.kafka.positions import (
     read_positions,
     store_position,
 )
-from agent_runtime_client.kafka.topic import Record
+from agent_runtime_client.kafka.topic_end import Record
 from agent_runtime_client.kafka.versions import Versions
 from docs.examples.public_connectors import (
     CONSUMER,

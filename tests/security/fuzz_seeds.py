@@ -11,7 +11,8 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTraceServiceRequest,
 )
 
-from projections.audit.proofs.note import VerifierKey, sign_note
+from agent_runtime_client.proofs.note import VerifierKey
+from projections.audit.proofs.sign import sign_note
 from projections.relay.kafka.topic_state import PositionRecord
 from projections.sessions.cursor import Cursor
 

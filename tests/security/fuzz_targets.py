@@ -13,9 +13,9 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTraceServiceRequest,
 )
 
-from projections.audit.proofs.checkpoint import Checkpoint
-from projections.audit.proofs.note import NoteError, VerifierKey, notes_in, open_note
-from projections.relay.kafka.errors import ForeignTopicError
+from agent_runtime_client.kafka.errors import ForeignTopicError
+from agent_runtime_client.proofs.checkpoint import Checkpoint
+from agent_runtime_client.proofs.note import NoteError, VerifierKey, notes_in, open_note
 from projections.relay.kafka.topic_state import PositionRecord
 from projections.sessions.cursor import cursor_from_text
 from service.errors import (

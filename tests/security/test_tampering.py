@@ -15,7 +15,7 @@ import psycopg
 import pytest
 from psycopg import errors
 
-from projections.audit.proofs.checkpoint import Checkpoint
+from agent_runtime_client.proofs.checkpoint import Checkpoint
 from service.resources import Resources
 from tests.harness.service import Server, audit, running, serving
 from tests.waiting import until

@@ -11,11 +11,13 @@ from agent_runtime_client.errors import VerificationFailedError
 from agent_runtime_client.models import Consistency, Inclusion, WholeEntry
 from agent_runtime_client.proofs.authorship import contradicted_member
 from agent_runtime_client.proofs.checkpoint import Checkpoint
-from agent_runtime_client.proofs.entry import EntryError, leaf_of
+from agent_runtime_client.proofs.entry import UnreadableEntryError, entry_of
 from agent_runtime_client.proofs.merkle import (
-    root_by_inclusion,
-    roots_by_consistency,
+    InvalidProofError,
+    require_consistency,
+    require_inclusion,
 )
+from agent_runtime_client.proofs.note import VerifierKey
 
 
 class AuditChecks:
@@ -43,18 +45,21 @@ class AuditChecks:
             query={"position": position, "size": against.size},
         )
         try:
-            leaf = leaf_of(entry.recorded)
-        except EntryError as error:
+            recorded = entry_of(entry.recorded)
+            require_inclusion(
+                recorded.leaf,
+                position - 1,
+                against.size,
+                _hashes(proof.hashes),
+                against.root,
+            )
+        except UnreadableEntryError as error:
             raise _failed(str(error), position) from None
-        root = root_by_inclusion(
-            leaf,
-            index=position - 1,
-            size=against.size,
-            path=_hashes(proof.hashes),
-        )
-        if entry.recorded.get("position") != position or root != against.root:
+        except InvalidProofError:
+            raise _failed("the entry is not as it was signed", position) from None
+        if recorded.position != position:
             raise _failed("the entry is not as it was signed", position)
-        if name := contradicted_member(plain(entry), entry.recorded):
+        if name := contradicted_member(plain(entry), recorded):
             raise _failed(f"{name} is not what the signed entry says", position)
         return entry
 
@@ -62,10 +67,10 @@ class AuditChecks:
         """Verify that the log has only grown since a checkpoint; return the newest one.
 
         :raises VerificationFailedError: entries were changed, removed or inserted
-        :raises CheckpointError: the key hasn't signed the newest checkpoint
+        :raises NoteError: the key hasn't signed the newest checkpoint
         """
         note = self._caller.text(operations.GET_CHECKPOINT)
-        newest = Checkpoint.open(note, public_key=public_key)
+        newest = Checkpoint.open(note, [VerifierKey.parse(public_key)])
         if newest.origin != since.origin or newest.size < since.size:
             raise _failed("the newest checkpoint is of another or an older log", None)
         if not since.size:
@@ -75,14 +80,16 @@ class AuditChecks:
             Consistency,
             query={"first": since.size, "second": newest.size},
         )
-        roots = roots_by_consistency(
-            since.root,
-            first=since.size,
-            second=newest.size,
-            path=_hashes(proof.hashes),
-        )
-        if roots != (since.root, newest.root):
-            raise _failed("the log is not the one that was signed", None)
+        try:
+            require_consistency(
+                since.size,
+                newest.size,
+                _hashes(proof.hashes),
+                since.root,
+                newest.root,
+            )
+        except InvalidProofError:
+            raise _failed("the log is not the one that was signed", None) from None
         return newest
 
 

@@ -126,11 +126,9 @@ def _show_progress(position: int, until: int) -> None:
 def verify_audit(options: argparse.Namespace) -> None:
     """Recompute the proofs here; the service is not trusted with them."""
     from agent_runtime_client.errors import VerificationFailedError
-    from agent_runtime_client.proofs.checkpoint import (
-        Checkpoint,
-        CheckpointError,
-    )
+    from agent_runtime_client.proofs.checkpoint import Checkpoint
     from agent_runtime_client.proofs.export_check import check_export
+    from agent_runtime_client.proofs.note import NoteError
 
     try:
         key = Path(options.key).read_text("utf-8").strip()
@@ -139,7 +137,9 @@ def verify_audit(options: argparse.Namespace) -> None:
             with Path(options.export).open("rb") as lines:
                 found = check_export(lines, [checkpoint])
             if found.problem is not None:
-                raise VerificationFailedError(found.problem, code="verification_failed")
+                raise VerificationFailedError(
+                    str(found.problem), code="verification_failed"
+                )
             note(f"{found.proven} of {found.entries} entries are as they were signed")
             note(_NOT_COVERED)
             return
@@ -152,7 +152,7 @@ def verify_audit(options: argparse.Namespace) -> None:
                 write(entry, options)
                 return
             newest = audit.verify_growth(since=checkpoint, public_key=key)
-    except (OSError, CheckpointError) as error:
+    except (OSError, NoteError) as error:
         raise UsageError(str(error)) from None
     note(
         f"the log has only grown since the checkpoint: from {checkpoint.size} to "

@@ -20,14 +20,12 @@ from agent_runtime_client.kafka.errors import (
 from agent_runtime_client.kafka.event import Event, StoredPosition, event_of
 from agent_runtime_client.kafka.topic import (
     Published,
-    Record,
     connected,
     event_partitions,
-    last_records,
-    position_of,
     position_partition,
     published_of,
 )
+from agent_runtime_client.kafka.topic_end import Record, last_records, position_of
 from agent_runtime_client.kafka.versions import Versions
 
 TOPIC: Final = "agent-runtime.events"

@@ -23,7 +23,7 @@ class TopicCutError(TopicRefusedError):
 
 
 class ForeignTopicError(TopicRefusedError):
-    """Another program than the service's relay writes to the topic."""
+    """Another log, or another program than the service's relay, writes to the topic."""
 
 
 class LogEpochChangedError(TopicRefusedError):

@@ -10,7 +10,7 @@ from aiokafka import ConsumerRecord
 
 from agent_runtime_client.kafka.errors import ForeignTopicError
 from agent_runtime_client.kafka.event_types import EVENT_TYPES
-from agent_runtime_client.kafka.topic import position_of
+from agent_runtime_client.kafka.topic_end import position_of
 
 # What the types of all messages begin with.
 TYPE_PREFIX: Final = "internal.agent-runtime."

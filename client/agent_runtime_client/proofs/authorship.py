@@ -1,52 +1,46 @@
-"""Compares what stands beside a recorded entry with what the entry says."""
+"""Compare what stands beside a recorded entry with what the entry says."""
 
 import json
 import re
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final
-from uuid import UUID
+
+from agent_runtime_client.proofs.entry import Entry
 
 TRACEPARENT_PARTS: Final = 4
 
 
-def contradicted_member(
-    members: Mapping[str, Any], recorded: Mapping[str, Any]
-) -> str | None:
-    """Return the first member that isn't what an entry's recorded fields say.
+def contradicted_member(members: Mapping[str, Any], entry: Entry) -> str | None:
+    """Return the first member that isn't what an entry says; None if there is none.
 
-    ``recorded`` has a leaf; in a line of an export it is the line itself. Names,
-    sentences and changes don't follow from one entry. Members that are missing
+    Names, sentences and changes don't follow from one entry. Members that are missing
     contradict nothing.
     """
-    topic = str(recorded["topic"])
     derived: dict[str, Any] = {
-        **_authorship(str(recorded["metadata"])),
-        "kind": topic,
-        "position": recorded["position"],
-        "version": recorded["version"],
+        **_author(entry.metadata),
+        "kind": entry.topic,
+        "position": entry.position,
+        "version": entry.version,
     }
     for name, value in derived.items():
         if name in members and members[name] != value:
             return name
-    if "recorded_at" in members and not _is_same_time(
-        members["recorded_at"], recorded["recorded_at"]
-    ):
-        return "recorded_at"
+    if "recorded_at" in members:
+        said = members["recorded_at"]
+        if not isinstance(said, str) or _time(said) != entry.recorded_at:
+            return "recorded_at"
     if "resource" in members:
         shown = members["resource"]
         if not isinstance(shown, Mapping):
             return "resource"
-        aggregate_id = str(UUID(recorded["aggregate_id"]))
-        if (shown.get("kind"), shown.get("id")) != (
-            topic.partition(".")[0],
-            aggregate_id,
-        ):
+        kind = entry.topic.partition(".")[0]
+        if (shown.get("kind"), shown.get("id")) != (kind, str(entry.aggregate_id)):
             return "resource"
     return None
 
 
-def _authorship(metadata: str) -> dict[str, str | None]:
+def _author(metadata: str) -> dict[str, str | None]:
     """Read who caused an entry, also if its metadata is damaged."""
     try:
         members = json.loads(metadata)
@@ -59,26 +53,24 @@ def _authorship(metadata: str) -> dict[str, str | None]:
         value = members.get(name)
         return value if isinstance(value, str) and value else None
 
-    actor, token = text("actor"), text("token")
+    actor = text("actor")
     traceparent = (text("traceparent") or "").split("-")
-    found = {
+    author = {
         "actor_id": _id(actor),
-        "token_id": _id(token),
+        "token_id": _id(text("token")),
         "request_id": text("request_id"),
         "trace_id": traceparent[1] if len(traceparent) == TRACEPARENT_PARTS else None,
         "address": text("address"),
     }
     # For others than users, the name is the one recorded.
-    return found if found["actor_id"] else {**found, "actor": actor}
+    return author if author["actor_id"] else {**author, "actor": actor}
 
 
-def _is_same_time(text: Any, recorded: str) -> bool:
-    if text == recorded:
-        return True
+def _time(text: str) -> datetime | None:
     try:
-        return datetime.fromisoformat(text) == datetime.fromisoformat(recorded)
-    except (TypeError, ValueError):
-        return False
+        return datetime.fromisoformat(text)
+    except ValueError:
+        return None
 
 
 def _id(text: str | None) -> str | None:

@@ -1,9 +1,26 @@
-"""The leaf of an entry: the hash of every column of the log, in one encoding."""
+"""An entry of the log as the service exports it, and its leaf of the Merkle tree.
+
+A leaf hashes every column of the log and nothing else, in this order; integers have
+8 bytes with sign, big-endian::
+
+    1 byte    0x01, the version of this encoding
+    8 bytes   position; the leaf's index is one less
+    16 bytes  aggregate id
+    8 bytes   version
+    8 bytes   recorded_at, in microseconds since 1970-01-01T00:00:00Z
+    16 bytes  command id
+    8 bytes   length of the topic, then the topic in UTF-8
+    8 bytes   length of the metadata, then the metadata in UTF-8, as stored
+    8 bytes   length of the state, then the state, as stored
+
+What is sealed is hashed as sealed, so that destroying a key changes no leaf.
+"""
 
 import base64
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from struct import Struct, error
+from struct import Struct
 from typing import Any, Final
 from uuid import UUID
 
@@ -16,38 +33,76 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
 
 
-class EntryError(ValueError):
+class UnreadableEntryError(ValueError):
     """The object is not an entry as the service exports it."""
 
 
-def leaf_of(recorded: Mapping[str, Any]) -> bytes:
-    """Return the leaf of an entry, from a line of an export or ``recorded``.
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """The columns of an entry; ``state`` and ``metadata`` exactly as stored."""
 
-    :raises EntryError: a field is missing or malformed, or the state is there twice
-    """
-    try:
-        recorded_at = datetime.fromisoformat(recorded["recorded_at"])
-        texts = [
-            str(recorded["topic"]).encode(),
-            str(recorded["metadata"]).encode(),
-            _state(recorded),
-        ]
+    position: int
+    aggregate_id: UUID
+    version: int
+    topic: str
+    state: bytes
+    recorded_at: datetime
+    command_id: UUID
+    metadata: str
+
+    @property
+    def leaf(self) -> bytes:
         fixed = _FIXED.pack(
             ENCODING_VERSION,
-            recorded["position"],
-            UUID(recorded["aggregate_id"]).bytes,
-            recorded["version"],
-            (recorded_at - _EPOCH) // _MICROSECOND,
-            UUID(recorded["command_id"]).bytes,
+            self.position,
+            self.aggregate_id.bytes,
+            self.version,
+            (self.recorded_at - _EPOCH) // _MICROSECOND,
+            self.command_id.bytes,
         )
-    except (KeyError, TypeError, ValueError, AttributeError, error) as cause:
-        raise EntryError("not an entry of the log") from cause
-    return leaf_hash(fixed + b"".join(_LENGTH.pack(len(text)) + text for text in texts))
+        texts = (self.topic.encode(), self.metadata.encode(), self.state)
+        return leaf_hash(
+            fixed + b"".join(_LENGTH.pack(len(text)) + text for text in texts)
+        )
 
 
-def _state(recorded: Mapping[str, Any]) -> bytes:
-    if "state" not in recorded:
-        return base64.b64decode(recorded["state_base64"], validate=True)
-    if "state_base64" in recorded:
-        raise EntryError("the state twice")
-    return str(recorded["state"]).encode()
+def entry_of(members: Mapping[str, Any]) -> Entry:
+    """Read an entry from a line of an export, or from ``recorded``.
+
+    :raises UnreadableEntryError: a field is missing or malformed, or the state is
+        there twice
+    """
+    try:
+        return Entry(
+            position=_number(members["position"]),
+            aggregate_id=UUID(members["aggregate_id"]),
+            version=_number(members["version"]),
+            topic=str(members["topic"]),
+            state=_state(members),
+            recorded_at=_time(members["recorded_at"]),
+            command_id=UUID(members["command_id"]),
+            metadata=str(members["metadata"]),
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise UnreadableEntryError("not an entry of the log") from error
+
+
+def _state(members: Mapping[str, Any]) -> bytes:
+    if "state" in members and "state_base64" in members:
+        raise UnreadableEntryError("the state twice")
+    if "state" in members:
+        return str(members["state"]).encode()
+    return base64.b64decode(members["state_base64"], validate=True)
+
+
+def _time(text: str) -> datetime:
+    time = datetime.fromisoformat(text)
+    if time.tzinfo is None:
+        raise UnreadableEntryError("a time without its offset from UTC")
+    return time
+
+
+def _number(value: Any) -> int:
+    if type(value) is not int or not 0 < value < 2**63:
+        raise UnreadableEntryError("not a number of the log")
+    return value

@@ -1,109 +1,266 @@
-"""Checks an export of the whole log against checkpoints, offline."""
+"""Check an export of the whole log against checkpoints, offline.
+
+Memory stays flat: the export is read line by line, once. Beside each entry stands
+the leaf that the service's tree has for it (``leaf_hash``). These say which entry
+differs, as long as a checkpoint confirms them; an earlier export stands in for them,
+where the tree was rewritten too.
+"""
 
 import base64
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 from agent_runtime_client.proofs.authorship import contradicted_member
 from agent_runtime_client.proofs.checkpoint import Checkpoint
-from agent_runtime_client.proofs.entry import leaf_of
+from agent_runtime_client.proofs.entry import Entry, UnreadableEntryError, entry_of
 from agent_runtime_client.proofs.merkle import GrowingTree
 
+Kind = Literal[
+    "changed",
+    "removed",
+    "inserted",
+    "reordered",
+    "unreadable",
+    "rewritten",
+    "mislabelled",
+]
 
-class ExportCheck(NamedTuple):
-    """The result of a check.
 
-    ``entries`` were read, those up to ``proven`` are as they were signed. ``problem``
-    is None, or says what is wrong; then the first wrong entry is at ``position``, or
-    between it and ``until_position``.
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """The first entry or checkpoint that does not verify; as a string, in words.
+
+    ``position`` is where; ``until_position`` is set when all that can be said is that
+    it lies between both.
+    """
+
+    kind: Kind
+    position: int
+    words: str
+    until_position: int | None = None
+
+    def __str__(self) -> str:
+        return self.words
+
+
+@dataclass(frozen=True, slots=True)
+class ExportCheck:
+    """The result of checking an export.
+
+    ``proven`` is the last position of a checkpoint that confirms all before it,
+    ``verified`` the last one before a problem that is confirmed, perhaps by its leaf
+    alone; ``entries`` is the last one in the export. ``problem`` is None if nothing
+    was found.
     """
 
     entries: int
     proven: int
-    problem: str | None = None
-    position: int | None = None
-    until_position: int | None = None
+    verified: int
+    problem: Problem | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    entry: Entry
+    leaf: bytes
+    stored: bytes | None
+    # A member beside the entry that isn't what the entry says.
+    contradicted: str | None
+
+
+class ConflictingCheckpointsError(Exception):
+    """Two checkpoints of one size have different roots."""
 
 
 def check_export(
-    lines: Iterable[bytes], checkpoints: Iterable[Checkpoint]
+    lines: Iterable[bytes],
+    checkpoints: Iterable[Checkpoint],
+    *,
+    earlier: Iterable[bytes] = (),
 ) -> ExportCheck:
     """Check the lines of an export without filters, such as an open file.
 
-    ``checkpoints`` have been opened, so that their signatures are valid.
+    Stops at the first problem. ``checkpoints`` have been opened, so their signatures
+    are valid; ``earlier`` are the lines of an export of an earlier time.
+
+    :raises ConflictingCheckpointsError: the log was signed in two versions
+    :raises UnreadableEntryError: a line of ``earlier`` is no entry
     """
-    roots: dict[int, bytes] = {}
-    for each in checkpoints:
-        if roots.setdefault(each.size, each.root) != each.root:
-            words = f"two checkpoints of size {each.size} contradict each other"
-            return ExportCheck(0, 0, words)
-    check = _Check(roots)
-    for line in lines:
-        if found := check.take(line):
-            return found
-    return check.end()
+    return _Check(checkpoints, earlier).run(lines)
 
 
 class _Check:
-    def __init__(self, roots: Mapping[int, bytes]) -> None:
-        self._roots = roots
+    def __init__(
+        self, checkpoints: Iterable[Checkpoint], earlier: Iterable[bytes]
+    ) -> None:
+        self._roots = _by_size(checkpoints)
+        self._due = sorted(size for size in self._roots if size)
+        self._earlier = _leaves(earlier)
         self._tree = GrowingTree()
+        # Grows by leaves that are claimed to have been there: stored or earlier ones.
+        self._witness: GrowingTree | None = GrowingTree()
+        self._before: _Line | None = None
+        self._suspect: Problem | None = None
+        self._mislabelled: Problem | None = None
         self._proven = 0
-        # The first entry that differs from its leaf, unless a checkpoint confirms it.
-        self._suspect: int | None = None
-        # The first entry that is described as another than it is, and by what.
-        self._mislabelled: tuple[int, str] | None = None
+        self._verified = 0
 
-    def take(self, line: bytes) -> ExportCheck | None:
-        """Take the next line; return what is wrong if no later one can change that."""
-        position = self._tree.size + 1
-        try:
-            entry = json.loads(line, object_pairs_hook=_object)
-            leaf = leaf_of(entry)
-            contradicted = contradicted_member(entry, entry)
-        except (ValueError, TypeError, RecursionError):
-            words = "is not an entry, or has a key twice"
-            return self._wrong(self._suspect or position, words)
-        if entry["position"] != position:
-            return self._wrong(self._suspect or position, "is missing or moved")
-        self._tree.append(leaf)
-        if contradicted and self._mislabelled is None:
-            self._mislabelled = position, contradicted
-        stored = entry.get("leaf_hash")
-        is_stored = stored in (None, base64.b64encode(leaf).decode())
-        if self._suspect is None and not is_stored:
-            self._suspect = position
-        signed = self._roots.get(position)
-        if signed is None:
+    def run(self, lines: Iterable[bytes]) -> ExportCheck:
+        problem = self._read(lines)
+        verified = max(self._proven, self._verified)
+        return ExportCheck(self._tree.size, self._proven, verified, problem)
+
+    def _read(self, lines: Iterable[bytes]) -> Problem | None:
+        for raw in lines:
+            expected = self._tree.size + 1
+            try:
+                line = _parsed(raw)
+            except UnreadableEntryError:
+                return self._suspect or Problem(
+                    "unreadable",
+                    expected,
+                    f"the line of position {expected} is no entry, or has a key twice",
+                )
+            if line.entry.position != expected:
+                return self._suspect or _misplaced(line.entry.position, expected)
+            self._add(line)
+            if self._due and self._tree.size == self._due[0]:
+                problem = self._compare(self._due.pop(0))
+                if problem:
+                    return problem
+        return self._suspect or self._cut_off() or self._mislabelled
+
+    def _add(self, line: _Line) -> None:
+        self._tree.append(line.leaf)
+        if line.contradicted and self._mislabelled is None:
+            position = line.entry.position
+            self._mislabelled = Problem(
+                "mislabelled",
+                position,
+                f"{line.contradicted} of the entry at position {position} is not what"
+                " its signed columns say",
+            )
+        said = next(self._earlier, None) or line.stored
+        if said is None:
+            self._witness = None
+        elif self._witness is not None:
+            self._witness.append(said)
+        if self._suspect is None and said is not None and said != line.leaf:
+            position = line.entry.position
+            self._suspect = Problem(
+                "changed",
+                position,
+                f"the entry at position {position} is not the one recorded there",
+            )
+            self._before = replace(line, stored=said)
+        elif self._before is not None and self._suspect is not None:
+            self._suspect = _classified(self._before, replace(line, stored=said))
+            self._before = None
+
+    def _compare(self, size: int) -> Problem | None:
+        """Compare the tree, which has this size now, with its checkpoint."""
+        if self._tree.root() == self._roots[size]:
+            # Confirmed: whatever the stored leaves say, it is as it was signed.
+            self._proven = size
+            self._suspect = self._before = None
+            self._witness = self._tree.copy()
             return None
-        if signed != self._tree.root():
-            first = self._suspect or self._proven + 1
-            return self._wrong(first, "is not as it was signed", position)
-        self._proven, self._suspect = position, None
-        return None
+        if self._witness is not None and self._witness.root() == self._roots[size]:
+            if self._suspect is not None:
+                # The entries before it have the leaves that are confirmed.
+                self._verified = self._suspect.position - 1
+            return self._suspect
+        first = self._proven + 1
+        return Problem(
+            "rewritten",
+            first,
+            f"an entry at positions {first} to {size} was changed, and the "
+            "tree was rewritten with it; compare an earlier export",
+            until_position=size,
+        )
 
-    def end(self) -> ExportCheck:
-        """Return the result behind the last line."""
-        if self._suspect is not None:
-            return self._wrong(self._suspect, "is not as it was recorded")
-        signed, size = max(self._roots, default=0), self._tree.size
-        if signed > size:
-            return self._wrong(size + 1, "is missing", signed)
-        if self._mislabelled is not None:
-            position, name = self._mislabelled
-            return self._wrong(position, f"is not the one that its {name} says")
-        return ExportCheck(size, self._proven)
+    def _cut_off(self) -> Problem | None:
+        missing = [size for size in self._roots if size > self._tree.size]
+        if not missing:
+            return None
+        end, first = self._tree.size, self._proven + 1
+        words = f"the log ends at position {end}, but was signed up to {max(missing)}"
+        if end == self._proven:
+            return Problem("removed", first, words)
+        # Closing the gap and rewriting the tree would look like this, too.
+        words += f": the missing entries were at the end, or from position {first} on"
+        return Problem("removed", first, words, until_position=end + 1)
 
-    def _wrong(
-        self, position: int, words: str, until: int | None = None
-    ) -> ExportCheck:
-        until = None if until == position else until
-        entries = f"the entry at position {position}"
-        if until is not None:
-            entries = f"an entry at positions {position} to {until}"
-        problem = f"{entries} {words}"
-        return ExportCheck(self._tree.size, self._proven, problem, position, until)
+
+def _classified(line: _Line, following: _Line) -> Problem:
+    """Classify the first entry that differs, by the entry after it."""
+    position = line.entry.position
+    moved_up = replace(line.entry, position=position + 1).leaf == following.stored
+    moved_down = replace(following.entry, position=position).leaf == line.stored
+    if moved_up and moved_down:
+        words = f"the entries at positions {position} and {position + 1} are exchanged"
+        return Problem("reordered", position, words)
+    if moved_up:
+        words = f"the entry that was recorded at position {position} was removed"
+        # What follows it has moved down: the entry here was recorded one later.
+        return Problem("removed", position, words)
+    if moved_down:
+        words = f"the entry at position {position} was inserted"
+        return Problem("inserted", position, words)
+    return Problem(
+        "changed",
+        position,
+        f"the entry at position {position} is not the one recorded there",
+    )
+
+
+def _misplaced(position: int, expected: int) -> Problem:
+    if position > expected:
+        return Problem(
+            "removed", expected, f"the entry of position {expected} is missing"
+        )
+    return Problem(
+        "reordered",
+        expected,
+        f"the entry of position {expected} says that its position is {position}",
+    )
+
+
+def _by_size(checkpoints: Iterable[Checkpoint]) -> Mapping[int, bytes]:
+    roots: dict[int, bytes] = {}
+    for each in checkpoints:
+        if roots.setdefault(each.size, each.root) != each.root:
+            raise ConflictingCheckpointsError(
+                f"two checkpoints of size {each.size} differ"
+            )
+    return roots
+
+
+def _parsed(raw: bytes) -> _Line:
+    members = _members(raw)
+    entry = entry_of(members)
+    stored = members.get("leaf_hash")
+    try:
+        return _Line(
+            entry,
+            entry.leaf,
+            base64.b64decode(stored) if stored else None,
+            contradicted_member(members, entry),
+        )
+    except (TypeError, ValueError) as error:
+        raise UnreadableEntryError("not an entry of the log") from error
+
+
+def _members(raw: bytes) -> dict[str, Any]:
+    try:
+        members = json.loads(raw, object_pairs_hook=_object)
+    except (ValueError, RecursionError) as error:
+        raise UnreadableEntryError("not JSON, or a key twice") from error
+    if not isinstance(members, dict):
+        raise UnreadableEntryError("not an object")
+    return members
 
 
 def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
@@ -112,3 +269,8 @@ def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     if len(members) < len(pairs):
         raise ValueError("a key twice")
     return members
+
+
+def _leaves(export: Iterable[bytes]) -> Iterator[bytes]:
+    for raw in export:
+        yield _parsed(raw).leaf

@@ -12,8 +12,8 @@ from datetime import datetime
 from pathlib import Path
 from uuid import UUID
 
-from projections.audit.proofs.checkpoint import Checkpoint
-from projections.audit.proofs.note import NoteError, UnknownSignerError, VerifierKey
+from agent_runtime_client.proofs.checkpoint import Checkpoint
+from agent_runtime_client.proofs.note import NoteError, UnknownSignerError, VerifierKey
 
 FOLDER = "checkpoints"
 LATEST = "latest"

@@ -6,11 +6,11 @@ from uuid import UUID
 
 from psycopg.rows import class_row
 
+from agent_runtime_client.proofs.merkle import folded
 from projections.audit.proofs.merkle import (
     Leaves,
     Node,
     consistency_path,
-    folded,
     full_subtrees,
     inclusion_path,
 )

@@ -10,14 +10,14 @@ from aiohttp import web
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from projections.audit.proofs.checkpoint import Checkpoint
-from projections.audit.proofs.leaf import hash_of
-from projections.audit.proofs.merkle import (
+from agent_runtime_client.proofs.checkpoint import Checkpoint
+from agent_runtime_client.proofs.merkle import (
     InvalidProofError,
     require_consistency,
     require_inclusion,
 )
-from projections.audit.proofs.note import NoteError, VerifierKey
+from agent_runtime_client.proofs.note import NoteError, VerifierKey
+from projections.audit.proofs.leaf import hash_of
 from projections.audit.proofs.queries import (
     SignedCheckpoint,
     checkpoint_of,

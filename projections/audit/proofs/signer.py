@@ -11,7 +11,12 @@ from uuid import UUID
 import psycopg
 from prometheus_client import Gauge
 
-from projections.audit.proofs.checkpoint import Checkpoint, origin_of
+from agent_runtime_client.proofs.checkpoint import Checkpoint, origin_of
+from agent_runtime_client.proofs.note import (
+    NoteError,
+    UnknownSignerError,
+    VerifierKey,
+)
 from projections.audit.proofs.checkpoint_files import (
     CheckpointFiles,
     DamagedCheckpointError,
@@ -22,11 +27,6 @@ from projections.audit.proofs.contradictions import (
     described,
     known_contradiction,
 )
-from projections.audit.proofs.note import (
-    NoteError,
-    UnknownSignerError,
-    VerifierKey,
-)
 from projections.audit.proofs.queries import (
     epoch,
     is_epoch_change_within,
@@ -34,6 +34,7 @@ from projections.audit.proofs.queries import (
     notes_of,
     roots,
 )
+from projections.audit.proofs.sign import sign_checkpoint
 from projections.audit.proofs.signing_key import (
     SIGNING_KEY_FILE,
     load_or_create_signing_key,
@@ -141,7 +142,7 @@ class CheckpointSigner:
         await self._refuse_shorter_log(signed, size)
         if size == 0 or not is_complete or (kept and kept.size >= size):
             return None
-        note = Checkpoint(key.name, size, root).signed(self._private)
+        note = sign_checkpoint(Checkpoint(key.name, size, root), self._private)
         await self._publish(log_epoch, size, note, str(key))
         return note
 

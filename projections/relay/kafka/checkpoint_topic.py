@@ -10,10 +10,11 @@ from typing import Final
 
 from aiokafka import AIOKafkaProducer, TopicPartition
 
+from agent_runtime_client.kafka.topic_end import last_records
 from projections.relay.kafka.clients import TransactionalProducer
 from projections.relay.kafka.errors import translate_errors
 from projections.relay.kafka.settings import KafkaSettings
-from projections.relay.kafka.topic_reader import last_records, topic_consumer
+from projections.relay.kafka.topic_reader import topic_consumer
 
 CONTENT_TYPE: Final = ("content-type", b"text/plain; charset=utf-8")
 

@@ -11,6 +11,8 @@ from aiokafka.errors import (
     RecordListTooLargeError,
 )
 
+from agent_runtime_client.kafka.errors import TopicRefusedError
+
 
 class PublishError(Exception):
     """This publisher has failed; a new one may succeed after a pause."""
@@ -28,28 +30,8 @@ class RecordTooLargeError(PublishError):
     """A record is too large, also for the next attempt; nothing was committed."""
 
 
-class TopicRefusedError(Exception):
-    """The topic isn't the one that this log has written; an operator must decide."""
-
-
-class TopicMissingError(TopicRefusedError):
-    """The topic or its position topic doesn't exist."""
-
-
 class TopicSettingsError(TopicRefusedError):
     """The topic's settings would break a promise, such as order per aggregate."""
-
-
-class TopicCutError(TopicRefusedError):
-    """The topic has lost records: it was truncated, recreated or not replicated."""
-
-
-class ForeignTopicError(TopicRefusedError):
-    """Another log, or another program than a relay, writes to the topic."""
-
-
-class LogEpochChangedError(TopicRefusedError):
-    """The log was restored, so its positions may mean other events than before."""
 
 
 class LogRewrittenError(TopicRefusedError):

@@ -14,6 +14,7 @@ from aiokafka.errors import IllegalOperation
 from aiokafka.partitioner import murmur2
 from aiokafka.structs import RecordMetadata
 
+from agent_runtime_client.kafka.topic_end import POSITION_HEADER
 from projections.relay.kafka.clients import TransactionalProducer
 from projections.relay.kafka.errors import PublishError
 from projections.relay.kafka.settings import KafkaSettings, LogIdentity
@@ -24,7 +25,6 @@ from projections.relay.kafka.topic_reader import (
 )
 from projections.relay.kafka.topic_state import (
     ID_HEADER,
-    POSITION_HEADER,
     PositionRecord,
     Published,
     encode_position,

@@ -8,32 +8,24 @@ from contextlib import asynccontextmanager
 from types import MappingProxyType
 from typing import Final, Literal
 
-from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
+from aiokafka import AIOKafkaConsumer, TopicPartition
 
-from projections.relay.kafka.clients import stop_in_time
-from projections.relay.kafka.errors import (
-    ForeignTopicError,
-    TopicMissingError,
-    TopicSettingsError,
-    translate_errors,
+from agent_runtime_client.kafka.errors import TopicMissingError
+from agent_runtime_client.kafka.topic_end import (
+    FETCH_WAIT_MS,
+    last_records,
+    position_of,
 )
+from projections.relay.kafka.clients import stop_in_time
+from projections.relay.kafka.errors import TopicSettingsError, translate_errors
 from projections.relay.kafka.settings import KafkaSettings, client_options
 from projections.relay.kafka.topic_state import (
-    POSITION_HEADER,
     PartitionEnds,
     PositionRecord,
     TopicContents,
 )
 
-FETCH_WAIT_MS: Final = 50
-# Usually a transaction ends with a record and a marker; aborted ones can be long.
-FIRST_LOOK_BACK: Final = 4
-LOOK_BACK_FACTOR: Final = 16
-
 NOTHING: Final[Mapping[TopicPartition, int]] = MappingProxyType({})
-
-OffsetRange = tuple[int, int]
-Record = ConsumerRecord[bytes, bytes]
 
 
 async def read_contents(settings: KafkaSettings) -> TopicContents:
@@ -145,60 +137,3 @@ async def _require_topics(
             raise TopicSettingsError(
                 f"topic {topic} has {len(partitions)} partitions instead of {count}"
             )
-
-
-def position_of(record: Record) -> int:
-    """Return the log position in a record's headers.
-
-    :raises ForeignTopicError: there is none
-    """
-    for name, value in record.headers:
-        if name == POSITION_HEADER and value.isdigit():
-            return int(value)
-    raise ForeignTopicError(
-        f"{record.topic} {record.partition} holds a record without a position,"
-        f" at offset {record.offset}: another program than a relay writes to it"
-    )
-
-
-async def last_records(
-    consumer: AIOKafkaConsumer, spans: Mapping[TopicPartition, OffsetRange]
-) -> dict[TopicPartition, Record]:
-    """Return the last visible record of each span.
-
-    Looks back further and further: markers and aborted records occupy offsets too.
-    """
-    found: dict[TopicPartition, Record] = {}
-    look_back = FIRST_LOOK_BACK
-    open_spans = {each: span for each, span in spans.items() if span[0] < span[1]}
-    while open_spans:
-        # Await nothing before the offsets are set: aiokafka looks for a missing one in
-        # the background, and the next fetch raises that it found none.
-        consumer.assign(list(open_spans))
-        for each, (start, end) in open_spans.items():
-            consumer.seek(each, max(start, end - look_back))
-        found |= await _read_to_end(consumer, open_spans)
-        open_spans = {
-            each: (start, end)
-            for each, (start, end) in open_spans.items()
-            if each not in found and end - look_back > start
-        }
-        look_back *= LOOK_BACK_FACTOR
-    return found
-
-
-async def _read_to_end(
-    consumer: AIOKafkaConsumer, spans: Mapping[TopicPartition, OffsetRange]
-) -> dict[TopicPartition, Record]:
-    last: dict[TopicPartition, Record] = {}
-    unread = set(spans)
-    while unread:
-        fetched = await consumer.getmany(*unread, timeout_ms=FETCH_WAIT_MS)
-        for each, records in fetched.items():
-            # A fetch doesn't stop at the span's end.
-            within = [record for record in records if record.offset < spans[each][1]]
-            if within:
-                last[each] = within[-1]
-        # The position also advances over records that aren't returned.
-        unread = {p for p in unread if await consumer.position(p) < spans[p][1]}
-    return last

@@ -7,17 +7,14 @@ from typing import Final, Self
 
 import orjson
 
-from projections.relay.kafka.errors import (
+from agent_runtime_client.kafka.errors import (
     ForeignTopicError,
-    LogBehindTopicError,
     LogEpochChangedError,
-    LogRewrittenError,
     TopicCutError,
 )
+from projections.relay.kafka.errors import LogBehindTopicError, LogRewrittenError
 from projections.relay.kafka.settings import LogIdentity
 
-# CloudEvents compares the extension "sequence" as text, hence the padding.
-POSITION_HEADER: Final = "ce_sequence"
 ID_HEADER: Final = "ce_id"
 POSITION_DIGITS: Final = 20
 

@@ -8,13 +8,11 @@ from typing import Any, Final
 import orjson
 from aiokafka import ConsumerRecord
 
-from projections.relay.kafka.errors import ForeignTopicError, translate_errors
+from agent_runtime_client.kafka.errors import ForeignTopicError
+from agent_runtime_client.kafka.topic_end import position_of
+from projections.relay.kafka.errors import translate_errors
 from projections.relay.kafka.settings import KafkaSettings
-from projections.relay.kafka.topic_reader import (
-    position_of,
-    relay_partitions,
-    topic_consumer,
-)
+from projections.relay.kafka.topic_reader import relay_partitions, topic_consumer
 from projections.relay.type_names import TYPE_PREFIX
 
 POLL_MS: Final = 1000

@@ -8,17 +8,16 @@ from urllib.parse import parse_qs, urlsplit
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from playwright.sync_api import Page, Route
 
-from projections.audit.proofs.checkpoint import Checkpoint
+from agent_runtime_client.proofs.checkpoint import Checkpoint
+from agent_runtime_client.proofs.merkle import folded, leaf_hash, node_hash
+from agent_runtime_client.proofs.note import VerifierKey
 from projections.audit.proofs.merkle import (
     Leaves,
     consistency_path,
-    folded,
     full_subtrees,
     inclusion_path,
-    leaf_hash,
-    node_hash,
 )
-from projections.audit.proofs.note import VerifierKey
+from projections.audit.proofs.sign import sign_checkpoint
 
 ORIGIN: Final = "agent-runtime/6f1c2a34-5b7d-4e8f-9a0b-1c2d3e4f5a6b"
 
@@ -51,7 +50,7 @@ class Tree:
         return self._over(Leaves(0, size))
 
     def checkpoint(self, size: int) -> str:
-        return Checkpoint(ORIGIN, size, self.root(size)).signed(self._private)
+        return sign_checkpoint(Checkpoint(ORIGIN, size, self.root(size)), self._private)
 
     def inclusion(self, position: int, size: int) -> dict[str, Any]:
         return {

@@ -8,9 +8,8 @@ from itertools import islice
 from typing import Final
 from uuid import UUID
 
-from projections.audit.entry_json import entry_of
-from projections.audit.proofs.checkpoint import Checkpoint, origin_of
-from service.event_log.stored_entries import StoredEntry
+from agent_runtime_client.proofs.checkpoint import Checkpoint, origin_of
+from agent_runtime_client.proofs.entry import Entry, entry_of
 
 TOPIC: Final = "log.epoch_changed"
 REASONS: Final = {"restore": "a restore", "fail_over": "a fail-over"}
@@ -75,7 +74,7 @@ def epoch_changes_in(export: Iterable[bytes], *, upto: int) -> list[EpochChangeE
     return found
 
 
-def _change(entry: StoredEntry) -> EpochChangeEntry:
+def _change(entry: Entry) -> EpochChangeEntry:
     """Read an entry.
 
     :raises NoEpochChangeError: it isn't as the service writes it

@@ -5,19 +5,13 @@ import hashlib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Self
+from typing import Final, Self
 
-from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives.asymmetric.ed25519 import (
-    Ed25519PrivateKey,
-    Ed25519PublicKey,
-)
-
-ED25519 = b"\x01"
-PUBLIC_KEY_BYTES = 32
-KEY_ID_BYTES = 4
-SIGNED = "— "
-SIGNATURES_MAX = 100
+ED25519: Final = b"\x01"
+PUBLIC_KEY_BYTES: Final = 32
+KEY_ID_BYTES: Final = 4
+SIGNED: Final = "— "
+SIGNATURES_MAX: Final = 100
 
 
 class NoteError(ValueError):
@@ -63,19 +57,25 @@ class VerifierKey:
         return key
 
     def verify(self, text: str, signature: bytes) -> bool:
+        """Say whether the key has signed a text; needs the extra ``audit``.
+
+        :raises NoteError: the extra isn't installed
+        """
+        try:
+            from cryptography.exceptions import InvalidSignature
+            from cryptography.hazmat.primitives.asymmetric.ed25519 import (
+                Ed25519PublicKey,
+            )
+        except ImportError:
+            raise NoteError(
+                "checking signatures needs: pip install 'agent-runtime-client[audit]'"
+            ) from None
         public = Ed25519PublicKey.from_public_bytes(self.public)
         try:
             public.verify(signature, text.encode())
         except InvalidSignature:
             return False
         return True
-
-
-def sign_note(text: str, name: str, private: Ed25519PrivateKey) -> str:
-    """Return a text, which ends a line, as a note that the key has signed."""
-    key = VerifierKey(name, private.public_key().public_bytes_raw())
-    signature = key.key_id + private.sign(text.encode())
-    return f"{text}\n— {name} {base64.b64encode(signature).decode()}\n"
 
 
 def open_note(note: str, keys: Iterable[VerifierKey]) -> tuple[str, VerifierKey]:
@@ -134,6 +134,8 @@ def _decoded(text: str) -> bytes:
         raise NoteError("not base64") from None
 
 
-_VERIFIER_KEY = re.compile(r"(?P<name>[^\s+]+)\+(?P<id>[0-9a-f]{8})\+(?P<key>\S+)")
-_SIGNATURE = re.compile(r"— (?P<name>[^\s+]+) (?P<signature>\S+)")
-_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f]")
+_VERIFIER_KEY: Final = re.compile(
+    r"(?P<name>[^\s+]+)\+(?P<id>[0-9a-f]{8})\+(?P<key>\S+)"
+)
+_SIGNATURE: Final = re.compile(r"— (?P<name>[^\s+]+) (?P<signature>\S+)")
+_CONTROL: Final = re.compile(r"[\x00-\x09\x0b-\x1f]")
