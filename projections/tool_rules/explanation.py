@@ -98,7 +98,7 @@ async def explain(
     retired = agent is not None and agent.is_retired
     connector = await then.find(Connector, connector_id)
     held = await then.find(ToolRules, ToolRules.create_id(str(agent_id)))
-    came_about = await _came_about(then, agent_id, connector_id, tool)
+    came_about = await _decision_history(then, agent_id, connector_id, tool)
     stances = held.rules.get(str(connector_id), {}) if held else {}
     matching = await asyncio.to_thread(matching_rules, stances, tool)
     exists = connector is not None and not connector.is_retired
@@ -143,7 +143,7 @@ async def explain(
 
 
 @dataclass(slots=True, kw_only=True)
-class _CameAbout:
+class _DecisionHistory:
     """How the decision about a tool came about, from one event to the next."""
 
     agent_id: UUID
@@ -195,11 +195,11 @@ class _CameAbout:
         return stance
 
 
-async def _came_about(
+async def _decision_history(
     then: AsOf, agent_id: UUID, connector_id: UUID, tool: str
-) -> _CameAbout:
+) -> _DecisionHistory:
     """Replay everything that had a part in a decision, in its order."""
-    found = _CameAbout(agent_id=agent_id, connector=str(connector_id), tool=tool)
+    found = _DecisionHistory(agent_id=agent_id, connector=str(connector_id), tool=tool)
     events = merged(
         then.events(ToolRules.create_id(str(agent_id))),
         then.events(connector_id),

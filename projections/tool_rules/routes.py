@@ -176,7 +176,7 @@ async def get_connector_tools(
         rules = await rules_on_connector(
             snapshot.db,
             connector_id=id,
-            after=_place(query.after),
+            after=_parsed(query.after),
             limit=query.limit + 1,
         )
     page = page_of(rules, query.limit, _cursor)
@@ -194,7 +194,7 @@ def _cursor(rule: RuleOnConnector) -> str:
     return f"{rule['agent_id']}/{rule['tool_pattern']}"
 
 
-def _place(cursor: str | None) -> tuple[UUID, str] | None:
+def _parsed(cursor: str | None) -> tuple[UUID, str] | None:
     if cursor is None:
         return None
     agent_id, _, pattern = cursor.partition("/")

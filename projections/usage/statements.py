@@ -23,7 +23,7 @@ TOKENS: Final = (
 )
 AMOUNTS: Final = ("cost", "reported_cost", "difference")
 NOW: Final = (*COUNTS, *TOKENS, "reported_cost", "difference")
-# Of the period before, a group has these.
+# What a group has of the period before.
 BEFORE: Final = ("turns", "prompt_tokens", "completion_tokens", "uses_without_usage")
 
 VISIBLE: Final = """

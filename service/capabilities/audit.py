@@ -16,7 +16,7 @@ from projections.audit.trail.live_routes import routes as audit_stream
 from projections.audit.trail.projector import AuditTrailProjector
 from projections.audit.trail.routes import routes as audit_reads
 from service.audit.aggregate import AuditReading, EpochChange, Refusal, TextReading
-from service.audit.refusals import RefusalRecorder, recording_refusals
+from service.audit.refusal_recorder import RefusalRecorder, recording_refusals
 from service.audit.text_readings import TEXT_READINGS, TextReadings
 from service.capabilities.declaration import AppContext, AppTask, Capability
 from service.config import Config

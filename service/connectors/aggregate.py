@@ -101,8 +101,8 @@ class Connector(LoggedAggregate):
 
     def is_granted_to(self, agent_id: UUID) -> bool:
         agent = id_text(agent_id)
-        place = bisect_left(self.granted_to, agent)
-        return self.granted_to[place : place + 1] == [agent]
+        index = bisect_left(self.granted_to, agent)
+        return self.granted_to[index : index + 1] == [agent]
 
     def is_lent_to(self, agent_id: UUID) -> bool:
         """Whether an agent's calls send the owner's secret: it was granted for them."""

@@ -76,7 +76,7 @@ def _plan(random: Random, agent_ids: Sequence[str], now: datetime) -> dict[str, 
     }
     turns = []
     for number in range(1, random.randrange(2, 7)):
-        asked, answered = random.choice(EXCHANGES)
+        question, answer = random.choice(EXCHANGES)
         ended = moment + timedelta(milliseconds=random.randrange(300, 9000))
         turns.append(
             {
@@ -88,8 +88,8 @@ def _plan(random: Random, agent_ids: Sequence[str], now: datetime) -> dict[str, 
                 "prompt_tokens": random.randrange(200, 9000),
                 "completion_tokens": random.randrange(20, 900),
                 "is_error": random.random() < 0.03,  # noqa: PLR2004
-                "input": asked,
-                "output": answered,
+                "input": question,
+                "output": answer,
             }
         )
         moment = ended + timedelta(seconds=random.randrange(5, 90))

@@ -254,8 +254,8 @@ class Gate(Protocol):
         :raises UnavailableError: it can't be recorded now; nothing may be forwarded
         """
 
-    async def answered(self, pending: Pending, timeout_s: float) -> bool:
-        """Wait for the answer of a person; False after the timeout.
+    async def wait_for_decision(self, pending: Pending, timeout_s: float) -> bool:
+        """Wait until a person has decided; False after the timeout.
 
         Then :meth:`admit` is to be called again: it decides anew.
         """

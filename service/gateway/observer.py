@@ -40,7 +40,7 @@ RETRY_S: Final = 5.0
 # At least so long between two lists of an upstream that reports changes repeatedly.
 CHANGES_INTERVAL_S: Final = 10.0
 
-# Of the tools beyond the bounds; the others are counted.
+# So many names of tools beyond the bounds are logged; the others are counted.
 LEFT_OUT_NAMES_MAX: Final = 20
 
 FAILING = Gauge(

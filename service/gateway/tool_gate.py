@@ -52,7 +52,7 @@ from service.gateway.gate import (
 from service.gateway.listings.commands import StartListing, start_listing
 from service.gateway.metrics import count_of
 from service.gateway.preparation import CallPreparation, metadata_of
-from service.gateway.refusals import CallRefusals
+from service.gateway.refused_calls import CallRefusals
 from service.gateway.tool_lists import ToolLists, upstream_of
 from service.http.authentication import count_refused_token
 from service.identifiers import id_text
@@ -188,7 +188,7 @@ class ToolGate:
         else:
             self._refusals.refused(caller, call, verdict.reason)
 
-    async def answered(self, pending: Pending, timeout_s: float) -> bool:
+    async def wait_for_decision(self, pending: Pending, timeout_s: float) -> bool:
         return await wait_for_answer(
             self._log, pending.agent_id, pending.approval_id, timeout_s
         )

@@ -10,7 +10,7 @@ from service.http.authentication import PRINCIPAL, authenticate
 from service.http.errors import answer_failure
 from service.http.log_epoch import name_log_epoch, refuse_other_epoch
 from service.http.operation import operation_of
-from service.http.read_server import answered, refuse_writes
+from service.http.read_server import read_with_fallback, refuse_writes
 from service.http.refusals import REFUSALS
 from service.http.requests import refuse_repeated_headers
 from service.http.server import close_while_draining, leave_chunked_body
@@ -40,7 +40,7 @@ async def edge(request: web.Request, handler: Handler) -> web.StreamResponse:
                 if not operation.public:
                     await authenticate(request, operation)
                 refuse_other_epoch(request)
-            response = await answered(request, handler)
+            response = await read_with_fallback(request, handler)
             name_log_epoch(request, response)
         except Exception as error:  # noqa: BLE001 # every exception becomes an answer
             if (

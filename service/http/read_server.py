@@ -105,7 +105,9 @@ def read_from_primary(request: web.Request, reason: str) -> ReadServer:
     return primary
 
 
-async def answered(request: web.Request, handler: Handler) -> web.StreamResponse:
+async def read_with_fallback(
+    request: web.Request, handler: Handler
+) -> web.StreamResponse:
     """Call a handler, and again on the primary if the replica may be wrong.
 
     A replica is behind: it refuses what was created a moment ago. It may also be lost

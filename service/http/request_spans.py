@@ -26,7 +26,7 @@ def tracing_requests(traces: "Tracing") -> Any:
             return await handler(request)
         with traces.request(request.method, route, _trace_context(request)) as span:
             response = await handler(request)
-            span.answered(response.status, request.get(REQUEST_ID))
+            span.record_response(response.status, request.get(REQUEST_ID))
             return response
 
     return trace

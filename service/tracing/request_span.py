@@ -56,7 +56,7 @@ class RequestSpan:
         link = Link(self.span.get_span_context())
         return QueueSpan(self._tracer, self._context, link, span)
 
-    def answered(self, status: int, request_id: str | None) -> None:
+    def record_response(self, status: int, request_id: str | None) -> None:
         self.span.set_attribute("http.response.status_code", status)
         if request_id is not None:
             self.span.set_attribute("agent_runtime.request.id", request_id)

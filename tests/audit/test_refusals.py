@@ -6,8 +6,8 @@ from uuid import uuid4
 
 import pytest
 
-from service.audit import refusals
-from service.audit.refusals import RefusalRecorder
+from service.audit import refusal_recorder
+from service.audit.refusal_recorder import RefusalRecorder
 from service.errors import UnavailableError
 from service.http.refusals import REFUSALS
 from service.logs import FieldsRecord
@@ -145,14 +145,14 @@ async def test_folded_refusals_are_recorded_when_their_minute_is_over(
     for _ in range(3):
         await refused(eve, path)
 
-    now += refusals.FOLDED_FOR_S - 1
+    now += refusal_recorder.FOLDED_FOR_S - 1
     await recorder.flush()
     assert [times for _, _, times in await recorded(resources)] == [1]
     now += 1
     await recorder.flush()
     assert [times for _, _, times in await recorded(resources)] == [1, 2]
 
-    now += refusals.FOLDED_FOR_S
+    now += refusal_recorder.FOLDED_FOR_S
     await recorder.flush()
     await refused(eve, path)
     assert [times for _, _, times in await recorded(resources)] == [1, 2, 1]
@@ -168,7 +168,7 @@ async def test_what_can_not_be_recorded_is_refused_and_recorded_later(
         raise UnavailableError("the database can't be reached")
 
     with monkeypatch.context() as broken:
-        broken.setattr("service.audit.refusals.execute", fail)
+        broken.setattr("service.audit.refusal_recorder.execute", fail)
         await refused(eve, path)
     assert await recorded(resources) == []
 
@@ -180,16 +180,16 @@ async def test_what_can_not_be_recorded_is_refused_and_recorded_later(
 async def test_callers_beyond_the_bound_are_counted(
     callers: Callers, resources: Resources, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(refusals, "CALLERS_MAX", 1)
+    monkeypatch.setattr(refusal_recorder, "CALLERS_MAX", 1)
     ada, eve, bob = [await callers.user(name) for name in ("ada", "eve", "bob")]
     path = await tracker_of(ada)
-    before = counted(refusals.UNRECORDED)
+    before = counted(refusal_recorder.UNRECORDED)
 
     await refused(eve, path)
     await refused(bob, path)
 
     assert await recorded(resources) == [(str(eve.user_id), path, 1)]
-    assert counted(refusals.UNRECORDED) == before + 1
+    assert counted(refusal_recorder.UNRECORDED) == before + 1
 
 
 async def test_log_lines_name_the_caller_and_the_address(

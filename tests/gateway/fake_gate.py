@@ -148,7 +148,7 @@ class FakeGate:
             definition=definition,
         )
 
-    async def answered(self, pending: Pending, timeout_s: float) -> bool:
+    async def wait_for_decision(self, pending: Pending, timeout_s: float) -> bool:
         try:
             async with asyncio.timeout(timeout_s):
                 await self.approved.wait()

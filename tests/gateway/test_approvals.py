@@ -198,8 +198,8 @@ async def test_an_approval_is_decided_on_as_it_was_seen(asked: World) -> None:
 
 async def test_a_held_call_is_told_of_the_decision(asked: World) -> None:
     pending = await ask(asked)
-    assert not await asked.gate.answered(pending, 0.01)
-    waiting = asyncio.create_task(asked.gate.answered(pending, 60))
+    assert not await asked.gate.wait_for_decision(pending, 0.01)
+    waiting = asyncio.create_task(asked.gate.wait_for_decision(pending, 60))
 
     await asked.ada.post(f"{path(asked, pending)}/approve", {})
 

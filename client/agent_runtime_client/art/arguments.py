@@ -21,7 +21,7 @@ NULL: Final = "null"
 PREFIX: Final = "parameter."
 # Flags that every command has for something else.
 _FLAGS: Final[Mapping[str, str]] = {"output": "--output-text"}
-# Of more choices, a list in the usage helps nobody; an error names those that are near.
+# A longer list in the usage helps nobody; an error names the choices that are near.
 CHOICES_SHOWN_MAX: Final = 12
 HELP: Final[Mapping[str, str]] = {
     "after": "continue behind this cursor or position, from an earlier answer",

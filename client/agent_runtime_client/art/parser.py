@@ -8,7 +8,7 @@ from typing import Any, Final
 from agent_runtime_client.art.options import add_verb
 from agent_runtime_client.art.things import OTHERS, THINGS
 
-# Of what an argument takes, so many are named.
+# An error names at most so many of the values that an argument takes.
 LISTED_MAX: Final = 12
 EXAMPLES: Final = """\
 examples:

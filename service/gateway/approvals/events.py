@@ -20,7 +20,7 @@ class Created(LoggedAggregate.Created):
         return f"began the approvals of agent {named(self.agent_id)}, with none"
 
 
-class _OfOneApproval(LoggedAggregate.Event):
+class _ApprovalEvent(LoggedAggregate.Event):
     agent_id: Published[Id]
     approval_id: Published[Id]
     connector_id: Published[Id]
@@ -33,7 +33,7 @@ class _OfOneApproval(LoggedAggregate.Event):
         )
 
 
-class Requested(_OfOneApproval):
+class Requested(_ApprovalEvent):
     """A person is asked whether an agent may call a tool once, until ``expires_at``.
 
     The id is a keyed digest of agent, token, connector, tool, definition and arguments;
@@ -76,7 +76,7 @@ class Requested(_OfOneApproval):
         aggregate.entries = entries
 
 
-class _Decided(_OfOneApproval):
+class _Decided(_ApprovalEvent):
     by: Published[Id]
     reason: str | None
 
@@ -148,7 +148,7 @@ class Withdrawn(_Decided, _Closed):
         self.change(aggregate, state="withdrawn", sealed_id=None)
 
 
-class Expired(_OfOneApproval, _Closed):
+class Expired(_ApprovalEvent, _Closed):
     """An approval was neither decided on nor used in time.
 
     ``sealed_ids`` name the arguments, which the follower ``destruction`` deletes.
@@ -174,7 +174,7 @@ class Expired(_OfOneApproval, _Closed):
         }
 
 
-class _Removed(_OfOneApproval):
+class _Removed(_ApprovalEvent):
     def apply(self, aggregate: Any) -> None:
         aggregate.entries = {
             each: entry
@@ -210,7 +210,7 @@ class Used(_Removed, _Closed):
         return f"used the approval of {self.call(named)}"
 
 
-class ArgumentsRead(_OfOneApproval):
+class ArgumentsRead(_ApprovalEvent):
     """The arguments of a call are about to be shown to an approver.
 
     Emitted by ``GET /api/mcp/agents/{agent_id}/approvals/{approval_id}``.

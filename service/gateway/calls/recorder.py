@@ -69,7 +69,7 @@ class _Folded:
 
 
 @dataclass(slots=True)
-class _OfAgent:
+class _AgentBatch:
     """The batched calls of one agent since the last event about them."""
 
     admitted: list[BatchedCall] = field(default_factory=list)
@@ -95,8 +95,8 @@ class CallRecorder:
         self._log = log
         self._clock = clock
         self._ended: list[FinishedCall] = []
-        self._batches: dict[UUID, _OfAgent] = {}
-        self._closed: list[tuple[UUID, _OfAgent]] = []
+        self._batches: dict[UUID, _AgentBatch] = {}
+        self._closed: list[tuple[UUID, _AgentBatch]] = []
         self._batched = 0
         self._refused: dict[RefusedCalls, _Folded] = {}
         # By agent: how many of these name a turn.
@@ -118,13 +118,13 @@ class CallRecorder:
 
     def batched(self, agent_id: UUID, token_id: str, call: BatchedCall) -> None:
         """Record the admission of a call in the mode ``batched``."""
-        batch = self._batches.setdefault(agent_id, _OfAgent())
+        batch = self._batches.setdefault(agent_id, _AgentBatch())
         batch.admitted.append(call)
         batch.token_ids.append(token_id)
         self._batched += 1
 
     def batched_ended(self, agent_id: UUID, how: FinishedCall) -> None:
-        self._batches.setdefault(agent_id, _OfAgent()).finished.append(how)
+        self._batches.setdefault(agent_id, _AgentBatch()).finished.append(how)
         self._batched += 1
 
     def refused(self, calls: RefusedCalls) -> None:
@@ -240,7 +240,7 @@ async def _end_calls(calls: Sequence[FinishedCall], work: UnitOfWork) -> None:
 
 
 async def _save_batches(
-    batches: Sequence[tuple[UUID, _OfAgent]], work: UnitOfWork
+    batches: Sequence[tuple[UUID, _AgentBatch]], work: UnitOfWork
 ) -> None:
     for agent_id, batch in batches:
         if batch.is_doubtful and await work.find(ToolCallBatch, batch.batch_id):

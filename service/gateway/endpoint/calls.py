@@ -124,10 +124,12 @@ class ToolCalls:
         result: dict[str, Any] | Refused | Pending = pending
         while isinstance(result, Pending) and (left := until - clock()) > 0:
             with cancelled_on_disconnect(asked.request):
-                answered = await self._gate.answered(result, min(left, KEEPALIVE_S))
-                if not answered and left > KEEPALIVE_S:
+                is_decided = await self._gate.wait_for_decision(
+                    result, min(left, KEEPALIVE_S)
+                )
+                if not is_decided and left > KEEPALIVE_S:
                     await asked.reply.keep_alive()
-            if answered:
+            if is_decided:
                 result = await self._attempt(asked, call, state, held_s=clock() - began)
         return result
 

@@ -216,7 +216,7 @@ class Forwarder:
                         call.answer_bytes = exchange.answer_bytes
                 if forwarded:
                     forwarded.sent(exchange.id)
-                    forwarded.answered(message)
+                    forwarded.record_answer(message)
         except NotSentError:
             started = None
             raise

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from aiohttp import web
 
-from service.gateway.endpoint.refusals import rpc_refusal
+from service.gateway.endpoint.rpc_errors import rpc_refusal
 from service.gateway.endpoint.server import AgentServer
 from service.gateway.protocol.revisions import JSON
 from service.http.operation import OperationOptions, Routes

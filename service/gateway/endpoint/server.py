@@ -16,8 +16,8 @@ from service.gateway.bounds import DEFAULT_BOUNDS
 from service.gateway.endpoint.call_request import CallRequest
 from service.gateway.endpoint.calls import UNKNOWN_TOOL, ToolCalls
 from service.gateway.endpoint.catalog import TTL_MS, ToolCatalog, Tools
-from service.gateway.endpoint.refusals import RPC_ID, refuse_request, rpc_error_of
 from service.gateway.endpoint.reply import Reply
+from service.gateway.endpoint.rpc_errors import RPC_ID, refuse_request, rpc_error_of
 from service.gateway.endpoint.trace_context import TraceContext
 from service.gateway.endpoint.traces import CallReceived, CallTrace, CallTraces
 from service.gateway.gate import Caller, Gate

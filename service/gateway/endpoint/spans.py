@@ -131,7 +131,7 @@ class ForwardedSpan:
     def sent(self, request_id: int) -> None:
         self._span.set_attribute("jsonrpc.request.id", str(request_id))
 
-    def answered(self, message: Mapping[str, Any]) -> None:
+    def record_answer(self, message: Mapping[str, Any]) -> None:
         error, result = message.get("error"), message.get("result")
         if isinstance(error, dict) and isinstance(code := error.get("code"), int):
             _fail(self._span, str(code), code)

@@ -200,7 +200,7 @@ class Connections:
                 socket_factory=checked_socket,
             )
         except OSError:
-            # Of several addresses' errors, only a text is left.
+            # The errors of several addresses are merged into one without reasons.
             if len(refused) == len(addresses):
                 raise refused[0] from None
             raise

@@ -49,9 +49,9 @@ def _amounts(price: PriceValues) -> Iterator[tuple[list[str], Decimal]]:
 def _amounts_of(
     rates: Mapping[str, Rate], *whens: object
 ) -> Iterator[tuple[list[str], Decimal]]:
-    places = [json.dumps(when, sort_keys=True) for when in whens or [()]]
+    prefixes = [json.dumps(when, sort_keys=True) for when in whens or [()]]
     for unit, rate in rates.items():
-        yield [f"{place} {unit}" for place in places], Decimal(rate["price"])
+        yield [f"{prefix} {unit}" for prefix in prefixes], Decimal(rate["price"])
         for tier in rate["tiers"]:
-            names = [f"{place} {unit} {tier['above']}" for place in places]
+            names = [f"{prefix} {unit} {tier['above']}" for prefix in prefixes]
             yield names, Decimal(tier["price"])

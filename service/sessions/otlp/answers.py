@@ -42,7 +42,7 @@ COUNTS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
 )
 # Ids that LangChain and OpenAI's agents make, which aren't those of an answer.
 NO_IDS: Final = ("lc_run-", "run-", "__fake_id__")
-# Of which the AI SDK keeps metadata under their names.
+# Providers under whose names the AI SDK keeps metadata.
 PROVIDERS: Final = ("anthropic", "openai", "google", "bedrock", "azure", "vertex")
 # LangChain names a tier's tokens after it, and cached ones by both.
 LANGCHAIN_TIERS: Final = ("flex", "priority")

@@ -48,7 +48,7 @@ def counted_calls(ordered: Sequence[KeptSpan]) -> list[CountedCall]:
     if not any(call.has_usage for _, call in single):
         totals = [item for item in told if item[1].is_total]
         single = totals or single
-    return _beside(_nested(_with_stream_logs(single)))
+    return _merged(_nested(_with_stream_logs(single)))
 
 
 def _with_stream_logs(
@@ -63,18 +63,18 @@ def _with_stream_logs(
         return list(told)
     found: list[tuple[KeptSpan, ModelCall]] = []
     for span, call in told:
-        place = next(
+        index = next(
             (
-                place
-                for place in range(len(found) - 1, -1, -1)
-                if call.is_stream_log and _is_stream_of(found[place], (span, call))
+                index
+                for index in range(len(found) - 1, -1, -1)
+                if call.is_stream_log and _is_stream_of(found[index], (span, call))
             ),
             None,
         )
-        if place is None:
+        if index is None:
             found.append((span, call))
         else:
-            found[place] = (found[place][0], call)
+            found[index] = (found[index][0], call)
     return found
 
 
@@ -114,11 +114,11 @@ def _nested(told: Sequence[tuple[KeptSpan, ModelCall]]) -> list[CountedCall]:
     return found
 
 
-def _beside(calls: Sequence[CountedCall]) -> list[CountedCall]:
+def _merged(calls: Sequence[CountedCall]) -> list[CountedCall]:
     """Merge descriptions of one call by several instrumentations beside each other."""
     found: list[CountedCall] = []
     for call in sorted(calls, key=lambda each: each.started_at):
-        for other in _before(found):
+        for other in _recent(found):
             sameness = _is_same(other, call)
             if sameness is None:
                 call.calls[0] = _doubtful(call.calls[0])
@@ -132,7 +132,7 @@ def _beside(calls: Sequence[CountedCall]) -> list[CountedCall]:
     return found
 
 
-def _before(found: Sequence[CountedCall]) -> Iterator[CountedCall]:
+def _recent(found: Sequence[CountedCall]) -> Iterator[CountedCall]:
     return reversed(found[-COMPARED_MAX:])
 
 

@@ -184,8 +184,8 @@ async def _texts(turn: TraceTurn, key: TraceKey, vault: Vault) -> Texts:
         given = await opened_text(turn.texts.input, "input", key, vault)
         found = replace(found, input=given)
     if found.output is None:
-        answered = await opened_text(turn.texts.output, "output", key, vault)
-        found = replace(found, output=answered)
+        output = await opened_text(turn.texts.output, "output", key, vault)
+        found = replace(found, output=output)
     return found
 
 

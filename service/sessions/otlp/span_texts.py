@@ -31,12 +31,12 @@ def texts_of(found: Attributes, row: Instrumentation) -> SpanTexts:
     kind = kind_of(found, row)
     if kind not in KINDS and not (row.inputs or row.outputs):
         return NO_TEXTS
-    given, answered = input_of(found, row), output_of(found, row)
+    given, output = input_of(found, row), output_of(found, row)
     return SpanTexts(
         input=given,
         input_is_plain=given is not None and is_plain(given),
-        output=answered,
-        output_is_plain=answered is not None and is_plain(answered),
+        output=output,
+        output_is_plain=output is not None and is_plain(output),
     )
 
 
@@ -61,12 +61,12 @@ def output_of(found: Attributes, row: Instrumentation) -> str | None:
     messages = first_text(found, "gen_ai.output.messages")
     if messages is not None:
         return all_texts(messages)
-    answered = "\n".join(
+    parts = "\n".join(
         text
         for prefix in ("llm.output_messages.", "gen_ai.completion.")
         for _, text in _numbered(found, prefix)
     )
-    return answered or raw or first_text(found, "gen_ai.completion")
+    return parts or raw or first_text(found, "gen_ai.completion")
 
 
 def _asked(text: str) -> str:

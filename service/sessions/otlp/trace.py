@@ -175,7 +175,7 @@ def _shares(ordered: Sequence[KeptSpan]) -> tuple[ModelShare, ...]:
     )
 
 
-# Of a trace that has no room for any span of its calls: its cost is unknown.
+# The use of a trace without room for any span of its calls: its cost is unknown.
 _UNKNOWN_USE: Final = ModelShare(
     provider=None,
     model=None,

@@ -102,7 +102,7 @@ export const WrongTimes = ({ wrong }) =>
   wrong.map((text) => html`<p class="warning" role="alert">“<bdi>${text}</bdi>” is no time: write 2026-05-31, or 2026-05-31 14:00.</p>`);
 
 // Read the time that a form asks for; undefined for nothing. Throws an Error: a typing
-// mistake never means "now", nor "for ever".
+// mistake never means "now", nor "forever".
 export function timeOf(text) {
   const moment = parseMoment(text);
   if (moment === null || isPosition(moment)) throw new Error(`“${text}” is no time: write 2026-05-31, or 2026-05-31 14:00`);
