@@ -86,7 +86,7 @@ class ReadServer:
 
 
 class _Watched(NamedTuple):
-    """The state of the replica: ``reason`` is why it isn't asked, if so."""
+    """The state of the replica: ``reason`` is why no reads go to it, if so."""
 
     epoch: UUID | None
     reason: str | None
@@ -205,7 +205,7 @@ class ReadReplica(ReadServer):
     def _found(self, found: _Watched) -> None:
         before, self._watched = self._watched, found
         if before.reason is None and found.reason is not None:
-            logger.warning("the read replica isn't asked: %s", found.reason)
+            logger.warning("no reads go to the read replica: %s", found.reason)
         elif before.reason is not None and found.reason is None:
             logger.info("the read replica is asked")
         USABLE.labels(self._address).set(found.reason is None)
