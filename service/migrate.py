@@ -5,6 +5,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from typing import Final
 
 import psycopg
 
@@ -19,6 +20,26 @@ TABLE = """
 """
 HAS_TABLE = "SELECT to_regclass('public.agent_runtime_migration') IS NOT NULL"
 APPLIED = "SELECT name, sha256 FROM public.agent_runtime_migration"
+RECORD = "INSERT INTO public.agent_runtime_migration (name, sha256) VALUES (%s, %s)"
+
+BASELINE: Final = "0018_baseline.sql"
+# Of the migrations that the baseline replaces, all of which commit 0fd5674 has: the
+# output of sha256sum * | sha256sum there.
+FOLDED_COUNT: Final = 18
+FOLDED_SHA256: Final = (
+    "c9463fd322274ddaa59dd887c601ac366df4aead7f99b7b58fc12d575c7a7edb"
+)
+FORGET: Final = "DELETE FROM public.agent_runtime_migration WHERE name = ANY (%s)"
+# Versions before commit 0fd5674 called these.
+DROP_OLD_APPENDS: Final = """
+    DROP FUNCTION events.append(
+        uuid, int[], uuid[], bigint[], int[], uuid[], bigint[], text[], bytea[],
+        uuid[], text[], int[], bytea[], bytea[], bytea[], int[], uuid[], uuid[], bytea[]
+    ), events.append(
+        uuid, uuid[], bigint[], int[], int[], int[], uuid[], bigint[], text[], bytea[],
+        uuid[], text[], int[], bytea[], bytea[], bytea[], int[], uuid[], uuid[], bytea[]
+    )
+"""
 
 logger = logging.getLogger(__name__)
 
@@ -69,28 +90,62 @@ def migrate(conninfo: str, *, upto: Mapping[str, str] | None = None) -> list[str
     ``upto`` are the names and hashes of another database's migrations: then only
     these are applied.
 
-    :raises MigrationError: if the database has one that this version lacks or changed
+    :raises MigrationError: if the database has one that this version lacks or changed,
+        or only some of those that the baseline replaces
     """
     with psycopg.connect(conninfo, autocommit=True) as connection:
         _wait_for_others(connection)
         connection.execute(f"SET lock_timeout = '{LOCK_TIMEOUT}'")
         connection.execute(TABLE)
-        applied: dict[str, str] = dict(connection.execute(APPLIED).fetchall())
+        recorded: dict[str, str] = dict(connection.execute(APPLIED).fetchall())
+        applied = with_baseline(recorded)
         known = migrations()
         _check(applied, known)
         if upto is not None:
+            upto = with_baseline(upto)
             _check(upto, known)
             known = [each for each in known if each.name in upto]
+        if folded := recorded.keys() - applied.keys():
+            with connection.transaction():
+                connection.execute(DROP_OLD_APPENDS)
+                connection.execute(FORGET, [list(folded)])
+                connection.execute(RECORD, [BASELINE, applied[BASELINE]])
         pending = [migration for migration in known if migration.name not in applied]
         for migration in pending:
             with connection.transaction():
                 connection.execute(migration.sql)
-                connection.execute(
-                    "INSERT INTO public.agent_runtime_migration (name, sha256)"
-                    " VALUES (%s, %s)",
-                    [migration.name, migration.sha256],
-                )
+                connection.execute(RECORD, [migration.name, migration.sha256])
         return [migration.name for migration in pending]
+
+
+def with_baseline(applied: Mapping[str, str]) -> dict[str, str]:
+    """Return names and hashes of migrations, with the baseline for those it replaces.
+
+    :raises MigrationError: some of these are missing or changed
+    """
+    folded = {
+        name: sha256
+        for name, sha256 in applied.items()
+        if name != BASELINE and name[:4] <= BASELINE[:4]
+    }
+    if not folded:
+        return dict(applied)
+    if len(folded) < FOLDED_COUNT:
+        raise MigrationError(
+            f"the database has only {len(folded)} of the {FOLDED_COUNT} migrations that"
+            f" {BASELINE} replaces: first upgrade it with the version of commit"
+            " 0fd5674, which has all of them"
+        )
+    lines = "".join(f"{folded[name]}  {name}\n" for name in sorted(folded))
+    if hashlib.sha256(lines.encode()).hexdigest() != FOLDED_SHA256:
+        raise MigrationError(
+            f"the migrations that {BASELINE} replaces were applied in another form: use"
+            " a released version"
+        )
+    baseline = next(each.sha256 for each in migrations() if each.name == BASELINE)
+    return {BASELINE: baseline} | {
+        name: sha256 for name, sha256 in applied.items() if name not in folded
+    }
 
 
 def _wait_for_others(connection: psycopg.Connection) -> None:
@@ -105,12 +160,15 @@ def require_migrated(conninfo: str) -> None:
     """Require that the database is up to date, and change nothing.
 
     :raises PendingMigrationsError: it lacks migrations of this version
-    :raises MigrationError: it has one that this version lacks or changed
+    :raises MigrationError: it has one that this version lacks or changed, or only some
+        of those that the baseline replaces
     """
     with psycopg.connect(conninfo, autocommit=True) as connection:
         applied: dict[str, str] = {}
         if connection.execute(HAS_TABLE).fetchone() == (True,):
-            applied = dict(connection.execute(APPLIED).fetchall())
+            # Those that the baseline replaced made what it makes: no reader has to wait
+            # until 'migrate' records that.
+            applied = with_baseline(dict(connection.execute(APPLIED).fetchall()))
     known = migrations()
     _check(applied, known)
     pending = [migration.name for migration in known if migration.name not in applied]

@@ -25,6 +25,7 @@ from service.config import Config
 from service.keys.canary import verify_canaries
 from service.keys.key_ring import KEY_RING_FILE, KeyRing
 from service.keys.root_key_source import outside_root_keys
+from service.migrate import APPLIED, with_baseline
 
 CANARIES: Final = """
     SELECT root_key_id, encode(sealed, 'hex') FROM events.root_key_canary ORDER BY 1
@@ -39,8 +40,6 @@ TABLES: Final = """
      ORDER BY c.relname
 """
 COPY: Final = "COPY {} ({}) TO STDOUT"
-# Databases of earlier versions have one table of receipts.
-ROTATES_RECEIPTS: Final = "SELECT to_regclass('events.receipt_previous') IS NOT NULL"
 KEEP_RECEIPTS: Final = """
     LOCK TABLE events.receipt, events.receipt_previous IN ACCESS SHARE MODE
 """
@@ -77,16 +76,18 @@ def backup_command(config: Config, options: argparse.Namespace) -> int:
 
 
 def _begin(db: Connection) -> None:
-    """Begin the transaction that reads everything as of one point in time."""
-    rotates_receipts = db.execute(ROTATES_RECEIPTS).fetchone() == (True,)
+    """Begin the transaction that reads everything as of one point in time.
+
+    :raises MigrationError: the database is older than any that can be upgraded
+    """
+    with_baseline(dict(db.execute(APPLIED).fetchall()))
     db.rollback()
     db.isolation_level = IsolationLevel.REPEATABLE_READ
     db.read_only = True
     db.execute("SET LOCAL statement_timeout = 0")
-    if rotates_receipts:
-        # Before that point in time, which the first query sets: what it saw in a table
-        # is gone when the table is emptied, and other rows have its name.
-        db.execute(KEEP_RECEIPTS)
+    # Before that point in time, which the first query sets: what it saw in a table is
+    # gone when the table is emptied, and other rows have its name.
+    db.execute(KEEP_RECEIPTS)
 
 
 async def verify_keys(config: Config, described: Description) -> int:
@@ -106,7 +107,7 @@ async def verify_keys(config: Config, described: Description) -> int:
 def _write_tables(db: Connection, archive: zipfile.ZipFile) -> Description:
     head = db.execute("SELECT log_id, epoch, position FROM events.head").fetchone()
     assert head is not None
-    migrations = db.execute("SELECT name, sha256 FROM public.agent_runtime_migration")
+    migrations = db.execute(APPLIED)
     found = db.execute(TABLES).fetchall()
     return Description(
         version=__version__,

@@ -26,7 +26,7 @@ from service.cli.running import run_async
 from service.cli.settings import add_settings
 from service.config import Config
 from service.errors import ConfigError
-from service.migrate import migrate
+from service.migrate import migrate, with_baseline
 
 COPY: Final = "COPY {} ({}) FROM STDIN"
 IS_EMPTY: Final = "SELECT position = 0 FROM events.head"
@@ -41,11 +41,6 @@ REFERENCES: Final = """
 """
 # The same position may become another event's: clients and followers are told.
 BEGIN_EPOCH: Final = "SELECT events.begin_epoch()"
-# A backup of a version before this function records no server of the epoch either.
-HAS_BEGIN_EPOCH: Final = "SELECT to_regprocedure('events.begin_epoch()') IS NOT NULL"
-REPLACE_EPOCH: Final = (
-    "UPDATE events.head SET epoch = gen_random_uuid() RETURNING epoch"
-)
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
@@ -91,7 +86,8 @@ def _restore(db: Connection, archive: zipfile.ZipFile, described: Description) -
             "the database already has events; restore into a new one, before any "
             "service has run on it"
         )
-    newer = {name for (name,) in db.execute(MIGRATIONS)} - described.migrations.keys()
+    backed_up = with_baseline(described.migrations).keys()
+    newer = {name for (name,) in db.execute(MIGRATIONS)} - backed_up
     if newer:
         raise ConfigError(
             f"the database has migration {min(newer)}, which the backup's didn't have; "
@@ -106,9 +102,7 @@ def _restore(db: Connection, archive: zipfile.ZipFile, described: Description) -
 
 
 def _begin_epoch(db: Connection) -> UUID:
-    row = db.execute(HAS_BEGIN_EPOCH).fetchone()
-    assert row is not None
-    row = db.execute(BEGIN_EPOCH if row[0] else REPLACE_EPOCH).fetchone()
+    row = db.execute(BEGIN_EPOCH).fetchone()
     assert row is not None
     epoch: UUID = row[0]
     return epoch

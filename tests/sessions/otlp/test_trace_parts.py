@@ -1,8 +1,8 @@
 """Exports after the first one of a trace are rows of their own."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, nullcontext
+from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import timedelta
 from types import SimpleNamespace
@@ -14,9 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from psycopg import AsyncConnection
 
-from service.connection_pool import connection_pool
-from service.database import Pool, service_conninfo
-from service.migrate import migrate
+from service.database import Pool
 from service.resources import Resources
 from service.sessions.otlp import pending
 from service.sessions.otlp.conventions import SpanError, reported_span
@@ -25,8 +23,6 @@ from service.sessions.otlp.pending import KeptTrace, TraceKey, merge_spans
 from service.sessions.otlp.span import KeptEntry, KeptSpan, kept_span
 from service.sessions.otlp.trace import turn_of
 from tests.callers import Caller
-from tests.older_database import database_before
-from tests.sessions.otlp.merge_whole import merge_whole
 from tests.sessions.otlp.spans import export, llm, send, session, span
 from tests.sessions.otlp.test_kept_traces import forgotten
 from tests.sessions.recording import Recorder
@@ -51,7 +47,6 @@ def kept(given: Any) -> KeptSpan:
     return kept_span(found, entry)
 
 
-BEFORE = "0016"
 SPANS = [
     kept(span(1, session__id="s")),
     *(kept(llm(number, 1, number, 1)) for number in range(2, 6)),
@@ -69,19 +64,6 @@ WAITING = """
     SELECT FROM pg_stat_activity
      WHERE datname = current_database() AND wait_event_type = 'Lock'
 """
-
-
-@asynccontextmanager
-async def pool_of(url: str) -> AsyncIterator[Pool]:
-    async with connection_pool(service_conninfo(url)) as pool:
-        yield pool
-
-
-@pytest.fixture
-def old_url(postgres: str) -> Iterator[str]:
-    """The URL of a database as the version before the table of parts leaves it."""
-    with database_before(postgres, BEFORE) as url:
-        yield url
 
 
 def new_key() -> TraceKey:
@@ -246,30 +228,12 @@ async def test_parts_are_deleted_with_their_trace(resources: Resources) -> None:
         assert cursor.rowcount == 0
 
 
-async def test_a_trace_of_the_version_before_is_counted_when_it_goes_on(
-    old_url: str, monkeypatch: pytest.MonkeyPatch
+async def test_exports_give_the_same_trace_in_any_split_and_order(
+    resources: Resources,
 ) -> None:
-    key, other = new_key(), new_key()
-    async with pool_of(old_url) as pool:
-        await merge_whole(pool, {key: KeptTrace(SPANS[:1]), other: KeptTrace(SPANS)})
-        migrate(old_url)
-        monkeypatch.setattr(pending, "SPANS_OF_TRACE_MAX", 2)
-
-        assert len(by_id(await merged(pool, key, SPANS[1]))) == 2
-        assert await merged(pool, key, SPANS[2]) is None
-        before = forgotten("a turn")
-        assert await delete_old_traces(pool, kept_for=timedelta(0)) == 2
-        assert forgotten("a turn") == before + 2
-
-
-async def test_exports_give_the_same_trace_in_any_split_and_order_in_two_versions(
-    old_url: str,
-) -> None:
-    """Some of them by a process of the version before, which still runs."""
-    migrate(old_url)
     # The same span with other contents: the one that came first stays.
     others = [replace(each, has_texts=True) for each in SPANS]
-    drawn: list[Sequence[tuple[bool, Sequence[KeptSpan]]]] = []
+    drawn: list[Sequence[Sequence[KeptSpan]]] = []
 
     @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
     @given(data=st.data())
@@ -280,20 +244,19 @@ async def test_exports_give_the_same_trace_in_any_split_and_order_in_two_version
         while told:
             size = data.draw(st.integers(1, len(told)))
             unique = {each.span_id: each for each in reversed(told[:size])}
-            exports.append((data.draw(st.booleans()), list(unique.values())))
+            exports.append(list(unique.values()))
             told = told[size:]
         drawn.append(exports)
 
     draw()
-    async with pool_of(old_url) as pool:
-        for exports in drawn:
-            key = new_key()
-            expected: dict[str, KeptSpan] = {}
-            for is_old, spans in exports:
-                merge: Any = merge_whole if is_old else merge_spans
-                last = (await merge(pool, {key: KeptTrace(spans)}))[key]
-                expected = {each.span_id: each for each in spans} | expected
-                turn = turn_of("1", list(expected.values()))
-                assert turn_of("1", last.spans) == turn, exports
-            assert turn is not None
-            assert by_id(last) == expected
+    for exports in drawn:
+        key = new_key()
+        expected: dict[str, KeptSpan] = {}
+        for spans in exports:
+            last = await merged(resources.pool, key, *spans)
+            assert last is not None
+            expected = {each.span_id: each for each in spans} | expected
+            turn = turn_of("1", list(expected.values()))
+            assert turn_of("1", last.spans) == turn, exports
+        assert turn is not None
+        assert by_id(last) == expected
