@@ -1,4 +1,4 @@
-"""One stored example of every event version.
+"""One stored example of every event version that is read.
 
 ``python -m tests.golden_events`` adds those that are missing; it never changes one
 that is there.
@@ -38,6 +38,14 @@ class EventType(typing.NamedTuple):
     def version(self) -> int:
         version: int = getattr(self.event, "class_version", 1)
         return version
+
+    @property
+    def oldest_version(self) -> int:
+        """The first version from which upcasts lead to the current one."""
+        oldest = self.version
+        while hasattr(self.event, f"upcast_v{oldest - 1}_v{oldest}"):
+            oldest -= 1
+        return oldest
 
     @property
     def fields(self) -> dict[str, Any]:

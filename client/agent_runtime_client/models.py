@@ -566,7 +566,6 @@ class CostSummary(Model):
             "counts_contradict",
             "contract_lacks_rate",
             "several_currencies",
-            "not_recorded",
         ]
     ]
     first_priced_at: datetime | None
@@ -1945,7 +1944,6 @@ class ShownTurn(Model):
             "counts_contradict",
             "contract_lacks_rate",
             "several_currencies",
-            "not_recorded",
         ]
         | None
     )
@@ -2297,7 +2295,6 @@ class UnpricedUses(Model):
         "counts_contradict",
         "contract_lacks_rate",
         "several_currencies",
-        "not_recorded",
     ]
     turns: int
 

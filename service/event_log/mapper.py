@@ -113,7 +113,7 @@ class EventMapper(Mapper[UUID]):
         """Decode and upcast one event.
 
         :raises UnknownTopicError: for a topic outside the allow-list, or a version
-            that is newer than this code
+            that is newer than this code, or older than it can upcast
         """
         event_type = self._readable.get(stored_event.topic)
         if event_type is None:
@@ -129,7 +129,13 @@ class EventMapper(Mapper[UUID]):
         state["originator_id"] = stored_event.originator_id
         state["originator_version"] = stored_event.originator_version
         for older in range(version, known_version):
-            getattr(event_type, f"upcast_v{older}_v{older + 1}")(state)
+            upcast = getattr(event_type, f"upcast_v{older}_v{older + 1}", None)
+            if upcast is None:
+                raise UnknownTopicError(
+                    f"{stored_event.topic!r} has version {version}, which this version"
+                    f" of the service can't upcast to {known_version}"
+                )
+            upcast(state)
         event = object.__new__(event_type)
         event.__dict__.update(state)
         return event

@@ -33,10 +33,6 @@ class PriceSet(LoggedAggregate.Event):
     source: Published[Provenance]
     closes: Published[int | None]
 
-    @staticmethod
-    def upcast_v1_v2(state: dict[str, Any]) -> None:
-        state["price"]["structure"] = None
-
     def sentence(self, named: Named) -> str:
         return (
             f"set a price of {self.subject(named)}: {_price(self)} "
@@ -88,10 +84,6 @@ class PriceCorrected(LoggedAggregate.Event):
     effective_until: Published[Time | None]
     price: Published[PriceValues]
     source: Published[Provenance]
-
-    @staticmethod
-    def upcast_v1_v2(state: dict[str, Any]) -> None:
-        state["price"]["structure"] = None
 
     def sentence(self, named: Named) -> str:
         return (

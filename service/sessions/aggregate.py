@@ -29,8 +29,6 @@ from service.sessions.turn import (
 )
 
 TURNS_MAX = 10_000
-# How a turn of version 1 was priced.
-_HOW_PRICED = dict.fromkeys(("priced_as", "pricing_rule", "unpriced", "reported_cost"))
 
 
 def _without_contract(used: Mapping[str, Any]) -> dict[str, Any]:
@@ -77,16 +75,15 @@ class ChatSession(LoggedAggregate):
         from, ``priced_as`` the entry of the catalog and ``pricing_rule`` how it
         matched; ``unpriced`` says why there is no cost: ``no_such_model``,
         ``no_price_then``, ``count_missing``, ``counts_contradict``,
-        ``contract_lacks_rate``, ``several_currencies``, or ``not_recorded`` by an
-        earlier version. ``contract_id`` names the event of the contract price that
-        the cost rests on; ``list_cost`` is the cost by list prices alone.
-        ``estimated`` names what the telemetry didn't tell for certain though the price
-        depends on it, such as ``service_tier``; then the cost is an estimate.
-        ``reported_cost`` is the cost in US dollars that the provider or the
-        instrumentation reports. ``spans``: how many spans the turn was made from; null
-        for a turn reported as such. ``shares``: what each model used, if several did;
-        then ``model`` is the one that used most. ``calls``: what each call of a turn
-        from spans used; null if an earlier version recorded it.
+        ``contract_lacks_rate`` or ``several_currencies``. ``contract_id`` names the
+        event of the contract price that the cost rests on; ``list_cost`` is the cost by
+        list prices alone. ``estimated`` names what the telemetry didn't tell for
+        certain though the price depends on it, such as ``service_tier``; then the cost
+        is an estimate. ``reported_cost`` is the cost in US dollars that the provider or
+        the instrumentation reports. ``spans``: how many spans the turn was made from;
+        null for a turn reported as such. ``shares``: what each model used, if several
+        did; then ``model`` is the one that used most. ``calls``: what each call of a
+        turn from spans used; null if an earlier version recorded it.
 
         Emitted by ``POST /api/observability/session/{session_id}/turns`` and ``POST
         /v1/traces``.
@@ -139,18 +136,6 @@ class ChatSession(LoggedAggregate):
         def upcast_v4_v5(state: dict[str, Any]) -> None:
             for used in (state, *(state["shares"] or ())):
                 used.update(_without_contract(used))
-
-        @staticmethod
-        def upcast_v2_v3(state: dict[str, Any]) -> None:
-            state["calls"] = None
-
-        @staticmethod
-        def upcast_v1_v2(state: dict[str, Any]) -> None:
-            for used in (state, *(state["shares"] or ())):
-                used.update(_HOW_PRICED)
-                has_tokens = used["prompt_tokens"] or used["completion_tokens"]
-                if used["cost"] is None and has_tokens:
-                    used["unpriced"] = "not_recorded"
 
         def sentence(self, named: Named) -> str:
             return f"recorded in session {self.subject(named)} {turn_text(self)}"

@@ -30,7 +30,6 @@ ROUTES: Final = frozenset(
 NO_CHARGE: Final = Charge()
 
 SEVERAL_CURRENCIES: Final = "several_currencies"
-NOT_RECORDED: Final = "not_recorded"
 UnpricedReason = Literal[
     "no_such_model",
     "no_price_then",
@@ -38,10 +37,8 @@ UnpricedReason = Literal[
     "counts_contradict",
     "contract_lacks_rate",
     "several_currencies",
-    "not_recorded",
 ]
-"""Why a turn has no cost: the reasons of a call, prices in several currencies, or a
-turn that was recorded by a version that didn't record the reason."""
+"""Why a turn has no cost: the reasons of a call, or prices in several currencies."""
 
 
 class ListCost(TypedDict):

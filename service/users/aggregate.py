@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from eventsourcing.domain import event
@@ -38,10 +37,6 @@ class User(LoggedAggregate):
         class_version = 2
         name: str | None
         sealed_name: str | None
-
-        @staticmethod
-        def upcast_v1_v2(state: dict[str, Any]) -> None:
-            state["sealed_name"] = None
 
         def sentence(self, named: Named) -> str:
             return f"created the user {self.subject(named)}"
@@ -217,10 +212,6 @@ class Token(LoggedAggregate):
         user_id: Published[Id]
         label: Published[str]
         expires_at: Published[Time | None]
-
-        @staticmethod
-        def upcast_v1_v2(state: dict[str, Any]) -> None:
-            state["expires_at"] = None
 
         def sentence(self, named: Named) -> str:
             until = f", valid until {self.expires_at}" if self.expires_at else ""

@@ -111,3 +111,13 @@ def test_an_event_of_a_newer_version_is_not_taken_for_one_we_know() -> None:
 
     with pytest.raises(UnknownTopicError, match="has version 2"):
         EventMapper([Ledger]).to_domain_event(stored)
+
+
+def test_an_event_of_a_version_without_an_upcast_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(Ledger.Entered, "class_version", 2, raising=False)
+    stored = StoredEvent(uuid4(), 2, "test.ledger_entered", b'{"note":"x"}')
+
+    with pytest.raises(UnknownTopicError, match=r"version 1, which .* can't upcast"):
+        EventMapper([Ledger]).to_domain_event(stored)

@@ -128,12 +128,6 @@ async def test_superusers_do_not_erase_themselves(
     await scenario.then_refused(ConflictError)
 
 
-def test_the_event_of_version_1_keeps_its_name() -> None:
-    state = {"name": "ada"}
-    User.Created.upcast_v1_v2(state)
-    assert state == {"name": "ada", "sealed_name": None}
-
-
 async def test_a_name_is_shown_and_in_no_event(
     callers: Callers, resources: Resources
 ) -> None:

@@ -120,12 +120,6 @@ async def test_an_expired_token_is_refused_also_from_the_cache(
         await authenticator.authenticate(header)
 
 
-async def test_a_token_of_version_1_does_not_expire() -> None:
-    state = {"user_id": "u", "label": "l"}
-    Token.Created.upcast_v1_v2(state)
-    assert state == {"user_id": "u", "label": "l", "expires_at": None}
-
-
 async def test_the_answers_show_when_a_token_expires(callers: Callers) -> None:
     ada = await callers.user("ada")
     path = f"/api/users/{ada.user_id}/tokens"

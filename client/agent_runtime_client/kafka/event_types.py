@@ -629,18 +629,17 @@ class SessionTurnRecordedV5:
     of single events. `price_id` names the price event that the cost was computed
     from, `priced_as` the entry of the catalog and `pricing_rule` how it matched;
     `unpriced` says why there is no cost: `no_such_model`, `no_price_then`,
-    `count_missing`, `counts_contradict`, `contract_lacks_rate`,
-    `several_currencies`, or `not_recorded` by an earlier version. `contract_id`
-    names the event of the contract price that the cost rests on; `list_cost` is
-    the cost by list prices alone. `estimated` names what the telemetry didn't
-    tell for certain though the price depends on it, such as `service_tier`; then
-    the cost is an estimate. `reported_cost` is the cost in US dollars that the
-    provider or the instrumentation reports. `spans`: how many spans the turn was
-    made from; null for a turn reported as such. `shares`: what each model used,
-    if several did; then `model` is the one that used most. `calls`: what each
-    call of a turn from spans used; null if an earlier version recorded it.
-    Emitted by `POST /api/observability/session/{session_id}/turns` and `POST
-    /v1/traces`.
+    `count_missing`, `counts_contradict`, `contract_lacks_rate` or
+    `several_currencies`. `contract_id` names the event of the contract price that
+    the cost rests on; `list_cost` is the cost by list prices alone. `estimated`
+    names what the telemetry didn't tell for certain though the price depends on
+    it, such as `service_tier`; then the cost is an estimate. `reported_cost` is
+    the cost in US dollars that the provider or the instrumentation reports.
+    `spans`: how many spans the turn was made from; null for a turn reported as
+    such. `shares`: what each model used, if several did; then `model` is the one
+    that used most. `calls`: what each call of a turn from spans used; null if an
+    earlier version recorded it. Emitted by `POST
+    /api/observability/session/{session_id}/turns` and `POST /v1/traces`.
     """
 
     agent_id: str

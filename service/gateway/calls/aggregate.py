@@ -4,7 +4,6 @@ No event has arguments, results, credentials or an upstream's words. Of the argu
 there is a digest, keyed so that short ones can't be guessed.
 """
 
-from typing import Any
 from uuid import UUID
 
 from eventsourcing.domain import event
@@ -270,10 +269,6 @@ class ToolCallRefusal(LoggedAggregate):
         times: Published[int]
         session_id: Published[str | None]
         trace_id: Published[str | None]
-
-        @staticmethod
-        def upcast_v1_v2(state: dict[str, Any]) -> None:
-            state["session_id"] = state["trace_id"] = None
 
         def sentence(self, named: Named) -> str:
             tool = repr(self.tool) if self.tool else "an unknown tool"
