@@ -32,7 +32,7 @@ FOLDED_SHA256: Final = (
 FORGET: Final = "DELETE FROM public.agent_runtime_migration WHERE name = ANY (%s)"
 # Versions before commit 0fd5674 called these.
 DROP_OLD_APPENDS: Final = """
-    DROP FUNCTION events.append(
+    DROP FUNCTION IF EXISTS events.append(
         uuid, int[], uuid[], bigint[], int[], uuid[], bigint[], text[], bytea[],
         uuid[], text[], int[], bytea[], bytea[], bytea[], int[], uuid[], uuid[], bytea[]
     ), events.append(
@@ -110,6 +110,7 @@ def migrate(conninfo: str, *, upto: Mapping[str, str] | None = None) -> list[str
                 connection.execute(DROP_OLD_APPENDS)
                 connection.execute(FORGET, [list(folded)])
                 connection.execute(RECORD, [BASELINE, applied[BASELINE]])
+            logger.info("recorded %s for the migrations that it replaces", BASELINE)
         pending = [migration for migration in known if migration.name not in applied]
         for migration in pending:
             with connection.transaction():

@@ -18,6 +18,7 @@ from service.embedded_postgres.binaries import packaged_binaries
 from service.embedded_postgres.server import EmbeddedPostgres
 from service.migrate import (
     BASELINE,
+    RECORD,
     MigrationError,
     PendingMigrationsError,
     migrate,
@@ -221,8 +222,15 @@ def test_a_command_that_reads_takes_the_old_migrations_for_the_baseline(
         require_migrated(external_url)
     assert recorded(external_url) == old
 
-    migrate(external_url)
+    later = migrations()[1:]
+    with psycopg.connect(external_url) as db:
+        for each in later:
+            db.execute(each.sql.encode())
+            db.execute(RECORD, [each.name, each.sha256])
     require_migrated(external_url)
+    assert recorded(external_url).keys() == old.keys() | {each.name for each in later}
+    assert migrate(external_url) == []
+    assert list(recorded(external_url)) == NAMES
 
 
 @pytest.mark.parametrize(
