@@ -23,8 +23,8 @@ APPLIED = "SELECT name, sha256 FROM public.agent_runtime_migration"
 RECORD = "INSERT INTO public.agent_runtime_migration (name, sha256) VALUES (%s, %s)"
 
 BASELINE: Final = "0018_baseline.sql"
-# Of the migrations that the baseline replaces, all of which commit 0fd5674 has: the
-# output of sha256sum * | sha256sum there.
+# The migrations that the baseline replaces, as commit 0fd5674 has them: how many, and
+# the output of sha256sum * | sha256sum in their folder.
 FOLDED_COUNT: Final = 18
 FOLDED_SHA256: Final = (
     "c9463fd322274ddaa59dd887c601ac366df4aead7f99b7b58fc12d575c7a7edb"

@@ -577,7 +577,7 @@ INSERT INTO events.merkle_tree (epoch, size) SELECT epoch, 0 FROM events.head;
 GRANT SELECT ON events.merkle_node, events.merkle_tree
    TO agent_runtime_service, agent_runtime_reader;
 
--- The encoding of projections/audit/proofs/leaf.py.
+-- The encoding of client/agent_runtime_client/proofs/entry.py.
 CREATE FUNCTION events.leaf_hash(e events.stored_event) RETURNS bytea
 LANGUAGE sql STABLE PARALLEL SAFE AS $$
     SELECT sha256('\x0001'::bytea
@@ -802,7 +802,7 @@ DECLARE
     later jsonb;
 BEGIN
     IF OLD.part_bytes > 0 THEN
-        -- Of a span that came twice, the first one stays.
+        -- The first one of a span that came twice stays.
         SELECT jsonb_object_agg(span.key, span.value ORDER BY p.part DESC)
           INTO later
           FROM events.reported_trace_part p, jsonb_each(p.spans) AS span
