@@ -802,7 +802,7 @@ DECLARE
     later jsonb;
 BEGIN
     IF OLD.part_bytes > 0 THEN
-        -- The first one of a span that came twice stays.
+        -- Of a span that came twice, the first one stays.
         SELECT jsonb_object_agg(span.key, span.value ORDER BY p.part DESC)
           INTO later
           FROM events.reported_trace_part p, jsonb_each(p.spans) AS span
