@@ -4,15 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.all import PARTS, main
-
-ROOT = Path(__file__).parent.parent
-
-
-@pytest.mark.parametrize("part", PARTS)
-def test_a_part_is_a_target_and_documented(part: str) -> None:
-    assert f"\n{part}:" in (ROOT / "Makefile").read_text()
-    assert f"| `make {part}` |" in (ROOT / "CONTRIBUTING.md").read_text()
+from tests.all import main
 
 
 @pytest.mark.processes

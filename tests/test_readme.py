@@ -1,6 +1,5 @@
 """The README is one page, its commands work, and the documents' links resolve."""
 
-import json
 import re
 import shlex
 from pathlib import Path
@@ -8,18 +7,11 @@ from pathlib import Path
 import pytest
 
 from service.cli.main import build_parser
-from tests.demo_service import demo_service
+from tests.readme import FENCE, README, ROOT, shell_blocks
 
-ROOT = Path(__file__).parent.parent
 LINES_MAX = 150
-README = (ROOT / "README.md").read_text(encoding="utf-8")
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
-FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
-
-
-def shell_blocks() -> list[str]:
-    return [block for language, block in FENCE.findall(README) if language == "sh"]
 
 
 def test_the_readme_is_one_page() -> None:
@@ -31,24 +23,6 @@ def test_the_index_lists_every_document() -> None:
     documents = {path.name for path in (ROOT / "docs").glob("*.md")}
     assert documents
     assert {name for name in documents if f"](docs/{name})" not in index} == set()
-
-
-@pytest.mark.processes
-def test_the_first_calls_answer(tmp_path: Path) -> None:
-    calls = [block for block in shell_blocks() if "curl " in block]
-    assert calls
-    with demo_service(tmp_path) as service:
-        output = service.run("".join(calls))
-    decoder, answers = json.JSONDecoder(), []
-    while output:
-        answer, end = decoder.raw_decode(output)
-        answers.append(answer)
-        output = output[end:].lstrip()
-    assert len(answers) == "".join(calls).count("curl ")
-    *of_the_api, of_the_gateway = answers
-    assert [each["status_code"] for each in of_the_api] == [200] * len(of_the_api)
-    # In the gateway's protocol; the tools of a new connector come within seconds.
-    assert "tools" in of_the_gateway["result"]
 
 
 @pytest.mark.parametrize("block", [b for b in shell_blocks() if "curl " not in b])

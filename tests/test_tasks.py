@@ -1,10 +1,8 @@
 """Ending tasks, also those that lose a cancellation."""
 
 import asyncio
-from typing import Any
 
 import pytest
-from psycopg_pool import AsyncConnectionPool
 
 from service.tasks import background_task, end_tasks
 from tests.waiting import until
@@ -79,21 +77,3 @@ async def test_background_work_that_is_done_is_not_started_again() -> None:
     await background_task(work, name="done")
 
     assert starts == 1
-
-
-async def test_tasks_that_compete_for_a_pool_end(postgres: str) -> None:
-    """Where psycopg's pool loses a cancellation, on Python 3.11."""
-
-    async def use(pool: AsyncConnectionPool[Any]) -> None:
-        while True:
-            async with pool.connection() as connection:
-                await connection.execute("SELECT 1")
-
-    async with AsyncConnectionPool(
-        postgres, kwargs={"autocommit": True}, min_size=1, max_size=1, open=False
-    ) as pool:
-        for _ in range(6):
-            tasks = [asyncio.create_task(use(pool)) for _ in range(5)]
-            await asyncio.sleep(0.003)
-            async with asyncio.timeout(60):
-                await end_tasks(*tasks)

@@ -75,16 +75,6 @@ def at_terminal(demo: DemoService, *, answer: str) -> str:
 
 
 @pytest.mark.usefixtures("logging_as_it_was")
-def test_without_a_demo_the_tour_says_how_to_start_it(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["tour", "--data-dir", str(tmp_path)]) == EXIT_FAILED
-    error = capsys.readouterr().err
-    assert f"there is no demo in {tmp_path}" in error
-    assert "make serve" in error
-
-
-@pytest.mark.usefixtures("logging_as_it_was")
 def test_a_demo_that_does_not_run_is_named_with_its_address(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -8,7 +8,6 @@ import pytest
 from aiohttp import ClientResponse
 from aiohttp.test_utils import TestClient
 
-from service.console.codes import CODES_MAX, LIFETIME_S, SignInCodes
 from service.console.routes import SESSION_MAX_S, SIGN_IN_CODES
 from service.http.browser_session import COOKIE, LOOPBACK_COOKIE
 from tests.callers import Callers
@@ -176,21 +175,6 @@ async def test_a_code_signs_in_once(client: TestClient, callers: Callers) -> Non
 
     assert (first.status, second.status) == (200, 401)
     assert cookie_in(first).value == ada.token
-
-
-def test_codes_expire_and_are_bounded() -> None:
-    now = 0.0
-    codes = SignInCodes(clock=lambda: now)
-    first = codes.issue("token")
-    kept = codes.issue("token")
-    for _ in range(CODES_MAX - 1):
-        codes.issue("token")
-
-    assert codes.redeem(first) is None
-    assert codes.redeem(kept) == "token"
-    last = codes.issue("token")
-    now = LIFETIME_S + 1
-    assert codes.redeem(last) is None
 
 
 async def test_the_root_sends_browsers_to_the_console_and_names_paths_to_others(

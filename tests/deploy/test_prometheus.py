@@ -11,8 +11,6 @@ import pytest
 ROOT = Path(__file__).parent.parent.parent
 RULES = ROOT / "deploy/prometheus/rules.yaml"
 TESTS = Path(__file__).parent / "rules_test.yaml"
-SUFFIXES = ("_bucket", "_count", "_sum", "_total")
-
 needs_promtool = [
     pytest.mark.thorough,
     pytest.mark.processes,
@@ -65,24 +63,3 @@ class TestByPromtool:
         rules = RULES.read_text().replace("max by (follower)", "max bye (follower)")
 
         assert changed_tests(rules, tmp_path).returncode != 0
-
-
-def test_every_metric_of_the_rules_exists() -> None:
-    used = set(re.findall(r"\b(?:agent_runtime|http_server)_\w+", RULES.read_text()))
-    code = "\n".join(
-        path.read_text("utf-8")
-        for folder in ("service", "projections")
-        for path in (ROOT / folder).rglob("*.py")
-    )
-    defined = set(re.findall(r"\b(?:Gauge|Counter|Histogram)\(\s*\"([a-z_]+)\"", code))
-    defined |= {name.removesuffix("_total") for name in defined}
-    # Labels and rules' own names stand between colons.
-    recorded = {"http_server_errors"}
-
-    assert {without_suffix(name) for name in used} - recorded - defined == set()
-
-
-def without_suffix(name: str) -> str:
-    for suffix in SUFFIXES:
-        name = name.removesuffix(suffix)
-    return name

@@ -2,13 +2,12 @@
 
 from typing import Any
 
-import psycopg
 import pytest
-from psycopg import AsyncConnection, errors
+from psycopg import AsyncConnection
 from psycopg_pool import AsyncConnectionPool
 
 from projections.catalog import follower_conninfo
-from projections.engine.follower import Follower, _is_transient
+from projections.engine.follower import Follower
 from projections.engine.follower_position import FollowerPosition, ReplacedError
 from service.event_log.log import EventLog
 from tests.engine.conftest import RunFollower
@@ -268,29 +267,3 @@ async def test_it_gathers_speed_again_behind_a_passing_fault(
     assert projector.batches[:5] == [1000, 1, 2, 4, 8]
     assert len(projector.batches) < 20
     assert await lines(owner) == {ledger_id: 2000}
-
-
-@pytest.mark.parametrize(
-    ("error", "passes"),
-    [
-        (psycopg.OperationalError("server closed the connection"), True),
-        (errors.AdminShutdown(), True),
-        (errors.QueryCanceled(), True),
-        (errors.DiskFull(), True),
-        (errors.DeadlockDetected(), True),
-        (errors.ReadOnlySqlTransaction(), True),
-        (errors.IdleInTransactionSessionTimeout(), True),
-        (ConnectionResetError(), True),
-        (ReplacedError(), True),
-        (errors.ProgramLimitExceeded(), False),
-        (errors.UniqueViolation(), False),
-        (errors.UndefinedColumn(), False),
-        (psycopg.ProgrammingError("without a code"), False),
-        (KeyError(), False),
-    ],
-    ids=lambda value: type(value).__name__,
-)
-def test_what_passes_by_itself_is_told_from_a_fault(
-    error: Exception, *, passes: bool
-) -> None:
-    assert _is_transient(error) is passes

@@ -1,28 +1,21 @@
 """Looking back: from a position or a time to what things were then."""
 
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
 import pytest
 from psycopg import AsyncConnection
-from pydantic import ValidationError
 
 from projections.engine.time_travel import as_of
 from service.agents.aggregate import Agent
 from service.connectors.aggregate import Connector
 from service.errors import MalformedRequestError
 from service.event_log.log import EventLog
-from service.http.as_of import At
-from service.http.requests import QueryModel
 from service.resources import Resources
 from service.users.aggregate import User
 from tests.scenario import Scenario
-
-
-class Query(QueryModel):
-    at: At
 
 
 @pytest.fixture
@@ -53,26 +46,6 @@ async def recorded_at(db: AsyncConnection[Any], position: int) -> datetime:
     assert row is not None
     moment: datetime = row[0]
     return moment
-
-
-@pytest.mark.parametrize(
-    ("text", "at"),
-    [
-        ("0", 0),
-        ("42", 42),
-        ("2026-03-01", datetime(2026, 3, 1, tzinfo=UTC)),
-        ("2026-03-01T12:00:00", datetime(2026, 3, 1, 12, tzinfo=UTC)),
-        ("2026-03-01T12:00:00+02:00", datetime(2026, 3, 1, 10, tzinfo=UTC)),
-    ],
-)
-def test_a_position_and_a_time_are_told_apart(text: str, at: int | datetime) -> None:
-    assert Query.model_validate_strings({"at": text}).at == at
-
-
-@pytest.mark.parametrize("text", ["", "-1", "1.5", "1e3", "soon", "9" * 19, "٣"])
-def test_anything_else_is_refused(text: str) -> None:
-    with pytest.raises(ValidationError, match="neither a position nor"):
-        Query.model_validate_strings({"at": text})
 
 
 async def test_an_aggregate_is_replayed_up_to_a_position(

@@ -1,55 +1,19 @@
-"""Limits of a process: calls in flight, time to connect, records that wait."""
+"""Limits of a process: time to connect, records that wait."""
 
 import asyncio
-from contextlib import ExitStack
 from typing import Any
-from uuid import uuid4
 
 import aiohappyeyeballs
 import pytest
 
-from service.errors import TooManyRequestsError, UnavailableError
+from service.errors import UnavailableError
 from service.gateway.calls import recorder
-from service.gateway.endpoint.request_state import EXPIRY_S, RequestState, RequestStates
-from service.gateway.gate import Call, Caller
-from service.gateway.protocol.errors import RpcError
 from service.gateway.upstream import connections
 from service.gateway.upstream.errors import NOT_REACHABLE
-from service.gateway.upstream.limits import (
-    CALLS_MAX,
-    CALLS_OF_AGENT_MAX,
-    CALLS_OF_CONNECTOR_MAX,
-    CallLimits,
-)
 from tests.gateway.stage import opened
 from tests.gateway.world import ALLOW, World
 
 SILENT_PORT = 9
-
-
-def test_calls_in_flight_are_limited_by_agent_connector_and_process() -> None:
-    limits = CallLimits()
-    agent, connector = uuid4(), uuid4()
-
-    with ExitStack() as calls:
-        for _ in range(CALLS_OF_AGENT_MAX):
-            calls.enter_context(limits.counted(agent, uuid4()))
-        for _ in range(CALLS_OF_CONNECTOR_MAX):
-            calls.enter_context(limits.counted(uuid4(), connector))
-        of_agent = limits.reached(agent, uuid4())
-        of_connector = limits.reached(uuid4(), connector)
-        of_others = limits.reached(uuid4(), uuid4())
-        for _ in range(CALLS_MAX - CALLS_OF_AGENT_MAX - CALLS_OF_CONNECTOR_MAX):
-            calls.enter_context(limits.counted(uuid4(), uuid4()))
-        of_process = limits.reached(uuid4(), uuid4())
-
-    assert isinstance(of_agent, TooManyRequestsError)
-    assert isinstance(of_connector, TooManyRequestsError)
-    assert of_others is None
-    assert isinstance(of_process, UnavailableError)
-    for error in (of_agent, of_connector, of_process):
-        assert error.headers == {"Retry-After": "1"}
-    assert limits.reached(agent, connector) is None
 
 
 async def test_connecting_takes_no_longer_than_it_may(
@@ -88,16 +52,3 @@ async def test_no_more_is_admitted_than_can_be_recorded(
 
     assert refused.value.headers == {"Retry-After": "1"}
     assert await world.recorded("tool_call.admitted", "tool_call.batched") == []
-
-
-def test_the_state_of_a_round_expires() -> None:
-    states = RequestStates(lambda *_: b"m" * 32)
-    caller = Caller(agent_id=uuid4(), token_id=uuid4(), user_id=None)
-    call = Call(connector_id=uuid4(), tool="add", arguments=b"{}", request_id="1")
-    state = RequestState("upstream", "of the upstream")
-
-    sealed = states.seal(state, caller, call, 1000.0)
-
-    assert states.open(sealed, caller, call, 1000.0 + EXPIRY_S) == state
-    with pytest.raises(RpcError, match="expired"):
-        states.open(sealed, caller, call, 1001.0 + EXPIRY_S)

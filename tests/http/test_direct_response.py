@@ -6,7 +6,6 @@ from typing import Any
 from unittest.mock import AsyncMock, Mock
 
 import pytest
-import uvloop
 from aiohttp import HttpVersion10, HttpVersion11, web
 from aiohttp.base_protocol import BaseProtocol
 from aiohttp.http_writer import HttpVersion, StreamWriter
@@ -19,7 +18,6 @@ SMALL = b'{"data": null}'
 LARGE = b"x" * 100_000
 KINDS = (DirectResponse, web.Response)
 HEADERS = {"ETag": '"3"', "Content-Type": "application/json", "Server": "ours"}
-
 Change = Callable[[web.Response], None]
 
 
@@ -148,31 +146,3 @@ async def test_nothing_is_sent_to_a_client_that_has_left(body: bytes) -> None:
 
     with pytest.raises(ConnectionError):
         await DirectResponse(body=body).prepare(request)
-
-
-def test_a_client_that_reads_slowly_receives_a_large_answer_whole() -> None:
-    body = bytes(range(256)) * 64 * 1024
-
-    async def answer(_request: web.Request) -> web.Response:
-        return DirectResponse(body=body)
-
-    async def received() -> bytes:
-        app = web.Application()
-        app.router.add_get("/", answer)
-        runner = web.AppRunner(app)
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        # The reader stops at its limit, so the system takes a part of the answer.
-        reader, writer = await asyncio.open_connection(*runner.addresses[0], limit=1000)
-        writer.write(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n" * 2)
-        answers = [await one_body(reader) for _ in range(2)]
-        writer.close()
-        await runner.cleanup()
-        return b"".join(answers)
-
-    async def one_body(reader: asyncio.StreamReader) -> bytes:
-        await reader.readuntil(b"\r\n\r\n")
-        return await reader.readexactly(len(body))
-
-    # The event loop of the service, whose writes are its own.
-    assert uvloop.run(received()) == body * 2

@@ -1,8 +1,6 @@
-import asyncio
 import json
 import pickle
 import stat
-import sys
 from pathlib import Path
 from uuid import UUID
 
@@ -22,12 +20,6 @@ from service.keys.root_key import (
 )
 
 ADA, BOB = UUID(int=1), UUID(int=2)
-CREATE_RING = """
-import pathlib, sys
-from service.keys.key_ring import KeyRing
-ring = KeyRing.load_or_create(pathlib.Path(sys.argv[1]))
-print(ring.primary_id, ring.purpose_check().hex())
-"""
 
 
 def outside_root() -> LocalRootKeys:
@@ -54,18 +46,6 @@ def test_a_ring_that_must_exist_is_not_made(tmp_path: Path) -> None:
     with pytest.raises(KeyRingError, match="no key ring"):
         KeyRing.load(tmp_path / "keys.json")
     assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.processes
-async def test_processes_that_start_at_once_get_the_same_ring(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", CREATE_RING, str(tmp_path / "keys.json")]
-    started = [
-        await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
-        for _ in range(4)
-    ]
-    outputs = {(await process.communicate())[0] for process in started}
-    assert len(outputs) == 1
-    assert outputs.pop().startswith(b"k-")
 
 
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o620, 0o610, 0o666])

@@ -1,18 +1,14 @@
 import base64
 import pickle
 import re
-import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from service.keys.cipher import Key, OpenError
-from service.keys.key_program import ExecRootKeys
 from service.keys.root_key import (
     KeyRingError,
     LocalRootKeys,
-    RootKeyUnavailableError,
     WrongRootKeyError,
     encode_key,
     new_root_key,
@@ -20,11 +16,6 @@ from service.keys.root_key import (
 
 NEW, OLD = (base64.b64encode(bytes([n]) * 32).decode() for n in (1, 2))
 SETTING = f"k-20260102-00000002:{NEW},k-20260101-00000001:{OLD}"
-PROGRAM = str(Path(__file__).with_name("key_program.py"))
-
-
-def key_program(mode: str) -> list[str]:
-    return [sys.executable, PROGRAM, mode]
 
 
 async def test_the_first_root_key_of_a_setting_wraps_and_all_unwrap() -> None:
@@ -103,44 +94,3 @@ async def test_without_a_primary_root_key_nothing_is_wrapped() -> None:
         await keys.wrap(b"", b"")
     with pytest.raises(KeyRingError, match="primary"):
         LocalRootKeys({}, primary_id="k-1")
-
-
-@pytest.mark.processes
-async def test_a_key_program_wraps_and_unwraps() -> None:
-    keys = await ExecRootKeys.start(key_program("good"), deadline_s=60)
-    assert keys.primary_id == "kms:7"
-    assert set(keys.key_ids) == {"kms:6", "kms:7"}
-    key_id, blob = await keys.wrap(b"\0user key", b"\0bound")
-    assert key_id == "kms:7"
-    assert await keys.unwrap(key_id, blob, b"\0bound") == b"\0user key"
-    with pytest.raises(OpenError):
-        await keys.unwrap(key_id, blob, b"elsewhere")
-    with pytest.raises(WrongRootKeyError, match="kms:5"):
-        await keys.unwrap("kms:5", blob, b"")
-
-
-@pytest.mark.processes
-async def test_a_key_program_that_hangs_is_ended_at_the_deadline() -> None:
-    keys = await ExecRootKeys.start(key_program("silent"), deadline_s=60)
-    keys._deadline_s = 0.3  # noqa: SLF001 # shorter than its start takes
-    started = time.monotonic()
-    with pytest.raises(RootKeyUnavailableError, match="wrap: TimeoutError"):
-        await keys.wrap(b"user key", b"")
-    assert time.monotonic() - started < 60
-
-
-@pytest.mark.processes
-async def test_a_key_program_that_fails_makes_the_key_unavailable() -> None:
-    keys = await ExecRootKeys.start(key_program("broken"), deadline_s=60)
-    with pytest.raises(RootKeyUnavailableError, match="wrap: exit status 1"):
-        await keys.wrap(b"user key", b"")
-    with pytest.raises(RootKeyUnavailableError, match="FileNotFoundError"):
-        await ExecRootKeys.start(["/nonexistent/key-program"])
-
-
-@pytest.mark.processes
-async def test_what_a_key_program_says_is_not_repeated() -> None:
-    with pytest.raises(RootKeyUnavailableError) as refusal:
-        await ExecRootKeys.start(key_program("chatty"), deadline_s=60)
-    assert "swordfish" not in repr(refusal.value)
-    assert refusal.value.__context__ is None

@@ -14,30 +14,20 @@ from projections.audit.proofs.signer import CheckpointSigner
 from projections.engine.progress import wait_for_position
 from service.app import create_app
 from service.http.openapi.answers import REFUSALS
-from service.http.openapi.document import EXAMPLES, document, recorded_examples
+from service.http.openapi.document import EXAMPLES, document
 from service.open_resources import open_resources
 from service.resources import Resources
 from tests.callers import Caller, Callers
 from tests.conftest import fresh_database
 from tests.openapi.contract import (
     closed,
-    current_document,
     documented,
     faults,
     pointer_to_answer,
-    pointer_to_body,
 )
+from tests.openapi.exemplified import with_example
 from tests.openapi.refusals import one_of_each
 from tests.openapi.walk import Walk, end_things, make_things
-
-# Its answer is as long as the installed price list; the other import's is alike.
-WITHOUT_EXAMPLE = {"post_genai_prices_import"}
-
-
-def with_example() -> set[str]:
-    return {
-        operation.name for operation in documented() if not operation.content_type
-    } - WITHOUT_EXAMPLE
 
 
 @pytest.fixture
@@ -79,39 +69,6 @@ async def test_every_operation_answers_as_described(
         assert faults(described, pointer, orjson.loads(reply.body)) == []
     if os.environ.get("RECORD_EXAMPLES"):
         _record(examples)
-
-
-def test_every_operation_has_real_examples_that_fit() -> None:
-    described = closed(current_document())
-    recorded = recorded_examples()
-
-    assert recorded["operations"].keys() == with_example(), "run: make examples"
-    for name, example in recorded["operations"].items():
-        if "body" in example:
-            pointer = pointer_to_body(described, name)
-            assert faults(described, pointer, example["body"]) == [], name
-        for status, answer in example["answers"].items():
-            pointer = pointer_to_answer(described, name, int(status))
-            assert faults(described, pointer, answer) == [], name
-
-
-def test_every_shared_refusal_has_a_real_example_that_fits() -> None:
-    described = closed(current_document())
-    recorded = recorded_examples()["refusals"]
-
-    assert recorded.keys() == {str(status) for status in REFUSALS}
-    for status, answer in recorded.items():
-        assert answer["status_code"] == int(status)
-        assert faults(described, "/components/schemas/Error", answer) == []
-
-
-def test_the_bodies_that_routes_name_fit() -> None:
-    described = current_document()
-    for operation in documented():
-        if operation.body is not None:
-            assert operation.body_example is not None, operation.name
-            pointer = pointer_to_body(described, operation.name)
-            assert faults(described, pointer, operation.body_example) == []
 
 
 def _record(examples: dict[str, Any]) -> None:

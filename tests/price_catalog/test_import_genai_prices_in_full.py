@@ -1,19 +1,15 @@
 """The installed genai-prices in full, against what the package itself answers."""
 
 import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from decimal import ROUND_HALF_EVEN, Decimal
 from importlib import import_module
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-import service
 from service.price_catalog.imports.genai_prices.importer import import_genai_prices
 from service.price_catalog.imports.price_list import (
     Import,
@@ -24,7 +20,6 @@ from service.price_catalog.periods import price_values
 from tests.price_catalog.prices import sent_back
 
 pytestmark = pytest.mark.slow
-
 MEASURED_VERSION = "0.2.3"
 FIELDS = ("input_mtok", "output_mtok", "cache_write_mtok", "cache_read_mtok")
 MICROSECOND = timedelta(microseconds=1)
@@ -164,15 +159,6 @@ def test_a_known_price_cut_is_dated(imported: Import) -> None:
 def test_providers_have_the_names_that_the_package_gives(imported: Import) -> None:
     names = {provider.id: provider.name for provider in providers}
     assert all(each.provider_name == names[each.provider] for each in imported.models)
-
-
-@pytest.mark.processes
-def test_loading_the_importer_does_not_load_the_package() -> None:
-    importer = "service.price_catalog.imports.genai_prices.importer"
-    check = f"import sys, {importer}; sys.exit('genai_prices' in sys.modules)"
-    root = Path(service.__file__).parent.parent
-    done = subprocess.run([sys.executable, "-c", check], cwd=root, check=False)
-    assert done.returncode == 0
 
 
 def by_price(model: ImportedModel) -> tuple[str, str]:

@@ -1,7 +1,5 @@
 """The contract with consumers is kept, in the documents and in the code."""
 
-import subprocess
-import sys
 from collections.abc import Callable
 from copy import deepcopy
 from pathlib import Path
@@ -9,7 +7,6 @@ from typing import Any
 
 import orjson
 import pytest
-from aiohttp.test_utils import TestClient
 from jsonschema import Draft202012Validator
 
 from projections import event_contract as contract
@@ -137,24 +134,6 @@ def test_types_of_earlier_versions_stay(project: Path) -> None:
     assert "class AgentRenamedV1" in (project / contract.EVENT_TYPES).read_text()
 
 
-@pytest.mark.processes
-def test_the_documents_are_the_same_in_every_process() -> None:
-    render = (
-        "import sys; from pathlib import Path;"
-        "from projections import event_contract as made;"
-        "path = made.FOLDER / made.ASYNCAPI;"
-        "sys.stdout.buffer.write(made.documents(Path())[path])"
-    )
-    other = subprocess.run(
-        [sys.executable, "-c", render],
-        env={"PYTHONHASHSEED": "7"},
-        capture_output=True,
-        check=True,
-        cwd=PROJECT,
-    )
-    assert other.stdout == documents(PROJECT)[contract.FOLDER / contract.ASYNCAPI]
-
-
 def test_every_reference_of_the_document_leads_somewhere() -> None:
     document = orjson.loads(documents(PROJECT)[contract.FOLDER / contract.ASYNCAPI])
     for reference in references(document):
@@ -170,26 +149,3 @@ def references(value: Any) -> list[str]:
     if isinstance(value, list):
         return [found for each in value for found in references(each)]
     return []
-
-
-async def test_the_documents_are_served_to_anyone(client: TestClient) -> None:
-    for path, file in {
-        "/asyncapi.json": "asyncapi.json",
-        f"/schemas/events/{PRICE}": f"schemas/{PRICE}.json",
-    }.items():
-        response = await client.get(path)
-        assert response.status == 200
-        assert response.content_type == "application/json"
-        assert await response.read() == (PROJECT / contract.FOLDER / file).read_bytes()
-        again = await client.get(
-            path, headers={"If-None-Match": response.headers["ETag"]}
-        )
-        assert again.status == 304
-
-
-@pytest.mark.parametrize("name", ["agent.vanished.v1", "agent.registered.v2"])
-async def test_a_schema_that_is_none_is_not_found(
-    client: TestClient, name: str
-) -> None:
-    response = await client.get(f"/schemas/events/{name}")
-    assert response.status == 404

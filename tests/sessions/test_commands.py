@@ -15,10 +15,8 @@ from service.resources import Resources
 from service.sessions import aggregate
 from service.sessions.aggregate import ChatSession
 from service.sessions.commands import (
-    EndSession,
     RecordTurns,
     StartSession,
-    end_session,
     record_turns,
     start_session,
 )
@@ -53,22 +51,6 @@ async def started(scenario: Scenario) -> Scenario:
         started_at=AT.isoformat(),
     )
     return await scenario.given(session)
-
-
-async def test_a_session_starts_with_the_command_by_default(
-    scenario: Scenario,
-) -> None:
-    agent = Agent(name="helper", description="", manager_id=str(RUNTIME.user_id))
-    await scenario.given(agent)
-
-    await scenario.when(
-        start_session, StartSession(session_id="chat", agent_id=agent.id), by=RUNTIME
-    )
-
-    await scenario.then(("session.started", RUNTIME))
-    session, is_new = scenario.result
-    assert is_new
-    assert session.started_at == AT.isoformat()
 
 
 async def test_turns_of_one_command_are_told_apart(
@@ -138,11 +120,3 @@ async def test_one_command_can_start_a_session_and_record_its_turns(
         ("session.turn_recorded", RUNTIME),
         ("session.turn_recorded", RUNTIME),
     )
-
-
-async def test_a_session_ends_once(started: Scenario) -> None:
-    await started.when(end_session, EndSession(session_id="chat"), by=RUNTIME)
-    await started.then(("session.ended", RUNTIME))
-
-    await started.when(end_session, EndSession(session_id="chat"), by=RUNTIME)
-    await started.then()

@@ -1,7 +1,6 @@
 """Pages of the list: by offset and by cursor, each session once."""
 
 import asyncio
-import base64
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -11,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from psycopg import AsyncConnection
 
-from projections.sessions.cursor import Cursor, cursor_from_text
+from projections.sessions.cursor import Cursor
 from projections.sessions.projector import SessionsProjector
 from projections.sessions.queries import PageRequest, PageRow, session_page
 from tests.callers import Callers
@@ -176,32 +175,3 @@ async def test_a_cursor_keeps_the_window_of_its_first_page(recorder: Recorder) -
     )
 
     assert [row["session_id"] for row in second.data["sessions"]] == ["chat-1"]
-
-
-@given(
-    st.datetimes(timezones=st.just(UTC)),
-    st.uuids(),
-    st.integers(0, 2**63 - 1),
-)
-def test_a_cursor_survives_being_text(
-    moment: datetime, session: UUID, position: int
-) -> None:
-    cursor = Cursor(
-        started_at=moment, id=session, position=position, window_start=moment
-    )
-
-    assert cursor_from_text(cursor.to_text()) == cursor
-
-
-@given(
-    st.text(max_size=60)
-    | st.binary(min_size=41, max_size=41).map(
-        lambda given: base64.urlsafe_b64encode(given).decode().rstrip("=")
-    )
-)
-def test_any_text_is_a_cursor_or_is_refused(text: str) -> None:
-    try:
-        cursor = cursor_from_text(text)
-    except ValueError:
-        return
-    assert cursor.to_text() == text

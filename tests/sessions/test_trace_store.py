@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from copy import deepcopy
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
@@ -12,7 +11,6 @@ from aiohttp.test_utils import TestClient, TestServer
 
 from projections.sessions import routes
 from projections.sessions.queries import session_page
-from projections.sessions.rendering import filled_in, trace_store_state
 from projections.sessions.trace_store import (
     TRACES,
     Enrichment,
@@ -237,28 +235,3 @@ async def test_a_page_without_time_left_does_not_query_the_store(
 
     assert store.asked == []
     assert [row["trace_store"] for row in data["sessions"]] == ["unavailable"] * 2
-
-
-def test_latencies_of_a_store_without_traces_are_not_shown() -> None:
-    own: Any = {
-        "cost_summary": {"total": {"cost": None, "currency": None}},
-        "token_usage": {"total": None, "prompt": None, "completion": None},
-        "num_traces": 0,
-    }
-
-    shown = filled_in(deepcopy(own), Enrichment(latency_ms_p50=1.0))
-
-    assert shown == own
-
-
-@pytest.mark.parametrize(
-    ("enrichments", "expected"),
-    [
-        ({}, "unavailable"),
-        ({"other": FULL}, "unavailable"),
-        ({"chat": None}, "unknown_session"),
-        ({"chat": FULL}, "found"),
-    ],
-)
-def test_what_the_store_says(enrichments: Enrichments, expected: str) -> None:
-    assert trace_store_state(enrichments, "chat") == expected

@@ -8,11 +8,7 @@ from service.tool_rules import comparison
 from service.tool_rules.comparison import (
     COMPILING,
     MATCHING,
-    ConnectorRules,
-    Work,
-    changed_decisions,
 )
-from service.tool_rules.decision import Stance
 from tests.callers import Callers
 from tests.tool_rules.setting import Setting, path, put, rule
 
@@ -152,28 +148,3 @@ async def test_a_comparison_within_the_bound_is_answered_and_one_beyond_is_refus
     assert "preview fewer connectors" in beyond.message
     after = await ada.get(path(agent))
     assert (after.data["version"], after.data["rules"]) == (0, [])
-
-
-def test_a_tool_that_is_named_is_compared_too() -> None:
-    before = {"*": "allow", "*delete*": "deny"}
-    after = {"*": "allow", "*delete*": "deny", "files.*": "ask"}
-
-    found = changed_decisions(
-        ConnectorRules(before), ConnectorRules(after), Work(""), ["files.delete"]
-    )
-
-    # A tool where several patterns overlap: deny is stronger before and after.
-    assert [*found] == [("files.x", Stance.ALLOW, Stance.ASK)]
-
-
-def test_patterns_without_wildcards_take_no_work() -> None:
-    before = {f"tool{n}": "allow" for n in range(1000)}
-
-    found = changed_decisions(
-        ConnectorRules(before),
-        ConnectorRules({**before, "tool7": "deny"}),
-        Work("", left=0),
-        [f"other{n}" for n in range(1000)],
-    )
-
-    assert [*found] == [("tool7", Stance.ALLOW, Stance.DENY)]

@@ -11,11 +11,8 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 )
 
 from service.sessions.otlp import wire
-from service.sessions.otlp.body import FIELDS_MAX
 from service.sessions.otlp.wire import has_more_fields
-from tests.sessions.otlp.spans import empty_messages, export, llm, send, span
-from tests.sessions.otlp.test_routes import status_of
-from tests.sessions.recording import Recorder
+from tests.sessions.otlp.spans import export, llm, span
 
 BODIES = [
     export("agent"),
@@ -56,15 +53,3 @@ def test_any_bytes_are_counted(body: bytes, fields_max: int) -> None:
         return
     # Of a field that isn't repeated, decoding keeps the last.
     assert more or fields(decoded) <= fields_max
-
-
-@pytest.mark.parametrize("nesting", [(1,), (1, 2), (1, 2, 2), (1, 2, 2, 9, 2, 5, 1)])
-async def test_a_request_of_empty_messages_is_refused_before_they_are_made(
-    recorder: Recorder, nesting: tuple[int, ...]
-) -> None:
-    body = empty_messages(FIELDS_MAX + 1, *nesting)
-
-    refused = await send(recorder.caller, body, Content_Encoding="gzip")
-
-    assert refused.status == 413
-    assert f"at most {FIELDS_MAX} fields" in status_of(refused).message

@@ -1,0 +1,15 @@
+"""The parts of ``make test-all`` are targets and documented."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.all import PARTS
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_a_part_is_a_target_and_documented(part: str) -> None:
+    assert f"\n{part}:" in (ROOT / "Makefile").read_text()
+    assert f"| `make {part}` |" in (ROOT / "CONTRIBUTING.md").read_text()
