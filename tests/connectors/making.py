@@ -11,6 +11,7 @@ BOTH = principal("both")
 STRANGER = principal("stranger")
 ROOT = principal("root", Role.SUPERUSER)
 AUDITOR = principal("auditor", Role.AUDITOR)
+TRACKER = {"name": "Issue tracker", "url": "https://tracker.example/mcp"}
 
 
 def connector_of(owner: Principal, *, public: bool = False) -> Connector:

@@ -13,8 +13,7 @@ from service.connectors.gateway_commands import (
 from service.connectors.slug import slug_of
 from service.errors import ConflictError, ForbiddenError, NotFoundError
 from service.secrets.aggregate import Secret
-from tests.connectors.making import OWNER, ROOT, STRANGER, connector_of
-from tests.connectors.test_routes import TRACKER
+from tests.connectors.making import OWNER, ROOT, STRANGER, TRACKER, connector_of
 from tests.scenario import Scenario
 
 OWNERS: CredentialSetting = {

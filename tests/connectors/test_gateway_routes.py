@@ -3,7 +3,7 @@
 import pytest
 
 from tests.callers import Callers
-from tests.connectors.test_routes import TRACKER
+from tests.connectors.making import TRACKER
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,7 @@ from uuid import uuid4
 import pytest
 
 from tests.callers import Caller, Callers, Reply
-
-TRACKER = {"name": "Issue tracker", "url": "https://tracker.example/mcp"}
+from tests.connectors.making import TRACKER
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,9 @@ from service.resources import Resources
 from tests.callers import Callers
 from tests.connectors.making import (
     OWNER,
+    TRACKER,
     connector_of,
 )
-from tests.connectors.test_routes import TRACKER
 from tests.rebuilding import expect_rebuild_equals_live
 from tests.scenario import Scenario
 

@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from tests.callers import Callers
-
-TRACKER = {"name": "Issue tracker", "url": "https://tracker.example/mcp"}
+from tests.connectors.making import TRACKER
 
 
 async def test_owner_makes_a_private_connector_public(callers: Callers) -> None:

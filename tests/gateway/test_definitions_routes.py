@@ -8,7 +8,7 @@ from aiohttp.test_utils import TestClient
 from service.gateway.definition import ToolDefinition
 from service.resources import Resources
 from tests.callers import Callers
-from tests.connectors.test_routes import TRACKER
+from tests.connectors.making import TRACKER
 from tests.gateway.listing import CREATE, LIST
 from tests.gateway.observing import observe
 from tests.gateway.world import World

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from service.config import Config
 
+KEY_PROGRAM = Path(__file__).with_name("key_program.py")
 KEY = base64.b64encode(bytes(32)).decode()
 
 

@@ -2,7 +2,6 @@
 
 import sys
 import time
-from pathlib import Path
 
 import pytest
 
@@ -12,12 +11,11 @@ from service.keys.root_key import (
     RootKeyUnavailableError,
     WrongRootKeyError,
 )
-
-PROGRAM = str(Path(__file__).with_name("key_program.py"))
+from tests.keys.settings import KEY_PROGRAM
 
 
 def key_program(mode: str) -> list[str]:
-    return [sys.executable, PROGRAM, mode]
+    return [sys.executable, str(KEY_PROGRAM), mode]
 
 
 @pytest.mark.processes

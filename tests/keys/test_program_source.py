@@ -9,9 +9,9 @@ import pytest
 from service.errors import ConfigError
 from service.keys.root_key import RootKeyUnavailableError
 from service.keys.root_key_source import outside_root_keys
-from tests.keys.settings import KEY, config, key_file
+from tests.keys.settings import KEY, KEY_PROGRAM, config, key_file
 
-PROGRAM = shlex.join([sys.executable, str(Path(__file__).with_name("key_program.py"))])
+PROGRAM = shlex.join([sys.executable, str(KEY_PROGRAM)])
 
 
 @pytest.mark.processes

@@ -15,9 +15,6 @@ from service.price_catalog.imports.price_list import Import
 from service.price_catalog.imports.run import import_prices
 from service.resources import Resources
 from tests.callers import Caller, Reply
-from tests.price_catalog.test_import_litellm_in_full import (
-    document,  # noqa: F401  # a fixture
-)
 
 PROVIDERS = "/api/llm-router/providers"
 PRICES = "/api/llm-router/prices"
@@ -173,30 +170,6 @@ async def test_genai_prices_in_full_by_the_api(root: Caller) -> None:
     # stand the superuser and the token.
     rules = 1 + len(source.rules)
     assert first.position == 3 + providers + len(source.models) + periods + rules
-    answered = await exactly_as_listed(root, source, first.position)
-    assert len(answered) == len(source.models)
-
-
-@pytest.mark.thorough
-async def test_litellms_file_in_full_by_the_api(
-    root: Caller,
-    document: bytes,  # noqa: F811  # the fixture
-) -> None:
-    source = import_litellm(document, version="1")
-
-    first = await root.post(LITELLM, document)
-    again = await root.post(LITELLM, document)
-
-    assert counted(first) == {
-        "added": len(source.models),
-        "held": len(source.held),
-        "skipped": len(source.skipped),
-    }
-    assert counted(again) == {
-        "unchanged": len(source.models),
-        "held": len(source.held),
-        "skipped": len(source.skipped),
-    }
     answered = await exactly_as_listed(root, source, first.position)
     assert len(answered) == len(source.models)
 

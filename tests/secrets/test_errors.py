@@ -18,10 +18,10 @@ from service.secrets.aggregate import VERSIONS_KEPT
 from service.secrets.missing_values import missing_values
 from tests.callers import Caller, Callers
 from tests.http.test_failures import log_lines
+from tests.keys.settings import KEY_PROGRAM
 
 PATH = "/api/secrets/TOKEN"
 NEW = {"name": "TOKEN", "value": "swordfish"}
-KEY_PROGRAM = Path(__file__).parents[1] / "keys" / "key_program.py"
 HONEST = f"""#!/bin/sh
 exec {sys.executable} {KEY_PROGRAM} honest "$1"
 """
