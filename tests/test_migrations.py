@@ -57,13 +57,6 @@ def applied(url: str) -> list[str]:
     return [row[0] for row in rows]
 
 
-def test_names_are_numbered_without_doubles() -> None:
-    numbers = [name.split("_")[0] for name in NAMES]
-
-    assert len(set(numbers)) == len(numbers)
-    assert sorted(NAMES) == NAMES
-
-
 def test_twice_is_harmless(empty: str) -> None:
     assert migrate(empty) == NAMES
     assert migrate(empty) == []

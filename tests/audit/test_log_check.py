@@ -8,7 +8,6 @@ from aiohttp.test_utils import TestClient
 from psycopg import AsyncConnection
 
 from projections.audit.proofs import log_time
-from projections.audit.proofs.contradictions import Contradiction, described
 from projections.audit.proofs.log_check import (
     STATEMENT_POSITIONS,
     STEP_POSITIONS_MIN,
@@ -264,11 +263,3 @@ async def contradiction(db: Db) -> str | None:
     assert row is not None
     text: str | None = row[0]
     return text
-
-
-def test_many_ranges_are_counted() -> None:
-    found = [Contradiction("missing", 2 * n, 2 * n) for n in range(1, 13)]
-
-    assert described(found).endswith(
-        "position 20 missing from the log; and 2 more ranges"
-    )

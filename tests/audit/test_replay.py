@@ -7,7 +7,7 @@ from psycopg import AsyncConnection
 from psycopg.sql import SQL, Identifier
 
 from projections.audit.replay import REPLAYED, replay
-from projections.catalog import PROJECTORS, follower_conninfo
+from projections.catalog import follower_conninfo
 from service.cli.audit import reading_database
 from service.resources import Resources
 from tests.audit.random_history import Folded, World, folds
@@ -56,16 +56,6 @@ async def state(db: AsyncConnection[Any], schema: str) -> Folded:
             )
         )[0][0],
     )
-
-
-def test_every_projection_is_replayed_or_is_the_log_itself() -> None:
-    replayed = {each.name for each in REPLAYED}
-
-    assert {each.name for each in PROJECTORS} - replayed == {
-        "audit_trail",
-        "destruction",
-        "merkle_tree",
-    }
 
 
 @pytest.mark.thorough

@@ -1,8 +1,7 @@
-"""The signer: its key, its files, and what it refuses to sign."""
+"""The signer: its files, and what it refuses to sign."""
 
 import asyncio
 import shutil
-import stat
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -24,7 +23,6 @@ from projections.audit.proofs.signing_key import (
 )
 from projections.engine.progress import wait_for_position
 from service.audit.epoch_changes import record_epoch_changes
-from service.keys.root_key import KeyRingError
 from service.resources import Resources
 from service.tasks import end_tasks
 from tests.audit.tampering import as_owner, rewrite_tree, sign
@@ -35,37 +33,6 @@ from tests.waiting import until
 CHANGE = (
     "UPDATE events.stored_event SET state = state || '\\x20' WHERE notification_id = 2"
 )
-
-
-def test_the_key_is_made_once_and_kept_private(tmp_path: Path) -> None:
-    path = tmp_path / SIGNING_KEY_FILE
-
-    made = load_or_create_signing_key(path)
-
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert [each.name for each in tmp_path.iterdir()] == [SIGNING_KEY_FILE]
-    again = load_or_create_signing_key(path)
-    assert again.private_bytes_raw() == made.private_bytes_raw()
-
-
-@pytest.mark.parametrize("mode", [0o640, 0o604, 0o666])
-def test_a_key_that_others_can_read_is_refused(tmp_path: Path, mode: int) -> None:
-    path = tmp_path / SIGNING_KEY_FILE
-    load_or_create_signing_key(path)
-    path.chmod(mode)
-
-    with pytest.raises(KeyRingError, match="open to others"):
-        load_or_create_signing_key(path)
-
-
-@pytest.mark.parametrize("content", ["", "no key", "-----BEGIN PRIVATE KEY-----\n"])
-def test_a_key_that_is_none_is_refused(tmp_path: Path, content: str) -> None:
-    path = tmp_path / SIGNING_KEY_FILE
-    path.write_text(content)
-    path.chmod(0o600)
-
-    with pytest.raises(KeyRingError, match="no private key"):
-        load_or_create_signing_key(path)
 
 
 async def test_a_checkpoint_is_signed_once_and_written_to_files(
