@@ -1,7 +1,7 @@
 # make serve   start the whole service with demo data; make serve PORT=8081 on another port
 # make test    run the tests that each change needs: in minutes
 # make test-all   run everything: these, and all the parts below; ends with a table
-# make test-fast   run those that need neither PostgreSQL, Kafka nor processes: every decision, in seconds
+# make test-fast   run tests/unit, which needs no server and no process: every decision, in seconds
 # make test-thorough   run the tests that take long, such as races, replication, rare failures
 # make test-console    run all tests of the console in Chromium
 # make test-openapi    send whatever fits the OpenAPI document, by Schemathesis
@@ -46,29 +46,29 @@ test-all:
 	$(PYTHON) -m tests.all
 
 # -m "": also what make test leaves out.
-parts = tests/console/browser tests/openapi tests/phoenix tests/deploy
+parts = tests/integration/console/browser tests/integration/openapi tests/integration/phoenix tests/integration/deploy
 test-thorough: $(VENV)/.installed-for-tests
 	$(bin)/pytest --numprocesses 3 --no-loadscope-reorder -m thorough $(parts:%=--ignore %)
 
 test-console: $(VENV)/.installed-for-tests
-	$(bin)/pytest -m "" tests/console/browser
+	$(bin)/pytest -m "" tests/integration/console/browser
 
 test-openapi: $(VENV)/.installed-for-tests
-	$(bin)/pytest --numprocesses 2 -p schemathesis -m "" tests/openapi
+	$(bin)/pytest --numprocesses 2 -p schemathesis -m "" tests/integration/openapi
 
 # Installs Phoenix first, in an environment of its own, unless it is installed.
 test-phoenix: $(VENV)/.installed-for-tests
-	$(bin)/pytest -m "" tests/phoenix
+	$(bin)/pytest -m "" tests/integration/phoenix
 
 # kubectl of Debian has a kustomize that is too old.
 test-deploy: $(VENV)/.installed-for-tests .tools/kustomize
-	PATH=$(CURDIR)/.tools:$$PATH $(bin)/pytest --numprocesses 2 -m "" tests/deploy
+	PATH=$(CURDIR)/.tools:$$PATH $(bin)/pytest --numprocesses 2 -m "" tests/integration/deploy
 
 .tools/kustomize:
 	GOBIN=$(CURDIR)/.tools .ci/thrice go install sigs.k8s.io/kustomize/kustomize/v5@v5.8.1
 
 test-fast: $(VENV)/.installed-for-tests
-	$(bin)/pytest --numprocesses 2 -m "fast and not thorough" --hypothesis-profile fast
+	$(bin)/pytest tests/unit --numprocesses 2 --hypothesis-profile fast
 
 coverage: $(VENV)/.installed-for-tests
 	$(bin)/coverage erase
@@ -78,45 +78,45 @@ coverage: $(VENV)/.installed-for-tests
 
 # The tests replay the recordings, and need none of this.
 recordings: $(VENV)/.installed-for-tests
-	PYTHON=$(PYTHON) $(install) .instrumentations tests/sessions/instrumentations/requirements.txt
-	$(bin)/python -m tests.sessions.instrumentations.record .instrumentations/bin/python
+	PYTHON=$(PYTHON) $(install) .instrumentations tests/instruments/instrumentations/requirements.txt
+	$(bin)/python -m tests.instruments.instrumentations.record .instrumentations/bin/python
 	for each in python google3; do \
-		PYTHON=$(PYTHON) $(install) .instrumentations/$$each tests/costs/instrumentations/environments/$$each.txt || exit 1; \
+		PYTHON=$(PYTHON) $(install) .instrumentations/$$each tests/instruments/costs/instrumentations/environments/$$each.txt || exit 1; \
 	done
 	for each in vercel6 vercel7; do \
-		cp -r tests/costs/instrumentations/environments/$$each .instrumentations/ && \
+		cp -r tests/instruments/costs/instrumentations/environments/$$each .instrumentations/ && \
 		(cd .instrumentations/$$each && ../../.ci/thrice npm ci --ignore-scripts --silent) || exit 1; \
 	done
-	$(bin)/python -m tests.costs.instrumentations.record .instrumentations
+	$(bin)/python -m tests.instruments.costs.instrumentations.record .instrumentations
 
-# The short run; the long one is python -m tests.faults, see docs/reliability.md.
+# The short run; the long one is python -m tests.instruments.faults, see docs/reliability.md.
 faults: $(VENV)/.installed-for-tests
 	$(bin)/pytest -m faults
 
 # The suite needs Node.js 22, which comes with it; npm has to be there.
 conformance: $(VENV)/.installed-for-tests .conformance/.installed
-	$(bin)/pytest -m conformance -rP tests/gateway/conformance
+	$(bin)/pytest -m conformance -rP tests/instruments/mcp
 
-.conformance/.installed: tests/gateway/conformance/package-lock.json
+.conformance/.installed: tests/instruments/mcp/package-lock.json
 	mkdir -p .conformance
-	cp tests/gateway/conformance/package*.json .conformance
+	cp tests/instruments/mcp/package*.json .conformance
 	cd .conformance && ../.ci/thrice npm ci --ignore-scripts --silent
 	touch $@
 
 # Alone, in one process: it measures CPU time and memory.
 worst-inputs: $(VENV)/.installed-for-tests
-	$(bin)/pytest -m worst_inputs -rP tests/security/test_worst_inputs.py
+	$(bin)/pytest -m worst_inputs -rP tests/instruments/security/test_worst_inputs.py
 
 bench: $(VENV)/.installed-for-tests
-	$(bin)/python -m tests.bench --output bench-results $(BENCH)
+	$(bin)/python -m tests.instruments.bench --output bench-results $(BENCH)
 
 # LiteLLM is installed first, in an environment of its own.
 costs: $(VENV)/.installed-for-tests
-	$(bin)/python -m tests.costs
+	$(bin)/python -m tests.instruments.costs
 
 bench-check: $(VENV)/.installed-for-tests
-	$(bin)/python -m tests.bench.instructions --check
-	$(bin)/python -m tests.bench --check --rounds 3 --seconds 3
+	$(bin)/python -m tests.instruments.bench.instructions --check
+	$(bin)/python -m tests.instruments.bench --check --rounds 3 --seconds 3
 
 # Runs all, then fails if one has: a change needs one run to be told everything.
 check: $(VENV)/.installed-for-tests
@@ -138,13 +138,13 @@ monitoring: $(VENV)/.installed-for-tests
 	$(bin)/python -m deploy.grafana.dashboards
 
 examples: $(VENV)/.installed-for-tests
-	RECORD_EXAMPLES=1 $(bin)/pytest --quiet tests/openapi/test_examples.py -k answers_as_described
+	RECORD_EXAMPLES=1 $(bin)/pytest --quiet tests/integration/openapi/test_examples.py -k answers_as_described
 
 console-checks: $(VENV)/.installed-for-tests
-	RECORD_CONSOLE_CHECKS=1 $(bin)/pytest --quiet -m "" tests/console/browser
+	RECORD_CONSOLE_CHECKS=1 $(bin)/pytest --quiet -m "" tests/integration/console/browser
 
 pictures: $(VENV)/.installed-for-tests
-	$(bin)/python -m tests.console.browser.pictures
+	$(bin)/python -m tests.integration.console.browser.pictures
 
 # Generate the lock files from pyproject.toml, or one of tests/ from the .in beside it.
 lock: $(VENV)/.installed-for-tests

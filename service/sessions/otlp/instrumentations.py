@@ -2,7 +2,7 @@
 
 A scope without a row is read by ``GENERAL``, the names of OpenInference and of the
 GenAI conventions in their versions. A new instrumentation is a row here, and a
-recording in ``tests/costs``.
+recording in ``tests/instruments/costs``.
 """
 
 from collections.abc import Mapping

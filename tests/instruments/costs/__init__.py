@@ -1,0 +1,1 @@
+"""Our costs against those of genai-prices and LiteLLM, as ``make costs`` compares."""

@@ -1,0 +1,245 @@
+"""The signer: its files, and what it refuses to sign."""
+
+import asyncio
+import shutil
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from psycopg import AsyncConnection
+
+from agent_runtime_client.proofs.checkpoint import Checkpoint
+from projections.audit.proofs.checkpoint_files import CheckpointFiles
+from projections.audit.proofs.queries import latest_checkpoint
+from projections.audit.proofs.sign import sign_checkpoint
+from projections.audit.proofs.signer import (
+    FORKED,
+    CheckpointSigner,
+    ContradictionError,
+)
+from projections.audit.proofs.signing_key import (
+    SIGNING_KEY_FILE,
+    load_or_create_signing_key,
+)
+from projections.engine.progress import wait_for_position
+from service.audit.epoch_changes import record_epoch_changes
+from service.resources import Resources
+from service.tasks import end_tasks
+from tests.support.audit.tampering import as_owner, rewrite_tree, sign
+from tests.support.callers import Callers
+from tests.support.metrics import value_of
+from tests.support.waiting import until
+
+CHANGE = (
+    "UPDATE events.stored_event SET state = state || '\\x20' WHERE notification_id = 2"
+)
+
+
+async def test_a_checkpoint_is_signed_once_and_written_to_files(
+    callers: Callers, resources: Resources, tmp_path: Path
+) -> None:
+    await callers.user("ada")
+    signed = await sign(resources, tmp_path)
+
+    again = await CheckpointSigner(resources.pool, tmp_path).sign()
+
+    assert again is None
+    files = {
+        each.name: each.read_text() for each in (tmp_path / "checkpoints").iterdir()
+    }
+    epoch = (await resources.log.head()).epoch
+    assert files.pop(f"latest.{epoch}") == signed.note
+    assert files.pop(f"public-key.{epoch}") == f"{signed.key}\n"
+    assert all(name.endswith(f".{epoch}") for name in files)
+    assert [*files.values()] == [signed.note]
+
+
+async def test_other_files_in_the_folder_are_left_alone(
+    callers: Callers, resources: Resources, tmp_path: Path
+) -> None:
+    await callers.user("ada")
+    await sign(resources, tmp_path)
+    (tmp_path / "checkpoints" / "photo.jpg").write_bytes(b"\xff\xd8\xff")
+    await callers.user("bob")
+
+    assert (await sign(resources, tmp_path)).checkpoint.size == 4
+
+
+async def test_a_fault_that_it_does_not_expect_is_shown_and_it_goes_on(
+    callers: Callers,
+    resources: Resources,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    await callers.user("ada")
+    await sign(resources, tmp_path)
+    FORKED.set(0)
+
+    def fail(*_: object) -> None:
+        raise ArithmeticError
+
+    signer = CheckpointSigner(resources.pool, tmp_path)
+    with monkeypatch.context() as faulty:
+        faulty.setattr(signer, "sign", fail)
+        task = asyncio.create_task(signer.run(resources.log, interval_s=0.02))
+        try:
+            await until(lambda: value_of(FORKED) == 1)
+            faulty.undo()
+            await until(lambda: value_of(FORKED) == 0)
+        finally:
+            await end_tasks(task)
+
+    [fault, *_] = [each for each in caplog.records if each.levelname == "ERROR"]
+    assert fault.getMessage() == "can't sign checkpoints"
+    assert fault.exc_info is not None
+    assert fault.exc_info[0] is ArithmeticError
+
+
+@pytest.mark.parametrize("damage", ["empty", "cut off", "no text", "a folder"])
+async def test_nothing_is_signed_while_what_was_signed_last_cannot_be_read(
+    callers: Callers,
+    resources: Resources,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    damage: str,
+) -> None:
+    await callers.user("ada")
+    signed = await sign(resources, tmp_path)
+    await callers.user("bob")
+    await wait_for_position(resources.pool, ["merkle_tree"], 4)
+    epoch = (await resources.log.head()).epoch
+    latest = tmp_path / "checkpoints" / f"latest.{epoch}"
+    latest.unlink()
+    damaged = {
+        "empty": b"",
+        "cut off": signed.note.encode()[:-9],
+        "no text": b"\xff\xd8\xff",
+    }
+    if damage == "a folder":
+        latest.mkdir()  # nobody can read that as a file, not even root
+    else:
+        latest.write_bytes(damaged[damage])
+    FORKED.set(0)
+
+    # given a signer that can't know what was signed last, then it signs nothing
+    signer = CheckpointSigner(resources.pool, tmp_path)
+    task = asyncio.create_task(signer.run(resources.log, interval_s=0.02))
+    try:
+        await until(lambda: value_of(FORKED) == 1)
+        async with resources.pool.connection() as db:
+            newest = await latest_checkpoint(db)
+        assert newest is not None
+        assert newest.note == signed.note
+        assert latest.is_dir() or latest.read_bytes() == damaged[damage]
+
+        # when somebody repairs it as documented, then it goes on
+        latest.rmdir() if latest.is_dir() else latest.unlink()
+        [of_day] = (tmp_path / "checkpoints").glob(f"2*.{epoch}")
+        shutil.copy(of_day, latest)
+        await until(lambda: value_of(FORKED) == 0)
+    finally:
+        await end_tasks(task)
+
+    [said, *_] = [each for each in caplog.records if each.levelname == "CRITICAL"]
+    assert said.getMessage().startswith("no checkpoint signed: ")
+    assert str(latest) in said.getMessage()
+
+
+async def test_nothing_is_signed_over_a_log_that_was_rewritten(
+    callers: Callers, resources: Resources, tmp_path: Path
+) -> None:
+    await callers.user("ada")
+    await sign(resources, tmp_path)
+    # The database forgets what was signed; the file doesn't.
+    await as_owner(resources, CHANGE, "DELETE FROM events.checkpoint")
+    await rewrite_tree(resources)
+    await callers.user("bob")
+
+    with pytest.raises(ContradictionError, match="has been changed"):
+        await sign(resources, tmp_path)
+
+
+async def test_nothing_is_signed_over_a_log_that_was_cut(
+    callers: Callers, resources: Resources, tmp_path: Path
+) -> None:
+    await callers.user("ada")
+    await callers.user("bob")
+    await sign(resources, tmp_path)
+    await as_owner(
+        resources,
+        "DELETE FROM events.stored_event WHERE notification_id > 2",
+        "UPDATE events.head SET position = 2",
+    )
+    await rewrite_tree(resources)
+
+    with pytest.raises(ContradictionError, match="ends before position 4"):
+        await CheckpointSigner(resources.pool, tmp_path).sign()
+
+
+async def test_a_restored_log_is_another_tree(
+    callers: Callers, resources: Resources, tmp_path: Path
+) -> None:
+    await callers.user("ada")
+    before = await sign(resources, tmp_path)
+    await as_owner(resources, "UPDATE events.head SET epoch = gen_random_uuid()")
+    async with await AsyncConnection.connect(resources.database_url) as db:
+        row = await (await db.execute("SELECT epoch FROM events.head")).fetchone()
+        assert row is not None
+    await _follow_into(resources, str(row[0]))
+    signer = CheckpointSigner(resources.pool, tmp_path)
+    await record_epoch_changes(resources.log, resources.pool, signer.newest_of)
+    after = await sign(resources, tmp_path)
+
+    assert after.checkpoint.origin == f"agent-runtime/{row[0]}"
+    assert after.checkpoint.origin != before.checkpoint.origin
+    assert after.checkpoint.size == before.checkpoint.size + 1
+    assert after.key.public == before.key.public
+    # What was signed before is evidence, and stays.
+    kept = CheckpointFiles(tmp_path).of_every_epoch()
+    assert kept[f"latest.{before.checkpoint.origin.split('/')[1]}"] == before.note
+    assert kept[f"latest.{row[0]}"] == after.note
+
+
+async def _follow_into(resources: Resources, epoch: str) -> None:
+    query = "SELECT epoch::text FROM read.position WHERE follower = 'merkle_tree'"
+
+    async def is_followed() -> bool:
+        async with resources.pool.connection() as db:
+            return await (await db.execute(query)).fetchone() == (epoch,)
+
+    await until(is_followed)
+
+
+async def test_what_was_signed_but_not_published_is_published(
+    callers: Callers, resources: Resources, tmp_path: Path
+) -> None:
+    """As after a crash between the file and the database."""
+    await callers.user("ada")
+    signed = await sign(resources, tmp_path)
+    await as_owner(resources, "DELETE FROM events.checkpoint")
+
+    assert (await sign(resources, tmp_path)).note == signed.note
+
+
+async def test_a_tree_that_is_behind_is_no_contradiction(
+    callers: Callers, resources: Resources, tmp_path: Path
+) -> None:
+    await callers.user("ada")
+    signed = await sign(resources, tmp_path)
+    signer = CheckpointSigner(resources.pool, tmp_path)
+    beyond = Checkpoint(signed.checkpoint.origin, 3, bytes(32))
+    key = load_or_create_signing_key(tmp_path / SIGNING_KEY_FILE)
+    files = CheckpointFiles(tmp_path)
+    files.keep(
+        sign_checkpoint(beyond, key),
+        str(signed.key),
+        epoch=(await resources.log.head()).epoch,
+        signed_at=datetime.now(UTC),
+    )
+    await as_owner(resources, "UPDATE events.head SET position = 3")
+    try:
+        assert await signer.sign() is None
+    finally:
+        await as_owner(resources, "UPDATE events.head SET position = 2")
+    await wait_for_position(resources.pool, ["merkle_tree"], 2)

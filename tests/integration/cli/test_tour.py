@@ -1,0 +1,89 @@
+"""The tour of the demo, at a terminal and without one."""
+
+import os
+import pty
+import re
+import socket
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from service.cli.main import main
+from service.cli.running import EXIT_FAILED
+from tests.support.demo_service import DemoService, demo_service
+from tests.support.waiting import until_blocking
+
+COST = re.compile(r"cost +(0\.\d+) USD for 3650 tokens of gpt-5-mini")
+
+
+@pytest.mark.thorough
+def test_the_tour_shows_each_decision_with_its_reason_and_the_cost(
+    tmp_path: Path,
+) -> None:
+    with demo_service(tmp_path) as demo:
+        shown = demo.run("agent-runtime tour")
+
+        assert shown.index("ALLOWED") < shown.index("DENIED") < shown.index("ASKED")
+        assert "is told: #1 The printer is out of paper" in shown
+        assert "is told: unknown tool" in shown
+        assert "is told: created #3" in shown
+        for rule in ("'list_*' says allow", "'delete_*' says deny"):
+            assert f"the rule {rule}; ben set it at position " in shown
+        assert "the rule 'create_issue' says ask" in shown
+        assert re.search(r"calls +3, of which 1 refused", shown)
+        cost = COST.search(shown)
+        assert cost
+        assert float(cost[1]) > 0
+        # No token is shown.
+        assert demo.admin_token not in shown
+
+        # It can be made again.
+        assert "is told: created #4" in demo.run("agent-runtime tour --yes")
+        refused = at_terminal(demo, answer="n")
+
+    assert "do you approve it? [Y/n]" in refused
+    assert "admin refused it" in refused
+    assert "created" not in refused
+    assert "RECORD" in refused
+
+
+def at_terminal(demo: DemoService, *, answer: str) -> str:
+    """Make the tour at a terminal, answer its question, and return what it showed."""
+    ours, terminal = pty.openpty()
+    shown = demo.folder / "shown"
+    with (
+        shown.open("wb") as screen,
+        subprocess.Popen(
+            ["agent-runtime", "tour"],
+            stdin=terminal,
+            stdout=screen,
+            stderr=subprocess.STDOUT,
+            cwd=demo.folder,
+            env=demo.environment,
+        ) as process,
+    ):
+        os.close(terminal)
+        until_blocking(
+            lambda: "[Y/n]" in shown.read_text() or process.poll() is not None
+        )
+        os.write(ours, answer.encode() + b"\n")
+        assert process.wait(60) == 0, shown.read_text()
+    os.close(ours)
+    return shown.read_text()
+
+
+@pytest.mark.usefixtures("logging_as_it_was")
+def test_a_demo_that_does_not_run_is_named_with_its_address(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}"
+    (tmp_path / "agent-url").write_text(f"{url}/mcp/agents/any")
+    for name in ("agent-token", "admin-token"):
+        (tmp_path / name).write_text("any")
+
+    assert main(["tour", "--data-dir", str(tmp_path)]) == EXIT_FAILED
+    error = capsys.readouterr().err
+    assert f"can't reach {url}" in error
+    assert "make serve" in error

@@ -1,0 +1,118 @@
+"""A real PostgreSQL, a clone of a migrated database for each test, and a service."""
+
+import asyncio
+import fcntl
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+from aiohttp.test_utils import TestClient
+from psycopg.conninfo import make_conninfo
+
+from projections.catalog import run_followers
+from projections.engine.progress import wait_for_position
+from service.app import create_app
+from service.database import SERVICE_ROLE
+from service.embedded_postgres.server import EmbeddedPostgres
+from service.migrate import migrate
+from service.open_resources import open_resources
+from service.resources import Resources
+from tests.support.callers import Callers
+from tests.support.databases import fresh_database, make_read_tables, memory_folder
+from tests.support.http_server import Server
+from tests.support.kafka.fixtures import bootstrap, frail_broker, own_broker
+from tests.support.scenario import Scenario
+
+__all__ = ["bootstrap", "frail_broker", "own_broker"]
+
+TEMPLATE = "migrated"
+FOLLOWED_TEMPLATE = "followed"
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[str]:
+    """The URL of a PostgreSQL of this test run."""
+    with (
+        tempfile.TemporaryDirectory(
+            prefix="agent-runtime-test-", dir=memory_folder()
+        ) as folder,
+        EmbeddedPostgres.start(Path(folder)) as server,
+    ):
+        if hasattr(fcntl, "F_FULLFSYNC"):
+            _flush_to_drive_cache(server.url)
+        yield server.url
+
+
+def _flush_to_drive_cache(url: str) -> None:
+    """On macOS, don't wait for the disk itself: tests need not survive a power cut."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("ALTER SYSTEM SET wal_sync_method = 'fsync'")
+        connection.execute("SELECT pg_reload_conf()")
+
+
+@pytest.fixture(scope="session")
+def template(postgres: str) -> str:
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {TEMPLATE}")
+    migrate(make_conninfo(postgres, dbname=TEMPLATE))
+    return TEMPLATE
+
+
+@pytest.fixture(scope="session")
+def followed_template(postgres: str, template: str) -> str:
+    """The template with empty read tables, which followers take up as theirs."""
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {FOLLOWED_TEMPLATE} TEMPLATE {template}")
+        connection.execute(
+            f"GRANT CREATE ON DATABASE {FOLLOWED_TEMPLATE} TO {SERVICE_ROLE}"
+        )
+    asyncio.run(make_read_tables(make_conninfo(postgres, dbname=FOLLOWED_TEMPLATE)))
+    return FOLLOWED_TEMPLATE
+
+
+@pytest.fixture
+def database_url(
+    request: pytest.FixtureRequest, postgres: str, template: str
+) -> Iterator[str]:
+    """The URL of a migrated, empty database of this test alone.
+
+    Read tables are there only when all followers run, as they do behind ``client``.
+    """
+    if "client" in request.fixturenames:
+        template = request.getfixturevalue("followed_template")
+    with fresh_database(postgres, template) as url:
+        yield url
+
+
+@pytest.fixture
+async def resources(database_url: str, tmp_path: Path) -> AsyncIterator[Resources]:
+    """What a process holds open, on an empty log, without followers."""
+    async with open_resources(database_url, tmp_path) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def client(resources: Resources) -> AsyncIterator[TestClient]:
+    """The whole service in this process: the API and every follower."""
+    async with (
+        run_followers(resources.log, resources.database_url) as followers,
+        TestClient(Server(create_app(resources))) as client,
+    ):
+        names = [follower.name for follower in followers]
+        await wait_for_position(resources.pool, names, 0, timeout_s=60)
+        yield client
+        await asyncio.sleep(0)
+
+
+@pytest.fixture
+def callers(resources: Resources, client: TestClient) -> Callers:
+    """Make users and call the API as them."""
+    return Callers(resources, client)
+
+
+@pytest.fixture
+def scenario(resources: Resources) -> Scenario:
+    """Given aggregates, when a handler runs, then these events are recorded."""
+    return Scenario(resources.log)

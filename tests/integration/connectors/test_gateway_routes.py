@@ -1,0 +1,70 @@
+"""Slug, record mode and credential of a connector over HTTP."""
+
+import pytest
+
+from tests.support.callers import Callers
+from tests.support.connectors.making import TRACKER
+
+
+@pytest.mark.parametrize(
+    ("body", "path"),
+    [
+        ({"whose": "owner"}, ""),
+        ({"whose": "caller", "secret_name": "x"}, ""),
+        ({"whose": "caller", "header": "Host"}, "header"),
+        ({"whose": "caller", "header": "mcp-session-id"}, "header"),
+        ({"whose": "caller", "header": "X Key"}, "header"),
+        ({"whose": "caller", "scheme": "Bear er"}, "scheme"),
+        ({"whose": "everybody"}, "whose"),
+    ],
+)
+async def test_a_wrong_credential_is_refused(
+    callers: Callers, body: dict[str, str], path: str
+) -> None:
+    ada = await callers.user("ada")
+    connector = (await ada.post("/api/mcp/connectors", TRACKER)).data["id"]
+
+    reply = await ada.put(f"/api/mcp/connectors/{connector}/credential", body)
+
+    assert reply.status == 422
+    assert [each["path"] for each in reply.data["errors"]] == [path]
+
+
+async def test_settings_are_shown_where_the_connector_is(callers: Callers) -> None:
+    ada = await callers.user("ada")
+    connector = (await ada.post("/api/mcp/connectors", TRACKER)).data
+    path = f"/api/mcp/connectors/{connector['id']}"
+    assert (connector["slug"], connector["credential"]) == ("issue-tracker", None)
+
+    await ada.put(f"{path}/gateway", {"slug": "tracker", "record_mode": "batched"})
+    last = await ada.put(f"{path}/credential", {"whose": "caller", "scheme": None})
+
+    shown = await ada.get(path, X_Min_Position=str(last.position))
+    assert shown.data["slug"] == "tracker"
+    assert shown.data["record_mode"] == "batched"
+    assert shown.data["credential"] == {
+        "whose": "caller",
+        "header": "Authorization",
+        "scheme": None,
+    }
+    assert shown.data | {"grants": []} == last.data | {"grants": []}
+
+
+async def test_a_slug_that_was_set_stays_when_the_name_changes(
+    callers: Callers,
+) -> None:
+    """Also where it is the one that followed from the name."""
+    ada = await callers.user("ada")
+    connector = (await ada.post("/api/mcp/connectors", TRACKER)).data
+    path = f"/api/mcp/connectors/{connector['id']}"
+    settings = {"slug": connector["slug"], "record_mode": "strict"}
+
+    reply = await ada.put(f"{path}/gateway", settings)
+    again = await ada.put(f"{path}/gateway", settings)
+    renamed = await ada.put(path, {**TRACKER, "name": "Bugs", "description": ""})
+
+    assert reply.message == "gateway settings changed"
+    assert again.message == "connector already had them"
+    assert renamed.data["slug"] == connector["slug"]
+    shown = await ada.get(path, X_Min_Position=str(renamed.position))
+    assert shown.data["slug"] == connector["slug"]

@@ -1,0 +1,201 @@
+"""Costs in several currencies, costs that are known in part, and costs of a page."""
+
+from typing import Any, Final
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.integration.console.browser.answers import answer
+from tests.integration.console.browser.conftest import Visit
+from tests.support.console.browser.service import DemoData
+
+pytestmark = pytest.mark.thorough
+
+TOKENS: Final = {"prompt": 10, "completion": 5, "total": 15}
+
+
+def usage(day: str, known: dict[str, Any], without_price: int = 0) -> Any:
+    """Return a day's usage as the service sums it up."""
+    costs = [{"currency": each, "cost": known[each]} for each in sorted(known)]
+    is_complete = len(costs) == 1 and not without_price
+    return {
+        "day": day,
+        "turns": len(costs) + without_price,
+        "turns_with_error": 0,
+        "turns_without_price": without_price,
+        "unpriced": (
+            [{"reason": "no_such_model", "turns": without_price}]
+            if without_price
+            else []
+        ),
+        "known_token_usage": TOKENS,
+        "cost": costs[0]["cost"] if is_complete else None,
+        "currency": costs[0]["currency"] if is_complete else None,
+        "known_costs": costs,
+    }
+
+
+DAYS: Final = [
+    usage("2026-03-01", {"EUR": 3, "USD": 1}),
+    usage("2026-03-02", {"USD": 0.5}, without_price=1),
+    usage("2026-03-03", {"USD": 2}),
+]
+
+
+def table(page: Page, caption: str) -> Locator:
+    """Return the rows of a table, also of one that isn't unfolded."""
+    named = page.locator("caption").get_by_text(caption, exact=True)
+    return page.locator("main table").filter(has=named).locator("tbody tr")
+
+
+def test_each_currency_has_a_chart_of_all_that_is_known(visit: Visit) -> None:
+    visitor = visit("admin")
+    answer(visitor.page, "/api/usage", {"usage": DAYS, "has_next_page": False})
+    visitor.open("usage")
+
+    expect(visitor.page.locator("figure.chart .u-wrap")).to_have_count(2)
+    expect(table(visitor.page, "Cost by day, in EUR")).to_have_text(
+        ["2026-03-013.00 EUR", "2026-03-020.00 EUR", "2026-03-030.00 EUR"]
+    )
+    expect(table(visitor.page, "Cost by day, in USD")).to_have_text(
+        ["2026-03-011.00 USD", "2026-03-020.50 USD", "2026-03-032.00 USD"]
+    )
+    assert visitor.violations() == []
+
+
+def test_the_file_has_all_rows_that_the_filters_find(
+    visit: Visit, demo: DemoData
+) -> None:
+    visitor = visit("admin")
+    visitor.open("usage?by=model&total=1")
+    expect(visitor.page.locator("main table")).to_be_visible()
+    with visitor.page.expect_download() as saved:
+        visitor.page.get_by_role("button", name="Save as CSV").click()
+
+    header, *rows = saved.value.path().read_text("utf-8").splitlines()
+    models = demo.call("GET", "/api/usage?group_by=model&order=cost")["usage"]
+    assert header.startswith("model,turns,")
+    assert [row.split(",")[0] for row in rows] == [row["model"] or "" for row in models]
+
+
+def test_a_model_lacks_the_prices_of_its_own_calls(visit: Visit) -> None:
+    # A turn of both, where slow's cost is unknown, and one of slow.
+    swift = usage("", {"USD": 1}) | {"model": "swift", "turns_without_price": 1}
+    slow = usage("", {"USD": 2}) | {
+        "model": "slow",
+        "unpriced": [
+            {"reason": "count_missing", "turns": 1},
+            {"reason": "no_price_then", "turns": 2},
+        ],
+        "cost": None,
+        "currency": None,
+    }
+    unknown = usage("", {}, without_price=3) | {"model": "other"}
+    visitor = visit("admin")
+    answer(visitor.page, "/api/usage", {"usage": [swift, slow, unknown]})
+    visitor.open("usage?by=model&total=1")
+
+    rows = table(visitor.page, "Usage").locator("td:nth-last-child(-n + 2)")
+    expect(rows).to_have_text(
+        [
+            *("1 USD", "0"),
+            *("2 USD + unknown", "1 count_missing, 2 no_price_then"),
+            *("unknown", "3 no_such_model"),
+        ]
+    )
+    visitor.page.get_by_role("button", name="Without a price").click()
+    expect(rows.nth(1)).to_have_text("0")
+    visitor.page.get_by_role("button", name="Without a price").click()
+    expect(rows.nth(5)).to_have_text("0")
+    assert visitor.violations() == []
+
+
+def test_the_cost_of_today_is_what_is_known_of_it(visit: Visit) -> None:
+    visitor = visit("admin")
+    answer(visitor.page, "/api/usage", {"usage": DAYS[:1], "has_next_page": False})
+    visitor.open("overview")
+
+    card = visitor.page.locator(".card").filter(has_text="Cost today")
+    expect(card.locator(".figure")).to_have_text("3.00 EUR + 1.00 USD")
+
+
+def test_sessions_are_summed_up_in_each_currency(visit: Visit, demo: DemoData) -> None:
+    totals = [(1.5, "USD"), (2, "EUR"), (0.25, "USD"), (None, None), (None, None)]
+    path = "/api/observability/session/list"
+    data = demo.call("GET", f"{path}?limit={len(totals)}")
+    for session, (cost, currency) in zip(data["sessions"], totals, strict=True):
+        session["cost_summary"]["total"] = {"cost": cost, "currency": currency}
+        session["num_traces"] = 1
+    # It has no turns yet, so nothing of its cost is unknown.
+    data["sessions"][-1]["num_traces"] = 0
+    visitor = visit("admin")
+    answer(visitor.page, path, data)
+    visitor.open("sessions")
+
+    expect(visitor.page.locator(".totals")).to_contain_text(
+        "2.00 EUR + 1.75 USD, the cost of 1 session unknown"
+    )
+
+
+@pytest.mark.parametrize(
+    ("query", "label"),
+    [("", "Cost so far"), ("?offset=1", "Cost so far on this page")],
+)
+def test_a_session_adds_up_each_currency_by_itself(
+    visit: Visit, demo: DemoData, query: str, label: str
+) -> None:
+    path = f"/api/observability/session/{demo.session_id}"
+    data = demo.call("GET", path)
+    turn = data["turns"][0]
+    costs = [(0.5, "USD"), (2, "EUR"), (None, None), (0.25, "USD")]
+    data["turns"] = [
+        turn | {"turn_id": f"turn {index}", "cost": cost, "currency": currency}
+        for index, (cost, currency) in enumerate(costs)
+    ]
+    visitor = visit("admin")
+    answer(visitor.page, path, data)
+    visitor.open(f"sessions/{demo.session_id}{query}")
+
+    expect(visitor.page.locator("figure.chart .u-wrap")).to_have_count(2)
+    dollars = table(visitor.page, "Cost over time, in USD")
+    expect(dollars.locator("td:first-child")).to_have_text(["turn 0", "turn 3"])
+    expect(dollars.locator("td:last-child")).to_have_text(["0.5 USD", "0.75 USD"])
+    euros = table(visitor.page, "Cost over time, in EUR")
+    expect(euros.locator("td:last-child")).to_have_text(["2 EUR"])
+    expect(visitor.page.locator("figure.chart th:last-child")).to_have_text([label] * 2)
+    assert visitor.violations() == []
+
+
+@pytest.mark.parametrize(
+    ("reasons", "cost"),
+    [
+        ([], "0.75 USD"),
+        (["several_currencies"], "unknown (several_currencies)"),
+        (
+            ["count_missing", "no_such_model"],
+            "unknown (count_missing, no_such_model)",
+        ),
+    ],
+)
+def test_a_session_without_a_cost_says_why(
+    visit: Visit, demo: DemoData, reasons: list[str], cost: str
+) -> None:
+    path = f"/api/observability/session/{demo.session_id}"
+    data = demo.call("GET", path)
+    data["cost_summary"] |= {
+        "total": {
+            "cost": None if reasons else 0.75,
+            "currency": None if reasons else "USD",
+        },
+        "unpriced": reasons,
+        "traces_without_price": 0,
+    }
+    visitor = visit("admin")
+    answer(visitor.page, path, data)
+    visitor.open(f"sessions/{demo.session_id}")
+
+    fact = visitor.page.locator(".facts div").filter(
+        has=visitor.page.get_by_text("Cost", exact=True)
+    )
+    expect(fact.locator("dd")).to_have_text(cost)
+    assert visitor.violations() == []

@@ -1,0 +1,132 @@
+"""Importing a price list in the browser: first a dry run, then the import itself."""
+
+from typing import Any, Final
+
+import orjson
+import pytest
+from playwright.sync_api import Locator, expect
+
+from tests.integration.console.browser.conftest import Counts, Visit
+from tests.integration.console.browser.visitor import Visitor
+from tests.support.console.browser.service import DemoData
+
+pytestmark = pytest.mark.thorough
+
+LISTED: Final = "/api/llm-router/prices?provider=acme&model=acme-small"
+CHANGES: Final = "/api/audit/events?kind=model_pricing&limit=1"
+
+
+def price_file(cost: float) -> bytes:
+    entry = {"litellm_provider": "acme", "mode": "chat", "input_cost_per_token": cost}
+    return orjson.dumps({"acme-small": entry})
+
+
+def choose(visitor: Visitor, content: bytes) -> None:
+    visitor.page.get_by_label("List", exact=True).select_option("litellm")
+    visitor.page.get_by_label("Price file").set_input_files(
+        {"name": "prices.json", "mimeType": "application/json", "buffer": content}
+    )
+
+
+def press(visitor: Visitor, label: str, *counts: str) -> None:
+    visitor.page.get_by_role("button", name=label, exact=True).click()
+    said = {"Dry run": "would change", "Import": "changed"}[label]
+    heading = visitor.page.get_by_role("heading", name=f"What the import {said}")
+    expect(heading).to_be_visible()
+    report = visitor.page.get_by_role("status").filter(has_text="held back")
+    for count in counts:
+        expect(report).to_contain_text(count)
+
+
+def input_price(visitor: Visitor) -> Locator:
+    """The cell of the only model of the list; its row shows a time, too."""
+    row = visitor.page.locator("main table").first.locator("tbody tr")
+    return row.get_by_role("cell").nth(2)
+
+
+def last_change(demo: DemoData) -> Any:
+    return demo.call("GET", CHANGES)["entries"][0]["position"]
+
+
+def test_a_dry_run_of_an_import_changes_nothing(
+    visit: Visit, demo: DemoData, counts: Counts
+) -> None:
+    visitor = visit("admin")
+    visitor.open("prices")
+    before = last_change(demo)
+    visitor.page.get_by_text("Import a price list").click()
+    press(visitor, "Dry run", "unchanged")
+
+    assert visitor.violations() == []
+    counts.axe_checks += 1
+    counts.states.add("prices, dry run of an import")
+    assert last_change(demo) == before
+
+
+def test_a_file_is_imported_after_its_dry_run_and_once(
+    visit: Visit, demo: DemoData, counts: Counts
+) -> None:
+    visitor = visit("admin")
+    visitor.open("prices?model=acme-small")
+    rows = visitor.page.locator("main table").first.locator("tbody tr")
+    expect(visitor.page.locator("main")).to_contain_text("No model has a price")
+    visitor.page.get_by_text("Import a price list").click()
+
+    choose(visitor, price_file(2.5e-6))
+    press(visitor, "Dry run", "1 added")
+    expect(visitor.page.locator("main")).to_contain_text("No model has a price")
+
+    press(visitor, "Import", "1 added")
+    expect(rows).to_have_count(1)
+    expect(rows).to_contain_text("acme-small")
+    expect(input_price(visitor)).to_have_text("2.5")
+    assert visitor.violations() == []
+    counts.axe_checks += 1
+    counts.states.add("prices, imported")
+    (price,) = demo.call("GET", LISTED)["prices"]
+    assert price["source"]["name"] == "litellm"
+
+    after = last_change(demo)
+    press(visitor, "Dry run", "0 added", "1 unchanged")
+    press(visitor, "Import", "0 added", "1 unchanged")
+    assert last_change(demo) == after
+
+
+def test_a_held_back_price_is_imported_once_it_is_confirmed(
+    visit: Visit, demo: DemoData
+) -> None:
+    visitor = visit("admin")
+    visitor.open("prices?model=acme-held")
+    visitor.page.get_by_text("Import a price list").click()
+
+    def file(cost: float) -> bytes:
+        return price_file(cost).replace(b"acme-small", b"acme-held")
+
+    choose(visitor, file(1e-6))
+    press(visitor, "Dry run", "1 added")
+    press(visitor, "Import", "1 added")
+    choose(visitor, file(9e-6))
+    press(visitor, "Dry run", "1 held back")
+    press(visitor, "Import", "1 held back")
+    expect(input_price(visitor)).to_have_text("1")
+
+    press(visitor, "Dry run", "1 held back")
+    visitor.page.get_by_label("Held-back models").fill("acme/acme-held")
+    press(visitor, "Import", "1 changed")
+    expect(input_price(visitor)).to_have_text("9")
+
+
+def test_a_file_that_is_no_price_list_changes_nothing(
+    visit: Visit, demo: DemoData
+) -> None:
+    visitor = visit("admin")
+    visitor.refusals_expected = True
+    visitor.open("prices")
+    before = last_change(demo)
+    visitor.page.get_by_text("Import a price list").click()
+    choose(visitor, b"[1, 2]")
+    visitor.page.get_by_role("button", name="Dry run").click()
+
+    expect(visitor.page.get_by_role("alert")).to_contain_text("LiteLLM price file")
+    assert visitor.page.get_by_role("button", name="Import", exact=True).count() == 0
+    assert last_change(demo) == before

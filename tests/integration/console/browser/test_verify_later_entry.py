@@ -1,0 +1,50 @@
+"""An entry later than the kept checkpoint: proved only by a newer one, signed."""
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.integration.console.browser.conftest import Visit
+from tests.integration.console.browser.test_verify import says, verify
+from tests.integration.console.browser.tree import Tree
+
+pytestmark = pytest.mark.thorough
+
+
+class Unsigned(Tree):
+    """A log that answers without its newest checkpoint."""
+
+    def consistency(self, first: int, second: int) -> dict[str, Any]:
+        return {**super().consistency(first, second), "checkpoint": None}
+
+
+def test_an_entry_after_the_checkpoint_is_proved_by_way_of_the_newest(
+    visit: Visit,
+) -> None:
+    tree = Tree(100)
+    visitor = visit("ada")
+    tree.answer_in(visitor.page)
+    visitor.open("verify")
+    verify(visitor, tree.checkpoint(37), tree.key, "80")
+
+    says(visitor, "Genuine")
+    expect(visitor.page.locator(".checks")).to_contain_text("it is in the newest tree")
+
+
+@pytest.mark.parametrize("missing", ["the key", "the newest checkpoint"])
+def test_an_entry_that_no_checked_signature_covers_is_not_proved(
+    visit: Visit, missing: str
+) -> None:
+    tree = Tree(100) if missing == "the key" else Unsigned(100)
+    visitor = visit("ada")
+    tree.answer_in(visitor.page)
+    visitor.open("verify")
+    verify(visitor, tree.checkpoint(37), "" if missing == "the key" else tree.key, "80")
+
+    says(visitor, "Not proved")
+    expect(visitor.page.locator(".verdict")).not_to_contain_text("signed log")
+    expect(visitor.page.locator(".checks")).to_contain_text(
+        "no signature of that tree was checked"
+    )
+    assert visitor.violations() == []

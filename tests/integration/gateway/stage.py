@@ -1,0 +1,177 @@
+"""The MCP endpoints over a fake gate, with the official SDK's clients before them."""
+
+import hmac
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from io import BytesIO
+from ipaddress import ip_network
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from aiohttp import web
+from aiohttp.test_utils import TestClient
+
+from service.gateway.bounds import DEFAULT_BOUNDS, Bounds
+from service.gateway.endpoint.routes import AGENT_SERVER, routes
+from service.gateway.health.table import Failed, Succeeded
+from service.gateway.observer import DefinitionObserver
+from service.gateway.protocol.revisions import (
+    ACCEPT,
+    CAPABILITIES_KEY,
+    REVISION_KEY,
+    STATELESS,
+)
+from service.gateway.serving import GatewaySettings, open_gateway
+from service.gateway.upstream.addresses import Network
+from service.http.middleware import edge
+from service.http.operation import add_operations
+from service.http.read_server import READS_ONLY
+from service.http.server import DRAINING, Draining
+from service.keys.cipher import length_prefixed
+from service.tracing.tracing import Tracing
+from tests.integration.gateway.fake_gate import TOKEN, FakeGate
+from tests.support.http_server import Server
+from tests.support.waiting import until
+
+if TYPE_CHECKING:
+    from mcp import Client
+
+LOOPBACK = ip_network("127.0.0.0/8")
+
+
+@dataclass(frozen=True)
+class Stage:
+    gate: FakeGate
+    http: TestClient
+    observer: DefinitionObserver
+    # How observations ended.
+    noted: list[Succeeded | Failed]
+
+    def path(self, connector_id: UUID | None = None) -> str:
+        path = f"/mcp/agents/{self.gate.agent_id}"
+        return path if connector_id is None else f"{path}/connectors/{connector_id}"
+
+    @asynccontextmanager
+    async def client(
+        self, mode: str, connector_id: UUID | None = None, **settings: Any
+    ) -> "AsyncIterator[Client]":
+        """The official client, as an agent."""
+        # Tests without it don't import it.
+        import httpx2
+        from mcp import Client
+        from mcp.client.streamable_http import streamable_http_client
+
+        url = str(self.http.make_url(self.path(connector_id)))
+        headers = {"Authorization": f"Bearer {TOKEN}"}
+        async with (
+            httpx2.AsyncClient(headers=headers, timeout=60) as http,
+            Client(
+                streamable_http_client(url, http_client=http),
+                mode=mode,
+                **settings,
+            ) as client,
+        ):
+            yield client
+
+    async def post(self, body: Any, **headers: str) -> "Posted":
+        """Post a body as an agent would; bytes are sent as they are."""
+        sent = {"Authorization": f"Bearer {TOKEN}", "Accept": ACCEPT}
+        sent |= {name.replace("_", "-"): value for name, value in headers.items()}
+        kind = {"data": BytesIO(body)} if isinstance(body, bytes) else {"json": body}
+        if isinstance(body, bytes):
+            sent.setdefault("Content-Type", "application/json")
+        async with self.http.post(self.path(), headers=sent, **kind) as response:
+            text = await response.text()
+            is_json = response.content_type == "application/json" and text
+            return Posted(
+                response.status,
+                await response.json() if is_json else {},
+                dict(response.headers),
+                text,
+            )
+
+    async def ask(
+        self, method: str, params: Mapping[str, Any] | None = None, /, **headers: str
+    ) -> "Posted":
+        """Send a request of the stateless revision."""
+        given: dict[str, Any] = {"_meta": {}, **(params or {})}
+        given["_meta"] = {
+            REVISION_KEY: STATELESS,
+            CAPABILITIES_KEY: {},
+            **given["_meta"],
+        }
+        body = {"jsonrpc": "2.0", "id": 7, "method": method, "params": given}
+        sent = {"MCP_Protocol_Version": STATELESS, "Mcp_Method": method}
+        if "name" in given:
+            sent["Mcp_Name"] = given["name"]
+        return await self.post(body, **(sent | headers))
+
+    async def call(self, name: str, **arguments: Any) -> "Posted":
+        return await self.ask("tools/call", {"name": name, "arguments": arguments})
+
+    async def first_answer(self, name: str) -> None:
+        """Call until the upstream has answered, however slow the machine is.
+
+        Then its revision is known, and there is a connection to it.
+        """
+
+        async def is_answered() -> bool:
+            return "isError" not in (await self.call(name)).body["result"]
+
+        await until(is_answered)
+
+
+@dataclass(frozen=True)
+class Posted:
+    status: int
+    body: dict[str, Any]
+    headers: dict[str, str]
+    text: str
+
+    @property
+    def code(self) -> int:
+        code: int = self.body["error"]["code"]
+        return code
+
+    @property
+    def content(self) -> str:
+        text: str = self.body["result"]["content"][0]["text"]
+        return text
+
+
+@asynccontextmanager
+async def opened(
+    gate: FakeGate | None = None,
+    networks: Sequence[Network] = (LOOPBACK,),
+    *,
+    hold_s: float = 0.0,
+    approval_url: str | None = None,
+    traces: Tracing | None = None,
+    bounds: Bounds = DEFAULT_BOUNDS,
+) -> AsyncIterator[Stage]:
+    gate = gate or FakeGate()
+    noted: list[Succeeded | Failed] = []
+
+    async def note(ended: Succeeded | Failed) -> None:
+        noted.append(ended)
+
+    app = web.Application(middlewares=[edge])
+    app[READS_ONLY] = False
+    app[DRAINING] = Draining()
+    async with open_gateway(
+        gate,
+        lambda *parts: hmac.digest(b"key", length_prefixed(*parts), "sha256"),
+        GatewaySettings(
+            networks=networks,
+            hold_s=hold_s,
+            approval_url=approval_url,
+            bounds=bounds,
+        ),
+        traces,
+        note=note,
+    ) as gateway:
+        app[AGENT_SERVER] = gateway.server
+        add_operations(app, routes.operations)
+        async with TestClient(Server(app)) as http:
+            yield Stage(gate, http, gateway.observer, noted)

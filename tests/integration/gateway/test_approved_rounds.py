@@ -1,0 +1,191 @@
+"""One approval covers a call in all rounds that its upstream asks for."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx2
+import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestClient
+from mcp import Client, types
+from mcp.client.streamable_http import streamable_http_client
+
+from projections.catalog import run_followers
+from projections.engine.progress import wait_for_position
+from service.app import create_app
+from service.gateway.protocol.revisions import (
+    ACCEPT,
+    CAPABILITIES_KEY,
+    REVISION_KEY,
+    STATELESS,
+)
+from service.gateway.serving import GatewaySettings
+from service.resources import Resources
+from tests.integration.gateway.plain_upstream import (
+    PlainUpstream,
+    answered,
+    plain_upstream,
+)
+from tests.integration.gateway.stage import LOOPBACK
+from tests.integration.gateway.world import ASK, World, tool
+from tests.support.callers import Reply
+from tests.support.http_server import Server
+
+SCHEMA = {"type": "object", "properties": {"value": {"type": "string"}}}
+FORM = {"mode": "form", "message": "?", "requestedSchema": SCHEMA}
+QUESTIONS = ("name", "colour")
+
+
+async def ask_twice(_request: web.Request, body: Any) -> web.StreamResponse:
+    """Ask for a name and then a colour; the first is kept in the state, if it may."""
+    params = body["params"]
+    given = params.get("inputResponses", {})
+    kept = params.get("requestState", "").split()
+    known = [*kept, *(given[each]["content"]["value"] for each in given)]
+    if len(known) == len(QUESTIONS):
+        return answered(body, {"content": [{"type": "text", "text": " ".join(known)}]})
+    question = {"method": "elicitation/create", "params": FORM}
+    asks = {"inputRequests": {QUESTIONS[len(known)]: question}}
+    state = {"requestState": " ".join(known)} if known else {}
+    return answered(body, {"resultType": "input_required", **asks, **state})
+
+
+@pytest.fixture
+async def client(resources: Resources) -> AsyncIterator[TestClient]:
+    app = create_app(resources, gateway=GatewaySettings(networks=[LOOPBACK], hold_s=0))
+    async with (
+        run_followers(resources.log, resources.database_url) as followers,
+        TestClient(Server(app)) as client,
+    ):
+        names = [follower.name for follower in followers]
+        await wait_for_position(resources.pool, names, 0, timeout_s=60)
+        yield client
+
+
+@pytest.fixture
+async def upstream() -> AsyncIterator[PlainUpstream]:
+    async with plain_upstream(ask_twice) as upstream:
+        yield upstream
+
+
+@pytest.fixture
+async def asking(world: World, upstream: PlainUpstream) -> World:
+    """The world's connector is the upstream, whose tool is asked about."""
+    version = (await world.ada.get(world.connector)).data["version"]
+    edited = {"name": "Paint", "url": upstream.url, "description": ""}
+    await world.ada.put(world.connector, edited, If_Match=f'"{version}"')
+    await world.lists(tool("mix"))
+    await world.rule(mix=ASK)
+    return world
+
+
+def forwarded(upstream: PlainUpstream) -> int:
+    """The calls, without observations of the list."""
+    return sum(body["method"] == "tools/call" for _, body in upstream.requests)
+
+
+async def approve(world: World) -> Reply:
+    requested = await world.recorded("approvals.requested")
+    path = f"{world.agent}/approvals/{requested[-1].event.approval_id}/approve"
+    return await world.ada.post(path, {})
+
+
+@asynccontextmanager
+async def answering(world: World) -> AsyncIterator[Client]:
+    """The official client, whose user answers what it is asked."""
+    answers = iter(["Ada", "blue"])
+
+    async def answer(_context: Any, _params: Any) -> Any:
+        return types.ElicitResult(action="accept", content={"value": next(answers)})
+
+    settings: dict[str, Any] = {"elicitation_callback": answer}
+    path = f"/mcp/agents/{world.agent_id}/connectors/{world.connector_id}"
+    headers = {"Authorization": f"Bearer {world.token}"}
+    async with (
+        httpx2.AsyncClient(headers=headers, timeout=60) as http,
+        Client(
+            streamable_http_client(str(world.client.make_url(path)), http_client=http),
+            mode=STATELESS,
+            **settings,
+        ) as client,
+    ):
+        yield client
+
+
+async def test_one_approval_is_asked_for_and_used(
+    asking: World, upstream: PlainUpstream
+) -> None:
+    async with answering(asking) as client:
+        await client.list_tools()
+        pending = await client.call_tool("mix", {"litres": 1})
+        await approve(asking)
+        done = await client.call_tool("mix", {"litres": 1})
+        again = await client.call_tool("mix", {"litres": 1})
+
+    assert (pending.is_error, again.is_error) == (True, True)
+    assert isinstance(done.content[0], types.TextContent)
+    assert done.content[0].text == "Ada blue"
+    assert forwarded(upstream) == 3
+    topics = [each.topic for each in await asking.recorded()]
+    assert topics.count("approvals.requested") == 2
+    assert topics.count("approvals.used") == 1
+    assert topics.count("tool_call.continued") == 2
+    admitted = await asking.recorded("tool_call.admitted")
+    assert len(admitted) == 3
+    assert len({each.event.approval_id for each in admitted}) == 1
+    continued = await asking.recorded("tool_call.continued")
+    assert [each.event.next_call_id for each in continued] == [
+        str(each.aggregate_id) for each in admitted[1:]
+    ]
+
+
+async def post(world: World, **params: Any) -> Mapping[str, Any]:
+    meta = {REVISION_KEY: STATELESS, CAPABILITIES_KEY: {"elicitation": {"form": {}}}}
+    given = {"name": "mix", "arguments": {}, "_meta": meta, **params}
+    reply = await world.client.post(
+        f"/mcp/agents/{world.agent_id}/connectors/{world.connector_id}",
+        json={"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": given},
+        headers={
+            "Authorization": f"Bearer {world.token}",
+            "Accept": ACCEPT,
+            "MCP-Protocol-Version": STATELESS,
+            "Mcp-Method": "tools/call",
+            "Mcp-Name": "mix",
+        },
+    )
+    result: Mapping[str, Any] = (await reply.json())["result"]
+    return result
+
+
+def named(state: str) -> dict[str, Any]:
+    response = {"action": "accept", "content": {"value": "Ada"}}
+    return {"requestState": state, "inputResponses": {"name": response}}
+
+
+async def test_a_round_is_continued_once(
+    asking: World, upstream: PlainUpstream
+) -> None:
+    await post(asking)
+    await approve(asking)
+    first = await post(asking)
+    second = await post(asking, **named(first["requestState"]))
+
+    repeated = await post(asking, **named(first["requestState"]))
+
+    assert second["resultType"] == "input_required"
+    assert repeated["isError"]
+    assert "a person has to approve" in repeated["content"][0]["text"]
+    assert forwarded(upstream) == 2
+
+
+async def test_a_round_is_decided_anew(asking: World, upstream: PlainUpstream) -> None:
+    await post(asking)
+    await approve(asking)
+    first = await post(asking)
+    await asking.lists(tool("mix", description="Mix it with sand."))
+
+    second = await post(asking, **named(first["requestState"]))
+
+    assert second["isError"]
+    assert forwarded(upstream) == 1

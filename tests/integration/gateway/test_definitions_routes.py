@@ -1,0 +1,116 @@
+"""Tool definitions as their owner reads and accepts them, and as servers list them."""
+
+from uuid import UUID
+
+import pytest
+from aiohttp.test_utils import TestClient
+
+from service.gateway.definition import ToolDefinition
+from service.resources import Resources
+from tests.integration.gateway.world import World
+from tests.support.callers import Callers
+from tests.support.connectors.making import TRACKER
+from tests.support.gateway.listing import CREATE, LIST
+from tests.support.gateway.observing import observe
+
+
+async def test_the_owner_reads_and_accepts_definitions(
+    callers: Callers, client: TestClient, resources: Resources
+) -> None:
+    ada = await callers.user("ada")
+    connector = (await ada.post("/api/mcp/connectors", TRACKER)).data["id"]
+    path = f"/api/mcp/connectors/{connector}/definitions"
+    assert (await ada.get(path)).data["tools"] == []
+    await observe(resources.log, UUID(connector), [CREATE])
+    hidden = {**LIST, "name": "issues.\u200blist"}
+    changed = {**CREATE, "description": "File an issue"}
+    await observe(resources.log, UUID(connector), [changed, hidden])
+
+    shown = await ada.get(path)
+
+    tools = {each["tool"]: each for each in shown.data["tools"]}
+    create, zero_width = tools["issues.create"], tools[hidden["name"]]
+    assert create["standing"] == "changed"
+    assert create["differences"] == [
+        {"path": "description", "before": None, "after": "File an issue"}
+    ]
+    assert zero_width["standing"] == "unacceptable"
+    assert zero_width["name_escaped"] == "issues.\\u200blist"
+
+    async def accept(tool: str, digest: str, **headers: str) -> tuple[int, str]:
+        body = {"definitions": {tool: digest}}
+        reply = await ada.post(f"{path}/accept", body, **headers)
+        return reply.status, reply.data.get("code", reply.message)
+
+    stale = await accept("issues.create", "0" * 64)
+    assert stale == (409, "definition_changed")
+    never = await accept(str(hidden["name"]), str(zero_width["digest"]))
+    assert never == (409, "definition_unacceptable")
+    unknown = await accept("x", "0" * 64)
+    assert unknown == (404, "not_found")
+    current = {"If_Match": shown.headers["ETag"]}
+    digest = str(create["digest"])
+    done = await accept("issues.create", digest, **current)
+    assert done == (200, "definitions accepted")
+    moved = await accept("issues.create", digest, **current)
+    assert moved == (412, "precondition_failed")
+
+
+@pytest.mark.parametrize(("description", "taken"), [("", 500), ("x" * 5000, 206)])
+async def test_tools_beyond_the_bounds_are_left_out_and_named(
+    world: World, description: str, taken: int
+) -> None:
+    upstream = await world.gate.upstream_to_list(world.connector_id)
+    assert upstream is not None
+    described = {**CREATE, "description": description}
+    names = [f"tool-{number:04}" for number in range(1000)]
+    many = [ToolDefinition.of({**described, "name": name}) for name in names]
+
+    observed = await world.gate.observed(upstream, many)
+
+    assert observed is not None
+    assert (observed.tools, observed.left_out) == (taken, names[taken:])
+    shown = (await world.ada.get(f"{world.connector}/definitions")).data["tools"]
+    assert {each["tool"] for each in shown if each["standing"] != "gone"} == {
+        *names[:taken]
+    }
+
+
+async def test_a_new_tool_never_takes_the_room_of_an_accepted_one(
+    world: World,
+) -> None:
+    upstream = await world.gate.upstream_to_list(world.connector_id)
+    assert upstream is not None
+    many = [
+        ToolDefinition.of({**CREATE, "name": f"b{number}"}) for number in range(500)
+    ]
+    await world.gate.observed(upstream, many)
+    first = ToolDefinition.of({**CREATE, "name": "a"})
+
+    observed = await world.gate.observed(upstream, [first, *many])
+
+    assert observed is not None
+    assert (observed.is_changed, observed.left_out) == (False, ["a"])
+
+
+async def test_nothing_is_recorded_that_a_server_at_a_former_url_lists(
+    world: World,
+) -> None:
+    upstream = await world.gate.upstream_to_list(world.connector_id)
+    assert upstream is not None
+    read = (await world.ada.get(f"{world.connector}/definitions")).data
+    edited = {**TRACKER, "description": "", "url": "https://other.example/mcp"}
+    shown = await world.ada.get(world.connector)
+    version = shown.data["version"]
+    moved = await world.ada.put(world.connector, edited, If_Match=f'"{version}"')
+    assert moved.status == 200, moved.data
+    changed = [ToolDefinition.of({**CREATE, "description": "of the old server"})]
+
+    assert await world.gate.observed(upstream, changed) is None
+
+    assert (await world.ada.get(f"{world.connector}/definitions")).data == read
+    upstream = await world.gate.upstream_to_list(world.connector_id)
+    assert upstream is not None
+    observed = await world.gate.observed(upstream, changed)
+    assert observed is not None
+    assert observed.is_changed

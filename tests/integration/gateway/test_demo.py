@@ -1,0 +1,122 @@
+"""The demo's agent calls the demo's tools, by the documented commands."""
+
+import asyncio
+import re
+import socket
+from collections.abc import Iterator
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from service.demo.load import CONNECTORS
+from service.demo.tool_server import SERVERS
+from service.demo.tools import PORT_FILE, demo_tools
+from tests.support.console.browser.service import called, tool_called
+from tests.support.demo_service import DemoService, demo_service
+from tests.support.harness.service import running, serving
+from tests.support.project import ROOT
+from tests.support.waiting import until_blocking
+
+pytestmark = pytest.mark.thorough
+
+PAGE = ROOT / "docs" / "gateway.md"
+SECTION = PAGE.read_text(encoding="utf-8").split("\n## Try it\n")[1].split("\n## ")[0]
+LIST, CALLS, APPROVE, CURL, AGAIN = re.findall(
+    r"^```sh\n(.*?)^```$", SECTION, re.DOTALL | re.MULTILINE
+)
+SHOWN, ASKED = re.findall(r"^```json\n(.*?)^```$", SECTION, re.DOTALL | re.MULTILINE)
+# The variables that the first commands set.
+AGENT = "".join(LIST.splitlines(keepends=True)[:2])
+
+
+@pytest.fixture
+def demo(tmp_path: Path) -> Iterator[DemoService]:
+    with demo_service(tmp_path) as service:
+        yield service
+
+
+def test_the_documented_calls(demo: DemoService) -> None:
+    until_blocking(lambda: "issue-tracker_list_issues" in demo.run(LIST))
+
+    listed = demo.run(LIST)
+    called = demo.run(LIST + CALLS).removeprefix(listed)
+
+    assert "issue-tracker_create_issue" in listed
+    assert "delete" not in listed
+    assert called.startswith(SHOWN.replace("}\n{", "}{").strip())
+    pending = "a person has to approve this call; it is pending until"
+    assert pending in called
+
+    approved = demo.run(AGENT + APPROVE + AGAIN)
+
+    assert ASKED.strip() in approved
+    assert approved.count("created #3") == 1
+    # By the same commands of curl: what is asked again has the same id.
+    assert pending in demo.run(AGENT + AGAIN)
+    again = demo.run(AGENT + APPROVE.split("art approvals show")[0] + CURL + AGAIN)
+    assert again.count("created #4") == 1
+
+
+def test_every_connector_of_the_demo_works_and_nothing_warns(demo: DemoService) -> None:
+    def call(path: str) -> Any:
+        return called(demo.url, demo.admin_token, "GET", path)
+
+    def tools(connector: Any) -> set[str]:
+        path = f"/api/mcp/connectors/{connector['id']}/definitions"
+        return {each["tool"] for each in call(path)["tools"]}
+
+    connectors = call("/api/mcp/connectors")["connectors"]
+    assert len(connectors) == len(CONNECTORS)
+    until_blocking(lambda: all(map(tools, connectors)))
+    listed = {each["name"]: tools(each) for each in connectors}
+    assert set.union(*listed.values()) == {
+        name for tools in SERVERS.values() for name in tools
+    }
+
+    # Each rule of the demo names a tool that is there.
+    for agent in call("/api/catalog/agents")["agents"]:
+        for rule in call(f"/api/mcp/agents/{agent['id']}/tools")["rules"]:
+            name = next(
+                each["name"]
+                for each in connectors
+                if each["id"] == rule["connector_id"]
+            )
+            pattern = rule["tool_pattern"]
+            assert any(fnmatch(each, pattern) for each in listed[name]), pattern
+
+    lines = (demo.folder / "log").read_text("utf-8").splitlines()
+    assert [line for line in lines if '"level":"info"' not in line] == []
+
+
+def test_the_agents_url_is_right_after_a_start_on_another_port(tmp_path: Path) -> None:
+    file = tmp_path / "data" / "agent-url"
+    with running(serving("--demo", log=tmp_path / "log", folder=tmp_path)) as first:
+        path = file.read_text().removeprefix(first.url)
+        assert path.startswith("/mcp/agents/")
+
+    with running(serving("--demo", log=tmp_path / "log", folder=tmp_path)) as second:
+        assert second.url != first.url
+        assert file.read_text() == second.url + path
+        # Its tools are there again, and allowed.
+        agent_token = (tmp_path / "data/agent-token").read_text("ascii").strip()
+        answer = tool_called(
+            second.url, path.strip().rpartition("/")[2], agent_token, "list_issues", {}
+        )
+    assert not answer["result"]["isError"]
+
+
+def test_the_demo_says_that_its_port_is_taken(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        (tmp_path / PORT_FILE).write_text(str(port))
+
+        async def start() -> int | None:
+            async with demo_tools(tmp_path) as found:
+                return found
+
+        assert asyncio.run(start()) is None
+    assert f"can't listen on port {port}" in caplog.text

@@ -1,0 +1,120 @@
+"""A stock client, the whole service, and a server of the official SDK."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx2
+import pytest
+from aiohttp.test_utils import TestClient
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.exceptions import MCPError
+
+from projections.catalog import run_followers
+from projections.engine.progress import wait_for_position
+from service.app import create_app
+from service.gateway.serving import GatewaySettings
+from service.gateway.upstream.addresses import AddressPolicy
+from service.gateway.upstream.client import UpstreamClient
+from service.gateway.upstream.connections import open_connections
+from service.gateway.upstream.listing import list_tools
+from service.resources import Resources
+from tests.integration.gateway.sdk_server import serving, tools
+from tests.integration.gateway.stage import LOOPBACK
+from tests.integration.gateway.world import World
+from tests.support.http_server import Server
+
+
+@pytest.fixture
+async def client(resources: Resources) -> AsyncIterator[TestClient]:
+    """The whole service, whose connectors may be on this machine."""
+    app = create_app(resources, gateway=GatewaySettings(networks=[LOOPBACK], hold_s=0))
+    async with (
+        run_followers(resources.log, resources.database_url) as followers,
+        TestClient(Server(app)) as client,
+    ):
+        names = [follower.name for follower in followers]
+        await wait_for_position(resources.pool, names, 0, timeout_s=60)
+        yield client
+        await asyncio.sleep(0)
+
+
+@pytest.fixture
+async def ready(world: World) -> AsyncIterator[World]:
+    """The world's connector is a real server, whose tools were observed."""
+    async with serving(tools()) as url:
+        version = (await world.ada.get(world.connector)).data["version"]
+        edited = {"name": "Calculator", "url": url, "description": ""}
+        reply = await world.ada.put(world.connector, edited, If_Match=f'"{version}"')
+        assert reply.status == 200, reply.data
+        await observe_as_served(world)
+        yield world
+
+
+async def observe_as_served(world: World) -> None:
+    """Observe the server's own definitions, so that the observer finds no others.
+
+    An approval is bound to a definition: it ends when another one is observed.
+    """
+    upstream = await world.gate.upstream_to_list(world.connector_id)
+    assert upstream is not None
+    async with open_connections(AddressPolicy([LOOPBACK])) as connections:
+        listing = await list_tools(UpstreamClient(connections), upstream)
+    await world.gate.observed(upstream, listing.definitions)
+
+
+@asynccontextmanager
+async def connected(world: World, mode: str, token: str = "") -> AsyncIterator[Client]:
+    url = str(world.client.make_url(f"/mcp/agents/{world.agent_id}"))
+    headers = {"Authorization": f"Bearer {token or world.token}"}
+    async with (
+        httpx2.AsyncClient(headers=headers, timeout=60) as http,
+        Client(streamable_http_client(url, http_client=http), mode=mode) as client,
+    ):
+        yield client
+
+
+def text(result: Any) -> str:
+    content: str = result.content[0].text
+    return content
+
+
+@pytest.mark.parametrize("mode", ["2026-07-28", "legacy"])
+async def test_rules_are_what_happens(ready: World, mode: str) -> None:
+    await ready.rule(add="allow", fail="deny", count="ask")
+
+    async with connected(ready, mode) as client:
+        listed = [tool.name for tool in (await client.list_tools()).tools]
+        prefix = listed[0].removesuffix("add")
+        allowed = await client.call_tool(f"{prefix}add", {"a": 2, "b": 3})
+        with pytest.raises(MCPError, match="unknown tool"):
+            await client.call_tool(f"{prefix}fail", {})
+        pending = await client.call_tool(f"{prefix}count", {"to": 1})
+        (requested,) = await ready.recorded("approvals.requested")
+        approval_id = requested.event.approval_id
+        path = f"{ready.agent}/approvals/{approval_id}/approve"
+        approved = await ready.ada.post(path, {"reason": "once"})
+        again = await client.call_tool(f"{prefix}count", {"to": 1})
+        asked_again = await client.call_tool(f"{prefix}count", {"to": 1})
+
+    assert listed == [f"{prefix}add", f"{prefix}count"]
+    assert text(allowed) == "5"
+    assert pending.is_error
+    assert approved.status == 200, approved.data
+    assert text(again) == "counted to 1"
+    assert asked_again.is_error
+    topics = [each.topic for each in await ready.recorded()]
+    assert topics.count("tool_call.admitted") == 2
+
+
+async def test_a_revoked_token_is_refused_from_the_next_call_on(ready: World) -> None:
+    await ready.rule(add="allow")
+
+    async with connected(ready, "2026-07-28") as client:
+        (tool,) = (await client.list_tools()).tools
+        assert not (await client.call_tool(tool.name, {"a": 2, "b": 3})).is_error
+        await ready.ada.delete(f"{ready.agent}/tokens/{ready.token_id}")
+        with pytest.raises(MCPError):
+            await client.call_tool(tool.name, {"a": 2, "b": 3})

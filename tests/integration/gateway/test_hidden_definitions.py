@@ -1,0 +1,141 @@
+"""Explanations tell nothing of the tools of a connector that the caller can't see."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from service.event_log.execute import execute
+from service.event_log.unit_of_work import UnitOfWork
+from service.gateway.calls.aggregate import ToolCallRefusal
+from tests.integration.gateway.world import ALLOW, World, tool
+from tests.support.callers import Caller, Callers
+
+LISTED, NEVER_LISTED = "issues.delete", "issues.never"
+
+
+@pytest.fixture
+async def eves(world: World, callers: Callers) -> World:
+    """Eve's agent, with a rule for a connector that it doesn't hold nor she see."""
+    eve = await callers.user("eve")
+    agent = await eve.post("/api/catalog/agents", {"name": "Curious"})
+    agent_id = UUID(agent.data["id"])
+    token = await eve.post(f"/api/mcp/agents/{agent_id}/tokens", {"label": "curious"})
+    eves = replace(world, ada=eve, agent_id=agent_id, token=token.data["token"])
+    await eves.rule(any=ALLOW)
+    assert (await eve.get(f"{world.connector}/definitions")).status == 404
+    return eves
+
+
+async def explained(world: World, by: Caller, named: str, at: int | None = None) -> Any:
+    head = (await world.resources.log.head()).position
+    asked = f"?connector_id={world.connector_id}&tool={named}"
+    asked += "" if at is None else f"&at={at}"
+    reply = await by.get(
+        f"{world.agent}/tools/explain{asked}", X_Min_Position=str(head)
+    )
+    assert reply.status == 200, reply.data
+    return {**reply.data, "tool": ""}
+
+
+async def test_who_cannot_see_a_connector_is_told_the_same_of_every_tool(
+    world: World, eves: World
+) -> None:
+    before = (await world.resources.log.head()).position
+    await world.lists(tool(LISTED, description="Another one."), tool("issues.new"))
+
+    for at in (None, before):
+        of_listed = await explained(eves, eves.ada, LISTED, at)
+        assert of_listed == await explained(eves, eves.ada, NEVER_LISTED, at)
+        assert of_listed["definition"] is None
+        assert of_listed["reason"] == "connector_not_granted"
+        assert of_listed["stance_since"] is None
+
+
+async def test_who_sees_a_connector_is_told_without_a_grant(
+    world: World, eves: World, callers: Callers
+) -> None:
+    auditor = await callers.user("olga", "auditor")
+    await world.ada.post(f"{world.connector}/grants/public")
+
+    public = [await explained(eves, each, LISTED) for each in (eves.ada, auditor)]
+    await world.ada.delete(f"{world.connector}/grants/public")
+    private = [await explained(eves, each, LISTED) for each in (eves.ada, auditor)]
+
+    assert [each["definition"] for each in public] == ["accepted"] * 2
+    assert [each["definition"] for each in private] == [None, "accepted"]
+
+
+async def test_what_an_agent_held_is_told_of_that_time_only(
+    world: World, eves: World
+) -> None:
+    grant = f"{world.connector}/grants/agents/{eves.agent_id}"
+    await world.ada.post(f"{world.connector}/grants/public")
+    granted = await eves.ada.put(grant)
+    assert granted.status == 201
+    await world.ada.delete(f"{world.connector}/grants/public")
+    held = await explained(eves, eves.ada, LISTED)
+    revoked = await world.ada.delete(grant)
+    await world.lists(tool("issues.new"))
+
+    now = await explained(eves, eves.ada, LISTED)
+    then = await explained(eves, eves.ada, LISTED, at=granted.position)
+
+    assert (held["definition"], then["definition"]) == ("accepted", "accepted")
+    assert now["definition"] is None
+    assert now["stance_since"]["position"] == revoked.position
+
+
+async def test_refused_calls_are_recorded_alike_whatever_the_connector_lists(
+    world: World, eves: World
+) -> None:
+    caller = await eves.caller()
+
+    for named in (LISTED, NEVER_LISTED):
+        await eves.gate.refused_unlisted(caller, eves.connector_id, named)
+        await eves.gate.refused_unlisted(caller, None, world.alias(named))
+
+    calls = await refusals(eves)
+    shown = {(each["connector_id"], each["tool"], each["reason"]) for each in calls}
+    assert shown == {
+        (str(world.connector_id), None, "connector_not_granted"),
+        (None, None, "unknown_tool"),
+    }
+    assert sum(each["times"] for each in calls) == 4
+
+
+async def test_a_refusal_that_names_a_tool_tells_no_definition(eves: World) -> None:
+    # As versions before recorded it.
+    async def refuse(work: UnitOfWork) -> None:
+        work.save(
+            ToolCallRefusal(
+                agent_id=str(eves.agent_id),
+                token_id=str(eves.token_id),
+                user_id=None,
+                connector_id=str(eves.connector_id),
+                tool=LISTED,
+                reason="connector_not_granted",
+                times=1,
+                session_id=None,
+                trace_id=None,
+            )
+        )
+
+    log = eves.resources.log
+    await execute(log, refuse, metadata={"actor": "system"}, at=datetime.now(UTC))
+    (refused,) = await refusals(eves)
+
+    call = await eves.ada.get(f"/api/mcp/calls/{refused['id']}")
+
+    assert call.data["tool"] == LISTED
+    assert call.data["explanation"]["definition"] is None
+
+
+async def refusals(world: World) -> Any:
+    await world.recorded()
+    head = (await world.resources.log.head()).position
+    return (await world.ada.get("/api/mcp/calls", X_Min_Position=str(head))).data[
+        "calls"
+    ]

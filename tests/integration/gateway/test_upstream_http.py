@@ -1,0 +1,247 @@
+"""The HTTP client of upstreams, against bytes that a server could send."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from ipaddress import ip_network
+from typing import Any
+
+import pytest
+import uvloop
+
+from service.gateway.upstream import http_connection
+from service.gateway.upstream.addresses import AddressPolicy
+from service.gateway.upstream.connections import Connections, open_connections
+from service.gateway.upstream.errors import NotConnectedError
+from service.gateway.upstream.http_connection import (
+    HEAD_BYTES_MAX,
+    UNREAD_BYTES_MAX,
+    NotHttpError,
+    Response,
+)
+from tests.support.waiting import TIMEOUT_S, until
+
+OK = b"HTTP/1.1 200 OK\r\n"
+CHUNKED = b"Transfer-Encoding: chunked\r\n\r\n"
+HELLO = OK + b"Content-Type: text/plain\r\nContent-Length: 5\r\n\r\nhello"
+
+
+@dataclass
+class Raw:
+    """A server that answers each request with the next of some bytes.
+
+    It closes the connection after an answer before None.
+    """
+
+    connections: Connections
+    answers: list[Any]
+    url: str = ""
+    requests: list[bytes] = field(default_factory=list)
+    opened: int = 0
+
+    async def serve(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        self.opened += 1
+        try:
+            while True:
+                head = await reader.readuntil(b"\r\n\r\n")
+                length = int(head.partition(b"Content-Length: ")[2].split()[0])
+                self.requests.append(head + await reader.readexactly(length))
+                writer.write(self.answers.pop(0))
+                await writer.drain()
+                if self.answers[:1] == [None]:
+                    return
+        except (asyncio.IncompleteReadError, ConnectionError):
+            return
+        finally:
+            writer.close()
+
+    async def post(self, **headers: str) -> Response:
+        return await self.connections.post(self.url, headers, b"{}")
+
+    async def body(self) -> bytes:
+        response = await self.post()
+        pieces = []
+        while piece := await response.read():
+            pieces.append(piece)
+        return b"".join(pieces)
+
+
+@asynccontextmanager
+async def answering(*answers: bytes | None) -> AsyncIterator[Raw]:
+    policy = AddressPolicy((ip_network("127.0.0.0/8"),))
+    async with open_connections(policy) as connections:
+        raw = Raw(connections, [*answers])
+        async with await asyncio.start_server(raw.serve, "127.0.0.1", 0) as server:
+            port = server.sockets[0].getsockname()[1]
+            raw.url = f"http://127.0.0.1:{port}/mcp?a=b#c"
+            yield raw
+
+
+async def test_a_request_and_its_answer() -> None:
+    async with answering(HELLO) as raw:
+        response = await raw.post(Accept="text/plain")
+
+        assert (response.status, response.content_type) == (200, "text/plain")
+        assert await response.read() == b"hello"
+        assert await response.read() == b""
+    head, _, body = raw.requests[0].partition(b"\r\n\r\n")
+    host = raw.url.split("/")[2]
+    assert head.decode().split("\r\n") == [
+        "POST /mcp?a=b HTTP/1.1",
+        f"Host: {host}",
+        "User-Agent: agent-runtime",
+        "Accept-Encoding: identity",
+        "Accept: text/plain",
+        "Content-Length: 2",
+    ]
+    assert body == b"{}"
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        [
+            OK
+            + b"Transfer-Encoding: chunked\r\n\r\n2;x=y\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n"
+        ],
+        [b"HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n" + HELLO],
+        [OK + b"\r\nhello", None],
+        [b"HTTP/1.0 200 OK\r\n\r\nhello", None],
+    ],
+)
+async def test_bodies(answers: Sequence[bytes | None]) -> None:
+    async with answering(*answers) as raw:
+        assert await raw.body() == b"hello"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"SSH-2.0-OpenSSH_9.6\r\n",
+        OK + b"Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello",
+        OK + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        OK + b"X: " + b"x" * 2 * HEAD_BYTES_MAX,
+        b"HTTP/1.1 101 Switching\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n",
+    ],
+)
+async def test_answers_that_are_not_http(answer: bytes) -> None:
+    async with answering(answer) as raw:
+        with pytest.raises(NotHttpError):
+            await raw.post()
+
+
+async def test_trailers_are_bounded() -> None:
+    trailers = b"X: " + b"x" * 32 * HEAD_BYTES_MAX
+    async with answering(OK + CHUNKED + b"5\r\nhello\r\n0\r\n" + trailers) as raw:
+        with pytest.raises(NotHttpError):
+            await raw.body()
+
+
+async def test_an_answer_that_is_cut() -> None:
+    async with answering(HELLO[:-1]) as raw:
+        raw.answers.append(None)
+        with pytest.raises(ConnectionError):
+            await raw.body()
+
+
+async def test_no_connection_is_used_again_that_answered_too_much() -> None:
+    async with answering(HELLO + HELLO, HELLO) as raw:
+        assert await raw.body() == b"hello"
+        assert await raw.body() == b"hello"
+
+    assert raw.opened == 2
+
+
+async def test_no_connection_is_used_again_that_will_be_closed() -> None:
+    closing = HELLO.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")
+    async with answering(closing, HELLO) as raw:
+        assert await raw.body() == b"hello"
+        assert await raw.body() == b"hello"
+
+    assert raw.opened == 2
+
+
+async def test_idle_connections_are_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_connection, "KEEPALIVE_S", 0.05)
+    async with answering(HELLO) as raw:
+        assert await raw.body() == b"hello"
+
+        await until(lambda: not raw.connections.opened)
+
+
+async def test_what_nobody_reads_is_not_received() -> None:
+    size = 64 * UNREAD_BYTES_MAX
+    answer = OK + b"Content-Length: %d\r\n\r\n" % size + b"x" * size
+    async with answering(answer) as raw:
+        response = await raw.post()
+        await asyncio.sleep(0.2)
+
+        first = await response.read()
+        received = len(first)
+        while piece := await response.read():
+            received += len(piece)
+
+    assert len(first) < size / 2
+    assert received == size
+
+
+@pytest.fixture
+def paused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Receiving is paused by any piece of a body, also by the last."""
+    monkeypatch.setattr(http_connection, "UNREAD_BYTES_MAX", 0)
+
+
+@pytest.mark.usefixtures("paused_at_once")
+async def test_a_connection_paused_by_an_answer_s_end_is_used_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(http_connection, "KEEPALIVE_S", TIMEOUT_S)
+    async with answering(HELLO, HELLO) as raw:
+        assert await raw.body() == b"hello"
+        async with asyncio.timeout(TIMEOUT_S):
+            assert await raw.body() == b"hello"
+
+    assert raw.opened == 1
+
+
+@pytest.mark.usefixtures("paused_at_once")
+async def test_a_connection_paused_by_an_answer_s_end_is_closed_when_idle(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(http_connection, "KEEPALIVE_S", 0.05)
+    async with answering(HELLO) as raw:
+        assert await raw.body() == b"hello"
+
+        await until(lambda: not raw.connections.opened)
+
+
+def test_large_answers_leave_connections_usable_in_the_service_s_event_loop() -> None:
+    size = 4 * UNREAD_BYTES_MAX
+    large = OK + b"Content-Length: %d\r\n\r\n" % size + b"x" * size
+
+    async def ask_repeatedly() -> None:
+        for _ in range(10):
+            async with answering(large, HELLO) as raw, asyncio.timeout(TIMEOUT_S):
+                assert len(await raw.body()) == size
+                assert await raw.body() == b"hello"
+
+    uvloop.run(ask_repeatedly())
+
+
+@pytest.mark.parametrize("value", ["a\r\nX: b", "a\nb", "a\rb", "a\0b"])
+async def test_headers_cannot_end_their_line(value: str) -> None:
+    async with answering(HELLO) as raw:
+        with pytest.raises(ValueError, match="line break"):
+            await raw.post(X=value)
+
+    assert not raw.requests
+
+
+@pytest.mark.parametrize("url", ["ftp://127.0.0.1/", "http://", "http://a:b@c/", "x"])
+async def test_urls_that_are_refused(url: str) -> None:
+    async with open_connections(AddressPolicy()) as connections:
+        with pytest.raises(NotConnectedError):
+            await connections.post(url, {}, b"")

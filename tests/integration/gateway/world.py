@@ -1,0 +1,135 @@
+"""An agent with a connector and a token, and the gate that decides on its calls."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID, uuid4
+
+from aiohttp.test_utils import TestClient, make_mocked_request
+
+from service.gateway.definition import canonical_json
+from service.gateway.gate import (
+    Admitted,
+    Call,
+    Caller,
+    Outcome,
+    Pending,
+    Refused,
+)
+from service.gateway.protocol.aliases import aliases_of
+from service.gateway.tool_gate import ToolGate
+from service.resources import Resources
+from tests.support import callers as users
+from tests.support.gateway.observing import observe
+from tests.support.reading import read_events
+
+TRACKER = {"name": "Tracker", "url": "https://tracker.example/mcp"}
+ALLOW, ASK, DENY = "allow", "ask", "deny"
+Answer = Admitted | Refused | Pending
+
+
+def tool(name: str, **members: Any) -> dict[str, Any]:
+    return {"name": name, "inputSchema": {"type": "object"}, **members}
+
+
+TOOLS = [tool(name) for name in ("issues.create", "issues.list", "issues.delete")]
+
+
+@dataclass(slots=True, kw_only=True)
+class World:
+    """``ada`` manages the agent and owns the connector."""
+
+    client: TestClient
+    resources: Resources
+    gate: ToolGate
+    ada: users.Caller
+    agent_id: UUID
+    connector_id: UUID
+    token: str
+    token_id: UUID
+
+    @property
+    def agent(self) -> str:
+        return f"/api/mcp/agents/{self.agent_id}"
+
+    @property
+    def connector(self) -> str:
+        return f"/api/mcp/connectors/{self.connector_id}"
+
+    async def rule(self, **stances: str) -> None:
+        """Replace the rules; ``_`` stands for ``.`` and ``any`` for ``*``."""
+        rules = [
+            {
+                "connector_id": str(self.connector_id),
+                "tool_pattern": pattern.replace("any", "*").replace("_", "."),
+                "stance": stance,
+            }
+            for pattern, stance in stances.items()
+        ]
+        reply = await self.ada.put(f"{self.agent}/tools", {"rules": rules})
+        assert reply.status == 200, reply.data
+
+    async def lists(self, *listed: Mapping[str, Any]) -> None:
+        await observe(self.resources.log, self.connector_id, listed)
+
+    async def caller(self, token: str | None = None) -> Caller:
+        headers = {"Authorization": f"Bearer {token or self.token}"}
+        request = make_mocked_request("POST", "/", headers, app=self.client.app)
+        return await self.gate.caller(request, self.agent_id)
+
+    async def call(
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | None = None,
+        caller: Caller | None = None,
+        **more: Any,
+    ) -> Answer:
+        return await self.gate.admit(
+            caller or await self.caller(),
+            Call(
+                **{
+                    "connector_id": self.connector_id,
+                    "tool": name,
+                    "arguments": canonical_json(arguments or {}),
+                    "request_id": uuid4().hex,
+                    **more,
+                }
+            ),
+        )
+
+    async def finish(self, answer: Answer, outcome: Outcome = Outcome.OK) -> None:
+        assert isinstance(answer, Admitted), answer
+        await self.gate.finished(
+            answer.call_id,
+            outcome=outcome,
+            duration_ms=12,
+            upstream_ms=9,
+            request_bytes=100,
+            answer_bytes=200,
+        )
+
+    async def listed(self) -> list[str]:
+        tools = await self.gate.tools(await self.caller())
+        return [each.definition.name for each in tools]
+
+    def alias(self, name: str, prefix: str = "tracker") -> str:
+        """Return the name of a tool of the connector in the agent's list."""
+        (alias,) = aliases_of({self.connector_id: prefix}, [(self.connector_id, name)])
+        return alias
+
+    async def recorded(self, *topics: str) -> Sequence[Any]:
+        """Flush what waits, and return the events with these topics."""
+        await self.gate.recorder.flush(all_of_them=True)
+        head = (await self.resources.log.head()).position
+        return [
+            each
+            for each in await read_events(
+                self.resources.log, after=0, upto=head, limit=100_000
+            )
+            if not topics or each.topic in topics
+        ]
+
+
+def refusal(answer: Answer) -> str:
+    assert isinstance(answer, Refused), answer
+    return answer.reason.value

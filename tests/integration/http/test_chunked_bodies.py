@@ -1,0 +1,103 @@
+"""Bodies in the smallest chunks cost little, and nothing once they are refused."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+import pytest
+from aiohttp.streams import StreamReader
+
+from service.http.server import CHUNKING_BYTES_MAX, READ_BYTES
+from service.tasks import end_tasks
+from tests.integration.http.raw import TIMEOUT_S
+from tests.support.callers import Caller, Callers
+
+CONNECTORS = "/api/mcp/connectors"
+TINY = b"1\r\n \r\n"
+CHUNKS = 400_000
+END = b"0\r\n\r\n"
+# A connection stops reading at so many; the rest of what was read may be parsed once
+# more when they have been taken over.
+CHUNKS_AT_ONCE = 4 * READ_BYTES // 16
+
+
+@dataclass
+class Parsed:
+    """How many chunks were parsed in each turn of the event loop."""
+
+    turn: int = 0
+    chunks: Counter[int] = field(default_factory=Counter)
+
+
+@pytest.fixture
+async def parsed(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Parsed]:
+    counts = Parsed()
+    end_chunk = StreamReader.end_http_chunk_receiving
+
+    def counted(reader: StreamReader) -> None:
+        counts.chunks[counts.turn] += 1
+        end_chunk(reader)
+
+    async def take_turns() -> None:
+        while True:
+            counts.turn += 1
+            await asyncio.sleep(0)
+
+    monkeypatch.setattr(StreamReader, "end_http_chunk_receiving", counted)
+    turns = asyncio.create_task(take_turns())
+    yield counts
+    await end_tasks(turns)
+
+
+async def sent(caller: Caller, line: str, *headers: str, body: bytes) -> bytes:
+    """Return everything that is answered until the connection is closed."""
+    reader, writer = await asyncio.open_connection(
+        "127.0.0.1", caller.client.server.port
+    )
+    head = [f"{line} HTTP/1.1", "Host: a", "Transfer-Encoding: chunked", *headers]
+    writer.write("\r\n".join([*head, "", ""]).encode() + body)
+    async with asyncio.timeout(TIMEOUT_S):
+        answer = await reader.read()
+    writer.close()
+    with suppress(ConnectionError):
+        await writer.wait_closed()
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("line", "status"),
+    [
+        (f"POST {CONNECTORS}", b"401"),
+        ("GET /api/users/me", b"401"),
+        ("POST /absent", b"404"),
+    ],
+)
+async def test_a_body_that_nobody_wants_is_not_parsed(
+    edge: Callers, parsed: Parsed, line: str, status: bytes
+) -> None:
+    answer = await sent(await edge.user("ada"), line, body=TINY * CHUNKS + END)
+
+    assert answer.split(b" ", 2)[1] == status
+    assert b"\r\nConnection: close\r\n" in answer
+    assert sum(parsed.chunks.values()) <= CHUNKS_AT_ONCE
+
+
+async def test_a_body_of_too_many_chunks_is_refused(
+    edge: Callers, parsed: Parsed
+) -> None:
+    ada = await edge.user("ada")
+
+    answer = await sent(
+        ada,
+        f"POST {CONNECTORS}",
+        f"Authorization: Bearer {ada.token}",
+        "Content-Type: application/json",
+        body=TINY * CHUNKS + END,
+    )
+
+    assert answer.startswith(b"HTTP/1.1 413 ")
+    assert b"too many small chunks" in answer
+    assert sum(parsed.chunks.values()) <= CHUNKING_BYTES_MAX / 5
+    assert max(parsed.chunks.values()) <= CHUNKS_AT_ONCE

@@ -1,0 +1,62 @@
+"""A call whose answer names no model of the catalog is priced by what it asked for."""
+
+from typing import Any
+
+from tests.support.callers import Caller, Callers
+from tests.support.sessions.otlp.spans import Exported, export, llm, send, session, span
+from tests.support.sessions.pricing import price_manager, set_price
+from tests.support.sessions.recording import Recorder, at
+
+MILLION = 1_000_000
+
+
+def call(number: int, **asked: Any) -> Any:
+    return llm(number, 1, MILLION, 0, llm__model_name="default", **asked)
+
+
+async def send_turn(recorder: Recorder, *calls: Any) -> Exported:
+    return await send(
+        recorder.caller,
+        export(recorder.agent_id, *calls, span(1, session__id="chat-1", took=9)),
+    )
+
+
+async def test_each_call_is_priced_and_repriced_by_the_model_that_it_asked_for(
+    recorder: Recorder, callers: Callers, ada: Caller
+) -> None:
+    root = await price_manager(callers)
+    await set_price(root, "small", 1)
+    sent = await send_turn(
+        recorder,
+        call(2, gen_ai__request__model="small", start=1),
+        call(3, llm__invocation_parameters='{"model": "large"}', start=3),
+    )
+    [before] = (await session(ada, "chat-1", [sent]))["turns"]
+    await set_price(root, "large", 10)
+
+    repriced = await root.post(
+        "/api/llm-router/reprice",
+        {"from_time": at(0), "until_time": at(60), "dry_run": False},
+        X_Min_Position=sent.position,
+    )
+
+    assert (before["cost"], before["unpriced"]) == (None, "no_such_model")
+    assert repriced.data["turns_changed"] == 1
+    reply = await ada.get(
+        "/api/observability/session/chat-1", X_Min_Position=str(repriced.position)
+    )
+    [after] = reply.data["turns"]
+    assert (after["cost"], after["unpriced"], after["priced_as"]) == (11, None, None)
+
+
+async def test_a_call_that_asked_for_no_model_has_no_price_of_another_call(
+    recorder: Recorder, callers: Callers, ada: Caller
+) -> None:
+    await set_price(await price_manager(callers), "small", 1)
+
+    sent = await send_turn(
+        recorder, call(2, gen_ai__request__model="small", start=1), call(3, start=3)
+    )
+
+    [found] = (await session(ada, "chat-1", [sent]))["turns"]
+    assert (found["cost"], found["unpriced"]) == (None, "no_such_model")

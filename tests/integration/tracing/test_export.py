@@ -1,0 +1,54 @@
+"""A bounded queue before the receiver, whatever that does."""
+
+import subprocess
+import sys
+
+import pytest
+
+from service.tracing.export import (
+    DROPPED,
+    exporting_spans,
+)
+from tests.support.otlp_receiver import receiver
+
+
+def dropped(reason: str) -> float:
+    return float(DROPPED.labels(reason)._value.get())  # noqa: SLF001
+
+
+async def test_the_process_is_named_as_the_standard_variables_say(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OTEL_SERVICE_NAME", "cell-7")
+    monkeypatch.setenv("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment.name=test")
+
+    async with receiver() as received, exporting_spans(received.url) as provider:
+        provider.get_tracer("test").start_span("one").end()
+
+    [body] = received.bodies
+    assert b"cell-7" in body
+    assert b"deployment.environment.name" in body
+
+
+async def test_a_receiver_that_is_down_costs_spans_alone() -> None:
+    before = dropped("export_failed")
+    async with receiver() as received:
+        pass
+
+    async with exporting_spans(received.url) as provider:
+        provider.get_tracer("test").start_span("one").end()
+
+    assert dropped("export_failed") - before == 1
+
+
+def test_the_sdk_is_not_imported_unless_it_is_used() -> None:
+    code = (
+        "import sys, service.serve; "
+        "print(sorted({'.'.join(each.split('.')[:2]) for each in sys.modules "
+        "if each.startswith(('opentelemetry.', 'requests'))}))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    # The messages of trace ingest.
+    assert done.stdout == "['opentelemetry.proto']\n"

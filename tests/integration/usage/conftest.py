@@ -1,0 +1,5 @@
+"""A runtime whose usage ada, the manager of its agent, reads."""
+
+from tests.integration.sessions.conftest import ada, recorder
+
+__all__ = ["ada", "recorder"]

@@ -1,0 +1,82 @@
+"""The console's lists of pages, and its forms, are complete."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from service.app import operations
+from tests.support.console.browser.pages import PAGES
+from tests.unit.console.test_files import OWN, STATIC
+
+# The forms that replace a resource: what they leave out is cleared. By the path of the
+# operation, the file, and how its request begins.
+FORMS = {
+    "/api/mcp/agents/{agent_id}/tools": ("app/rule_editor.js", "path, { body"),
+    "/api/secrets/{name}": ("pages/secret.js", "path, { body"),
+    "/api/users/{user_id}/name": ("pages/user.js", "`${path}/name`, { body"),
+    "/api/catalog/agents/{agent_id}": (
+        "pages/agent.js",
+        "`/api/catalog/agents/${agent.id}`, { body",
+    ),
+    "/api/mcp/connectors/{id}": (
+        "pages/connector.js",
+        "`/api/mcp/connectors/${connector.id}`, { body",
+    ),
+    "/api/mcp/connectors/{id}/gateway": (
+        "pages/connector.js",
+        "`/api/mcp/connectors/${connector.id}/gateway`, { body",
+    ),
+    "/api/mcp/connectors/{id}/credential": (
+        "pages/connector.js",
+        "`/api/mcp/connectors/${connector.id}/credential`, { body",
+    ),
+}
+# Tried under two addresses each.
+ALSO = {"explain-all"}
+
+
+def test_every_page_is_tried_in_the_browser() -> None:
+    listed = (STATIC / "app/pages.js").read_text("utf-8")
+    modules = set(re.findall(r'(?:module|one): "([^"]+)"', listed))
+    files = {path.stem for path in (STATIC / "pages").glob("*.js")}
+
+    assert modules == files
+    assert modules == PAGES.keys() - ALSO, (
+        "each page of app/pages.js needs an example in"
+        " tests/support/console/browser/pages.py,"
+        " and a row in docs/console.md; then run make console-checks and make pictures"
+    )
+
+
+def test_every_form_that_replaces_something_is_known() -> None:
+    sent = sum(
+        len(re.findall(r'call\("PUT", [^{]+, \{ body', script_without_braces(path)))
+        for path in OWN
+        if path.suffix == ".js"
+    )
+    assert sent == len(FORMS), "add the form to FORMS"
+
+
+def script_without_braces(path: Path) -> str:
+    """Return a script without the ``${...}`` in its texts."""
+    return re.sub(r"\$\{[^{}]*\}", "", path.read_text("utf-8"))
+
+
+@pytest.mark.parametrize("path", FORMS)
+def test_a_form_sends_every_field_of_what_it_replaces(path: str) -> None:
+    (operation,) = [
+        each for each in operations() if (each.method, each.path) == ("PUT", path)
+    ]
+    file, request = FORMS[path]
+    functions = re.split(
+        r"^(?=(?:export )?(?:async )?function )",
+        (STATIC / file).read_text("utf-8"),
+        flags=re.MULTILINE,
+    )
+    (form,) = [each for each in functions if f'call("PUT", {request}' in each]
+    assert operation.body is not None
+    fields = operation.body.model_fields
+
+    missing = [name for name in fields if not re.search(rf"\b{name}\b\s*[:,}}]", form)]
+    assert missing == [], f"{file} sends a PUT without them, which clears them"

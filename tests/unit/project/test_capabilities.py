@@ -1,0 +1,165 @@
+"""Each capability is declared once, and the lists that name it agree."""
+
+import inspect
+import pkgutil
+import re
+import tomllib
+from collections.abc import Iterable, Iterator
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+import projections
+import service
+import service.capabilities
+from projections.engine.projector import Projector
+from service.aggregate import LoggedAggregate
+from service.app import operations
+from service.capabilities.catalog import CAPABILITIES
+from service.http.operation import Routes
+from tests.support.project import ROOT
+
+# The routes of the API's own documents.
+MACHINERY_WITH_ROUTES = {"http"}
+
+
+def layers(contract_name: str) -> list[set[str]]:
+    """Return the layers of an import contract, from the highest."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    (contract,) = [
+        each
+        for each in project["tool"]["importlinter"]["contracts"]
+        if each["name"] == contract_name
+    ]
+    return [set(re.split(r" [:|] ", layer)) for layer in contract["layers"]]
+
+
+def modules(root: ModuleType, folders: Iterable[str]) -> Iterator[ModuleType]:
+    for folder in folders:
+        package = import_module(f"{root.__name__}.{folder}")
+        yield package
+        for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            yield import_module(found.name)
+
+
+def folder_of(thing: Any) -> tuple[str, str]:
+    module = thing.__module__ if inspect.isclass(thing) else thing
+    side, folder, *_ = module.split(".")
+    return side, folder
+
+
+def folders(side: str) -> set[str]:
+    """Return the folders of one side that declarations take things from."""
+    things: list[Any] = []
+    for capability in CAPABILITIES:
+        things += capability.aggregates
+        things += [type(each) for each in capability.projectors]
+        things += [each.function.__module__ for each in capability.operations]
+    return {folder for at, folder in map(folder_of, things) if at == side}
+
+
+def test_the_import_contracts_list_the_folders_of_the_declarations() -> None:
+    write_side = folders("service") - MACHINERY_WITH_ROUTES
+    assert write_side in layers("Composition roots above capabilities above machinery")
+    roots, *slices, engine = layers("Slices above the engine that they run on")
+    assert (roots, engine) == ({"catalog", "event_contract"}, {"engine"})
+    assert folders("projections") == set().union(*slices)
+
+
+def test_the_list_of_folders_has_the_folders_of_the_declarations() -> None:
+    table = (ROOT / "docs/architecture.md").read_text("utf-8")
+    listed = set(re.findall(r"^- `(\w+/\w+)/`: ", table, re.MULTILINE))
+    for side in ("service", "projections"):
+        assert {f"{side}/{folder}" for folder in folders(side)} <= listed
+
+
+def test_every_aggregate_projector_and_route_is_declared() -> None:
+    write_side = folders("service") - MACHINERY_WITH_ROUTES
+    found = [
+        *modules(service, write_side),
+        import_module("service.http.openapi.routes"),
+        *modules(projections, folders("projections")),
+    ]
+    things = [thing for module in found for thing in vars(module).values()]
+    classes = {
+        each
+        for each in things
+        if inspect.isclass(each) and not inspect.isabstract(each)
+    }
+    aggregates = {
+        each
+        for each in classes
+        if issubclass(each, LoggedAggregate)
+        and folder_of(each)[1] in write_side
+        and "TOPIC" in vars(each)
+    }
+    projectors = {
+        each
+        for each in classes
+        if issubclass(each, Projector) and each is not Projector
+    }
+    routes = {id(each) for each in things if isinstance(each, Routes)}
+
+    assert aggregates == {each for one in CAPABILITIES for each in one.aggregates}
+    assert projectors == {type(each) for one in CAPABILITIES for each in one.projectors}
+    assert routes == {id(each) for one in CAPABILITIES for each in one.routes}
+
+
+def test_nothing_is_declared_twice() -> None:
+    for things in (
+        [each.name for each in CAPABILITIES],
+        [each for one in CAPABILITIES for each in one.aggregates],
+        [id(each) for one in CAPABILITIES for each in one.routes],
+        [each.name for one in CAPABILITIES for each in one.projectors],
+        [(each.method, each.path) for each in operations()],
+    ):
+        assert len(things) == len(set(things))
+
+
+def test_each_declaration_is_a_file_in_the_catalog() -> None:
+    files = {
+        found.name for found in pkgutil.iter_modules(service.capabilities.__path__)
+    }
+    names = {each.name for each in CAPABILITIES}
+    assert files == names | {"declaration", "catalog"}
+
+
+def tables_of_slices() -> dict[str, str]:
+    """Return the slice of the read side that each read table belongs to."""
+    owners = {}
+    for path in sorted((ROOT / "projections").rglob("table.sql")):
+        slice_name = path.relative_to(ROOT / "projections").parts[0]
+        for table in re.findall(r"CREATE TABLE (\w+)", path.read_text("utf-8")):
+            owners[table] = slice_name
+    return owners
+
+
+def named_tables(folder: str) -> set[str]:
+    """Return the read tables that the code and SQL of one capability name."""
+    return {
+        table
+        for side in ("service", "projections")
+        for path in (ROOT / side / folder).rglob("*.*")
+        if path.suffix in {".py", ".sql"}
+        for table in re.findall(r"\bread\.(\w+)", path.read_text("utf-8"))
+    }
+
+
+def test_which_slice_reads_the_table_of_another_is_declared() -> None:
+    owners = tables_of_slices()
+    declared = {each.name: set(each.foreign_tables) for each in CAPABILITIES}
+    found = {
+        folder: {
+            table
+            for table in named_tables(folder)
+            if owners.get(table, folder) != folder
+        }
+        for folder in folders("service") | folders("projections")
+    }
+
+    assert "agent_manager" in found["usage"]
+    for folder, tables in found.items():
+        assert tables == declared.get(folder, set()), (
+            f"foreign_tables of service/capabilities/{folder}.py must be"
+            f" {tuple(sorted(tables))}"
+        )

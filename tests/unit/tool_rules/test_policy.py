@@ -1,0 +1,85 @@
+"""The authorization table of operation 1, row by row, without HTTP."""
+
+from uuid import UUID, uuid4
+
+import pytest
+
+from service.agents.aggregate import Agent
+from service.connectors.aggregate import Connector
+from service.principal import Principal, Role
+from service.tool_rules.policy import may_clear_rules, may_replace_rules
+from tests.support.scenario import principal
+from tests.support.tool_rules.grid import CALLERS, CELLS, EMPTY
+
+
+def caller_named(name: str) -> Principal:
+    return principal(name, *map(Role, CALLERS[name]))
+
+
+def agent_with(manager: Principal) -> Agent:
+    return Agent(name="Triage", description="", manager_id=str(manager.user_id))
+
+
+def connector_in(state: str, owner_id: UUID, agent_id: UUID) -> Connector | None:
+    if state == "unknown":
+        return None
+    connector = Connector(
+        owner_id=str(owner_id), name="Tracker", url="https://t.example", description=""
+    )
+    by_owner = state in ("granted", "revoked", "retired", "offered_by_owner")
+    by_agent = state in ("granted", "revoked", "retired", "offered_by_agent")
+    if by_owner or by_agent:
+        connector.consent_to_grant(agent_id, by_connector=by_owner, by_agent=by_agent)
+    match state:
+        case "revoked":
+            connector.revoke_grant(agent_id)
+        case "retired":
+            connector.retire()
+        case "public":
+            since = "2026-01-01T00:00:00+00:00"
+            connector.trigger_event(connector.MadePublic, by=str(owner_id), since=since)
+    return connector
+
+
+@pytest.mark.parametrize(("name", "owns", "state", "status"), CELLS)
+def test_who_may_replace_rules(
+    name: str, *, owns: bool, state: str, status: int
+) -> None:
+    caller = caller_named(name)
+    agent = agent_with(caller if name == "manager" else principal("someone"))
+    connector = connector_in(state, caller.user_id if owns else uuid4(), agent.id)
+
+    # Whether the connector exists is asked after this.
+    assert may_replace_rules(caller, agent, connector) is (status != 403)
+
+
+@pytest.mark.parametrize(("name", "status"), EMPTY.items())
+def test_who_may_clear_rules(name: str, status: int) -> None:
+    caller = caller_named(name)
+    agent = agent_with(caller if name == "manager" else principal("someone"))
+
+    assert may_clear_rules(caller, agent) is (status == 200)
+
+
+@pytest.mark.parametrize("name", CALLERS)
+def test_nobody_may_do_anything_with_an_agent_that_does_not_exist(name: str) -> None:
+    caller = caller_named(name)
+    connector = connector_in("granted", caller.user_id, uuid4())
+
+    assert not may_replace_rules(caller, None, connector)
+    assert not may_clear_rules(caller, None)
+
+
+def test_a_grant_to_another_agent_is_no_grant() -> None:
+    owner = principal("owner")
+    agent = agent_with(principal("someone"))
+
+    connector = connector_in("granted", owner.user_id, uuid4())
+
+    assert not may_replace_rules(owner, agent, connector)
+
+
+def test_being_both_auditor_and_manager_takes_nothing_away() -> None:
+    both = principal("both", Role.AUDITOR, Role.RUNTIME)
+
+    assert may_clear_rules(both, agent_with(both))

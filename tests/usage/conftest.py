@@ -1,5 +1,0 @@
-"""A runtime whose usage ada, the manager of its agent, reads."""
-
-from tests.sessions.conftest import ada, recorder
-
-__all__ = ["ada", "recorder"]
