@@ -8,8 +8,10 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from aiohttp import web
 from aiohttp.test_utils import TestClient
 from psycopg.conninfo import make_conninfo
+from pytest_aiohttp.plugin import AiohttpClient
 
 from projections.catalog import run_followers
 from projections.engine.progress import wait_for_position
@@ -94,16 +96,25 @@ async def resources(database_url: str, tmp_path: Path) -> AsyncIterator[Resource
 
 
 @pytest.fixture
-async def client(resources: Resources) -> AsyncIterator[TestClient]:
-    """The whole service in this process: the API and every follower."""
-    async with (
-        run_followers(resources.log, resources.database_url) as followers,
-        TestClient(Server(create_app(resources))) as client,
-    ):
+async def followers(resources: Resources) -> AsyncIterator[None]:
+    """Every follower, with its read tables built."""
+    async with run_followers(resources.log, resources.database_url) as followers:
         names = [follower.name for follower in followers]
         await wait_for_position(resources.pool, names, 0, timeout_s=60)
-        yield client
-        await asyncio.sleep(0)
+        yield
+
+
+@pytest.fixture
+def app(resources: Resources) -> web.Application:
+    return create_app(resources)
+
+
+@pytest.fixture
+async def client(
+    app: web.Application, followers: None, aiohttp_client: AiohttpClient
+) -> TestClient:
+    """The whole service in this process: the API and every follower."""
+    return await aiohttp_client(Server(app))
 
 
 @pytest.fixture

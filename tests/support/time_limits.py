@@ -22,7 +22,7 @@ RAISED_S: Final = 60
 # As the server writes it.
 RAISED: Final = "1min"
 SERVER_SETTINGS: Final = ("statement_timeout", "lock_timeout")
-# Of the modules that read them at each call.
+# Constants that their modules read at each call.
 CONSTANTS: Final = (
     (connection_pool, "POOL_TIMEOUT_S"),
     (connection_pool, "ANSWER_TIMEOUT_S"),

@@ -171,7 +171,7 @@ def projection(env: Mapping[str, str], events: int) -> float:
         )
         for number in range(events)
     ]
-    # Of a thousand at once its pipeline never comes back.
+    # With a thousand at once its pipeline never comes back.
     for start in range(0, events, AT_ONCE):
         recorded = application.save(*fresh[start : start + AT_ONCE])
     last = recorded[-1].notification.id

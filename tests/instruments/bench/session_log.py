@@ -11,7 +11,7 @@ from projections.engine.rebuild import rebuild
 from service.aggregates import AGGREGATES
 from service.event_log.mapper import EventMapper
 
-# Of the last days, so that the list's usual window holds all of them.
+# Sessions of the last days, so that the list's usual window holds all of them.
 STARTED = """
     INSERT INTO events.stored_event (
            originator_id, originator_version, topic, state,

@@ -117,8 +117,8 @@ def _stage(held: ExitStack, folder: Path, url: str, size: Size) -> Stage:
     plans = {
         "rules": rule_changes(world),
         "other_rules": rule_changes(world, offset=AGENTS // 2),
-        # Of a caller who writes nothing: no follower runs here that a read of one's
-        # own writes could wait for.
+        # Read by a caller who writes nothing: no follower runs here that a read of
+        # one's own writes could wait for.
         "catalog": reads(world.admin_token, CATALOG),
         "served_rules": rule_changes(served_world),
         "served_catalog": reads(served_world.admin_token, CATALOG),

@@ -64,7 +64,7 @@ CONDITIONS: tuple[Mapping[str, str], ...] = (
 )
 
 _REGISTRY = _get_registry()
-# Of each unit other than tokens that a model has a price for.
+# Amount of each unit other than tokens that a model has a price for.
 OTHERS = 7
 MINIMUM_S = 10
 

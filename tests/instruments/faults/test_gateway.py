@@ -97,7 +97,7 @@ async def call_until_refused(
 async def test_no_call_is_forwarded_after_an_acknowledged_revocation() -> None:
     """Calls go through one API, and revocations through the other."""
     late: set[str] = set()
-    # Of each race, its calls and the position of its revocation.
+    # The calls of each race, and the position of its revocation.
     races: list[tuple[set[str], int]] = []
     async with calling() as calls:
         for number in range(RACES):
@@ -179,7 +179,7 @@ async def kill_again_and_again(calls: Calls, random: Random) -> None:
         await calls.stage.recover(timeout_s=TIMEOUT_S)
 
 
-async def test_killed_apis_forward_nothing_unrecorded_and_nothing_twice() -> None:
+async def test_killed_apis_forward_each_recorded_call_at_most_once() -> None:
     random = Random(1)
     async with calling() as calls:
         await calls.setting.rule(**{ALLOWED: "allow", QUESTIONABLE: "ask"})

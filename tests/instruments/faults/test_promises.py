@@ -109,7 +109,7 @@ def disks(tmp_path: Path) -> Iterator[tuple[Path, Path]]:
         yield data, wal
 
 
-async def test_a_full_or_failing_disk_loses_nothing_and_needs_no_surgery(
+async def test_the_service_recovers_by_itself_from_a_full_or_failing_disk(
     disks: tuple[Path, Path],
 ) -> None:
     data, wal = disks

@@ -45,8 +45,8 @@ EXCEPTIONS: Final[dict[str, set[str]]] = {
         "tools-call-sampling",
     },
 }
-# Of these, the scenarios that the suite calls failures; to the others it says that a
-# server without sessions isn't tested.
+# The scenarios that the suite calls failures; about the others it says that a server
+# without sessions isn't tested.
 FAILURES: Final[dict[str, set[str]]] = {
     "2026-07-28": set(),
     "2025-11-25": {

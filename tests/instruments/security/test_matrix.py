@@ -117,7 +117,7 @@ async def test_the_matrix(world: World) -> None:
 
 
 async def test_without_a_valid_token_every_answer_is_the_same(world: World) -> None:
-    """Of every operation without one; of one with each kind, for guesses are few."""
+    """Every operation without a token; one of them with each kind of invalid token."""
     ada = world.callers.with_token(world.admin_token)
     issued = (
         await ada.post(f"/api/users/{world.ids['user_id']}/tokens", {"label": "old"})
@@ -148,7 +148,7 @@ async def test_without_a_valid_token_every_answer_is_the_same(world: World) -> N
     }
 
 
-async def test_what_a_stranger_may_not_see_is_as_if_it_were_not_there(
+async def test_invisible_and_missing_things_look_alike_to_a_stranger(
     world: World,
 ) -> None:
     """To the byte: status, code, message and all."""

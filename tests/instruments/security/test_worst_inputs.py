@@ -38,7 +38,7 @@ from tests.support.security.loop_holding import (
 
 pytestmark = pytest.mark.timeout(3600)
 HELD_S_MAX = 0.05
-# Of a whole turn of the loop, in which the test's own client has its part.
+# For a whole turn of the loop, which includes the test's own client.
 DELAY_S_MAX = 0.1
 MEMORY_BYTES_MAX = 512 * 1024 * 1024
 STREAM_BYTES = 1024 * 1024

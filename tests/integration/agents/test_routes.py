@@ -192,7 +192,7 @@ async def test_malformed_ids_are_refused(callers: Callers) -> None:
     assert [each["path"] for each in reply.data["errors"]] == ["agent_id", "user_id"]
 
 
-async def test_nothing_is_answered_without_a_token(callers: Callers) -> None:
+async def test_every_answer_needs_a_token(callers: Callers) -> None:
     nobody = callers.anonymous()
     agent = f"{AGENTS}/{uuid4()}"
 

@@ -161,7 +161,7 @@ async def until_followed(resources: Resources, epoch: UUID) -> None:
 
 
 @pytest.mark.thorough
-async def test_a_folder_without_checkpoints_verifies_nothing(tmp_path: Path) -> None:
+async def test_verifying_needs_a_checkpoint_in_the_folder(tmp_path: Path) -> None:
     export, folder = tmp_path / "export", tmp_path / "checkpoints"
     export.touch()
     folder.mkdir()

@@ -166,7 +166,7 @@ async def test_a_damaged_file_of_the_old_epoch_does_not_stop_the_new_one(
     assert said.levelname == "WARNING"
 
 
-async def test_it_is_not_recorded_while_a_file_of_the_old_epoch_cannot_be_opened(
+async def test_it_is_recorded_once_the_file_of_the_old_epoch_opens(
     callers: Callers, resources: Resources, tmp_path: Path
 ) -> None:
     """The file may be whole, and the event is written once."""

@@ -181,7 +181,7 @@ async def test_a_rebuild_leaves_the_tree_as_it_is(
         ),
     ],
 )
-async def test_a_proof_that_does_not_hold_is_not_answered(
+async def test_an_invalid_proof_is_refused(
     callers: Callers, resources: Resources, tmp_path: Path, proof: str, change: str
 ) -> None:
     ada = await callers.user("ada")

@@ -97,7 +97,7 @@ async def test_a_fault_that_it_does_not_expect_is_shown_and_it_goes_on(
 
 
 @pytest.mark.parametrize("damage", ["empty", "cut off", "no text", "a folder"])
-async def test_nothing_is_signed_while_what_was_signed_last_cannot_be_read(
+async def test_signing_waits_until_the_last_checkpoint_is_readable(
     callers: Callers,
     resources: Resources,
     tmp_path: Path,

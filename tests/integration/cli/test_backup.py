@@ -154,7 +154,7 @@ def test_from_embedded_to_external_and_back(
 
 
 @pytest.mark.thorough
-def test_what_cannot_be_restored_is_refused_and_changes_nothing(
+def test_an_impossible_restore_is_refused_without_effect(
     served: Path, external_url: str, tmp_path: Path
 ) -> None:
     backup = tmp_path / "one.backup"

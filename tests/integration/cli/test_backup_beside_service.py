@@ -103,7 +103,7 @@ def test_a_full_disk_is_told_and_leaves_nothing(
     assert [each.name for each in tmp_path.iterdir()] == [data_dir.name]
 
 
-def test_a_file_that_cannot_be_read_is_not_said_to_be_the_backup(
+def test_an_unreadable_file_is_not_called_the_backup(
     capsys: pytest.CaptureFixture[str],
     data_dir: Path,
     database_url: str,

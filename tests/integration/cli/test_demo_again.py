@@ -14,7 +14,7 @@ pytestmark = pytest.mark.thorough
 
 
 @pytest.mark.parametrize("left", [None, new_token()], ids=["removed", "refused"])
-async def test_without_the_first_token_no_demo_is_loaded_and_nothing_is_wrong(
+async def test_the_demo_is_skipped_without_the_first_token(
     left: str | None, database_url: str, tmp_path: Path
 ) -> None:
     data, log = tmp_path / "data", tmp_path / "log"

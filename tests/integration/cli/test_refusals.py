@@ -36,7 +36,7 @@ def test_a_port_that_is_taken_is_named_before_anything_is_started(
 def test_a_host_that_is_no_address_of_this_machine_is_named(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    # Of the addresses that are for documentation.
+    # An address of the network that is reserved for documentation.
     where = ("--data-dir", str(tmp_path), "--host", "192.0.2.1", "--port", "0")
 
     status, words = refusal(capsys, "serve", *where)
@@ -45,7 +45,7 @@ def test_a_host_that_is_no_address_of_this_machine_is_named(
     assert words.startswith("can't listen on 192.0.2.1, port 0: ")
 
 
-def test_a_database_that_is_away_is_said_without_its_password(
+def test_an_unreachable_database_is_named_without_its_password(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     with refusing_port() as port:
@@ -60,7 +60,7 @@ def test_a_database_that_is_away_is_said_without_its_password(
     assert "hidden" not in words
 
 
-def test_a_login_role_without_rights_is_told_what_it_lacks(
+def test_an_error_names_the_rights_that_a_login_role_lacks(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, database_url: str
 ) -> None:
     with psycopg.connect(database_url, autocommit=True) as owner:

@@ -23,7 +23,7 @@ AT_ONCE = 16
 
 
 @pytest.mark.thorough
-async def test_no_effect_twice_and_none_lost(
+async def test_each_effect_happens_once(
     client: TestClient, ada: Caller, runtime: AsyncAgentRuntime
 ) -> None:
     proxy = HarmingProxy(url_of(client), share=0.3, seed=20)
@@ -60,7 +60,7 @@ async def test_no_effect_twice_and_none_lost(
 
 
 @pytest.mark.parametrize("command", [True, False])
-async def test_a_header_that_cannot_be_sent_is_not_shown(
+async def test_an_unsendable_header_stays_hidden(
     caplog: pytest.LogCaptureFixture, *, command: bool
 ) -> None:
     caplog.set_level("DEBUG", "agent_runtime_client")

@@ -145,7 +145,7 @@ async def test_hidden_is_answered_like_missing(callers: Callers, sides: Sides) -
     ):
         assert await same(stranger, method, connector + path, missing + path) == 404
 
-    # Of a connector that they see, they don't learn which agents exist.
+    # A connector that they see doesn't tell them which agents exist.
     await sides.owner.post(f"{connector}/grants/public")
     none = f"{connector}/grants/agents/{uuid4()}"
     for method in ("PUT", "DELETE"):
@@ -173,7 +173,7 @@ async def test_a_retired_connector_is_answered_like_none(sides: Sides) -> None:
         assert _without_request_id(gone) == _without_request_id(none)
 
 
-async def test_an_agent_that_does_not_exist_is_not_found(sides: Sides) -> None:
+async def test_an_unknown_agent_is_404(sides: Sides) -> None:
     path = f"/api/mcp/connectors/{sides.connector_id}/grants/agents/{uuid4()}"
 
     reply = await sides.owner.put(path)

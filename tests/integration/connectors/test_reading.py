@@ -224,7 +224,7 @@ async def test_malformed_requests_are_refused(callers: Callers, query: str) -> N
     assert (reply.status, reply.code) == (400, "malformed_request")
 
 
-async def test_nothing_is_answered_without_a_token(callers: Callers) -> None:
+async def test_every_answer_needs_a_token(callers: Callers) -> None:
     nobody = callers.anonymous()
 
     for method, path in (

@@ -97,7 +97,7 @@ async def _wait_for_a_proxy(folder: Path, database_url: str) -> None:
 
 
 @pytest.mark.thorough
-def test_a_server_that_never_comes_is_not_awaited_for_ever() -> None:
+def test_waiting_for_a_server_times_out() -> None:
     started = time.monotonic()
 
     wait_for_server("postgresql://127.0.0.1:1/nothing", timeout_s=0.3)
@@ -106,7 +106,7 @@ def test_a_server_that_never_comes_is_not_awaited_for_ever() -> None:
 
 
 @pytest.mark.thorough
-def test_what_waiting_does_not_mend_is_not_waited_for(database_url: str) -> None:
+def test_permanent_failures_end_the_wait(database_url: str) -> None:
     started = time.monotonic()
 
     wait_for_server(psycopg.conninfo.make_conninfo(database_url, user="nobody"))

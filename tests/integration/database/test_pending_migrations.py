@@ -91,7 +91,7 @@ def test_doctor_names_a_migration_of_a_later_version(
 @pytest.mark.parametrize(
     "command", ["doctor", "prices import genai-prices --dry-run", "keys status"]
 )
-def test_a_data_folder_that_does_not_exist_is_named_and_not_made(
+def test_a_missing_data_folder_is_named_instead_of_created(
     capsys: pytest.CaptureFixture[str],
     tmp_path: Path,
     database_url: str,
@@ -116,7 +116,7 @@ def test_doctor_introduces_no_root_key(data_dir: Path, database_url: str) -> Non
         assert db.execute("SELECT FROM events.root_key_canary").fetchall() == []
 
 
-def test_an_import_of_prices_needs_no_keys_and_makes_none(
+def test_an_import_of_prices_works_without_keys(
     tmp_path: Path, database_url: str
 ) -> None:
     options = ["--data-dir", str(tmp_path), "--database-url", database_url]

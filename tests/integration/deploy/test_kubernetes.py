@@ -35,7 +35,7 @@ in_each_folder = pytest.mark.parametrize(
     "overlay", [*OVERLAYS, "small/maintenance", "cell/maintenance"]
 )
 COMMIT_AND_CLOSE_S = 5
-# Of libpq, and not the service's.
+# Variables of libpq, not settings of the service.
 CONNECTION = {"PGPASSWORD", "PGSSLMODE", "PGSSLROOTCERT"}
 CNPG_LABELS = {"cnpg.io/cluster": "postgres", "agent-runtime/tier": "database"}
 STRIMZI_LABELS = {"strimzi.io/cluster": "kafka"}
@@ -263,7 +263,7 @@ class TestSecurity:
             assert {name for name in named if f"`{name}`" not in page} == set()
 
     @in_each_overlay
-    def test_nothing_is_allowed_that_is_not_listed(self, overlay: str) -> None:
+    def test_network_traffic_is_denied_by_default(self, overlay: str) -> None:
         [denial] = [
             each
             for each in of_kind(overlay, "NetworkPolicy")

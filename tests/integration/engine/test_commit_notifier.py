@@ -63,10 +63,10 @@ async def test_others_are_told_and_the_process_itself_is_not(database_url: str) 
     one = CommitNotifier(conninfo, lambda: hear("one"))
     two = CommitNotifier(conninfo, lambda: hear("two"))
     await one.start()
-    # Of LISTEN itself: what was committed before wasn't notified.
+    # LISTEN itself counts as one: commits before it weren't notified.
     await until(lambda: heard["one"] >= 1)
     await two.start()
-    # Of the other's start, too, as perhaps of the first one's.
+    # Each may hear of the other's start, too.
     await until(lambda: heard["one"] >= 2 and heard["two"] >= 1)
 
     for _ in range(500):

@@ -233,7 +233,7 @@ async def test_what_the_replica_does_not_have_yet_is_asked_of_the_primary(
     assert (beyond.status, beyond.code) == (412, "position_beyond_log")
 
 
-async def test_a_reading_is_recorded_once_whoever_answers_it(stage: Stage) -> None:
+async def test_a_reading_is_recorded_once_by_either_server(stage: Stage) -> None:
     stage.servers.standby.pause_replay()
     made = await stage.make()
     before = (await stage.resources.log.head()).position

@@ -137,7 +137,7 @@ async def test_a_log_of_many_batches_is_rebuilt_as_it_was(
     assert await lines(owner) == dict.fromkeys(ledgers, 20)
 
 
-async def test_what_cant_be_read_ahead_ends_the_rebuild_and_leaves_no_connection(
+async def test_a_failed_prefetch_ends_the_rebuild_and_closes_its_connection(
     log: EventLog,
     pool: AsyncConnectionPool,
     owner: AsyncConnection,

@@ -1,9 +1,9 @@
-"""Reading what one wrote, and not waiting for ever."""
+"""Reading what one wrote, and not waiting forever."""
 
 import time
 
 import pytest
-from aiohttp.test_utils import TestClient, TestServer
+from pytest_aiohttp.plugin import AiohttpClient
 
 from projections.engine import snapshot
 from projections.engine.progress import wait_for_position
@@ -51,15 +51,17 @@ async def test_a_position_that_has_been_reached_takes_no_query_of_its_own(
 
 
 async def test_a_position_that_isnt_reached_in_time_is_503(
-    resources: Resources, monkeypatch: pytest.MonkeyPatch
+    resources: Resources,
+    aiohttp_client: AiohttpClient,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Nobody follows the log here."""
     monkeypatch.setattr(wait_for_position, "__defaults__", (WAIT_S,))
-    async with TestClient(TestServer(create_app(resources))) as client:
-        ann = await Callers(resources, client).user("ann")
-        started = time.monotonic()
+    client = await aiohttp_client(create_app(resources))
+    ann = await Callers(resources, client).user("ann")
+    started = time.monotonic()
 
-        refused = await ann.get(CONNECTORS, X_Min_Position="1")
+    refused = await ann.get(CONNECTORS, X_Min_Position="1")
 
     assert refused.status == 503
     assert refused.code == "position_not_reached"

@@ -46,7 +46,7 @@ async def test_the_wait_for_the_end_of_the_log_is_measured(
     assert 0.3 <= waited <= lasted
 
 
-async def test_a_log_that_nobody_holds_is_not_waited_for(log: EventLog) -> None:
+async def test_an_uncontended_lock_is_taken_at_once(log: EventLog) -> None:
     before = total(LOCK_WAIT), total(DURATION)
 
     for _ in range(3):

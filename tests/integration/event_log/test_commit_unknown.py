@@ -39,7 +39,7 @@ from tests.support.reading import read_events
 from tests.support.waiting import until, until_done
 
 UNREACHABLE = (UnavailableError, psycopg.OperationalError)
-# Beyond any of these bounds on a busy machine, and not for ever.
+# Beyond any of these bounds on a busy machine, and not forever.
 BOUND_S = 30.0
 # For a stalled commit to be given up, and its outcome to be found for certain.
 SETTLING = Timeouts(queue_s=60.0, commit_s=1.0, settle_s=60.0)
@@ -178,7 +178,7 @@ async def test_while_the_database_stays_away_the_outcome_is_called_unknown(
 
 
 @pytest.mark.thorough
-async def test_commands_that_were_never_sent_are_not_called_unknown(
+async def test_unsent_commands_have_a_known_outcome(
     log: EventLog, proxy: Proxy
 ) -> None:
     proxy.go_away()

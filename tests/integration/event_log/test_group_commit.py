@@ -77,7 +77,7 @@ async def test_all_commands_that_share_a_moved_fact_are_refused_and_no_other(
 
     stale = [await reading(moving, f"stale {number}") for number in range(2)]
     await enter(log, moving, "moved")
-    # Of one fact, the batch has the version of before and the one of now.
+    # The batch has one fact in its earlier and in its current version.
     current = [await reading(moving, "current"), await reading(standing, "other")]
 
     outcomes = await asyncio.gather(

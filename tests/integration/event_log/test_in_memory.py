@@ -154,7 +154,7 @@ async def test_a_used_key_gives_the_kept_answer(any_log: AnyLog) -> None:
     assert await position(any_log) == 2
 
 
-async def test_a_refused_command_keeps_neither_answer_nor_sealed_value(
+async def test_a_refused_command_leaves_no_answer_or_sealed_value(
     any_log: AnyLog,
 ) -> None:
     value = SealedValue(sealed_id=uuid4(), owner_id=uuid4(), sealed=b"sealed")

@@ -182,7 +182,7 @@ async def test_a_day_is_deleted_when_all_of_it_has_expired(
     assert await keep(log, "last of day 2", "again") == ""
 
 
-async def test_receipts_that_nothing_has_deleted_do_no_harm(
+async def test_receipts_that_outlived_their_time_are_harmless(
     log: EventLog, resources: Resources, owner: AsyncConnection
 ) -> None:
     """As when each attempt had to give way to a backup."""

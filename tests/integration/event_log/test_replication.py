@@ -141,7 +141,7 @@ async def test_an_answer_kept_for_a_key_is_not_given_before_it_is_replicated(
 
 
 @pytest.mark.thorough
-async def test_nothing_to_do_is_not_said_before_it_is_replicated(
+async def test_a_command_without_effect_is_answered_once_the_log_is_replicated(
     servers: Replication, log: EventLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(WAIT_TIMEOUT, 1.0)

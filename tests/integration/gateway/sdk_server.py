@@ -67,8 +67,8 @@ async def serving(
             stateless_http=settings.get("stateless_http", False),
         )
         served = _handshake_only(app) if settings.get("handshake_only") else app
-        # Of the parsers that uvicorn can use, httptools leaves spaces after a header's
-        # value, which RFC 9110 (5.5) and the conformance suite want excluded.
+        # Not httptools: it leaves spaces after a header's value, which RFC 9110 (5.5)
+        # and the conformance suite want excluded.
         running = uvicorn.Server(
             uvicorn.Config(
                 served, http="h11", log_config=None, lifespan="on", ws="none"

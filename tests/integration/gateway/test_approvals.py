@@ -1,4 +1,4 @@
-"""Asking a person: bound to one call, used once, and never for ever."""
+"""Asking a person: bound to one call, used once, and never forever."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta
@@ -134,7 +134,7 @@ async def test_an_expiry_is_told_once_and_then_asked_anew(
     assert topics.count("approvals.expiry_told") == 1
 
 
-async def test_an_expiry_is_on_record_although_nobody_calls_again(
+async def test_an_expiry_is_recorded_without_another_call(
     asked: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By another process, such as the one after a restart."""

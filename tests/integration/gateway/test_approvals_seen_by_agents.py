@@ -190,7 +190,7 @@ async def test_rounds_of_an_upstream() -> None:
     assert len(upstream.requests) == 2
 
 
-async def test_input_that_the_client_cannot_give_is_not_asked_for() -> None:
+async def test_only_input_that_the_client_supports_is_asked_for() -> None:
     async with plain_upstream(ask_for_name) as upstream, opened() as stage:
         stage.gate.connect(upstream.url, "add")
 

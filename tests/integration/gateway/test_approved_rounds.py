@@ -7,12 +7,9 @@ from typing import Any
 import httpx2
 import pytest
 from aiohttp import web
-from aiohttp.test_utils import TestClient
 from mcp import Client, types
 from mcp.client.streamable_http import streamable_http_client
 
-from projections.catalog import run_followers
-from projections.engine.progress import wait_for_position
 from service.app import create_app
 from service.gateway.protocol.revisions import (
     ACCEPT,
@@ -30,7 +27,6 @@ from tests.integration.gateway.plain_upstream import (
 from tests.integration.gateway.stage import LOOPBACK
 from tests.integration.gateway.world import ASK, World, tool
 from tests.support.callers import Reply
-from tests.support.http_server import Server
 
 SCHEMA = {"type": "object", "properties": {"value": {"type": "string"}}}
 FORM = {"mode": "form", "message": "?", "requestedSchema": SCHEMA}
@@ -52,15 +48,8 @@ async def ask_twice(_request: web.Request, body: Any) -> web.StreamResponse:
 
 
 @pytest.fixture
-async def client(resources: Resources) -> AsyncIterator[TestClient]:
-    app = create_app(resources, gateway=GatewaySettings(networks=[LOOPBACK], hold_s=0))
-    async with (
-        run_followers(resources.log, resources.database_url) as followers,
-        TestClient(Server(app)) as client,
-    ):
-        names = [follower.name for follower in followers]
-        await wait_for_position(resources.pool, names, 0, timeout_s=60)
-        yield client
+def app(resources: Resources) -> web.Application:
+    return create_app(resources, gateway=GatewaySettings(networks=[LOOPBACK], hold_s=0))
 
 
 @pytest.fixture

@@ -178,7 +178,7 @@ async def test_one_call_is_explained_as_it_was_decided(world: World) -> None:
     assert now.data["stance"] == "deny"
 
 
-async def test_a_first_observation_that_changes_no_decision_is_not_its_cause(
+async def test_a_first_observation_is_a_cause_only_if_it_changes_the_decision(
     world: World,
 ) -> None:
     created = await world.ada.post("/api/mcp/connectors", {**TRACKER, "name": "Other"})

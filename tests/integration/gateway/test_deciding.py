@@ -44,7 +44,7 @@ async def test_a_denied_tool_is_told_like_one_that_does_not_exist(
     assert denied.message == unknown.message == "unknown tool"  # type: ignore[union-attr]
 
 
-async def test_without_a_grant_nothing_is_listed_or_admitted(world: World) -> None:
+async def test_listing_and_calling_need_a_grant(world: World) -> None:
     await world.rule(any=ALLOW)
     assert len(await world.listed()) == 3
 

@@ -1,19 +1,16 @@
 """A stock client, the whole service, and a server of the official SDK."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
 import httpx2
 import pytest
-from aiohttp.test_utils import TestClient
+from aiohttp import web
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
-from projections.catalog import run_followers
-from projections.engine.progress import wait_for_position
 from service.app import create_app
 from service.gateway.serving import GatewaySettings
 from service.gateway.upstream.addresses import AddressPolicy
@@ -24,21 +21,12 @@ from service.resources import Resources
 from tests.integration.gateway.sdk_server import serving, tools
 from tests.integration.gateway.stage import LOOPBACK
 from tests.integration.gateway.world import World
-from tests.support.http_server import Server
 
 
 @pytest.fixture
-async def client(resources: Resources) -> AsyncIterator[TestClient]:
-    """The whole service, whose connectors may be on this machine."""
-    app = create_app(resources, gateway=GatewaySettings(networks=[LOOPBACK], hold_s=0))
-    async with (
-        run_followers(resources.log, resources.database_url) as followers,
-        TestClient(Server(app)) as client,
-    ):
-        names = [follower.name for follower in followers]
-        await wait_for_position(resources.pool, names, 0, timeout_s=60)
-        yield client
-        await asyncio.sleep(0)
+def app(resources: Resources) -> web.Application:
+    """A service whose connectors may be on this machine."""
+    return create_app(resources, gateway=GatewaySettings(networks=[LOOPBACK], hold_s=0))
 
 
 @pytest.fixture

@@ -199,7 +199,7 @@ async def test_what_reaches_the_upstream() -> None:
         assert "progressToken" not in body["params"]["_meta"]
 
 
-async def test_no_memory_of_cookies_and_no_proxies(
+async def test_cookies_and_proxies_are_ignored(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async def bake(_request: web.Request, body: Any) -> web.StreamResponse:

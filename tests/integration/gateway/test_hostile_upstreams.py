@@ -152,7 +152,7 @@ NOTIFIED: dict[str, bytes] = {
 
 
 @pytest.mark.parametrize("name", NOTIFIED)
-async def test_what_nobody_asked_for_is_not_relayed(name: str) -> None:
+async def test_unrequested_messages_are_dropped(name: str) -> None:
     async with plain_upstream(events(NOTIFIED[name])) as upstream, opened() as stage:
         stage.gate.connect(upstream.url, "add")
 

@@ -55,7 +55,7 @@ async def forwarded_until_killed(world: World, data_dir: Path) -> list[UUID]:
     return forwarded
 
 
-async def test_killed_processes_forward_nothing_unrecorded_and_nothing_twice(
+async def test_killed_processes_forward_each_recorded_call_at_most_once(
     world: World, tmp_path: Path
 ) -> None:
     await world.rule(issues_list=ALLOW, issues_create=ASK)

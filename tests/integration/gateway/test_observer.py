@@ -236,7 +236,7 @@ async def test_nothing_is_observed_of_a_server_that_fails() -> None:
     assert len(upstream.requests) == 1
 
 
-async def test_nothing_is_observed_of_a_list_that_could_not_be_shown() -> None:
+async def test_only_a_list_that_can_be_shown_is_observed() -> None:
     schema: Any = {"type": "object"}
     for _ in range(200):
         schema = {"type": "object", "properties": {"a": schema}}

@@ -146,7 +146,7 @@ async def test_errors_have_a_type_and_no_text(
     assert not any(CANARY.encode() in each for each in received.bodies)
 
 
-async def test_a_call_that_is_not_forwarded_has_no_client_span() -> None:
+async def test_only_a_forwarded_call_has_a_client_span() -> None:
     async with (
         receiver() as received,
         plain_upstream() as upstream,

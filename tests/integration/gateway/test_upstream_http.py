@@ -172,7 +172,7 @@ async def test_idle_connections_are_closed(monkeypatch: pytest.MonkeyPatch) -> N
         await until(lambda: not raw.connections.opened)
 
 
-async def test_what_nobody_reads_is_not_received() -> None:
+async def test_receiving_stops_while_the_caller_does_not_read() -> None:
     size = 64 * UNREAD_BYTES_MAX
     answer = OK + b"Content-Length: %d\r\n\r\n" % size + b"x" * size
     async with answering(answer) as raw:

@@ -9,6 +9,7 @@ import pytest_asyncio
 import uvloop
 from aiohttp import web
 from aiohttp.test_utils import TestClient
+from pytest_aiohttp.plugin import AiohttpClient
 
 from service.app import create_app
 from service.http.envelope import Answer
@@ -65,12 +66,11 @@ async def shared(
 
 
 @pytest.fixture
-async def edge(resources: Resources) -> AsyncIterator[Callers]:
+async def edge(resources: Resources, aiohttp_client: AiohttpClient) -> Callers:
     """Callers of the service with this file's operations, without followers."""
     app = create_app(resources)
     add_operations(app, routes.operations)
-    async with TestClient(Server(app)) as client:
-        yield Callers(resources, client)
+    return Callers(resources, await aiohttp_client(Server(app)))
 
 
 def pytest_asyncio_loop_factories(

@@ -85,7 +85,7 @@ async def test_the_scheme_is_not_case_sensitive(edge: Callers) -> None:
         ("POST", f"{CONNECTORS}/no-uuid/grants/public", None),
     ],
 )
-async def test_a_caller_without_token_learns_nothing_else(
+async def test_a_caller_without_a_token_learns_only_that(
     edge: Callers, method: str, path: str, body: bytes | None
 ) -> None:
     reply = await edge.anonymous().call(method, path, body)
@@ -93,7 +93,7 @@ async def test_a_caller_without_token_learns_nothing_else(
     assert (reply.status, reply.code) == (401, "unauthenticated")
 
 
-async def test_a_large_body_is_not_read_without_a_token(edge: Callers) -> None:
+async def test_a_large_body_is_read_only_with_a_token(edge: Callers) -> None:
     head = {"Content-Type": "application/json", "Content-Length": "100000000"}
 
     answer = await answer_to_head(edge.anonymous().client, f"POST {CONNECTORS}", head)

@@ -68,7 +68,7 @@ def nested(levels: int) -> bytes:
         (b'{"name": "a", "url": "https://a.example", "x": 1}', 422, "invalid_request"),
     ],
 )
-async def test_a_body_that_is_not_right_is_refused_and_changes_nothing(
+async def test_an_invalid_body_is_refused_and_changes_nothing(
     shared: Shared, body: bytes, status: int, code: str | None
 ) -> None:
     before = await shared.resources.log.head()
@@ -196,9 +196,7 @@ async def test_a_body_over_the_limit_is_refused(shared: Shared, chunked: bool) -
         "/api/llm-router/prices/imports/litellm?version=1",
     ],
 )
-async def test_a_chunk_that_is_none_is_refused_and_not_waited_for(
-    shared: Shared, path: str
-) -> None:
+async def test_a_malformed_chunk_is_refused_at_once(shared: Shared, path: str) -> None:
     superuser = await shared.callers.user(f"root{len(path)}", "superuser")
     headers = {
         "Authorization": f"Bearer {superuser.token}",
@@ -265,7 +263,7 @@ async def test_a_body_of_just_the_limit_is_read(shared: Shared) -> None:
 
 
 @pytest.mark.parametrize(("body", "status"), [(b"{}", 404), (b'{"a":1}', 400)])
-async def test_an_operation_without_body_takes_none(
+async def test_a_body_is_refused_where_none_is_declared(
     shared: Shared, body: bytes, status: int
 ) -> None:
     reply = await shared.ada.post(f"{CONNECTORS}/{uuid4()}/grants/public", body)

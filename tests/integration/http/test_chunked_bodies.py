@@ -74,7 +74,7 @@ async def sent(caller: Caller, line: str, *headers: str, body: bytes) -> bytes:
         ("POST /absent", b"404"),
     ],
 )
-async def test_a_body_that_nobody_wants_is_not_parsed(
+async def test_an_unwanted_body_is_left_unparsed(
     edge: Callers, parsed: Parsed, line: str, status: bytes
 ) -> None:
     answer = await sent(await edge.user("ada"), line, body=TINY * CHUNKS + END)

@@ -44,7 +44,7 @@ def log_lines() -> Iterator[io.StringIO]:
         root.setLevel(before)
 
 
-async def test_a_bug_says_nothing_to_the_caller_and_no_value_to_the_log(
+async def test_a_bug_is_hidden_from_the_caller_and_logged_without_values(
     edge: Callers,
 ) -> None:
     ada = await edge.user("ada")
@@ -81,7 +81,7 @@ async def test_a_request_line_names_the_template_and_never_what_was_sent(
     assert "private" not in written.getvalue()
 
 
-async def test_a_body_that_does_not_come_is_not_awaited_for_ever(
+async def test_a_body_that_never_comes_times_out(
     edge: Callers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("service.http.body.BODY_TIMEOUT_S", 0.05)
@@ -93,7 +93,7 @@ async def test_a_body_that_does_not_come_is_not_awaited_for_ever(
     assert b"\r\nRetry-After: 1\r\n" in head
 
 
-async def test_who_goes_away_in_the_middle_of_a_body_is_no_fault_of_the_service(
+async def test_a_client_that_leaves_in_its_body_counts_as_no_error(
     edge: Callers,
 ) -> None:
     ada = await edge.user("ada")

@@ -73,7 +73,7 @@ async def test_a_broken_traceparent_is_ignored(
     assert "traceparent" not in recorded.metadata
 
 
-async def test_answers_are_neither_guessed_at_nor_kept(edge: Callers) -> None:
+async def test_answers_have_headers_against_sniffing_and_caching(edge: Callers) -> None:
     ada = await edge.user("ada")
 
     for reply in (await ada.get("/api/users/me"), await ada.get("/api/nowhere")):
@@ -142,7 +142,7 @@ async def test_an_if_match_that_is_no_etag_of_ours_is_refused(
     assert (reply.status, reply.data["errors"][0]["path"]) == (400, "If-Match")
 
 
-async def test_an_operation_that_takes_no_if_match_refuses_it_and_does_nothing(
+async def test_an_unsupported_if_match_is_refused_without_effect(
     edge: Callers, resources: Resources
 ) -> None:
     ada = await edge.user("ada")

@@ -76,7 +76,7 @@ async def test_a_number_in_the_path_is_in_digits(shared: Shared, given: str) -> 
     assert [error["path"] for error in reply.data["errors"]] == ["position"]
 
 
-async def test_an_operation_without_query_takes_none(shared: Shared) -> None:
+async def test_a_query_is_refused_where_none_is_declared(shared: Shared) -> None:
     reply = await shared.ada.get("/api/users/me?verbose=1&verbose=2")
 
     assert reply.status == 400

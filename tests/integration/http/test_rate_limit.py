@@ -19,7 +19,7 @@ async def test_guessing_is_slowed_down_but_a_good_token_never_is(
     assert (await ada.get(ME)).status == 200
 
 
-async def test_calling_without_a_token_is_no_guess(edge: Callers) -> None:
+async def test_a_missing_token_counts_as_no_guess(edge: Callers) -> None:
     replies = [await edge.anonymous().get(ME) for _ in range(15)]
 
     assert {reply.status for reply in replies} == {401}

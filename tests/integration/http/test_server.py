@@ -69,7 +69,7 @@ async def sent(port: int, request: bytes) -> tuple[bytes, bytes]:
         b"\x16\x03\x01\x02\x00" + HIDDEN + b"\r\n\r\n",
     ],
 )
-async def test_what_is_no_request_is_refused_in_an_envelope_and_not_quoted(
+async def test_a_malformed_request_is_refused_in_an_envelope_that_does_not_quote_it(
     port: int, request_bytes: bytes
 ) -> None:
     with log_lines() as written:
@@ -88,7 +88,7 @@ async def test_what_is_no_request_is_refused_in_an_envelope_and_not_quoted(
     assert '"level":"error"' not in written.getvalue()
 
 
-async def test_an_unknown_method_is_said_to_be_one(port: int) -> None:
+async def test_an_unknown_method_is_named(port: int) -> None:
     with log_lines() as written:
         head, body = await sent(
             port, b"HIDE /" + HIDDEN + b" HTTP/1.1\r\nHost: a\r\n\r\n"
@@ -106,7 +106,9 @@ async def test_an_unknown_method_is_said_to_be_one(port: int) -> None:
 @pytest.mark.parametrize(
     "begun", [b"", b"GET / HTTP/1.1\r\n", REQUEST + b"GET / HTTP/1.1\r\n"]
 )
-async def test_who_never_ends_a_head_is_hung_up_on(port: int, begun: bytes) -> None:
+async def test_a_client_that_never_ends_its_head_is_disconnected(
+    port: int, begun: bytes
+) -> None:
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
 
     async def go_on_slowly() -> None:
@@ -150,7 +152,7 @@ async def test_a_connection_too_many_is_told_so_and_the_others_go_on(
     opened[1][1].close()
 
 
-async def test_who_says_nothing_on_a_connection_too_many_is_not_kept(
+async def test_a_silent_connection_above_the_limit_is_closed(
     runner: Runner, port: int
 ) -> None:
     runner.limit.connections_max = 0

@@ -1,11 +1,11 @@
 """Streaming answers: bounded in number, cut off when nobody reads, never half a lie."""
 
 import asyncio
-from collections.abc import AsyncIterator
 
 import pytest
 from aiohttp import ClientPayloadError, web
-from aiohttp.test_utils import TestClient, TestServer
+from aiohttp.test_utils import TestClient
+from pytest_aiohttp.plugin import AiohttpClient
 
 from service.http import streaming
 from service.http.authentication import PRINCIPAL
@@ -23,8 +23,8 @@ def streams() -> Streams:
 
 
 @pytest.fixture
-async def client(streams: Streams) -> AsyncIterator[TestClient]:
-    """A server that streams for ever, for a while, or until it breaks."""
+async def client(streams: Streams, aiohttp_client: AiohttpClient) -> TestClient:
+    """A server that streams forever, for a while, or until it breaks."""
 
     async def for_ever(stream: Stream) -> None:
         while True:
@@ -48,8 +48,7 @@ async def client(streams: Streams) -> AsyncIterator[TestClient]:
 
     app = web.Application()
     app.router.add_get("/{way}", answer)
-    async with TestClient(TestServer(app)) as client:
-        yield client
+    return await aiohttp_client(app)
 
 
 async def until_free(streams: Streams) -> None:
@@ -66,7 +65,7 @@ async def test_a_stream_has_the_headers_of_every_answer(client: TestClient) -> N
     assert response.headers["X-Request-Id"]
 
 
-async def test_whoever_doesnt_read_is_cut_off(
+async def test_a_client_that_does_not_read_is_disconnected(
     client: TestClient, streams: Streams, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(streaming, "WRITE_TIMEOUT_S", 0.2)
@@ -79,7 +78,7 @@ async def test_whoever_doesnt_read_is_cut_off(
     writer.close()
 
 
-async def test_whoever_goes_away_gives_up_their_place(
+async def test_a_client_that_leaves_frees_its_slot(
     client: TestClient, streams: Streams
 ) -> None:
     async with client.get("/for-ever") as response:

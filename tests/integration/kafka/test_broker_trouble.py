@@ -190,7 +190,7 @@ def assert_before_deadline(failure: BaseException) -> None:
 async def close_at_once(
     publisher: TransactionalPublisher, settings: KafkaSettings
 ) -> None:
-    """Close it; aiokafka's own close waits for its longer timeout, or for ever."""
+    """Close it; aiokafka's own close waits for its longer timeout, or forever."""
     began = time.monotonic()
     await publisher.close()
     assert time.monotonic() - began < settings.deadline_s

@@ -143,7 +143,7 @@ async def test_a_position_hidden_by_a_strangers_transaction_is_not_read_too_earl
     await second.close()
 
 
-async def test_events_committed_without_their_position_are_not_sent_again(
+async def test_events_committed_before_their_position_are_sent_once(
     settings: KafkaSettings, log: LogIdentity
 ) -> None:
     publisher = await started(TransactionalPublisher(settings, log))

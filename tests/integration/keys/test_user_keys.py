@@ -58,7 +58,7 @@ async def test_twenty_at_once_get_the_same_key(keys: UserKeys) -> None:
     assert len({(one.key_id, one.key.expose()) for one in got}) == 1
 
 
-async def test_a_user_without_a_key_has_nothing_to_open(keys: UserKeys) -> None:
+async def test_opening_needs_the_users_key(keys: UserKeys) -> None:
     with pytest.raises(OpenError):
         await keys.get(ADA)
 

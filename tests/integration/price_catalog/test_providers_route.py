@@ -226,7 +226,7 @@ async def test_an_answer_may_be_kept_to_the_next_boundary_at_most(
     assert 0 <= age <= 55
 
 
-async def test_any_caller_reads_but_not_without_a_token(callers: Callers) -> None:
+async def test_every_caller_with_a_token_reads(callers: Callers) -> None:
     ada = await callers.user("ada")
     assert (await ada.get(PROVIDERS)).status == 200
     assert (await callers.anonymous().get(PROVIDERS)).status == 401

@@ -26,7 +26,7 @@ from tests.support.waiting import until
 
 PROGRAM = "service.cli.follower_process"
 WAIT_S = 240.0
-# Of the start of a process that can't start: seconds until it is tried again.
+# Seconds until a process that can't start is tried again.
 PAUSES = [0.5, 1.0, 2.0]
 # A child that is ready at once and ends with its standard input.
 CHILD = "import sys; print('ready at http://[::1]:1', flush=True); sys.stdin.read()"

@@ -21,7 +21,7 @@ COMMANDS = 120
 # The relay's own time-out is 3 s here: anything that waits for Kafka takes longer.
 MEDIAN_RATIO_MAX = 2.0
 P95_RATIO_MAX = 4.0
-# Of these one must be good: the machine's load may change within each of them.
+# At least one must be good: the machine's load may change within each of them.
 ROUNDS = 5
 
 

@@ -98,7 +98,7 @@ async def harm(broker: Broker, random: Random) -> None:
 
 
 @pytest.mark.parametrize("order", [FencesFirst, ReadsFirst])
-async def test_rival_relays_double_nothing_unless_they_read_before_they_fence(
+async def test_only_rival_relays_that_read_before_fencing_double_messages(
     resources: Resources,
     kafka: KafkaSettings,
     monkeypatch: pytest.MonkeyPatch,

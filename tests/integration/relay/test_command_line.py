@@ -122,7 +122,7 @@ async def test_publishing_again_to_the_relays_own_topic_is_refused(
     assert "the relay publishes to that topic" in refused.err
 
 
-async def test_a_relay_without_kafka_does_not_start(
+async def test_a_relay_needs_a_kafka_address(
     resources: Resources, tmp_path: Path
 ) -> None:
     service = Service(resources.database_url, tmp_path, None)

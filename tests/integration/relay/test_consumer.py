@@ -153,7 +153,7 @@ class WatchedConsumer(AIOKafkaConsumer):
 
 @pytest.mark.parametrize("with_positions", [True, False])
 @pytest.mark.thorough
-async def test_no_partition_is_left_without_an_offset(
+async def test_every_partition_has_an_offset(
     resources: Resources,
     kafka: KafkaSettings,
     monkeypatch: pytest.MonkeyPatch,
@@ -179,7 +179,7 @@ async def test_no_partition_is_left_without_an_offset(
     assert watched.waited_without == []
 
 
-def test_versions_are_forgotten_rather_than_kept_for_ever() -> None:
+def test_old_versions_are_forgotten() -> None:
     versions = Versions(whole=True, remembered=2)
     for aggregate_id in "abc":
         versions.follow(event(aggregate_id, 1))

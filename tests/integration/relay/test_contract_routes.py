@@ -49,8 +49,6 @@ async def test_the_documents_are_served_to_anyone(client: TestClient) -> None:
 
 
 @pytest.mark.parametrize("name", ["agent.vanished.v1", "agent.registered.v2"])
-async def test_a_schema_that_is_none_is_not_found(
-    client: TestClient, name: str
-) -> None:
+async def test_an_unknown_schema_is_404(client: TestClient, name: str) -> None:
     response = await client.get(f"/schemas/events/{name}")
     assert response.status == 404

@@ -72,7 +72,7 @@ def epoch_of(url: str) -> UUID:
     return epoch
 
 
-async def test_a_dump_holds_no_value_and_no_key(
+async def test_a_dump_holds_neither_values_nor_keys(
     dump: bytes, ada: Caller, resources: Resources
 ) -> None:
     assert ada.user_id is not None

@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from aiohttp.test_utils import TestClient, TestServer
 from prometheus_client import REGISTRY
+from pytest_aiohttp.plugin import AiohttpClient
 
 from service.app import create_app
 from service.cli.doctor import check_installation
@@ -49,19 +49,19 @@ async def behind_a_program(
 
 
 async def test_a_key_program_that_is_down_means_try_again_later(
-    behind_a_program: Resources, program: Path
+    behind_a_program: Resources, program: Path, aiohttp_client: AiohttpClient
 ) -> None:
     app = create_app(behind_a_program)
-    async with TestClient(TestServer(app)) as client:
-        ada = await Callers(behind_a_program, client).user("ada")
-        write(program, "#!/bin/sh\nexit 1\n")
-        reply = await ada.post("/api/secrets", NEW)
-        assert (reply.status, reply.code) == (503, "root_key_unavailable")
-        assert reply.headers["Retry-After"] == "5"
-        assert b"program" not in reply.body
-        assert "X-Event-Position" not in reply.headers
-        write(program, HONEST)
-        assert (await ada.post("/api/secrets", NEW)).status == 201
+    client = await aiohttp_client(app)
+    ada = await Callers(behind_a_program, client).user("ada")
+    write(program, "#!/bin/sh\nexit 1\n")
+    reply = await ada.post("/api/secrets", NEW)
+    assert (reply.status, reply.code) == (503, "root_key_unavailable")
+    assert reply.headers["Retry-After"] == "5"
+    assert b"program" not in reply.body
+    assert "X-Event-Position" not in reply.headers
+    write(program, HONEST)
+    assert (await ada.post("/api/secrets", NEW)).status == 201
 
 
 async def test_a_value_put_into_another_row_is_not_given_out(

@@ -117,7 +117,9 @@ async def test_a_key_that_could_not_be_destroyed_yet_is_on_record_and_is_told_so
         await resources.vault.seal_text("tarpon", text_of(ada))
 
 
-async def test_others_may_not_and_learn_nothing(ada: Caller, callers: Callers) -> None:
+async def test_others_are_refused_and_learn_nothing(
+    ada: Caller, callers: Callers
+) -> None:
     bob = await callers.user("bob", "runtime")
     eve = await callers.user("eve", "auditor")
     path = f"/api/users/{ada.user_id}/key"

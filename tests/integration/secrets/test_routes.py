@@ -100,9 +100,7 @@ async def test_overwriting_never_creates(callers: Callers) -> None:
 @pytest.mark.parametrize(
     "name", ["no%20such", "a%2Fb", "x" * 129, "%C3%A4", "%ED%A0%80", "%FF"]
 )
-async def test_a_name_that_no_secret_can_have_is_not_found(
-    ada: Caller, name: str
-) -> None:
+async def test_an_impossible_name_of_a_secret_is_404(ada: Caller, name: str) -> None:
     reply = await ada.put(f"/api/secrets/{name}", {"value": "tarpon"})
     assert reply.status == 404
 

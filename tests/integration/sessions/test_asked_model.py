@@ -49,7 +49,7 @@ async def test_each_call_is_priced_and_repriced_by_the_model_that_it_asked_for(
     assert (after["cost"], after["unpriced"], after["priced_as"]) == (11, None, None)
 
 
-async def test_a_call_that_asked_for_no_model_has_no_price_of_another_call(
+async def test_a_call_without_a_model_takes_no_price_from_another_call(
     recorder: Recorder, callers: Callers, ada: Caller
 ) -> None:
     await set_price(await price_manager(callers), "small", 1)

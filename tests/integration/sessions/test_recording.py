@@ -123,7 +123,7 @@ async def test_who_records_whose_sessions(callers: Callers, ada: Caller) -> None
     }
 
 
-async def test_a_user_who_does_not_exist_is_refused(recorder: Recorder) -> None:
+async def test_an_unknown_user_is_refused(recorder: Recorder) -> None:
     reply = await recorder.start("chat-1", user_id=recorder.agent_id)
 
     assert reply.status == 422
@@ -197,7 +197,7 @@ async def test_a_session_ends_after_its_start_and_not_in_the_future(
     assert reply.status == 422
 
 
-async def test_a_session_that_a_caller_cannot_see_does_not_exist_for_them(
+async def test_an_invisible_session_is_404(
     recorder: Recorder, callers: Callers, ada: Caller
 ) -> None:
     await recorder.start("chat-1")
@@ -217,7 +217,7 @@ async def test_a_session_that_a_caller_cannot_see_does_not_exist_for_them(
     assert await answer(recorder.caller, "none") == (404, 404)
 
 
-async def test_nobody_records_without_a_token(callers: Callers) -> None:
+async def test_recording_needs_a_token(callers: Callers) -> None:
     anonymous = callers.anonymous()
 
     for path in ("", "/chat-1/turns", "/chat-1/end"):

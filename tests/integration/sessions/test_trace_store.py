@@ -232,7 +232,7 @@ async def test_a_page_waits_for_its_tables_and_the_store_together(
     assert data["successful_agents"] == 2
 
 
-async def test_a_page_without_time_left_does_not_query_the_store(
+async def test_a_page_queries_the_store_only_while_time_is_left(
     listed: Any, slow_tables: Callable[[float], None]
 ) -> None:
     slow_tables(SHORT_S)

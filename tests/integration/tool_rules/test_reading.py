@@ -104,7 +104,7 @@ async def test_who_reads_what(callers: Callers, setting: Setting) -> None:
     assert (await callers.anonymous().get(path(agent))).status == 401
 
 
-async def test_owner_whose_grant_is_revoked_reads_nothing_not_even_the_past(
+async def test_an_owner_whose_grant_is_revoked_can_read_none_of_the_history(
     callers: Callers, setting: Setting
 ) -> None:
     ada, owner = await callers.user("ada"), await callers.user("owner")

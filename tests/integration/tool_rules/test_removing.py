@@ -91,7 +91,7 @@ async def test_owner_and_manager_remove_rules_whatever_became_of_the_grant(
     assert (reply.status, reply.message) == (200, "tool rules removed")
 
 
-async def test_what_a_caller_may_not_remove_is_refused_like_what_is_not_there(
+async def test_forbidden_and_missing_removals_are_refused_alike(
     callers: Callers, setting: Setting
 ) -> None:
     ada, owner = await callers.user("ada"), await callers.user("owner")

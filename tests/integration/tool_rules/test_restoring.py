@@ -64,7 +64,7 @@ async def test_rules_from_before_there_were_any(
     assert (reply.status, reply.data["rules"]) == (200, [])
 
 
-async def test_nothing_to_restore_appends_nothing(
+async def test_restoring_equal_rules_appends_nothing(
     callers: Callers, setting: Setting
 ) -> None:
     ada = await callers.user("ada")

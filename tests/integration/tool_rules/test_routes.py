@@ -104,7 +104,7 @@ async def test_same_rules_again_append_nothing_and_say_so(
     assert await setting.resources.log.head() == head
 
 
-async def test_clearing_an_agent_without_rules_appends_nothing(
+async def test_clearing_empty_rules_appends_nothing(
     callers: Callers, setting: Setting
 ) -> None:
     ada = await callers.user("ada")

@@ -41,7 +41,7 @@ async def test_a_receiver_that_is_down_costs_spans_alone() -> None:
     assert dropped("export_failed") - before == 1
 
 
-def test_the_sdk_is_not_imported_unless_it_is_used() -> None:
+def test_the_sdk_is_imported_only_when_it_is_used() -> None:
     code = (
         "import sys, service.serve; "
         "print(sorted({'.'.join(each.split('.')[:2]) for each in sys.modules "

@@ -211,7 +211,7 @@ async def test_a_client_decides_whether_its_trace_is_sampled(
     assert metadata["traceparent"] == unsampled
 
 
-async def test_a_request_that_is_not_sampled_leaves_no_trace(
+async def test_only_sampled_requests_leave_a_trace(
     resources: Resources,
 ) -> None:
     async with tracing(resources, ALWAYS_OFF) as traced:

@@ -67,7 +67,7 @@ async def test_later_starts_change_nothing_and_say_where_the_token_is(
     assert len(await everything(resources)) == len(ADMIN_EVENTS)
 
 
-async def test_a_file_whose_token_is_of_no_use_is_not_named(
+async def test_a_file_with_a_useless_token_is_ignored(
     resources: Resources, tmp_path: Path
 ) -> None:
     file = await create_first_admin(resources, tmp_path)
@@ -180,7 +180,9 @@ async def test_the_operator_issues_a_token_for_a_user(
     assert (issued.topic, issued.metadata["actor"]) == ("token.issued", "system")
 
 
-async def test_the_operator_issues_no_token_for_nobody(resources: Resources) -> None:
+async def test_the_operator_issues_tokens_only_for_existing_users(
+    resources: Resources,
+) -> None:
     with pytest.raises(NotFoundError, match="nobody"):
         await issue_token_for(resources, "nobody")
 

@@ -299,7 +299,7 @@ async def test_a_query_that_breaks_a_rule_is_refused(
     assert (reply.status, reply.code) == (400, "malformed_request")
 
 
-async def test_nothing_is_answered_without_a_token(callers: Callers) -> None:
+async def test_every_answer_needs_a_token(callers: Callers) -> None:
     nobody = callers.anonymous()
     user = f"/api/users/{uuid4()}"
 

@@ -15,7 +15,7 @@ from tests.support.gateway.observing import observe
 
 OPERATIONS = {operation.name: operation for operation in operations()}
 REQUEST_ID = "example"
-# Of a log that nobody has; the answer of a real one is shown once and kept by nobody.
+# Not a token of any log: a real one is shown once, and kept by its user alone.
 SHOWN_TOKEN = "art_000000000000000000000000000000000000"
 SHOWN_AGENT_TOKEN = "agt_000000000000000000000000000000000000"
 TOOL = {

@@ -71,7 +71,7 @@ async def test_appointing_a_manager_again_does_nothing(scenario: Scenario) -> No
     assert scenario.result[1] is False
 
 
-async def test_nobody_is_not_appointed(scenario: Scenario) -> None:
+async def test_appointing_an_unknown_manager_is_refused(scenario: Scenario) -> None:
     agent = agent_of(ADA)
     await scenario.given(agent)
     await scenario.when(appoint_manager, appoint(agent.id, BOB), by=ADA)
@@ -133,7 +133,9 @@ async def test_the_last_manager_is_dismissed_only_by_a_superuser(
     await scenario.then(("agent.manager_dismissed", ROOT))
 
 
-async def test_dismissing_who_is_no_manager_does_nothing(scenario: Scenario) -> None:
+async def test_dismissing_another_than_a_manager_does_nothing(
+    scenario: Scenario,
+) -> None:
     agent = agent_of(ADA)
     await scenario.given(agent)
     await scenario.when(dismiss_manager, dismiss(agent.id, BOB), by=ADA)
@@ -179,7 +181,7 @@ async def test_an_agent_is_edited(scenario: Scenario, caller: Principal) -> None
     )
 
 
-async def test_an_edit_without_a_difference_does_nothing(scenario: Scenario) -> None:
+async def test_an_edit_to_the_same_values_does_nothing(scenario: Scenario) -> None:
     agent = agent_of(ADA)
     await scenario.given(agent)
     await scenario.when(edit_agent, edit(agent, "Triage"), by=ADA)
@@ -214,7 +216,7 @@ async def test_a_retired_agent_keeps_its_name_and_may_get_other_managers(
 @pytest.mark.parametrize(
     ("caller", "refusal"), [(AUDITOR, ForbiddenError), (EVE, NotFoundError)]
 )
-async def test_who_does_not_manage_an_agent_neither_edits_nor_retires_it(
+async def test_only_managers_edit_or_retire_an_agent(
     scenario: Scenario, caller: Principal, refusal: type[ForbiddenError]
 ) -> None:
     agent = agent_of(ADA)
@@ -225,7 +227,7 @@ async def test_who_does_not_manage_an_agent_neither_edits_nor_retires_it(
     await scenario.then_refused(refusal)
 
 
-async def test_an_agent_that_changed_meanwhile_is_neither_edited_nor_retired(
+async def test_editing_or_retiring_an_agent_needs_its_current_version(
     scenario: Scenario,
 ) -> None:
     agent = agent_of(ADA, BOB)

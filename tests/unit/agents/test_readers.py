@@ -74,7 +74,7 @@ async def test_a_stranger_finds_no_agent(scenario: Scenario) -> None:
     await scenario.then_refused(NotFoundError)
 
 
-async def test_a_user_who_does_not_exist_is_not_appointed(scenario: Scenario) -> None:
+async def test_appointing_an_unknown_user_is_refused(scenario: Scenario) -> None:
     agent = agent_of(ADA)
     await scenario.given(agent)
     await scenario.when(appoint_reader, appoint(agent.id, BOB), by=ADA)
@@ -98,7 +98,9 @@ async def test_a_reader_is_dismissed(scenario: Scenario) -> None:
     assert not scenario.result[0].is_read_by(BOB.user_id)
 
 
-async def test_dismissing_who_is_no_reader_does_nothing(scenario: Scenario) -> None:
+async def test_dismissing_another_than_a_reader_does_nothing(
+    scenario: Scenario,
+) -> None:
     agent = agent_of(ADA)
     await scenario.given(agent)
     await scenario.when(dismiss_reader, dismiss(agent.id, BOB), by=ADA)

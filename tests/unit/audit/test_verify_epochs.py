@@ -108,7 +108,7 @@ def test_checkpoints_before_the_harm_are_said_to_agree(
     )
 
 
-def test_of_a_harmed_export_no_epoch_is_said_to_be_rewritten(
+def test_a_harmed_export_is_no_reason_to_call_an_epoch_rewritten(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     reviewer = Reviewer(tmp_path, capsys, signed(ENTRIES, 8, A), signed(ENTRIES, 20, B))

@@ -182,7 +182,7 @@ def test_a_member_that_no_export_has_makes_the_line_wrong(
     ],
     ids=range(9),
 )
-def test_a_signed_change_of_the_epoch_that_says_nothing_explains_nothing(
+def test_a_malformed_change_of_the_epoch_explains_nothing(
     tmp_path: Path, entries: list[StoredEntry], state: bytes | dict[str, Any]
 ) -> None:
     """Whoever owns the database may append what the service then signs."""

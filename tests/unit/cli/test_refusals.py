@@ -42,7 +42,7 @@ def test_no_other_variable_is_left_out() -> None:
 
 
 @pytest.mark.parametrize("url", ["hidden", "postgresql://a:hidden@[::1/x"])
-def test_what_is_no_url_of_a_database_is_named_and_not_quoted(
+def test_a_malformed_database_url_is_refused_by_its_setting_alone(
     capsys: pytest.CaptureFixture[str], url: str
 ) -> None:
     status, words = refusal(capsys, "migrate", "--database-url", url)

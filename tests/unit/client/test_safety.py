@@ -97,7 +97,7 @@ async def test_a_command_with_a_key_is_repeated_as_it_was(
         (httpx.Response(200, text="<html>"), UnreadableAnswerError),
     ],
 )
-async def test_what_another_attempt_would_not_help_is_not_repeated(
+async def test_permanent_failures_are_tried_once(
     failure: httpx.Response, error_type: type[AgentRuntimeError]
 ) -> None:
     runtime, sent = answering(failure)
@@ -121,7 +121,7 @@ async def test_what_another_attempt_would_not_help_is_not_repeated(
         (httpx.Response(503, text="gateway", headers={"Retry-After": "0"}), 1),
     ],
 )
-async def test_a_command_without_a_key_is_repeated_only_if_it_was_not_done(
+async def test_a_command_without_a_key_is_repeated_only_if_it_had_no_effect(
     failure: httpx.Response | Exception, attempts: int
 ) -> None:
     runtime, sent = answering(failure)
@@ -190,7 +190,7 @@ async def test_the_line_end_of_a_token_file_is_no_part_of_the_token(
 
 @pytest.mark.parametrize("token", ["", "\n", "art x", "art_x\nart_y", "art_\u00e9"])
 @pytest.mark.parametrize("kind", [AgentRuntime, AsyncAgentRuntime])
-def test_a_token_that_no_header_takes_is_refused_without_repeating_it(
+def test_a_malformed_token_is_refused_and_left_out_of_the_message(
     kind: type[AgentRuntime | AsyncAgentRuntime], token: str
 ) -> None:
     with pytest.raises(ValueError, match="printable ASCII") as raised:

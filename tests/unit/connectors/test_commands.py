@@ -74,7 +74,7 @@ async def test_a_public_connector_is_not_made_public_again(scenario: Scenario) -
     assert scenario.result[1] is False
 
 
-async def test_who_may_not_share_is_refused_before_being_told_it_is_public(
+async def test_missing_rights_are_refused_before_saying_it_is_public(
     scenario: Scenario,
 ) -> None:
     connector = connector_of(OWNER, public=True)
@@ -107,7 +107,7 @@ async def test_a_private_connector_is_not_made_private_again(
     assert scenario.result[1] is False
 
 
-async def test_a_retired_connector_is_held_by_nobody_and_found_no_more(
+async def test_a_retired_connector_loses_its_grants_and_is_404(
     scenario: Scenario,
 ) -> None:
     connector, agent_id = connector_of(OWNER, public=True), uuid4()
@@ -190,7 +190,7 @@ async def test_a_connector_is_edited_and_keeps_its_grants(
     assert scenario.result[1] is False
 
 
-async def test_who_does_not_own_a_connector_does_not_edit_it(
+async def test_only_the_owner_edits_a_connector(
     scenario: Scenario,
 ) -> None:
     connector = connector_of(OWNER, public=True)

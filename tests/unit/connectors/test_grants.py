@@ -229,7 +229,7 @@ async def test_either_side_takes_back(
 
 
 @pytest.mark.parametrize("caller", [OWNER, MANAGER, ROOT])
-async def test_taking_back_what_was_not_granted_does_nothing(
+async def test_taking_back_a_missing_grant_does_nothing(
     scenario: Scenario, caller: Principal
 ) -> None:
     connector = prepared(before="public nothing")

@@ -95,7 +95,7 @@ async def test_a_grant_of_the_owner_before_lends_nothing_of_the_new_one(
 
 
 @pytest.mark.parametrize("is_repeated", [True, False])
-async def test_an_offer_of_the_owner_before_lends_nothing_unless_the_new_one_repeats_it(
+async def test_an_earlier_owners_offer_lends_only_when_the_new_owner_repeats_it(
     scenario: Scenario, *, is_repeated: bool
 ) -> None:
     connector = with_credential()

@@ -127,7 +127,9 @@ async def test_an_offer_is_withdrawn_or_declined(
     assert scenario.result[1] is HandOverOutcome.NOT_OFFERED
 
 
-async def test_others_neither_take_nor_offer_nor_decline(scenario: Scenario) -> None:
+async def test_only_the_parties_take_offer_or_decline_a_connector(
+    scenario: Scenario,
+) -> None:
     connector = connector_of(OWNER, public=True)
     connector.offer_ownership(NEW.user_id)
     await scenario.given(connector, User(name="both"), User(name="stranger"))
@@ -141,7 +143,7 @@ async def test_others_neither_take_nor_offer_nor_decline(scenario: Scenario) -> 
         await scenario.then_refused(ForbiddenError)
 
 
-async def test_nobody_gets_no_connector(scenario: Scenario) -> None:
+async def test_handing_over_to_an_unknown_user_is_refused(scenario: Scenario) -> None:
     connector = connector_of(OWNER)
     await scenario.given(connector)
     for caller in (OWNER, ROOT):

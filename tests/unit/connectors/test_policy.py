@@ -64,5 +64,5 @@ def test_speaking_for_an_agent(caller: Principal, *, speaks: bool) -> None:
 
 
 @pytest.mark.parametrize("caller", [MANAGER, ROOT])
-def test_nobody_speaks_for_an_agent_that_does_not_exist(caller: Principal) -> None:
+def test_no_caller_speaks_for_an_unknown_agent(caller: Principal) -> None:
     assert speaks_for_agent(caller, None) is False

@@ -11,7 +11,7 @@ from tests.support.console.vendor import SERVED, TESTED, changed, sources
 
 STATIC = SERVED.parent
 FIRST_VIEW_BYTES_MAX = 60_000
-# Of all scripts, compressed: there is room for about ten more pages.
+# All scripts, compressed: there is room for about ten more pages.
 SCRIPT_BYTES_MAX = 150_000
 LINES_MAX = 300
 OWN = sorted(

@@ -15,7 +15,7 @@ def test_the_first_observation_is_accepted() -> None:
     assert definitions.standing("issues.list") is None
 
 
-def test_an_observation_that_differs_in_nothing_records_nothing() -> None:
+def test_an_equal_observation_records_nothing() -> None:
     definitions = observed(CREATE)
 
     with_pictures = {**CREATE, "icons": [{"src": "x"}], "_meta": {"a": 1}}

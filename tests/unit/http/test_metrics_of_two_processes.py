@@ -86,7 +86,7 @@ async def test_rendered_in_pieces_it_is_the_same(many: Many) -> None:
     assert len(rendered) == len(whole)
 
 
-async def test_without_a_follower_process_nothing_is_added() -> None:
+async def test_only_a_follower_process_adds_its_metrics() -> None:
     assert 'process="followers"' not in (await exposition()).decode()
 
 

@@ -14,9 +14,7 @@ from tests.support.kafka.jars import (
 )
 
 
-def test_a_machine_without_java_has_no_broker(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_broker_needs_java(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(MissingError, match="Java"):
         broker_libs()

@@ -88,7 +88,7 @@ def test_root_keys_show_nowhere() -> None:
         pickle.dumps(keys)
 
 
-async def test_without_a_primary_root_key_nothing_is_wrapped() -> None:
+async def test_wrapping_needs_a_primary_root_key() -> None:
     keys = LocalRootKeys({}, primary_id=None)
     with pytest.raises(KeyRingError, match="primary"):
         await keys.wrap(b"", b"")

@@ -9,7 +9,7 @@ from service.keys.root_key_source import outside_root_keys
 from tests.support.keys.settings import KEY, config, key_file
 
 
-async def test_without_a_setting_there_are_none_from_outside() -> None:
+async def test_outside_root_keys_need_a_setting() -> None:
     assert await outside_root_keys(config()) is None
 
 
@@ -34,7 +34,7 @@ async def test_two_sources_are_refused(tmp_path: Path) -> None:
         await outside_root_keys(both)
 
 
-def test_a_key_of_a_variable_is_in_no_repr_and_no_option() -> None:
+def test_a_key_from_a_variable_appears_in_no_repr_or_option() -> None:
     from service.cli.main import build_parser
 
     assert KEY[:10] not in repr(config(ROOT_KEYS=f"new:{KEY}"))

@@ -139,7 +139,7 @@ def test_dates_in_any_order_never_overlap_and_the_last_listed_counts() -> None:
     assert times(periods(twice)) == [(3, None, MAY), (1, MAY, None)]
 
 
-def test_without_a_base_price_nothing_is_known_before_the_first_date() -> None:
+def test_prices_before_the_first_date_need_a_base_price() -> None:
     listed = [since(MAY, price(input_mtok="2")), since(JUNE, price(input_mtok="1"))]
     assert times(periods(listed)) == [(2, MAY, JUNE), (1, JUNE, None)]
 

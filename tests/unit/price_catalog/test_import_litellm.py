@@ -238,7 +238,7 @@ def test_a_held_prefixed_key_still_counts_over_a_bare_one() -> None:
     ]
 
 
-def test_zero_prices_are_held_unless_the_provider_bills_no_one() -> None:
+def test_zero_prices_are_held_back_for_providers_that_bill() -> None:
     zero = entry(input_cost_per_token=0, output_cost_per_token=0.0)
     imported = importing(
         **{"m": zero, "ollama/m": zero | {"litellm_provider": "ollama"}}

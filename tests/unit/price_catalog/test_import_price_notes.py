@@ -9,7 +9,7 @@ from service.price_catalog.imports.price_notes import (
 from service.price_catalog.periods import NOTES_LENGTH_MAX
 
 
-def test_nothing_to_say_is_no_note() -> None:
+def test_an_empty_note_is_left_out() -> None:
     assert join_notes([None, "", None]) is None
     assert priced("Batch", {}) is None
 

@@ -99,7 +99,7 @@ def test_a_name_means_the_first_model_whose_rule_it_matches(
     assert entry == (found and MatchedModel(*found))
 
 
-def test_a_date_without_dashes_matches_if_nothing_else_does() -> None:
+def test_a_date_without_dashes_matches_as_the_last_resort() -> None:
     dated = listed("acme", {"swift": clause("swift-2026-01-31")})
 
     entry = index_of(rules(dated)).find("acme", "swift-20260131", time_text(NOW))

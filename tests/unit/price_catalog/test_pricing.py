@@ -135,7 +135,7 @@ async def test_counts_that_do_not_suffice_have_a_reason(
     assert await charged(flat("2", "8", cache_read="1"), usage) is reason
 
 
-async def test_output_without_a_price_is_unknown_not_free() -> None:
+async def test_output_without_a_price_has_an_unknown_cost() -> None:
     found = await charged(flat("2"), CallUsage(input_tokens=1, output_tokens=1))
 
     assert found is Unpriced.NO_PRICE_THEN
@@ -162,7 +162,7 @@ async def test_input_beyond_the_priced_part_of_it_is_unknown_not_free(
     assert found == expected
 
 
-async def test_a_model_without_an_entry_or_without_a_price_then_has_a_reason() -> None:
+async def test_a_missing_entry_or_price_is_given_as_the_reason() -> None:
     catalog = InMemory(flat("2", "8"))
     usage = CallUsage(input_tokens=1, output_tokens=1)
     early = NOON.replace(hour=11)

@@ -53,7 +53,7 @@ def test_hours_may_have_seconds_and_end_with_the_day(start: str, end: str) -> No
         ("16:30", "17"),
     ],
 )
-def test_hours_that_are_never_or_no_time_are_refused(start: str, end: str) -> None:
+def test_malformed_or_empty_hours_are_refused(start: str, end: str) -> None:
     with pytest.raises(ValidationError):
         sent_back(price(structure=structure(start=start, end=end)))
 

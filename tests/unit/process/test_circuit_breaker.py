@@ -81,7 +81,7 @@ def test_failures_from_before_it_opened_change_nothing() -> None:
     assert breaker.allows_request()
 
 
-def test_a_trial_that_never_reports_back_doesn_t_block_for_ever() -> None:
+def test_a_trial_that_never_reports_back_expires() -> None:
     clock = Clock()
     breaker = opened(clock)
     clock.now += REST_S
@@ -123,7 +123,7 @@ def test_the_end_of_a_request_from_before_doesn_t_end_the_trial() -> None:
     assert breaker.is_blocked
 
 
-def test_an_undecided_request_opens_nothing_and_closes_nothing() -> None:
+def test_an_undecided_request_leaves_the_circuit_as_it_is() -> None:
     breaker = CircuitBreaker(Clock())
     breaker.undecided(None)
     assert (breaker.state, breaker.is_blocked) == ("closed", False)

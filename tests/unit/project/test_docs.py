@@ -27,7 +27,7 @@ def test_every_setting_is_in_the_example_environment(name: str) -> None:
     )
 
 
-def test_the_example_environment_names_no_setting_that_does_not_exist() -> None:
+def test_every_setting_in_the_example_environment_exists() -> None:
     named = set(
         re.findall(r"^#?(AGENT_RUNTIME_\w+)=", text("deploy/env.example"), re.MULTILINE)
     )
@@ -82,7 +82,7 @@ def test_every_error_code_is_explained_and_no_other() -> None:
 ALWAYS_NAMED_OTHERWISE = {"error", "conflict", "too_many_requests"}
 
 
-def test_no_operation_refuses_with_a_code_that_is_not_explained() -> None:
+def test_every_code_of_a_refusal_is_explained() -> None:
     named = {
         code
         for each in operations()
@@ -173,7 +173,7 @@ def test_every_folder_is_in_the_architecture_document() -> None:
     assert missing == []
 
 
-def test_the_architecture_document_names_no_folder_that_does_not_exist() -> None:
+def test_every_folder_in_the_architecture_document_exists() -> None:
     named = re.findall(
         r"^- `([a-z_/]+/)`: ", text("docs/architecture.md"), re.MULTILINE
     )

@@ -76,6 +76,6 @@ def test_settings_that_do_not_fit_are_refused(
         kafka_settings(Config(**settings(**given)))
 
 
-def test_without_a_broker_there_is_nothing_to_configure() -> None:
+def test_kafka_settings_need_a_broker() -> None:
     with pytest.raises(ConfigError, match="AGENT_RUNTIME_KAFKA is not set"):
         kafka_settings(Config(**settings(kafka=None)))

@@ -64,7 +64,7 @@ def test_nothing_that_is_published_sounds_secret(entry: PublicEvent) -> None:
         for word in NEVER
         if word in name and not name.endswith("_tokens")
     }
-    # Of a price list, not of anything secret.
+    # The digest of a price list, which is no secret.
     assert suspicious <= {"sha256"}
 
 

@@ -14,7 +14,7 @@ from projections.sessions.trace_store import (
 FULL = Enrichment(tokens=7)
 
 
-def test_latencies_of_a_store_without_traces_are_not_shown() -> None:
+def test_latencies_are_shown_only_for_a_store_with_traces() -> None:
     own: Any = {
         "cost_summary": {"total": {"cost": None, "currency": None}},
         "token_usage": {"total": None, "prompt": None, "completion": None},

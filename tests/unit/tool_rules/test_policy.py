@@ -62,7 +62,7 @@ def test_who_may_clear_rules(name: str, status: int) -> None:
 
 
 @pytest.mark.parametrize("name", CALLERS)
-def test_nobody_may_do_anything_with_an_agent_that_does_not_exist(name: str) -> None:
+def test_an_unknown_agent_permits_nothing(name: str) -> None:
     caller = caller_named(name)
     connector = connector_in("granted", caller.user_id, uuid4())
 

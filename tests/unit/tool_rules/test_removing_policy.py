@@ -29,7 +29,7 @@ def test_who_may_remove_rules(
     assert not may_remove_rules(caller, None, connector, has_rules=False)
 
 
-def test_connectors_without_rules_are_not_kept() -> None:
+def test_only_connectors_with_rules_are_kept() -> None:
     rules = ToolRules(agent_id="triage")
     rules.replace({"tracker": {"a": "allow"}, "mail": {"a": "allow"}})
 

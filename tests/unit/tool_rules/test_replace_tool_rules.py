@@ -136,7 +136,7 @@ async def test_same_rules_are_nothing_to_do(scenario: Scenario) -> None:
     assert scenario.result.version == 2
 
 
-async def test_nothing_to_clear_is_nothing_to_do(scenario: Scenario) -> None:
+async def test_clearing_nothing_succeeds(scenario: Scenario) -> None:
     triage = agent()
     await scenario.given(triage)
 
@@ -215,7 +215,7 @@ async def test_stale_version_is_refused(scenario: Scenario) -> None:
     await scenario.then_refused(PreconditionFailedError)
 
 
-async def test_whoever_may_not_is_told_before_a_stale_version_is(
+async def test_missing_rights_are_refused_before_a_stale_version(
     scenario: Scenario,
 ) -> None:
     triage = agent()

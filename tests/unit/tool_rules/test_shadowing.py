@@ -31,7 +31,7 @@ WORDS = ["".join(word) for n in range(6) for word in itertools.product("abx", re
         ({"re**": DENY, "re*": ALLOW}, [Shadow("re*", ALLOW, "re**", DENY)]),
         ({"*?": ASK, "?*": ALLOW}, [Shadow("?*", ALLOW, "*?", ASK)]),
         ({"a*?b": DENY, "a?**b": ASK}, [Shadow("a?**b", ASK, "a*?b", DENY)]),
-        # Of several stronger rules, one is named.
+        # One of several stronger rules is named.
         ({"*": ASK, "a*": ALLOW, "a**": DENY}, [Shadow("a*", ALLOW, "a**", DENY)]),
         ({"a*": ASK, "a**": DENY, "*": DENY}, [Shadow("a*", ASK, "a**", DENY)]),
         # A rule that isn't stronger shadows nothing.

@@ -84,7 +84,7 @@ async def test_superuser_revokes_a_role(scenario: Scenario) -> None:
     await scenario.then(("user.role_revoked", ROOT))
 
 
-async def test_revoking_a_role_not_held_does_nothing(scenario: Scenario) -> None:
+async def test_revoking_a_missing_role_does_nothing(scenario: Scenario) -> None:
     await scenario.given(User(name="bob"))
     command = RevokeRole(user_id=BOB.user_id, role=Role.AUDITOR)
     await scenario.when(revoke_role, command, by=ROOT)
@@ -136,7 +136,7 @@ async def test_a_stranger_issues_no_token(scenario: Scenario) -> None:
     await scenario.then_refused(NotFoundError)
 
 
-async def test_no_token_is_issued_for_nobody(scenario: Scenario) -> None:
+async def test_a_token_needs_an_existing_user(scenario: Scenario) -> None:
     await scenario.when(issue_token, issue(ADA), by=ROOT)
     await scenario.then_refused(NotFoundError)
 

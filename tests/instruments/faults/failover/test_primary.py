@@ -32,7 +32,7 @@ async def fail_over_each(stage: FailoverStage, faults: Collection[Fault]) -> Non
 
 
 @pytest.mark.kafka
-async def test_fail_overs_lose_and_repeat_no_acknowledged_write_nor_message(
+async def test_fail_overs_keep_each_acknowledged_write_and_message_once(
     cluster: Cluster, frail_broker: Broker
 ) -> None:
     """Two APIs, two processes of followers, and two relays."""

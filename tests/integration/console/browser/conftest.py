@@ -20,7 +20,7 @@ Visit = Callable[..., Visitor]
 
 DOCUMENT: Final = ROOT / "docs/console.md"
 BY_LINK: Final = "admin, by the one-time link"
-# Of the list, which is the rest of its section.
+# What precedes the list, which is the rest of its section.
 HEADING: Final = "It lists them here.\n"
 
 

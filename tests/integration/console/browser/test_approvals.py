@@ -110,7 +110,7 @@ def test_a_call_is_refused_and_an_approval_withdrawn(
         expect(visitor.page.locator("main")).to_contain_text("They are destroyed")
 
 
-def test_what_somebody_else_has_decided_is_said(visit: Visit, demo: DemoData) -> None:
+def test_a_decision_by_somebody_else_is_shown(visit: Visit, demo: DemoData) -> None:
     approval = demo.ask("Decided by two")
     visitor = visit("ben")
     visitor.refusals_expected = True
@@ -126,7 +126,9 @@ def test_what_somebody_else_has_decided_is_said(visit: Visit, demo: DemoData) ->
     assert approval_now(demo, approval)["state"] == "refused"
 
 
-def test_who_may_only_look_is_told_why(visit: Visit, demo: DemoData) -> None:
+def test_a_read_only_user_sees_why_controls_are_missing(
+    visit: Visit, demo: DemoData
+) -> None:
     approval = demo.ask("Seen by an auditor")
     visitor = visit("olga")
     visitor.open("approvals")

@@ -70,7 +70,7 @@ def test_filters_stand_in_the_address_and_come_back(
     expect(page).not_to_have_url(re.compile("kind="))
 
 
-def test_a_time_that_nobody_can_read_is_not_sent(visit: Visit) -> None:
+def test_an_unreadable_time_is_left_unsent(visit: Visit) -> None:
     visitor = visit("olga")
     visitor.open("audit?from=last%20Tuesday")
 
@@ -103,7 +103,7 @@ def test_new_entries_appear_until_paused_and_after(
     expect(rows).to_have_count(before + 2)
 
 
-def test_what_the_stream_can_not_filter_is_not_followed(visit: Visit) -> None:
+def test_following_refuses_filters_that_the_stream_lacks(visit: Visit) -> None:
     visitor = visit("olga")
     visitor.open("audit?from=2026-01-01")
 

@@ -41,7 +41,9 @@ def test_calls_are_filtered_and_a_link_restores_it(
     expect(others).to_have_text(shown, use_inner_text=True)
 
 
-def test_what_is_no_time_is_said_and_not_sent(visit: Visit, counts: Counts) -> None:
+def test_a_malformed_time_is_reported_before_sending(
+    visit: Visit, counts: Counts
+) -> None:
     visitor = visit("ben")
     visitor.open("calls?from=yesterday")
 
@@ -67,7 +69,7 @@ def test_a_call_leads_to_its_reasons(visit: Visit, demo: DemoData) -> None:
     expect(visitor.page.locator("main")).to_contain_text("the same at both times")
 
 
-def test_a_call_that_is_not_for_oneself_is_not_found(
+def test_a_call_for_another_user_is_hidden(
     visit: Visit, demo: DemoData, counts: Counts
 ) -> None:
     dave = demo.call("POST", "/api/users", {"name": "carl-of-calls", "roles": []})

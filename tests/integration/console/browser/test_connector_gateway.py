@@ -53,7 +53,7 @@ def test_slug_and_record_mode_are_changed(
     assert (found["slug"], found["record_mode"]) == ("forms-2", "batched")
 
 
-def test_what_is_wrong_is_said_at_the_field(
+def test_errors_are_shown_at_their_field(
     visit: Visit, demo: DemoData, connector: str
 ) -> None:
     visitor = visit("ada")

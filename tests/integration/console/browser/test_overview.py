@@ -62,7 +62,7 @@ def test_definitions_that_wait_are_counted_and_lead_to_their_page(
     expect(visitor.page.locator("h1")).to_have_text("Definitions of Issue tracker")
 
 
-def test_those_without_a_connector_have_no_definitions_to_accept(visit: Visit) -> None:
+def test_accepting_definitions_needs_the_connector(visit: Visit) -> None:
     visitor = visit("ben")
     visitor.open("overview")
 

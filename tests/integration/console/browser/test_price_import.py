@@ -116,7 +116,7 @@ def test_a_held_back_price_is_imported_once_it_is_confirmed(
     expect(input_price(visitor)).to_have_text("9")
 
 
-def test_a_file_that_is_no_price_list_changes_nothing(
+def test_another_file_than_a_price_list_changes_nothing(
     visit: Visit, demo: DemoData
 ) -> None:
     visitor = visit("admin")

@@ -30,7 +30,7 @@ def test_a_token_becomes_a_cookie_that_no_script_reads(
 
 
 @pytest.mark.parametrize("failure", ["refused", "without an answer"])
-def test_signing_out_that_fails_is_said_and_tried_again(
+def test_a_failed_sign_out_is_shown_and_tried_again(
     visit: Visit, demo: DemoData, failure: str
 ) -> None:
     def fail(route: Route) -> None:

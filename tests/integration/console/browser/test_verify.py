@@ -197,7 +197,7 @@ def test_a_checkpoint_of_another_key_is_not_genuine(visit: Visit) -> None:
     expect(visitor.page.locator(".checks")).to_contain_text("has not signed it")
 
 
-def test_what_could_not_be_asked_is_neither_genuine_nor_not(
+def test_a_check_that_could_not_be_made_has_no_verdict(
     visit: Visit, demo: DemoData
 ) -> None:
     visitor = visit("ada")

@@ -33,7 +33,7 @@ def test_an_entry_after_the_checkpoint_is_proved_by_way_of_the_newest(
 
 
 @pytest.mark.parametrize("missing", ["the key", "the newest checkpoint"])
-def test_an_entry_that_no_checked_signature_covers_is_not_proved(
+def test_only_entries_under_a_checked_signature_count_as_proved(
     visit: Visit, missing: str
 ) -> None:
     tree = Tree(100) if missing == "the key" else Unsigned(100)

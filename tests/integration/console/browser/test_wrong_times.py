@@ -1,4 +1,4 @@
-"""A time that can't be read is said to be wrong: it never means now, nor for ever."""
+"""A time that can't be read is said to be wrong: it never means now, nor forever."""
 
 from collections.abc import Callable, Mapping
 from typing import Final
@@ -73,9 +73,7 @@ def test_rules_of_a_wrong_time_are_not_restored(visit: Visit, demo: DemoData) ->
         "2026-02-31T14:00:00Z",
     ],
 )
-def test_a_day_or_an_hour_that_does_not_exist_is_no_other_time(
-    visit: Visit, text: str
-) -> None:
+def test_a_day_or_hour_outside_the_calendar_is_refused(visit: Visit, text: str) -> None:
     visitor = visit("admin")
     visitor.open(f"sessions?from={quote(text)}")
 

@@ -64,7 +64,7 @@ async def test_a_user_of_somebody_else_s_is_looked_for_once(
     assert loaded.count(User.create_id("user-7")) == 1
 
 
-async def test_a_user_of_somebody_else_s_is_nobody_here(
+async def test_a_foreign_user_id_is_replaced_by_the_recorders_own(
     recorder: Recorder, ada: Caller
 ) -> None:
     taken = await send(

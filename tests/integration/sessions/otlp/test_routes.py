@@ -180,7 +180,7 @@ async def test_what_can_t_be_read_is_refused(
         assert words in json.loads(answer)["message"]
 
 
-async def test_nobody_is_taken_from_without_a_token(callers: Callers) -> None:
+async def test_taking_a_role_needs_a_token(callers: Callers) -> None:
     refused = await send(callers.anonymous(), export(None, ROOT))
 
     assert refused.status == 401

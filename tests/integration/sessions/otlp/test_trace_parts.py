@@ -98,7 +98,7 @@ async def test_only_the_first_export_is_in_the_row_of_its_trace(
     assert by_id(last) == {each.span_id: each for each in SPANS}
 
 
-async def test_a_trace_without_a_root_is_not_read(resources: Resources) -> None:
+async def test_only_traces_with_a_root_are_read(resources: Resources) -> None:
     key = new_key()
     root, *calls = SPANS
     for each in calls:
@@ -147,7 +147,7 @@ async def test_a_turn_stays_in_its_session_when_its_exports_are_put_together(
     assert [turn and turn.session_id for turn in turns] == [None, *["first"] * 5]
 
 
-async def test_a_trace_that_is_no_turn_is_not_read_at_its_bounds(
+async def test_only_a_turn_is_read_at_the_bounds_of_its_trace(
     resources: Resources, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     key, pool = new_key(), resources.pool

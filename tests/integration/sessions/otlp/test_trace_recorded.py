@@ -55,7 +55,7 @@ def settled(prices: None, resources: Resources, recorder: Recorder, ada: Caller)
             for each in spans:
                 copy = type(each)()
                 copy.CopyFrom(each)
-                # Of this example alone: a trace is one turn of one session.
+                # A trace of this example alone: it is one turn of one session.
                 copy.trace_id = (
                     int(session_id) * 100 + int.from_bytes(each.trace_id)
                 ).to_bytes(16)

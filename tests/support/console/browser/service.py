@@ -36,7 +36,7 @@ class DemoData:
     connector_id: str
     session_id: str
     user_id: str
-    # Of the entry by which the example agent got its rules.
+    # Position of the entry by which the example agent got its rules.
     position: int
     # An admitted call of the agent, and one that waits for a person.
     call_id: str

@@ -285,7 +285,7 @@ def test_a_span_below_another_one_has_nothing_of_a_turn() -> None:
     assert not found.is_relevant
 
 
-def test_a_call_that_failed_without_an_answer_costs_nothing() -> None:
+def test_a_call_that_failed_before_its_answer_is_free() -> None:
     chat: Any = {"gen_ai__operation__name": "chat", "gen_ai__request__model": "swift"}
 
     assert reported_span(span(2, 1, error="429", **chat)).call is None

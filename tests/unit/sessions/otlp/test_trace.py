@@ -50,11 +50,11 @@ def spent(*spans: Any) -> dict[str | None, tuple[int | None, int | None]]:
     }
 
 
-def test_a_trace_without_a_root_is_no_turn() -> None:
+def test_a_turn_needs_the_root_of_its_trace() -> None:
     assert turn(llm(2, 1, 5, 1, session__id="s")) is None
 
 
-def test_a_trace_without_a_session_is_no_turn() -> None:
+def test_a_turn_needs_a_session() -> None:
     assert turn(span(1), llm(2, 1, 5, 1)) is None
 
 

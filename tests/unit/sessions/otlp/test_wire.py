@@ -51,5 +51,5 @@ def test_any_bytes_are_counted(body: bytes, fields_max: int) -> None:
         decoded = ExportTraceServiceRequest.FromString(body)
     except DecodeError:
         return
-    # Of a field that isn't repeated, decoding keeps the last.
+    # Decoding keeps the last value of a field that isn't repeated.
     assert more or fields(decoded) <= fields_max
