@@ -1,11 +1,13 @@
 """Instruments measure and harm the servers of the integration tests."""
 
 from tests.integration.conftest import (
+    app,
     bootstrap,
     callers,
     client,
     database_url,
     followed_template,
+    followers,
     frail_broker,
     own_broker,
     postgres,
@@ -15,11 +17,13 @@ from tests.integration.conftest import (
 )
 
 __all__ = [
+    "app",
     "bootstrap",
     "callers",
     "client",
     "database_url",
     "followed_template",
+    "followers",
     "frail_broker",
     "own_broker",
     "postgres",
