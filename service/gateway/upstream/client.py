@@ -47,7 +47,9 @@ class UpstreamClient:
         if dialect is None:
             return None
         connection = self.connections.kept(upstream.url)
-        return Channel(upstream, dialect, connection) if connection else None
+        if connection is None:
+            return None
+        return Channel(upstream, dialect, connection, connection.reservation)
 
     async def open_channel(
         self,
@@ -67,7 +69,7 @@ class UpstreamClient:
         connection = self.connections.kept(url) or await self.connections.connect(url)
         if on_connected is not None:
             on_connected()
-        return Channel(upstream, dialect, connection)
+        return Channel(upstream, dialect, connection, connection.reservation)
 
     def exchange(
         self,
@@ -105,10 +107,11 @@ class Channel(NamedTuple):
     upstream: Upstream
     dialect: Dialect
     connection: Connection
+    reservation: int
 
     def release(self) -> None:
-        """Give the connection back: nothing is sent."""
-        self.connection.release()
+        """Give the connection back, unless something was sent on it."""
+        self.connection.release(self.reservation)
 
 
 class Exchange:
@@ -229,7 +232,7 @@ class Exchange:
         return message.get("id") == self.id and code in _ABOUT_CALLS
 
     def _forget(self) -> None:
-        upstream, dialect, _ = self._channel
+        upstream, dialect = self._channel.upstream, self._channel.dialect
         self._client.dialects.forget(upstream, self._caller, dialect)
 
     def _cancel(self) -> None:

@@ -130,6 +130,8 @@ class Connection(asyncio.Protocol):
         self._is_reusable = True
         self._is_paused = False
         self._is_reserved = False
+        # The number of the last one; a call may end when another has reserved it.
+        self.reservation = 0
         self._is_new = True
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -162,10 +164,11 @@ class Connection(asyncio.Protocol):
     def reserve(self) -> None:
         """Keep it open for a request that is about to be sent."""
         self._is_reserved = True
+        self.reservation += 1
 
-    def release(self) -> None:
+    def release(self, reservation: int) -> None:
         """Give it back, unless the request that it was reserved for was sent."""
-        if not self._is_reserved:
+        if not self._is_reserved or reservation != self.reservation:
             return
         self._is_reserved = False
         if self.is_usable:

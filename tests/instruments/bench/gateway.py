@@ -119,6 +119,8 @@ async def _ratios(
                 *stage.ours.items(),
             )
         }
+        rates = ", ".join(f"{name} {each.rate:,.0f}" for name, each in many.items())
+        print(f"calls a second of {CALLERS} callers: {rates}", flush=True)
         if peer is not None:
             theirs = await measure(peer, max(seconds, PEER_S), CALLERS)
             for name, mode in PEER.items():

@@ -172,6 +172,23 @@ async def test_idle_connections_are_closed(monkeypatch: pytest.MonkeyPatch) -> N
         await until(lambda: not raw.connections.opened)
 
 
+async def test_a_reservation_is_given_back_by_its_holder_alone() -> None:
+    """A call may end when another has taken the connection that it was sent on."""
+    async with answering(HELLO) as raw:
+        connection = await raw.connections.connect(raw.url)
+        earlier = connection.reservation
+        response = await raw.connections.send(connection, raw.url, {}, b"{}")
+        while await response.read():
+            pass
+        assert raw.connections.kept(raw.url) is connection
+
+        connection.release(earlier)
+
+        assert raw.connections.kept(raw.url) is None
+        connection.release(connection.reservation)
+        assert raw.connections.kept(raw.url) is connection
+
+
 async def test_receiving_stops_while_the_caller_does_not_read() -> None:
     size = 64 * UNREAD_BYTES_MAX
     answer = OK + b"Content-Length: %d\r\n\r\n" % size + b"x" * size
