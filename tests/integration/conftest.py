@@ -5,6 +5,7 @@ import fcntl
 import tempfile
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from uuid import UUID
 
 import psycopg
 import pytest
@@ -21,11 +22,12 @@ from service.embedded_postgres.server import EmbeddedPostgres
 from service.migrate import migrate
 from service.open_resources import open_resources
 from service.resources import Resources
-from tests.support.callers import Callers
+from tests.support.callers import Caller, Callers
 from tests.support.databases import fresh_database, make_read_tables, memory_folder
 from tests.support.http_server import Server
 from tests.support.kafka.fixtures import bootstrap, frail_broker, own_broker
 from tests.support.scenario import Scenario
+from tests.support.tool_rules.setting import Setting
 
 __all__ = ["bootstrap", "frail_broker", "own_broker"]
 
@@ -121,6 +123,34 @@ async def client(
 def callers(resources: Resources, client: TestClient) -> Callers:
     """Make users and call the API as them."""
     return Callers(resources, client)
+
+
+@pytest.fixture
+async def ada(callers: Callers) -> Caller:
+    """A user without a role."""
+    return await callers.user("ada")
+
+
+@pytest.fixture
+async def root(callers: Callers) -> Caller:
+    return await callers.user("root", "superuser")
+
+
+@pytest.fixture
+def setting(resources: Resources) -> Setting:
+    return Setting(resources)
+
+
+@pytest.fixture
+async def agent(setting: Setting, ada: Caller) -> UUID:
+    """Managed by ``ada``."""
+    return await setting.agent(ada)
+
+
+@pytest.fixture
+async def tracker(setting: Setting, ada: Caller, agent: UUID) -> UUID:
+    """A connector that ``ada`` owns and ``agent`` holds."""
+    return await setting.connector(ada, granted_to=[agent])
 
 
 @pytest.fixture

@@ -1,9 +1,9 @@
 import pytest
 
-from service.resources import Resources
-from tests.support.tool_rules.setting import Setting
+from tests.support.callers import Caller, Callers
 
 
 @pytest.fixture
-def setting(resources: Resources) -> Setting:
-    return Setting(resources)
+async def owner(callers: Callers) -> Caller:
+    """Owns connectors, and manages no agent."""
+    return await callers.user("owner")

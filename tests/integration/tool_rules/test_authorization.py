@@ -83,10 +83,9 @@ async def test_one_connector(callers: Callers, setting: Setting) -> None:
 
 
 async def test_a_refusal_names_no_more_errors_than_an_answer_may(
-    callers: Callers, setting: Setting
+    callers: Callers, ada: Caller, agent: UUID
 ) -> None:
-    ada, eve = await callers.user("ada"), await callers.user("eve")
-    agent = await setting.agent(ada)
+    eve = await callers.user("eve")
     rules = [rule(uuid4(), "a", "allow") for _ in range(PROBLEMS_MAX + 1)]
 
     forbidden = await put(eve, agent, *rules)
@@ -159,9 +158,9 @@ async def test_unknown_agent(callers: Callers, setting: Setting) -> None:
 
 
 async def test_full_management_of_one_agent_is_none_of_another(
-    callers: Callers, setting: Setting
+    callers: Callers, setting: Setting, ada: Caller
 ) -> None:
-    ada, eve = await callers.user("ada"), await callers.user("eve")
+    eve = await callers.user("eve")
     adas, eves = await setting.agent(ada), await setting.agent(eve)
     tracker = await setting.connector(ada, granted_to=[adas])
 
@@ -171,9 +170,9 @@ async def test_full_management_of_one_agent_is_none_of_another(
 
 
 async def test_dismissed_manager_is_refused_at_once(
-    callers: Callers, setting: Setting
+    callers: Callers, setting: Setting, ada: Caller
 ) -> None:
-    ada, bob = await callers.user("ada"), await callers.user("bob")
+    bob = await callers.user("bob")
     agent = await setting.agent(ada, bob)
     assert (await put(bob, agent)).status == 200
 

@@ -26,11 +26,8 @@ async def explain(
 
 
 async def test_every_rule_is_listed_with_what_it_did(
-    callers: Callers, setting: Setting
+    setting: Setting, ada: Caller, agent: UUID, tracker: UUID
 ) -> None:
-    ada = await callers.user("ada")
-    agent = await setting.agent(ada)
-    tracker = await setting.connector(ada, granted_to=[agent])
     granted_at = (await setting.resources.log.head()).position
     other = await setting.connector(ada, granted_to=[agent])
     written = await put(
@@ -97,9 +94,7 @@ async def test_every_rule_is_listed_with_what_it_did(
     }
 
 
-async def test_reasons(callers: Callers, setting: Setting) -> None:
-    ada = await callers.user("ada")
-    agent = await setting.agent(ada)
+async def test_reasons(setting: Setting, ada: Caller, agent: UUID) -> None:
     held = await setting.connector(ada, granted_to=[agent])
     not_held = await setting.connector(ada)
     retired = await setting.connector(ada, granted_to=[agent])
@@ -131,10 +126,8 @@ async def test_reasons(callers: Callers, setting: Setting) -> None:
 
 
 async def test_decision_at_every_earlier_position(
-    callers: Callers, setting: Setting
+    setting: Setting, ada: Caller, agent: UUID
 ) -> None:
-    ada = await callers.user("ada")
-    agent = await setting.agent(ada)
     tracker = await setting.connector(ada)
     grant = f"/api/mcp/connectors/{tracker}/grants/agents/{agent}"
     moments = [
@@ -188,12 +181,16 @@ async def test_a_long_history_takes_no_more_memory_than_a_short_one(
     assert long < 1.5 * short
 
 
-async def test_who_may_ask(callers: Callers, setting: Setting) -> None:
-    ada, owner = await callers.user("ada"), await callers.user("owner")
-    root = await callers.user("root", "superuser")
+async def test_who_may_ask(
+    callers: Callers,
+    setting: Setting,
+    ada: Caller,
+    owner: Caller,
+    root: Caller,
+    agent: UUID,
+) -> None:
     auditor = await callers.user("auditor", "auditor")
     stranger = await callers.user("stranger")
-    agent = await setting.agent(ada)
     tracker = await setting.connector(owner, granted_to=[agent])
     mail = await setting.connector(ada, granted_to=[agent])
     owned = await setting.connector(owner)
@@ -212,9 +209,7 @@ async def test_who_may_ask(callers: Callers, setting: Setting) -> None:
     assert [await asked(owner, each) for each in (mail, owned, uuid4())] == [404] * 3
 
 
-async def test_malformed_queries(callers: Callers, setting: Setting) -> None:
-    ada = await callers.user("ada")
-    agent = await setting.agent(ada)
+async def test_malformed_queries(ada: Caller, agent: UUID) -> None:
     for query in (
         "",
         "?tool=a",
@@ -230,10 +225,7 @@ async def test_malformed_queries(callers: Callers, setting: Setting) -> None:
         assert (await ada.get(url)).status == 400, query
 
 
-async def test_tool_of_any_characters(callers: Callers, setting: Setting) -> None:
-    ada = await callers.user("ada")
-    agent = await setting.agent(ada)
-    tracker = await setting.connector(ada, granted_to=[agent])
+async def test_tool_of_any_characters(ada: Caller, agent: UUID, tracker: UUID) -> None:
     await put(ada, agent, rule(tracker, "?*", "allow"))
 
     for tool in ("a b", "é", "*", "a\nb", "\U0001f600"):

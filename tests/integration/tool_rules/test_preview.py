@@ -1,6 +1,6 @@
 """Previewing a replacement of tool rules: what would change, and nothing does."""
 
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 
@@ -9,16 +9,13 @@ from service.tool_rules.comparison import (
     COMPILING,
     MATCHING,
 )
-from tests.support.callers import Callers
+from tests.support.callers import Caller, Callers
 from tests.support.tool_rules.setting import Setting, path, put, rule
 
 
 async def test_a_preview_shows_rules_and_decisions_that_would_change(
-    callers: Callers, setting: Setting
+    ada: Caller, agent: UUID, tracker: UUID
 ) -> None:
-    ada = await callers.user("ada")
-    agent = await setting.agent(ada)
-    tracker = await setting.connector(ada, granted_to=[agent])
     before = await put(
         ada, agent, rule(tracker, "read_*", "allow"), rule(tracker, "list", "ask")
     )
@@ -56,12 +53,8 @@ async def test_a_preview_shows_rules_and_decisions_that_would_change(
 
 
 async def test_a_preview_for_an_agent_without_rules_is_based_on_version_0(
-    callers: Callers, setting: Setting
+    ada: Caller, agent: UUID, tracker: UUID
 ) -> None:
-    ada = await callers.user("ada")
-    agent = await setting.agent(ada)
-    tracker = await setting.connector(ada, granted_to=[agent])
-
     reply = await ada.post(
         f"{path(agent)}/preview", {"rules": [rule(tracker, "a", "allow")]}
     )
@@ -71,10 +64,8 @@ async def test_a_preview_for_an_agent_without_rules_is_based_on_version_0(
 
 
 async def test_an_empty_batch_shows_only_granted_connectors_decisions(
-    callers: Callers, setting: Setting
+    setting: Setting, ada: Caller, agent: UUID
 ) -> None:
-    ada = await callers.user("ada")
-    agent = await setting.agent(ada)
     held = await setting.connector(ada, granted_to=[agent])
     not_held = await setting.connector(ada)
     await put(ada, agent, rule(held, "a", "allow"), rule(not_held, "b", "allow"))
@@ -91,11 +82,9 @@ async def test_an_empty_batch_shows_only_granted_connectors_decisions(
 
 
 async def test_a_preview_is_refused_as_the_replacement_would_be(
-    callers: Callers, setting: Setting
+    callers: Callers, ada: Caller, agent: UUID, tracker: UUID
 ) -> None:
-    ada, eve = await callers.user("ada"), await callers.user("eve")
-    agent = await setting.agent(ada)
-    tracker = await setting.connector(ada, granted_to=[agent])
+    eve = await callers.user("eve")
     batches = [[rule(tracker, "a", "allow")], [rule(uuid4(), "a", "allow")], []]
 
     for caller in (ada, eve):
@@ -112,22 +101,16 @@ async def test_a_preview_is_refused_as_the_replacement_would_be(
 
 
 async def test_a_preview_on_an_outdated_version_is_refused(
-    callers: Callers, setting: Setting
+    ada: Caller, agent: UUID
 ) -> None:
-    ada = await callers.user("ada")
-    agent = await setting.agent(ada)
-
     reply = await ada.post(f"{path(agent)}/preview", {"rules": []}, If_Match='"7"')
 
     assert reply.status == 412
 
 
 async def test_a_comparison_within_the_bound_is_answered_and_one_beyond_is_refused(
-    callers: Callers, setting: Setting, monkeypatch: pytest.MonkeyPatch
+    ada: Caller, agent: UUID, tracker: UUID, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ada = await callers.user("ada")
-    agent = await setting.agent(ada)
-    tracker = await setting.connector(ada, granted_to=[agent])
     # One pattern of three characters with one name of three, the pattern's example.
     takes = 3 * (3 + COMPILING) + MATCHING
 

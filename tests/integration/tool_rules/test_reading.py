@@ -15,10 +15,8 @@ async def read(caller: Caller, agent: UUID, after: Reply, query: str = "") -> Re
 
 
 async def test_manager_reads_all_rules_sorted(
-    callers: Callers, setting: Setting
+    setting: Setting, ada: Caller, owner: Caller, agent: UUID
 ) -> None:
-    ada, owner = await callers.user("ada"), await callers.user("owner")
-    agent = await setting.agent(ada)
     tracker = await setting.connector(owner, granted_to=[agent])
     mail = await setting.connector(ada, granted_to=[agent])
     written = await put(
@@ -43,20 +41,16 @@ async def test_manager_reads_all_rules_sorted(
     assert reply.position >= written.position
 
 
-async def test_agent_without_rules(callers: Callers, setting: Setting) -> None:
-    ada = await callers.user("ada")
-    agent = await setting.agent(ada)
-
+async def test_agent_without_rules(ada: Caller, agent: UUID) -> None:
     reply = await ada.get(path(agent))
 
     assert (reply.status, reply.data["version"], reply.data["rules"]) == (200, 0, [])
     assert reply.headers["ETag"] == '"0"'
 
 
-async def test_warnings_follow_the_grant(callers: Callers, setting: Setting) -> None:
-    ada = await callers.user("ada")
-    agent = await setting.agent(ada)
-    tracker = await setting.connector(ada, granted_to=[agent])
+async def test_warnings_follow_the_grant(
+    ada: Caller, agent: UUID, tracker: UUID
+) -> None:
     await put(ada, agent, rule(tracker, "read", "allow"), rule(tracker, "*", "deny"))
 
     revoked = await ada.delete(f"/api/mcp/connectors/{tracker}/grants/agents/{agent}")
@@ -68,9 +62,9 @@ async def test_warnings_follow_the_grant(callers: Callers, setting: Setting) -> 
     ]
 
 
-async def test_who_reads_what(callers: Callers, setting: Setting) -> None:
-    ada, owner = await callers.user("ada"), await callers.user("owner")
-    agent = await setting.agent(ada)
+async def test_who_reads_what(
+    callers: Callers, setting: Setting, ada: Caller, owner: Caller, agent: UUID
+) -> None:
     tracker = await setting.connector(owner, granted_to=[agent])
     never_granted = await setting.connector(owner)
     mail = await setting.connector(ada, granted_to=[agent])
@@ -105,10 +99,8 @@ async def test_who_reads_what(callers: Callers, setting: Setting) -> None:
 
 
 async def test_an_owner_whose_grant_is_revoked_can_read_none_of_the_history(
-    callers: Callers, setting: Setting
+    setting: Setting, ada: Caller, owner: Caller, agent: UUID
 ) -> None:
-    ada, owner = await callers.user("ada"), await callers.user("owner")
-    agent = await setting.agent(ada)
     tracker = await setting.connector(owner, granted_to=[agent])
     written = await put(owner, agent, rule(tracker, "*", "ask"))
     assert (await read(owner, agent, written)).status == 200
@@ -121,12 +113,9 @@ async def test_an_owner_whose_grant_is_revoked_can_read_none_of_the_history(
 
 
 async def test_unknown_agent_is_the_same_404_for_everyone(
-    callers: Callers, setting: Setting
+    callers: Callers, root: Caller, agent: UUID
 ) -> None:
-    ada = await callers.user("ada")
-    root = await callers.user("root", "superuser")
     eve = await callers.user("eve")
-    agent = await setting.agent(ada)
 
     bodies = {
         (await caller.get(path(each), X_Request_Id="same")).body
@@ -137,11 +126,8 @@ async def test_unknown_agent_is_the_same_404_for_everyone(
 
 
 async def test_rules_at_a_position_and_at_a_time(
-    callers: Callers, setting: Setting
+    setting: Setting, ada: Caller, agent: UUID, tracker: UUID
 ) -> None:
-    ada = await callers.user("ada")
-    agent = await setting.agent(ada)
-    tracker = await setting.connector(ada, granted_to=[agent])
     first = await put(ada, agent, rule(tracker, "a", "allow"))
     second = await put(ada, agent, rule(tracker, "b", "ask"))
     cleared = await put(ada, agent)
@@ -161,9 +147,7 @@ async def test_rules_at_a_position_and_at_a_time(
     assert (before.status, before.data["version"], before.data["rules"]) == (200, 0, [])
 
 
-async def test_malformed_queries(callers: Callers, setting: Setting) -> None:
-    ada = await callers.user("ada")
-    agent = await setting.agent(ada)
+async def test_malformed_queries(ada: Caller, agent: UUID) -> None:
     for query in (
         "?at=",
         "?at=yesterday",
@@ -176,9 +160,8 @@ async def test_malformed_queries(callers: Callers, setting: Setting) -> None:
 
 
 async def test_connectors_owner_lists_rules_of_every_agent_on_it(
-    callers: Callers, setting: Setting
+    setting: Setting, ada: Caller, owner: Caller
 ) -> None:
-    ada, owner = await callers.user("ada"), await callers.user("owner")
     agents = sorted([await setting.agent(ada) for _ in range(3)], key=str)
     tracker = await setting.connector(owner, granted_to=agents[:2])
     for agent in agents:
@@ -211,11 +194,9 @@ async def test_connectors_owner_lists_rules_of_every_agent_on_it(
 
 
 async def test_who_lists_the_rules_on_a_connector(
-    callers: Callers, setting: Setting
+    callers: Callers, setting: Setting, ada: Caller, owner: Caller, agent: UUID
 ) -> None:
-    ada, owner = await callers.user("ada"), await callers.user("owner")
     auditor = await callers.user("auditor", "auditor")
-    agent = await setting.agent(ada)
     tracker = await setting.connector(owner, granted_to=[agent])
     position = str((await setting.resources.log.head()).position)
     url = f"/api/mcp/connectors/{tracker}/tools"

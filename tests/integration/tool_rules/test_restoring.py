@@ -11,10 +11,9 @@ async def restore(caller: Caller, agent: UUID, at: object, **headers: str) -> Re
     return await caller.post(f"{path(agent)}/restore", {"at": at}, **headers)
 
 
-async def test_rules_are_what_they_were(callers: Callers, setting: Setting) -> None:
-    ada = await callers.user("ada")
-    agent = await setting.agent(ada)
-    tracker = await setting.connector(ada, granted_to=[agent])
+async def test_rules_are_what_they_were(
+    setting: Setting, ada: Caller, agent: UUID, tracker: UUID
+) -> None:
     mail = await setting.connector(ada)
     good = await put(ada, agent, rule(tracker, "a", "allow"), rule(tracker, "b", "ask"))
     await put(ada, agent, rule(tracker, "*", "allow"), rule(mail, "*", "allow"))
@@ -34,10 +33,9 @@ async def test_rules_are_what_they_were(callers: Callers, setting: Setting) -> N
     assert now.data["rules"] == good.data["rules"]
 
 
-async def test_restoring_is_one_more_event(callers: Callers, setting: Setting) -> None:
-    ada = await callers.user("ada")
-    agent = await setting.agent(ada)
-    tracker = await setting.connector(ada, granted_to=[agent])
+async def test_restoring_is_one_more_event(
+    setting: Setting, ada: Caller, agent: UUID, tracker: UUID
+) -> None:
     good = await put(ada, agent, rule(tracker, "a", "allow"))
     bad = await put(ada, agent, rule(tracker, "a", "deny"))
 
@@ -51,26 +49,10 @@ async def test_restoring_is_one_more_event(callers: Callers, setting: Setting) -
     )
 
 
-async def test_rules_from_before_there_were_any(
-    callers: Callers, setting: Setting
-) -> None:
-    ada = await callers.user("ada")
-    agent = await setting.agent(ada)
-    tracker = await setting.connector(ada, granted_to=[agent])
-    await put(ada, agent, rule(tracker, "a", "allow"))
-
-    reply = await restore(ada, agent, 0)
-
-    assert (reply.status, reply.data["rules"]) == (200, [])
-
-
 async def test_restoring_equal_rules_appends_nothing(
-    callers: Callers, setting: Setting
+    ada: Caller, agent: UUID, tracker: UUID
 ) -> None:
-    ada = await callers.user("ada")
-    agent = await setting.agent(ada)
     never = await restore(ada, agent, 0)
-    tracker = await setting.connector(ada, granted_to=[agent])
     written = await put(ada, agent, rule(tracker, "a", "allow"))
 
     reply = await restore(ada, agent, written.position)
@@ -84,10 +66,8 @@ async def test_restoring_equal_rules_appends_nothing(
 
 
 async def test_an_empty_restore_leaves_nothing_to_clear_or_to_warn_of(
-    callers: Callers, setting: Setting
+    setting: Setting, ada: Caller, agent: UUID
 ) -> None:
-    ada = await callers.user("ada")
-    agent = await setting.agent(ada)
     # Not granted: rules on it would be warned of.
     tracker = await setting.connector(ada)
     await put(ada, agent, rule(tracker, "a", "allow"))
@@ -105,10 +85,8 @@ async def test_an_empty_restore_leaves_nothing_to_clear_or_to_warn_of(
 
 
 async def test_a_position_beyond_the_log_is_refused(
-    callers: Callers, setting: Setting
+    setting: Setting, ada: Caller, agent: UUID
 ) -> None:
-    ada = await callers.user("ada")
-    agent = await setting.agent(ada)
     head = (await setting.resources.log.head()).position
 
     beyond = await restore(ada, agent, head + 1)
@@ -121,8 +99,7 @@ async def test_a_position_beyond_the_log_is_refused(
     assert (await restore(ada, agent, "2999-01-01")).status == 200
 
 
-async def test_at_a_time(callers: Callers, setting: Setting) -> None:
-    root = await callers.user("root", "superuser")
+async def test_at_a_time(setting: Setting, root: Caller) -> None:
     agent = await setting.agent(root)
     tracker = await setting.connector(root, granted_to=[agent])
     good = await put(root, agent, rule(tracker, "a", "allow"))
@@ -135,11 +112,8 @@ async def test_at_a_time(callers: Callers, setting: Setting) -> None:
 
 
 async def test_connectors_that_have_ended_are_left_out(
-    callers: Callers, setting: Setting
+    setting: Setting, ada: Caller, agent: UUID, tracker: UUID
 ) -> None:
-    ada = await callers.user("ada")
-    agent = await setting.agent(ada)
-    tracker = await setting.connector(ada, granted_to=[agent])
     mail = await setting.connector(ada, granted_to=[agent])
     good = await put(ada, agent, rule(tracker, "a", "allow"), rule(mail, "a", "ask"))
     await put(ada, agent)
@@ -151,11 +125,15 @@ async def test_connectors_that_have_ended_are_left_out(
     assert reply.data["left_out"] == [str(mail)]
 
 
-async def test_it_takes_full_management(callers: Callers, setting: Setting) -> None:
-    ada, owner = await callers.user("ada"), await callers.user("owner")
-    root = await callers.user("root", "superuser")
+async def test_it_takes_full_management(
+    callers: Callers,
+    setting: Setting,
+    ada: Caller,
+    owner: Caller,
+    root: Caller,
+    agent: UUID,
+) -> None:
     auditor = await callers.user("auditor", "auditor")
-    agent = await setting.agent(ada)
     tracker = await setting.connector(owner, granted_to=[agent])
     good = await put(ada, agent, rule(tracker, "a", "allow"))
     await put(ada, agent)
@@ -168,10 +146,7 @@ async def test_it_takes_full_management(callers: Callers, setting: Setting) -> N
     assert (await restore(root, agent, good.position)).status == 200
 
 
-async def test_if_match(callers: Callers, setting: Setting) -> None:
-    ada = await callers.user("ada")
-    agent = await setting.agent(ada)
-    tracker = await setting.connector(ada, granted_to=[agent])
+async def test_if_match(ada: Caller, agent: UUID, tracker: UUID) -> None:
     good = await put(ada, agent, rule(tracker, "a", "allow"))
     now = await put(ada, agent)
 
@@ -181,9 +156,7 @@ async def test_if_match(callers: Callers, setting: Setting) -> None:
     assert (stale.status, fresh.status) == (412, 200)
 
 
-async def test_malformed_bodies(callers: Callers, setting: Setting) -> None:
-    ada = await callers.user("ada")
-    agent = await setting.agent(ada)
+async def test_malformed_bodies(ada: Caller, agent: UUID) -> None:
     for at in (None, -1, 2**63, 1.5, 1e300, "never", "7", True, [1]):
         reply = await restore(ada, agent, at)
         assert reply.status == 422, at
@@ -193,11 +166,8 @@ async def test_malformed_bodies(callers: Callers, setting: Setting) -> None:
 
 
 async def test_a_position_is_a_number_however_it_is_written(
-    callers: Callers, setting: Setting
+    ada: Caller, agent: UUID
 ) -> None:
-    ada = await callers.user("ada")
-    agent = await setting.agent(ada)
-
     reply = await restore(ada, agent, 1.0)
 
     assert (reply.status, reply.data["position"]) == (200, 1)

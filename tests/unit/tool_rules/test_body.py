@@ -107,10 +107,3 @@ def test_every_fault_is_named_at_once_with_contradictions() -> None:
         "rules[1].stance",
         "rules[6].stance",
     ]
-
-
-def test_faults_never_quote_what_was_given() -> None:
-    given = {"connector_id": "tell-tale", "tool_pattern": "tell tale", "stance": "tale"}
-    with pytest.raises(ValidationError) as caught:
-        BulkToolUpdate.model_validate_json(orjson.dumps({"rules": [given]}))
-    assert not any("tale" in each.message for each in problems_of(caught.value))

@@ -4,20 +4,16 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from service.agents.aggregate import Agent
 from service.connectors.aggregate import Connector
 from service.principal import Principal, Role
 from service.tool_rules.policy import may_clear_rules, may_replace_rules
+from tests.support.connectors.making import agent_of
 from tests.support.scenario import principal
 from tests.support.tool_rules.grid import CALLERS, CELLS, EMPTY
 
 
 def caller_named(name: str) -> Principal:
     return principal(name, *map(Role, CALLERS[name]))
-
-
-def agent_with(manager: Principal) -> Agent:
-    return Agent(name="Triage", description="", manager_id=str(manager.user_id))
 
 
 def connector_in(state: str, owner_id: UUID, agent_id: UUID) -> Connector | None:
@@ -46,7 +42,7 @@ def test_who_may_replace_rules(
     name: str, *, owns: bool, state: str, status: int
 ) -> None:
     caller = caller_named(name)
-    agent = agent_with(caller if name == "manager" else principal("someone"))
+    agent = agent_of(caller if name == "manager" else principal("someone"))
     connector = connector_in(state, caller.user_id if owns else uuid4(), agent.id)
 
     # Whether the connector exists is asked after this.
@@ -56,7 +52,7 @@ def test_who_may_replace_rules(
 @pytest.mark.parametrize(("name", "status"), EMPTY.items())
 def test_who_may_clear_rules(name: str, status: int) -> None:
     caller = caller_named(name)
-    agent = agent_with(caller if name == "manager" else principal("someone"))
+    agent = agent_of(caller if name == "manager" else principal("someone"))
 
     assert may_clear_rules(caller, agent) is (status == 200)
 
@@ -72,7 +68,7 @@ def test_an_unknown_agent_permits_nothing(name: str) -> None:
 
 def test_a_grant_to_another_agent_is_no_grant() -> None:
     owner = principal("owner")
-    agent = agent_with(principal("someone"))
+    agent = agent_of(principal("someone"))
 
     connector = connector_in("granted", owner.user_id, uuid4())
 
@@ -82,4 +78,4 @@ def test_a_grant_to_another_agent_is_no_grant() -> None:
 def test_being_both_auditor_and_manager_takes_nothing_away() -> None:
     both = principal("both", Role.AUDITOR, Role.RUNTIME)
 
-    assert may_clear_rules(both, agent_with(both))
+    assert may_clear_rules(both, agent_of(both))

@@ -6,9 +6,10 @@ import pytest
 
 from service.tool_rules.aggregate import ToolRules
 from service.tool_rules.policy import may_remove_rules
+from tests.support.connectors.making import agent_of
 from tests.support.scenario import principal
 from tests.support.tool_rules.grid import CALLERS, STATES
-from tests.unit.tool_rules.test_policy import agent_with, caller_named, connector_in
+from tests.unit.tool_rules.test_policy import caller_named, connector_in
 
 
 @pytest.mark.parametrize("state", STATES)
@@ -19,7 +20,7 @@ def test_who_may_remove_rules(
     name: str, state: str, *, owns: bool, has_rules: bool
 ) -> None:
     caller = caller_named(name)
-    agent = agent_with(caller if name == "manager" else principal("someone"))
+    agent = agent_of(caller if name == "manager" else principal("someone"))
     connector = connector_in(state, caller.user_id if owns else uuid4(), agent.id)
 
     expected = name in ("superuser", "manager") or (

@@ -10,7 +10,7 @@ from service.errors import (
     NotFoundError,
     PreconditionFailedError,
 )
-from service.principal import Role
+from service.principal import Principal, Role
 from service.tool_rules.aggregate import ToolRules
 from service.tool_rules.commands import (
     ReplaceToolRules,
@@ -20,6 +20,7 @@ from service.tool_rules.commands import (
 from service.tool_rules.decision import Stance
 from tests.support.scenario import Scenario, principal
 
+ALLOW, ASK, DENY = Stance.ALLOW, Stance.ASK, Stance.DENY
 ADA, EVE = principal("ada"), principal("eve")
 ROOT = principal("root", Role.SUPERUSER)
 
@@ -37,8 +38,16 @@ def connector(*, granted_to: Agent | None = None) -> Connector:
     return connector
 
 
-def rule(connector_id: UUID, tool_pattern: str, stance: Stance) -> ToolRule:
-    return ToolRule(connector_id=connector_id, tool_pattern=tool_pattern, stance=stance)
+async def replace(
+    scenario: Scenario,
+    agent_id: UUID,
+    *rules: tuple[UUID, str, Stance],
+    by: Principal,
+    if_match: int | None = None,
+) -> None:
+    batch = [ToolRule(*each) for each in rules]
+    command = ReplaceToolRules(agent_id=agent_id, rules=batch)
+    await scenario.when(replace_tool_rules, command, by=by, if_match=if_match)
 
 
 def rules_of(agent: Agent, **stances: dict[str, str]) -> ToolRules:
@@ -52,16 +61,12 @@ async def test_first_rules_make_the_aggregate(scenario: Scenario) -> None:
     tracker = connector(granted_to=triage)
     await scenario.given(triage, tracker)
 
-    await scenario.when(
-        replace_tool_rules,
-        ReplaceToolRules(
-            agent_id=triage.id,
-            rules=[
-                rule(tracker.id, "b", Stance.ALLOW),
-                rule(tracker.id, "a", Stance.DENY),
-                rule(tracker.id, "b", Stance.ALLOW),
-            ],
-        ),
+    await replace(
+        scenario,
+        triage.id,
+        (tracker.id, "b", ALLOW),
+        (tracker.id, "a", DENY),
+        (tracker.id, "b", ALLOW),
         by=EVE,
     )
 
@@ -81,16 +86,8 @@ async def test_event_holds_only_the_connectors_that_changed(scenario: Scenario) 
     )
     await scenario.given(triage, tracker, mail, rules)
 
-    await scenario.when(
-        replace_tool_rules,
-        ReplaceToolRules(
-            agent_id=triage.id,
-            rules=[
-                rule(tracker.id, "b", Stance.ALLOW),
-                rule(mail.id, "*", Stance.ASK),
-            ],
-        ),
-        by=ADA,
+    await replace(
+        scenario, triage.id, (tracker.id, "b", ALLOW), (mail.id, "*", ASK), by=ADA
     )
 
     await scenario.then(("tool_rules.replaced", ADA))
@@ -105,9 +102,7 @@ async def test_empty_batch_clears(scenario: Scenario) -> None:
     rules = rules_of(triage, **{str(tracker.id): {"a": "allow"}})
     await scenario.given(triage, tracker, rules)
 
-    await scenario.when(
-        replace_tool_rules, ReplaceToolRules(agent_id=triage.id, rules=[]), by=ADA
-    )
+    await replace(scenario, triage.id, by=ADA)
 
     await scenario.then(("tool_rules.cleared", ADA))
     (cleared,) = await scenario.recorded()
@@ -120,16 +115,8 @@ async def test_same_rules_are_nothing_to_do(scenario: Scenario) -> None:
     rules = rules_of(triage, **{str(tracker.id): {"a": "allow", "b": "deny"}})
     await scenario.given(triage, tracker, rules)
 
-    await scenario.when(
-        replace_tool_rules,
-        ReplaceToolRules(
-            agent_id=triage.id,
-            rules=[
-                rule(tracker.id, "b", Stance.DENY),
-                rule(tracker.id, "a", Stance.ALLOW),
-            ],
-        ),
-        by=EVE,
+    await replace(
+        scenario, triage.id, (tracker.id, "b", DENY), (tracker.id, "a", ALLOW), by=EVE
     )
 
     await scenario.then()
@@ -140,9 +127,7 @@ async def test_clearing_nothing_succeeds(scenario: Scenario) -> None:
     triage = agent()
     await scenario.given(triage)
 
-    await scenario.when(
-        replace_tool_rules, ReplaceToolRules(agent_id=triage.id, rules=[]), by=ADA
-    )
+    await replace(scenario, triage.id, by=ADA)
 
     await scenario.then()
     assert scenario.result.version == 0
@@ -155,13 +140,8 @@ async def test_one_foreign_connector_refuses_the_whole_batch(
     held, other = connector(granted_to=triage), connector()
     await scenario.given(triage, held, other)
 
-    await scenario.when(
-        replace_tool_rules,
-        ReplaceToolRules(
-            agent_id=triage.id,
-            rules=[rule(held.id, "a", Stance.ALLOW), rule(other.id, "a", Stance.ALLOW)],
-        ),
-        by=EVE,
+    await replace(
+        scenario, triage.id, (held.id, "a", ALLOW), (other.id, "a", ALLOW), by=EVE
     )
 
     await scenario.then_refused(ForbiddenError)
@@ -171,9 +151,7 @@ async def test_owner_can_not_clear(scenario: Scenario) -> None:
     triage = agent()
     await scenario.given(triage, connector(granted_to=triage))
 
-    await scenario.when(
-        replace_tool_rules, ReplaceToolRules(agent_id=triage.id, rules=[]), by=EVE
-    )
+    await replace(scenario, triage.id, by=EVE)
 
     await scenario.then_refused(ForbiddenError)
 
@@ -182,21 +160,13 @@ async def test_unknown_connector_is_invalid_to_a_manager(scenario: Scenario) -> 
     triage = agent()
     await scenario.given(triage)
 
-    await scenario.when(
-        replace_tool_rules,
-        ReplaceToolRules(
-            agent_id=triage.id, rules=[rule(triage.id, "a", Stance.ALLOW)]
-        ),
-        by=ADA,
-    )
+    await replace(scenario, triage.id, (triage.id, "a", ALLOW), by=ADA)
 
     await scenario.then_refused(InvalidRequestError)
 
 
 async def test_unknown_agent_is_not_found_by_a_superuser(scenario: Scenario) -> None:
-    await scenario.when(
-        replace_tool_rules, ReplaceToolRules(agent_id=uuid4(), rules=[]), by=ROOT
-    )
+    await replace(scenario, uuid4(), by=ROOT)
 
     await scenario.then_refused(NotFoundError)
 
@@ -205,12 +175,7 @@ async def test_stale_version_is_refused(scenario: Scenario) -> None:
     triage = agent()
     await scenario.given(triage)
 
-    await scenario.when(
-        replace_tool_rules,
-        ReplaceToolRules(agent_id=triage.id, rules=[]),
-        by=ADA,
-        if_match=1,
-    )
+    await replace(scenario, triage.id, by=ADA, if_match=1)
 
     await scenario.then_refused(PreconditionFailedError)
 
@@ -221,12 +186,7 @@ async def test_missing_rights_are_refused_before_a_stale_version(
     triage = agent()
     await scenario.given(triage)
 
-    await scenario.when(
-        replace_tool_rules,
-        ReplaceToolRules(agent_id=triage.id, rules=[]),
-        by=EVE,
-        if_match=1,
-    )
+    await replace(scenario, triage.id, by=EVE, if_match=1)
 
     await scenario.then_refused(ForbiddenError)
 
