@@ -2,14 +2,14 @@
 
 from uuid import UUID
 
-from tests.support.callers import Callers
+from tests.support.callers import Caller, Callers
 from tests.support.tool_rules.setting import path, put, rule
 
 
 async def test_a_reader_reads_rules_and_decisions_and_changes_nothing(
-    callers: Callers,
+    callers: Callers, ada: Caller
 ) -> None:
-    ada, robot = await callers.user("ada"), await callers.user("robot", "runtime")
+    robot = await callers.user("robot", "runtime")
     made = await ada.post("/api/catalog/agents", {"name": "Triage"})
     agent = UUID(made.data["id"])
     registered = await ada.post(

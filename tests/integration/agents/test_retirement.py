@@ -2,18 +2,15 @@
 
 from uuid import UUID
 
-from tests.support.callers import Callers
+from tests.support.callers import Caller, Callers
 from tests.support.tool_rules.setting import Setting, path, put, rule
 
 AGENTS = "/api/catalog/agents"
 
 
 async def test_an_edited_agent_is_read_under_its_new_name(
-    callers: Callers, setting: Setting
+    ada: Caller, agent: UUID
 ) -> None:
-    ada = await callers.user("ada")
-    agent = await setting.agent(ada)
-
     edited = await ada.put(
         f"{AGENTS}/{agent}", {"name": "Sorter", "description": "Sorts"}
     )
@@ -32,12 +29,8 @@ async def test_an_edited_agent_is_read_under_its_new_name(
 
 
 async def test_a_retired_agent_is_denied_everything_and_its_history_stays(
-    callers: Callers, setting: Setting
+    ada: Caller, root: Caller, agent: UUID, tracker: UUID
 ) -> None:
-    ada = await callers.user("ada")
-    root = await callers.user("root", "superuser")
-    agent = await setting.agent(ada)
-    tracker = await setting.connector(ada, granted_to=[agent])
     await put(ada, agent, rule(tracker, "a", "allow"))
 
     retired = await ada.delete(f"{AGENTS}/{agent}")
@@ -77,11 +70,8 @@ async def test_a_retired_agent_is_denied_everything_and_its_history_stays(
 
 
 async def test_rules_and_grants_of_a_retired_agent_are_not_changed(
-    callers: Callers, setting: Setting
+    callers: Callers, setting: Setting, ada: Caller, agent: UUID, tracker: UUID
 ) -> None:
-    ada = await callers.user("ada")
-    agent = await setting.agent(ada)
-    tracker = await setting.connector(ada, granted_to=[agent])
     mail = await setting.connector(ada)
     await put(ada, agent, rule(tracker, "a", "allow"))
     await ada.delete(f"{AGENTS}/{agent}")
@@ -108,10 +98,7 @@ async def test_rules_and_grants_of_a_retired_agent_are_not_changed(
     assert (await ada.post("/api/observability/session", body)).status == 201
 
 
-async def test_the_trail_shows_present_names(
-    callers: Callers, setting: Setting
-) -> None:
-    root = await callers.user("root", "superuser")
+async def test_the_trail_shows_present_names(setting: Setting, root: Caller) -> None:
     agent = await setting.agent(root)
     reply = await root.put(f"{AGENTS}/{agent}", {"name": "Sorter", "description": ""})
 

@@ -27,9 +27,7 @@ def manager(agent_id: str, user: Caller) -> str:
     return f"{AGENTS}/{agent_id}/managers/{user.user_id}"
 
 
-async def test_who_registers_an_agent_manages_and_finds_it(callers: Callers) -> None:
-    ada = await callers.user("ada")
-
+async def test_who_registers_an_agent_manages_and_finds_it(ada: Caller) -> None:
     made = await ada.post(AGENTS, TRIAGE)
 
     assert (made.status, made.message) == (201, "agent registered")
@@ -44,9 +42,7 @@ async def test_who_registers_an_agent_manages_and_finds_it(callers: Callers) -> 
 
 
 @pytest.mark.parametrize("name", ["x", "Zum Öffnen: „Zahl“", "نمی‌دانم", "👩‍🚀 agent"])
-async def test_a_name_is_in_any_script(callers: Callers, name: str) -> None:
-    ada = await callers.user("ada")
-
+async def test_a_name_is_in_any_script(ada: Caller, name: str) -> None:
     made = await ada.post(AGENTS, {"name": name})
 
     assert (made.status, made.data["name"]) == (201, name)
@@ -67,17 +63,17 @@ async def test_a_name_is_in_any_script(callers: Callers, name: str) -> None:
     ],
 )
 async def test_a_body_that_breaks_a_rule_is_refused(
-    callers: Callers, body: Any, path: str
+    ada: Caller, body: Any, path: str
 ) -> None:
-    ada = await callers.user("ada")
-
     reply = await ada.post(AGENTS, body)
 
     assert (reply.status, reply.data["errors"][0]["path"]) == (422, path)
 
 
-async def test_manager_is_appointed_and_dismissed(callers: Callers) -> None:
-    ada, bob = await callers.user("ada"), await callers.user("bob")
+async def test_manager_is_appointed_and_dismissed(
+    callers: Callers, ada: Caller
+) -> None:
+    bob = await callers.user("bob")
     agent_id = await registered(ada)
     path = manager(agent_id, bob)
 
@@ -106,10 +102,9 @@ async def test_manager_is_appointed_and_dismissed(callers: Callers) -> None:
 
 
 async def test_two_managers_who_dismiss_each_other_at_once_leave_one(
-    callers: Callers,
+    callers: Callers, ada: Caller, root: Caller
 ) -> None:
-    root = await callers.user("root", "superuser")
-    ada, bob = await callers.user("ada"), await callers.user("bob")
+    bob = await callers.user("bob")
     for _ in range(10):
         agent_id = await registered(ada)
         await ada.put(manager(agent_id, bob))
@@ -124,11 +119,10 @@ async def test_two_managers_who_dismiss_each_other_at_once_leave_one(
 
 
 async def test_superuser_and_auditor_see_all_and_only_one_of_them_manages(
-    callers: Callers, resources: Resources
+    callers: Callers, ada: Caller, root: Caller, resources: Resources
 ) -> None:
-    ada, bob = await callers.user("ada"), await callers.user("bob")
+    bob = await callers.user("bob")
     auditor = await callers.user("auditor", "auditor")
-    root = await callers.user("root", "superuser")
     agents = {await registered(ada), await registered(bob)}
     await tables(resources, "agents")
 
@@ -142,8 +136,10 @@ async def test_superuser_and_auditor_see_all_and_only_one_of_them_manages(
     assert (await root.put(manager(agent_id, root))).status == 200
 
 
-async def test_a_hidden_agent_is_answered_like_none(callers: Callers) -> None:
-    ada, eve = await callers.user("ada"), await callers.user("eve")
+async def test_a_hidden_agent_is_answered_like_none(
+    callers: Callers, ada: Caller
+) -> None:
+    eve = await callers.user("eve")
     agent_id = await registered(ada)
     await ada.put(manager(agent_id, ada))
 
@@ -158,8 +154,7 @@ async def test_a_hidden_agent_is_answered_like_none(callers: Callers) -> None:
         assert without_request_id(hidden) == without_request_id(missing)
 
 
-async def test_agents_are_listed_in_pages_each_once(callers: Callers) -> None:
-    ada = await callers.user("ada")
+async def test_agents_are_listed_in_pages_each_once(ada: Caller) -> None:
     made = [await ada.post(AGENTS, TRIAGE) for _ in range(7)]
     seen = {"X_Min_Position": str(made[-1].position)}
 
@@ -175,32 +170,12 @@ async def test_agents_are_listed_in_pages_each_once(callers: Callers) -> None:
 
 
 @pytest.mark.parametrize("query", ["limit=0", "limit=101", "after=x", "of=ada"])
-async def test_a_query_that_breaks_a_rule_is_refused(
-    callers: Callers, query: str
-) -> None:
-    ada = await callers.user("ada")
-
+async def test_a_query_that_breaks_a_rule_is_refused(ada: Caller, query: str) -> None:
     assert (await ada.get(f"{AGENTS}?{query}")).status == 400
 
 
-async def test_malformed_ids_are_refused(callers: Callers) -> None:
-    ada = await callers.user("ada")
-
+async def test_malformed_ids_are_refused(ada: Caller) -> None:
     reply = await ada.put(f"{AGENTS}/x/managers/y")
 
     assert (reply.status, reply.code) == (400, "malformed_request")
     assert [each["path"] for each in reply.data["errors"]] == ["agent_id", "user_id"]
-
-
-async def test_every_answer_needs_a_token(callers: Callers) -> None:
-    nobody = callers.anonymous()
-    agent = f"{AGENTS}/{uuid4()}"
-
-    for method, path in (
-        ("GET", AGENTS),
-        ("POST", AGENTS),
-        ("GET", agent),
-        ("PUT", f"{agent}/managers/{uuid4()}"),
-        ("DELETE", f"{agent}/managers/{uuid4()}"),
-    ):
-        assert (await nobody.call(method, path)).status == 401

@@ -25,18 +25,12 @@ from service.errors import (
 )
 from service.principal import Principal, Role
 from service.users.aggregate import User
+from tests.support.connectors.making import agent_of
 from tests.support.scenario import Scenario, principal
 
 ADA, BOB, EVE = principal("ada"), principal("bob"), principal("eve")
 ROOT = principal("root", Role.SUPERUSER)
 AUDITOR = principal("auditor", Role.AUDITOR)
-
-
-def agent_of(*managers: Principal) -> Agent:
-    agent = Agent(name="Triage", description="", manager_id=str(managers[0].user_id))
-    for manager in managers[1:]:
-        agent.appoint_manager(manager.user_id)
-    return agent
 
 
 def appoint(agent_id: UUID, user: Principal) -> AppointManager:
@@ -113,15 +107,6 @@ async def test_a_manager_is_dismissed(scenario: Scenario) -> None:
     await scenario.then(("agent.manager_dismissed", ADA))
 
 
-async def test_a_manager_dismisses_themself_while_another_stays(
-    scenario: Scenario,
-) -> None:
-    agent = agent_of(ADA, BOB)
-    await scenario.given(agent)
-    await scenario.when(dismiss_manager, dismiss(agent.id, ADA), by=ADA)
-    await scenario.then(("agent.manager_dismissed", ADA))
-
-
 async def test_the_last_manager_is_dismissed_only_by_a_superuser(
     scenario: Scenario,
 ) -> None:
@@ -141,13 +126,6 @@ async def test_dismissing_another_than_a_manager_does_nothing(
     await scenario.when(dismiss_manager, dismiss(agent.id, BOB), by=ADA)
     await scenario.then()
     assert scenario.result[1] is False
-
-
-async def test_an_auditor_dismisses_nobody(scenario: Scenario) -> None:
-    agent = agent_of(ADA, BOB)
-    await scenario.given(agent)
-    await scenario.when(dismiss_manager, dismiss(agent.id, BOB), by=AUDITOR)
-    await scenario.then_refused(ForbiddenError)
 
 
 async def test_managers_that_changed_meanwhile_are_left_alone(

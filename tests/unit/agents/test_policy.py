@@ -4,9 +4,9 @@ from uuid import UUID
 
 import pytest
 
-from service.agents.aggregate import Agent
 from service.agents.policy import fully_manages, may_dismiss, may_see_agent
 from service.principal import Principal, Role
+from tests.support.connectors.making import agent_of
 from tests.support.scenario import principal
 
 ADA, BOB, EVE = principal("ada"), principal("bob"), principal("eve")
@@ -14,13 +14,6 @@ ROOT = principal("root", Role.SUPERUSER)
 AUDITOR = principal("auditor", Role.AUDITOR)
 RUNTIME = principal("runtime", Role.RUNTIME)
 READER = principal("reader")
-
-
-def agent_of(*managers: Principal) -> Agent:
-    agent = Agent(name="Triage", description="", manager_id=str(managers[0].user_id))
-    for manager in managers[1:]:
-        agent.appoint_manager(manager.user_id)
-    return agent
 
 
 @pytest.mark.parametrize(
