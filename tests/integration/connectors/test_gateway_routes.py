@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.callers import Callers
+from tests.support.callers import Caller
 from tests.support.connectors.making import TRACKER
 
 
@@ -19,9 +19,8 @@ from tests.support.connectors.making import TRACKER
     ],
 )
 async def test_a_wrong_credential_is_refused(
-    callers: Callers, body: dict[str, str], path: str
+    ada: Caller, body: dict[str, str], path: str
 ) -> None:
-    ada = await callers.user("ada")
     connector = (await ada.post("/api/mcp/connectors", TRACKER)).data["id"]
 
     reply = await ada.put(f"/api/mcp/connectors/{connector}/credential", body)
@@ -30,8 +29,7 @@ async def test_a_wrong_credential_is_refused(
     assert [each["path"] for each in reply.data["errors"]] == [path]
 
 
-async def test_settings_are_shown_where_the_connector_is(callers: Callers) -> None:
-    ada = await callers.user("ada")
+async def test_settings_are_shown_where_the_connector_is(ada: Caller) -> None:
     connector = (await ada.post("/api/mcp/connectors", TRACKER)).data
     path = f"/api/mcp/connectors/{connector['id']}"
     assert (connector["slug"], connector["credential"]) == ("issue-tracker", None)
@@ -50,11 +48,8 @@ async def test_settings_are_shown_where_the_connector_is(callers: Callers) -> No
     assert shown.data | {"grants": []} == last.data | {"grants": []}
 
 
-async def test_a_slug_that_was_set_stays_when_the_name_changes(
-    callers: Callers,
-) -> None:
+async def test_a_slug_that_was_set_stays_when_the_name_changes(ada: Caller) -> None:
     """Also where it is the one that followed from the name."""
-    ada = await callers.user("ada")
     connector = (await ada.post("/api/mcp/connectors", TRACKER)).data
     path = f"/api/mcp/connectors/{connector['id']}"
     settings = {"slug": connector["slug"], "record_mode": "strict"}

@@ -4,13 +4,8 @@ from uuid import UUID, uuid4
 
 from aiohttp.test_utils import TestClient
 
-from service.connectors.aggregate import Connector
-from service.connectors.ownership_commands import (
-    HandOverConnector,
-)
-from service.principal import Principal
 from service.resources import Resources
-from tests.support.callers import Callers
+from tests.support.callers import Caller, Callers
 from tests.support.connectors.making import (
     OWNER,
     TRACKER,
@@ -20,12 +15,8 @@ from tests.support.rebuilding import expect_rebuild_equals_live
 from tests.support.scenario import Scenario
 
 
-def over(connector: Connector, user: Principal) -> HandOverConnector:
-    return HandOverConnector(connector_id=connector.id, user_id=user.user_id)
-
-
-async def test_over_http_and_in_lists(callers: Callers) -> None:
-    ada, bob = await callers.user("ada"), await callers.user("bob")
+async def test_over_http_and_in_lists(callers: Callers, ada: Caller) -> None:
+    bob = await callers.user("bob")
     connector = (await ada.post("/api/mcp/connectors", TRACKER)).data
     path = f"/api/mcp/connectors/{connector['id']}"
 
@@ -53,10 +44,7 @@ async def test_over_http_and_in_lists(callers: Callers) -> None:
     assert (got["name"], got["owner_id"]) == ("Mine", str(bob.user_id))
 
 
-async def test_exposure_names_the_owner_of_then(
-    callers: Callers,
-) -> None:
-    root = await callers.user("root", "superuser")
+async def test_exposure_names_the_owner_of_then(callers: Callers, root: Caller) -> None:
     bob = await callers.user("bob")
     made = await root.post("/api/mcp/connectors", TRACKER)
     over = await root.put(f"/api/mcp/connectors/{made.data['id']}/owner/{bob.user_id}")

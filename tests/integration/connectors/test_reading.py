@@ -110,7 +110,7 @@ async def test_lists_come_in_pages_each_connector_once(
 
 
 async def test_grants_are_shown_to_those_who_may_see_them(
-    callers: Callers, world: World
+    callers: Callers, root: Caller, world: World
 ) -> None:
     def grant(agent: str, state: str, awaiting: str | None) -> dict[str, Any]:
         return {"agent_id": world.ids[agent], "state": state, "awaiting": awaiting}
@@ -121,7 +121,6 @@ async def test_grants_are_shown_to_those_who_may_see_them(
         key=lambda each: str(each["agent_id"]),
     )
     auditor = await callers.user("auditor", "auditor")
-    root = await callers.user("root", "superuser")
 
     for caller, seen in (
         (world.owner, both),
@@ -202,13 +201,9 @@ async def test_the_past_of_a_retired_connector_is_left_to_a_few(
 @pytest.mark.parametrize(
     "query",
     [
-        "?limit=0",
-        "?limit=101",
-        "?after=x",
         "?scope=mine",
         "?scope=owned&scope=public",
         "?agent_id=x",
-        "?offset=1",
         f"/{SOME_ID}?at=yesterday",
         f"/{SOME_ID}?at=-1",
         f"/{SOME_ID}?at=",
@@ -216,23 +211,7 @@ async def test_the_past_of_a_retired_connector_is_left_to_a_few(
         "/x",
     ],
 )
-async def test_malformed_requests_are_refused(callers: Callers, query: str) -> None:
-    ada = await callers.user("ada")
-
+async def test_malformed_requests_are_refused(ada: Caller, query: str) -> None:
     reply = await ada.get(CONNECTORS + query)
 
     assert (reply.status, reply.code) == (400, "malformed_request")
-
-
-async def test_every_answer_needs_a_token(callers: Callers) -> None:
-    nobody = callers.anonymous()
-
-    for method, path in (
-        ("GET", CONNECTORS),
-        ("POST", CONNECTORS),
-        ("GET", f"{CONNECTORS}/{uuid4()}"),
-        ("DELETE", f"{CONNECTORS}/{uuid4()}"),
-        ("POST", f"{CONNECTORS}/{uuid4()}/grants/public"),
-        ("DELETE", f"{CONNECTORS}/{uuid4()}/grants/public"),
-    ):
-        assert (await nobody.call(method, path)).status == 401
