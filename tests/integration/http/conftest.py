@@ -73,6 +73,11 @@ async def edge(resources: Resources, aiohttp_client: AiohttpClient) -> Callers:
     return Callers(resources, await aiohttp_client(Server(app)))
 
 
+@pytest.fixture
+async def ada(edge: Callers) -> Caller:
+    return await edge.user("ada")
+
+
 def pytest_asyncio_loop_factories(
     item: pytest.Item,
 ) -> Mapping[str, Callable[[], asyncio.AbstractEventLoop]]:

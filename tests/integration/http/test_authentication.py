@@ -36,9 +36,8 @@ def broken(token: str) -> str:
 
 
 async def test_every_bad_token_gets_the_same_answer(
-    edge: Callers, resources: Resources
+    edge: Callers, ada: Caller, resources: Resources
 ) -> None:
-    ada = await edge.user("ada")
     eve = await edge.user("eve")
     await revoke(resources, eve)
     assert ada.token is not None
@@ -68,9 +67,7 @@ async def test_every_bad_token_gets_the_same_answer(
     )
 
 
-async def test_the_scheme_is_not_case_sensitive(edge: Callers) -> None:
-    ada = await edge.user("ada")
-
+async def test_the_scheme_is_not_case_sensitive(edge: Callers, ada: Caller) -> None:
     reply = await edge.anonymous().get(ME, Authorization=f"bEARER  {ada.token} ")
 
     assert reply.status == 200
@@ -93,16 +90,7 @@ async def test_a_caller_without_a_token_learns_only_that(
     assert (reply.status, reply.code) == (401, "unauthenticated")
 
 
-async def test_a_large_body_is_read_only_with_a_token(edge: Callers) -> None:
-    head = {"Content-Type": "application/json", "Content-Length": "100000000"}
-
-    answer = await answer_to_head(edge.anonymous().client, f"POST {CONNECTORS}", head)
-
-    assert answer.startswith(b"HTTP/1.1 401 ")
-
-
-async def test_a_body_is_asked_for_only_after_authentication(edge: Callers) -> None:
-    ada = await edge.user("ada")
+async def test_a_body_is_asked_for_only_after_authentication(ada: Caller) -> None:
     head = {
         "Content-Type": "application/json",
         "Content-Length": "10",

@@ -18,12 +18,12 @@ from service.http.body import BODY_BYTES_MAX
 from service.http.json_bounds import JSON_DEPTH_MAX
 from tests.integration.http.conftest import Shared
 from tests.integration.http.raw import answer_to_body, answer_to_head
+from tests.support.connectors.making import TRACKER
 from tests.support.waiting import TIMEOUT_S
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 CONNECTORS = "/api/mcp/connectors"
-TRACKER = {"name": "Issue tracker", "url": "https://tracker.example/mcp"}
 QUOTED = "Ztrictly-confidential"
 
 
@@ -62,9 +62,6 @@ def nested(levels: int) -> bytes:
         (b'"name"', 422, "invalid_request"),
         (b"{}", 422, "invalid_request"),
         (b'{"name": 5, "url": "https://a.example"}', 422, "invalid_request"),
-        (b'{"name": true, "url": "https://a.example"}', 422, "invalid_request"),
-        (b'{"name": null, "url": "https://a.example"}', 422, "invalid_request"),
-        (b'{"name": ["a"], "url": "https://a.example"}', 422, "invalid_request"),
         (b'{"name": "a", "url": "https://a.example", "x": 1}', 422, "invalid_request"),
     ],
 )
@@ -78,23 +75,6 @@ async def test_an_invalid_body_is_refused_and_changes_nothing(
     assert reply.status == status
     assert code is None or reply.code == code
     assert await shared.resources.log.head() == before
-
-
-async def test_every_fault_is_named_with_its_place(shared: Shared) -> None:
-    rules = [
-        {"connector_id": str(uuid4()), "tool_pattern": "a", "stance": "allow"},
-        {"connector_id": "no", "tool_pattern": "", "stance": "maybe", "extra": 1},
-    ]
-
-    reply = await shared.ada.put(f"/api/mcp/agents/{uuid4()}/tools", {"rules": rules})
-
-    assert reply.status == 422
-    assert {error["path"] for error in reply.data["errors"]} == {
-        "rules[1].connector_id",
-        "rules[1].tool_pattern",
-        "rules[1].stance",
-        "rules[1].extra",
-    }
 
 
 @pytest.mark.parametrize(
@@ -300,7 +280,7 @@ async def test_the_connection_of_a_refused_body_is_closed(shared: Shared) -> Non
     head = await answer_to_head(
         shared.ada.client,
         f"POST {CONNECTORS}",
-        {"Content-Type": "application/json", "Content-Length": "1000"},
+        {"Content-Type": "application/json", "Content-Length": "100000000"},
     )
 
     assert head.startswith(b"HTTP/1.1 401 ")

@@ -85,10 +85,8 @@ async def test_an_unwanted_body_is_left_unparsed(
 
 
 async def test_a_body_of_too_many_chunks_is_refused(
-    edge: Callers, parsed: Parsed
+    ada: Caller, parsed: Parsed
 ) -> None:
-    ada = await edge.user("ada")
-
     answer = await sent(
         ada,
         f"POST {CONNECTORS}",

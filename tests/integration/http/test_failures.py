@@ -21,8 +21,7 @@ from service.resources import Resources
 from tests.integration.http.conftest import SECRET
 from tests.integration.http.raw import TIMEOUT_S, answer_to_head, head_and_no_more
 from tests.support.callers import Caller, Callers
-
-TRACKER = {"name": "Issue tracker", "url": "https://tracker.example/mcp"}
+from tests.support.connectors.making import TRACKER
 
 
 @contextmanager
@@ -45,9 +44,8 @@ def log_lines() -> Iterator[io.StringIO]:
 
 
 async def test_a_bug_is_hidden_from_the_caller_and_logged_without_values(
-    edge: Callers,
+    ada: Caller,
 ) -> None:
-    ada = await edge.user("ada")
     with log_lines() as written:
         reply = await ada.get("/test/broken", X_Request_Id="of-the-bug")
 
@@ -67,9 +65,8 @@ async def test_a_bug_is_hidden_from_the_caller_and_logged_without_values(
 
 
 async def test_a_request_line_names_the_template_and_never_what_was_sent(
-    edge: Callers,
+    ada: Caller,
 ) -> None:
-    ada = await edge.user("ada")
     with log_lines() as written:
         await ada.post("/api/mcp/connectors/private-name/grants/public?token=private")
 
@@ -82,10 +79,9 @@ async def test_a_request_line_names_the_template_and_never_what_was_sent(
 
 
 async def test_a_body_that_never_comes_times_out(
-    edge: Callers, monkeypatch: pytest.MonkeyPatch
+    ada: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("service.http.body.BODY_TIMEOUT_S", 0.05)
-    ada = await edge.user("ada")
 
     head = await answer_to_head(ada.client, "POST /api/mcp/connectors", body_of(ada))
 
@@ -93,10 +89,7 @@ async def test_a_body_that_never_comes_times_out(
     assert b"\r\nRetry-After: 1\r\n" in head
 
 
-async def test_a_client_that_leaves_in_its_body_counts_as_no_error(
-    edge: Callers,
-) -> None:
-    ada = await edge.user("ada")
+async def test_a_client_that_leaves_in_its_body_counts_as_no_error(ada: Caller) -> None:
     with log_lines() as written, next_request() as logged:
         await head_and_no_more(ada.client, "POST /api/mcp/connectors", body_of(ada))
         async with asyncio.timeout(TIMEOUT_S):

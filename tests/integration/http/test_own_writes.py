@@ -11,8 +11,7 @@ from service.database import Pool
 from service.http.own_writes import OWN_WRITES
 from service.resources import Resources
 from tests.support.callers import Callers
-
-TRACKER = {"name": "Issue tracker", "url": "https://tracker.example/mcp"}
+from tests.support.connectors.making import TRACKER
 
 
 async def test_the_location_of_a_201_answers_at_once(

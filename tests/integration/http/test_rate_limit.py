@@ -1,16 +1,14 @@
 """Guessing tokens is slowed down, and so is what declares a rate limit."""
 
 from service.users.tokens import new_token
-from tests.support.callers import Callers
+from tests.support.callers import Caller, Callers
 
 ME = "/api/users/me"
 
 
 async def test_guessing_is_slowed_down_but_a_good_token_never_is(
-    edge: Callers,
+    edge: Callers, ada: Caller
 ) -> None:
-    ada = await edge.user("ada")
-
     guesses = [await edge.with_token(new_token()).get(ME) for _ in range(12)]
 
     assert [guess.status for guess in guesses] == [401] * 10 + [429] * 2
@@ -25,8 +23,7 @@ async def test_a_missing_token_counts_as_no_guess(edge: Callers) -> None:
     assert {reply.status for reply in replies} == {401}
 
 
-async def test_an_operation_can_limit_each_user(edge: Callers) -> None:
-    ada = await edge.user("ada")
+async def test_an_operation_can_limit_each_user(edge: Callers, ada: Caller) -> None:
     eve = await edge.user("eve")
 
     replies = [await ada.get("/test/costly") for _ in range(3)]
