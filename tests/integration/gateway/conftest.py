@@ -1,5 +1,6 @@
 """The world of the gateway's tests."""
 
+from collections.abc import AsyncIterator
 from uuid import UUID
 
 import pytest
@@ -8,8 +9,15 @@ from aiohttp.test_utils import TestClient
 from service.gateway.gate import GATE
 from service.gateway.tool_gate import ToolGate
 from service.resources import Resources
+from tests.integration.gateway.plain_upstream import PlainUpstream, plain_upstream
 from tests.integration.gateway.world import TOOLS, TRACKER, World
 from tests.support.callers import Callers
+
+
+@pytest.fixture
+async def upstream() -> AsyncIterator[PlainUpstream]:
+    async with plain_upstream() as upstream:
+        yield upstream
 
 
 @pytest.fixture

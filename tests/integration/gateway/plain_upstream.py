@@ -70,6 +70,15 @@ def answered(body: dict[str, Any], result: Any) -> web.Response:
     return web.json_response({"jsonrpc": "2.0", "id": body["id"], "result": result})
 
 
+async def streamed(request: web.Request, *messages: bytes) -> web.StreamResponse:
+    """Send messages in a stream of events, which stays open."""
+    response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+    await response.prepare(request)
+    for each in messages:
+        await response.write(b"data: " + each + b"\n\n")
+    return response
+
+
 @asynccontextmanager
 async def plain_upstream(
     answer: Answer = hello, *, tools: Sequence[str] = ()

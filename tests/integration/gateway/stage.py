@@ -31,6 +31,12 @@ from service.http.server import DRAINING, Draining
 from service.keys.cipher import length_prefixed
 from service.tracing.tracing import Tracing
 from tests.integration.gateway.fake_gate import TOKEN, FakeGate
+from tests.integration.gateway.plain_upstream import (
+    Answer,
+    PlainUpstream,
+    hello,
+    plain_upstream,
+)
 from tests.support.http_server import Server
 from tests.support.waiting import until
 
@@ -175,3 +181,13 @@ async def opened(
         add_operations(app, routes.operations)
         async with TestClient(Server(app)) as http:
             yield Stage(gate, http, gateway.observer, noted)
+
+
+@asynccontextmanager
+async def forwarding(
+    answer: Answer = hello, **settings: Any
+) -> AsyncIterator[tuple[PlainUpstream, Stage]]:
+    """The agent holds a connector with the tool ``add``, at an upstream of ours."""
+    async with plain_upstream(answer) as upstream, opened(**settings) as stage:
+        stage.gate.connect(upstream.url, "add")
+        yield upstream, stage

@@ -21,10 +21,7 @@ LONG = {"title": "x" * 1000}
 
 
 async def run(world: World, *patterns: str) -> list[str]:
-    await world.gate.recorder.flush(all_of_them=True)
-    head = (await world.resources.log.head()).position
-    inbox = "/api/mcp/approvals?state=pending"
-    assert (await world.ada.get(inbox, X_Min_Position=str(head))).status == 200
+    await world.read("/api/mcp/approvals?state=pending")
     assert world.ada.token is not None
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-W", "error", str(BOT), "--once", *patterns),

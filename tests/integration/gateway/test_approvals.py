@@ -61,7 +61,7 @@ async def test_a_call_is_made_once_when_it_is_approved(asked: World) -> None:
 
 async def test_another_call_is_not_approved_with_it(asked: World) -> None:
     pending = await ask(asked)
-    await asked.ada.post(f"{path(asked, pending)}/approve", {})
+    await asked.decide(pending)
 
     for name, arguments in (
         ("issues.create", {"title": "another"}),
@@ -77,7 +77,7 @@ async def test_another_call_is_not_approved_with_it(asked: World) -> None:
 
 async def test_everything_is_decided_again_when_it_is_used(asked: World) -> None:
     pending = await ask(asked)
-    await asked.ada.post(f"{path(asked, pending)}/approve", {})
+    await asked.decide(pending)
 
     await asked.rule(issues_any=DENY)
     assert refusal(await asked.call("issues.create", ARGUMENTS)) == "denied"
@@ -87,18 +87,14 @@ async def test_everything_is_decided_again_when_it_is_used(asked: World) -> None
     assert refusal(await asked.call("issues.create", ARGUMENTS)) == (
         "definition_changed"
     )
-    shown = (await asked.ada.get(f"{asked.connector}/definitions")).data["tools"]
-    digests = {each["tool"]: each["digest"] for each in shown if each["digest"]}
-    accept = f"{asked.connector}/definitions/accept"
-    await asked.ada.post(accept, {"definitions": digests})
+    await asked.accept("issues.create")
     # Approved was a call of the earlier definition.
     assert isinstance(await asked.call("issues.create", ARGUMENTS), Pending)
 
 
 async def test_a_refusal_and_a_withdrawal_are_told_as_such(asked: World) -> None:
     pending = await ask(asked)
-    reason = {"reason": "not now"}
-    refused = await asked.ada.post(f"{path(asked, pending)}/refuse", reason)
+    refused = await asked.decide(pending, "refuse", reason="not now")
     assert refused.data["state"] == "refused"
 
     answer = await asked.call("issues.create", ARGUMENTS)
@@ -106,12 +102,12 @@ async def test_a_refusal_and_a_withdrawal_are_told_as_such(asked: World) -> None
     assert isinstance(answer, Refused)
     assert answer.reason == "approval_refused"
     assert answer.message == "a person refused this call: not now"
-    again = await asked.ada.post(f"{path(asked, pending)}/approve", {})
+    again = await asked.decide(pending)
     assert (again.status, again.code) == (409, "approval_not_pending")
 
     other = await ask(asked, {"title": "other"})
-    await asked.ada.post(f"{path(asked, other)}/approve", {})
-    withdrawn = await asked.ada.post(f"{path(asked, other)}/withdraw", {})
+    await asked.decide(other)
+    withdrawn = await asked.decide(other, "withdraw")
     assert withdrawn.data["state"] == "withdrawn"
     withdrawn_answer = await asked.call("issues.create", {"title": "other"})
     assert refusal(withdrawn_answer) == "approval_withdrawn"
@@ -123,7 +119,7 @@ async def test_an_expiry_is_told_once_and_then_asked_anew(
     at_once = timedelta(microseconds=1)
     monkeypatch.setattr(approvals_aggregate, "EXPIRES_AFTER", at_once)
     first = await ask(asked)
-    late = await asked.ada.post(f"{path(asked, first)}/approve", {})
+    late = await asked.decide(first)
     assert (late.status, late.code) == (409, "approval_expired")
 
     assert refusal(await asked.call("issues.create", ARGUMENTS)) == "approval_expired"
@@ -152,9 +148,8 @@ async def test_an_expiry_is_recorded_without_another_call(
     await until(expired)
 
     assert await expired() == [str(first.approval_id)]
-    head = (await asked.resources.log.head()).position
-    inbox = await asked.ada.get("/api/mcp/approvals", X_Min_Position=str(head))
-    assert [each["state"] for each in inbox.data["approvals"]] == ["expired"]
+    inbox = await asked.read("/api/mcp/approvals")
+    assert [each["state"] for each in inbox["approvals"]] == ["expired"]
     assert (await asked.ada.get(path(asked, first))).data["arguments"] is None
     # However late the agent calls again, and whatever it asks for meanwhile.
     await ask(asked, {"title": "other"})
@@ -189,7 +184,7 @@ async def test_who_decides(asked: World, callers: Callers) -> None:
 async def test_an_approval_is_decided_on_as_it_was_seen(asked: World) -> None:
     pending = await ask(asked)
     seen = (await asked.ada.get(path(asked, pending))).headers["ETag"]
-    await asked.ada.post(f"{path(asked, pending)}/refuse", {})
+    await asked.decide(pending, "refuse")
 
     reply = await asked.ada.post(f"{path(asked, pending)}/withdraw", {}, If_Match=seen)
 
@@ -201,7 +196,7 @@ async def test_a_held_call_is_told_of_the_decision(asked: World) -> None:
     assert not await asked.gate.wait_for_decision(pending, 0.01)
     waiting = asyncio.create_task(asked.gate.wait_for_decision(pending, 60))
 
-    await asked.ada.post(f"{path(asked, pending)}/approve", {})
+    await asked.decide(pending)
 
     assert await waiting
 
@@ -223,7 +218,7 @@ async def test_arguments_are_destroyed_when_the_question_is_closed(
         return row == (0,)
 
     assert not await is_destroyed()
-    done = await asked.ada.post(f"{path(asked, pending)}/refuse", {})
+    done = await asked.decide(pending, "refuse")
 
     assert done.status == 200
     await until(is_destroyed)
@@ -231,7 +226,7 @@ async def test_arguments_are_destroyed_when_the_question_is_closed(
 
 async def test_forty_callers_use_one_approval_once(asked: World) -> None:
     pending = await ask(asked)
-    await asked.ada.post(f"{path(asked, pending)}/approve", {})
+    await asked.decide(pending)
 
     answers = await asyncio.gather(
         *(asked.call("issues.create", ARGUMENTS) for _ in range(40))

@@ -1,7 +1,7 @@
 """'ask' as an agent's client sees it: held, linked to, or pending."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import pytest
@@ -18,19 +18,13 @@ from tests.integration.gateway.plain_upstream import (
     answered,
     plain_upstream,
 )
-from tests.integration.gateway.stage import Stage, opened
+from tests.integration.gateway.stage import Stage, forwarding, opened
 from tests.support.waiting import until
 
 Answer = Callable[[web.Request, Any], Awaitable[web.StreamResponse]]
 CALL: Mapping[str, Any] = {"name": "tools_add", "arguments": {}}
 URL = "https://console.example/approvals/{approval_id}"
 LINKS: Mapping[str, Any] = {"_meta": {CAPABILITIES_KEY: {"elicitation": {"url": {}}}}}
-
-
-@pytest.fixture
-async def upstream() -> AsyncIterator[PlainUpstream]:
-    async with plain_upstream() as upstream:
-        yield upstream
 
 
 def asking(stage: Stage, upstream: PlainUpstream) -> Stage:
@@ -191,9 +185,7 @@ async def test_rounds_of_an_upstream() -> None:
 
 
 async def test_only_input_that_the_client_supports_is_asked_for() -> None:
-    async with plain_upstream(ask_for_name) as upstream, opened() as stage:
-        stage.gate.connect(upstream.url, "add")
-
+    async with forwarding(ask_for_name) as (_, stage):
         got = await stage.call("tools_add")
 
     assert got.body["result"]["isError"]
@@ -222,9 +214,7 @@ def keeping(state: str) -> Answer:
     ids=["letters", "quotes"],
 )
 async def test_the_largest_state_of_an_upstream_is_accepted_again(state: str) -> None:
-    async with plain_upstream(keeping(state)) as upstream, opened() as stage:
-        stage.gate.connect(upstream.url, "add")
-
+    async with forwarding(keeping(state)) as (_, stage):
         first = (await stage.ask("tools/call", CALL)).body["result"]
         kept = {"requestState": first["requestState"]}
         second = await stage.ask("tools/call", {**CALL, **kept})
@@ -240,9 +230,7 @@ async def test_the_largest_state_of_an_upstream_is_accepted_again(state: str) ->
 async def test_a_state_that_would_not_be_accepted_again_is_too_large(
     state: str,
 ) -> None:
-    async with plain_upstream(keeping(state)) as upstream, opened() as stage:
-        stage.gate.connect(upstream.url, "add")
-
+    async with forwarding(keeping(state)) as (_, stage):
         got = await stage.ask("tools/call", CALL)
 
     assert got.content == TOO_LARGE

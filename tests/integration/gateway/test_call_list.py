@@ -12,11 +12,7 @@ from tests.support.sessions.recording import Recorder, register_agent, turn
 
 
 async def listed(world: World, by: Caller, path: str = "calls", query: str = "") -> Any:
-    await world.gate.recorder.flush(all_of_them=True)
-    head = (await world.resources.log.head()).position
-    reply = await by.get(f"/api/mcp/{path}{query}", X_Min_Position=str(head))
-    assert reply.status == 200, reply.data
-    return reply.data
+    return await world.read(f"/api/mcp/{path}{query}", by)
 
 
 async def test_calls_are_listed_latest_first(world: World, callers: Callers) -> None:
@@ -152,9 +148,7 @@ async def test_changed_definitions_are_differences_of_decisions(
         "issues.close": ("deny", "ask", observed),
     }
     for name, (_, after, _) in shown.items():
-        asked = f"?connector_id={world.connector_id}&tool={name}"
-        explained = await world.ada.get(f"{world.agent}/tools/explain{asked}")
-        assert explained.data["stance"] == after
+        assert (await world.explained(name))["stance"] == after
 
 
 def figures(row: Any) -> tuple[int, int]:
@@ -173,9 +167,7 @@ async def test_one_call_is_explained_as_it_was_decided(world: World) -> None:
     assert (explanation["stance"], explanation["reason"]) == ("allow", "rule")
     assert explanation["definition"] == "accepted"
     assert call["outcome"] == "running"
-    asked = f"?connector_id={world.connector_id}&tool=issues.list"
-    now = await world.ada.get(f"{world.agent}/tools/explain{asked}")
-    assert now.data["stance"] == "deny"
+    assert (await world.explained("issues.list"))["stance"] == "deny"
 
 
 async def test_a_first_observation_is_a_cause_only_if_it_changes_the_decision(
@@ -201,8 +193,7 @@ async def test_an_explanation_knows_definitions(world: World) -> None:
     await world.lists({"name": "issues.wipe", "inputSchema": {"type": "object"}})
 
     async def explained(tool: str) -> tuple[str, str, str | None, str]:
-        asked = f"?connector_id={world.connector_id}&tool={tool}"
-        reply = (await world.ada.get(f"{world.agent}/tools/explain{asked}")).data
+        reply = await world.explained(tool)
         since = reply["stance_since"]["kind"]
         return reply["stance"], reply["reason"], reply["definition"], since
 
@@ -224,12 +215,10 @@ async def test_the_inbox(world: World, callers: Callers) -> None:
     await world.rule(issues_any=ASK)
     pending = [await world.call("issues.create", {"n": n}) for n in range(3)]
     first, second = (each for each in pending[:2] if isinstance(each, Pending))
-    await world.ada.post(f"{world.agent}/approvals/{first.approval_id}/approve", {})
+    await world.decide(first)
     used = await world.call("issues.create", {"n": 0})
     assert isinstance(used, Admitted)
-    said = {"reason": "no"}
-    refuse = f"{world.agent}/approvals/{second.approval_id}/refuse"
-    await world.ada.post(refuse, said)
+    await world.decide(second, "refuse", reason="no")
     again = await world.call("issues.create", {"n": 0})
     assert isinstance(again, Pending)
     assert again.approval_id == first.approval_id
@@ -250,13 +239,9 @@ async def test_a_rebuild_makes_the_same_rows(world: World) -> None:
     await world.rule(issues_any=ALLOW, issues_create=ASK, issues_delete=DENY)
     await world.finish(await world.call("issues.list", session_id="chat-1"))
     await world.call("issues.delete")
-    pending = await world.call("issues.create")
-    assert isinstance(pending, Pending)
-    approve = f"{world.agent}/approvals/{pending.approval_id}/approve"
-    await world.ada.post(approve, {})
+    await world.decide(await world.call("issues.create"))
     await world.call("issues.create")
-    settings = {"slug": "tracker", "record_mode": "batched"}
-    await world.ada.put(f"{world.connector}/gateway", settings)
+    await world.record_mode("batched")
     for _ in range(3):
         await world.finish(await world.call("issues.list"))
     assert len((await listed(world, world.ada))["calls"]) == 6

@@ -15,7 +15,11 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from tests.integration.gateway.plain_upstream import answered, plain_upstream
+from tests.integration.gateway.plain_upstream import (
+    answered,
+    plain_upstream,
+    streamed,
+)
 from tests.integration.secrets.test_leaks import (
     encodings,
     files_in,
@@ -72,12 +76,10 @@ class MarkedUpstream:
         self.credentials.add(request.headers.get("Authorization"))
         text = [{"type": "text", "text": f"{self.mark} a result {self.mark}"}]
         params = {"level": "error", "data": f"{self.mark} a message"}
-        message = {
-            "jsonrpc": "2.0",
-            "method": "notifications/message",
-            "params": params,
-        }
-        result = {"jsonrpc": "2.0", "id": body["id"], "result": {"content": text}}
+        told = {"jsonrpc": "2.0", "method": "notifications/message", "params": params}
+        message = json.dumps(told).encode()
+        result = answered(body, {"content": text}).body
+        assert isinstance(result, bytes)
         match body["params"]["name"]:
             case "refusing":
                 return answered(body, {"content": text, "isError": True})
@@ -197,15 +199,6 @@ async def published(bootstrap: str, topic: str, position: int) -> list[bytes]:
                 for piece in (each.key, each.value or b"", *each.headers.values())
             ]
         await asyncio.sleep(0.2)
-
-
-async def streamed(request: web.Request, *messages: Any) -> web.StreamResponse:
-    """Send messages in a stream of events, which stays open."""
-    response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
-    await response.prepare(request)
-    for each in messages:
-        await response.write(b"data: " + json.dumps(each).encode() + b"\n\n")
-    return response
 
 
 async def call_all(setting: Setting, upstream: MarkedUpstream, argument: str) -> None:

@@ -48,7 +48,7 @@ async def test_listing_and_calling_need_a_grant(world: World) -> None:
     await world.rule(any=ALLOW)
     assert len(await world.listed()) == 3
 
-    await world.ada.delete(f"{world.connector}/grants/agents/{world.agent_id}")
+    await world.ada.delete(world.grant)
 
     assert await world.listed() == []
     assert refusal(await world.call("issues.list")) == "connector_not_granted"
@@ -64,10 +64,7 @@ async def test_a_changed_definition_is_hidden_until_it_is_accepted(
 
     assert await world.listed() == ["issues.create", "issues.delete"]
     assert refusal(await world.call("issues.list")) == "definition_changed"
-    shown = (await world.ada.get(f"{world.connector}/definitions")).data["tools"]
-    (digest,) = (each["digest"] for each in shown if each["tool"] == "issues.list")
-    accepted = {"definitions": {"issues.list": digest}}
-    await world.ada.post(f"{world.connector}/definitions/accept", accepted)
+    digest = await world.accept("issues.list")
     assert len(await world.listed()) == 3
     answer = await world.call("issues.list")
     assert isinstance(answer, Admitted)
@@ -169,10 +166,7 @@ async def test_a_call_needs_the_credential_that_its_connector_sends(
     world: World, callers: Callers
 ) -> None:
     await world.rule(any=ALLOW)
-    secret = {"name": "TRACKER_TOKEN", "value": "first"}
-    await world.ada.post("/api/secrets", secret)
-    owners = {"whose": "owner", "secret_name": "TRACKER_TOKEN"}
-    await world.ada.put(f"{world.connector}/credential", owners)
+    await world.lend("first")
 
     async def sent() -> str:
         answer = await world.call("issues.list")
@@ -182,13 +176,13 @@ async def test_a_call_needs_the_credential_that_its_connector_sends(
         return f"{answer.upstream.credential.header}: {value.get_secret_value()}"
 
     assert await sent() == "Authorization: Bearer first"
-    await world.ada.put("/api/secrets/TRACKER_TOKEN", {"value": "second"})
+    await world.ada.put("/api/secrets/TOKEN", {"value": "second"})
     assert await sent() == "Authorization: Bearer second"
     await world.ada.post(f"{world.connector}/grants/public")
     assert refusal(await world.call("issues.list")) == "credential_missing"
     await world.ada.delete(f"{world.connector}/grants/public")
     assert await sent() == "Authorization: Bearer second"
-    await world.ada.delete("/api/secrets/TRACKER_TOKEN")
+    await world.ada.delete("/api/secrets/TOKEN")
     assert refusal(await world.call("issues.list")) == "credential_missing"
 
     theirs = {"whose": "caller", "scheme": None, "header": "X-Key"}
@@ -205,52 +199,24 @@ async def test_a_call_needs_the_credential_that_its_connector_sends(
 async def test_the_owners_secret_is_lent_to_no_agent_that_came_while_it_was_public(
     world: World, callers: Callers
 ) -> None:
-    secret = {"name": "TRACKER_TOKEN", "value": "of ada"}
-    await world.ada.post("/api/secrets", secret)
-    owners = {"whose": "owner", "secret_name": "TRACKER_TOKEN"}
-    await world.ada.put(f"{world.connector}/credential", owners)
+    await world.lend("of ada")
     await world.ada.post(f"{world.connector}/grants/public")
     bob = await callers.user("bob")
     agent_id = (await bob.post("/api/catalog/agents", {"name": "Bob's"})).data["id"]
     theirs = replace(world, ada=bob, agent_id=UUID(agent_id))
     issued = await bob.post(f"{theirs.agent}/tokens", {"label": "bob's"})
     theirs.token = issued.data["token"]
-    grant = f"{world.connector}/grants/agents/{agent_id}"
-    assert (await bob.put(grant)).status == 201
+    assert (await bob.put(theirs.grant)).status == 201
     await theirs.rule(any=ALLOW)
 
     await world.ada.delete(f"{world.connector}/grants/public")
 
     assert refusal(await theirs.call("issues.list")) == "credential_missing"
-    await bob.put(grant)
+    await bob.put(theirs.grant)
     assert refusal(await theirs.call("issues.list")) == "credential_missing"
-    consented = await world.ada.put(grant)
+    consented = await world.ada.put(theirs.grant)
     assert (consented.status, consented.data["state"]) == (200, "granted")
     answer = await theirs.call("issues.list")
-    assert isinstance(answer, Admitted)
-    assert answer.upstream.credential is not None
-
-
-async def test_a_callers_secret_is_sent_to_no_other_host(world: World) -> None:
-    """The owner moves the connector, and asks for the callers' secrets again."""
-    await world.rule(any=ALLOW)
-    await world.ada.put(f"{world.connector}/credential", {"whose": "caller"})
-    own = {"name": f"mcp.{world.connector_id}", "value": "of ada"}
-    await world.ada.post("/api/secrets", own)
-    named = {"label": "for ada", "user_id": str(world.ada.user_id)}
-    world.token = (await world.ada.post(f"{world.agent}/tokens", named)).data["token"]
-    elsewhere = {**TRACKER, "url": "https://elsewhere.example/mcp", "description": ""}
-
-    await world.ada.put(world.connector, elsewhere)
-    again = await world.ada.put(f"{world.connector}/credential", {"whose": "caller"})
-
-    assert (again.status, again.code) == (409, "connector_moved")
-    answer = await world.call("issues.list")
-    assert isinstance(answer, Admitted)
-    assert answer.upstream.credential is None
-    await world.ada.put(world.connector, {**TRACKER, "description": ""})
-    await world.ada.put(f"{world.connector}/credential", {"whose": "caller"})
-    answer = await world.call("issues.list")
     assert isinstance(answer, Admitted)
     assert answer.upstream.credential is not None
 
@@ -285,10 +251,9 @@ async def test_an_alias_stays_with_its_connector(world: World) -> None:
         return {str(each.connector.connector_id): each.prefix for each in listed}
 
     before = await prefixes()
-    grant = f"{world.connector}/grants/agents/{world.agent_id}"
-    await world.ada.delete(grant)
+    await world.ada.delete(world.grant)
     without = await prefixes()
-    await world.ada.put(grant)
+    await world.ada.put(world.grant)
     prefix = (await prefixes())[str(world.connector_id)]
     await world.gate.refused_unlisted(
         await world.caller(), None, world.alias("issues.delete", prefix)

@@ -1,15 +1,11 @@
 """Explanations tell nothing of the tools of a connector that the caller can't see."""
 
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
 import pytest
 
-from service.event_log.execute import execute
-from service.event_log.unit_of_work import UnitOfWork
-from service.gateway.calls.aggregate import ToolCallRefusal
 from tests.integration.gateway.world import ALLOW, World, tool
 from tests.support.callers import Caller, Callers
 
@@ -30,14 +26,9 @@ async def eves(world: World, callers: Callers) -> World:
 
 
 async def explained(world: World, by: Caller, named: str, at: int | None = None) -> Any:
-    head = (await world.resources.log.head()).position
     asked = f"?connector_id={world.connector_id}&tool={named}"
     asked += "" if at is None else f"&at={at}"
-    reply = await by.get(
-        f"{world.agent}/tools/explain{asked}", X_Min_Position=str(head)
-    )
-    assert reply.status == 200, reply.data
-    return {**reply.data, "tool": ""}
+    return {**await world.read(f"{world.agent}/tools/explain{asked}", by), "tool": ""}
 
 
 async def test_who_cannot_see_a_connector_is_told_the_same_of_every_tool(
@@ -71,13 +62,12 @@ async def test_who_sees_a_connector_is_told_without_a_grant(
 async def test_what_an_agent_held_is_told_of_that_time_only(
     world: World, eves: World
 ) -> None:
-    grant = f"{world.connector}/grants/agents/{eves.agent_id}"
     await world.ada.post(f"{world.connector}/grants/public")
-    granted = await eves.ada.put(grant)
+    granted = await eves.ada.put(eves.grant)
     assert granted.status == 201
     await world.ada.delete(f"{world.connector}/grants/public")
     held = await explained(eves, eves.ada, LISTED)
-    revoked = await world.ada.delete(grant)
+    revoked = await world.ada.delete(eves.grant)
     await world.lists(tool("issues.new"))
 
     now = await explained(eves, eves.ada, LISTED)
@@ -97,7 +87,7 @@ async def test_refused_calls_are_recorded_alike_whatever_the_connector_lists(
         await eves.gate.refused_unlisted(caller, eves.connector_id, named)
         await eves.gate.refused_unlisted(caller, None, world.alias(named))
 
-    calls = await refusals(eves)
+    calls = (await eves.read("/api/mcp/calls"))["calls"]
     shown = {(each["connector_id"], each["tool"], each["reason"]) for each in calls}
     assert shown == {
         (str(world.connector_id), None, "connector_not_granted"),
@@ -107,35 +97,10 @@ async def test_refused_calls_are_recorded_alike_whatever_the_connector_lists(
 
 
 async def test_a_refusal_that_names_a_tool_tells_no_definition(eves: World) -> None:
-    # As versions before recorded it.
-    async def refuse(work: UnitOfWork) -> None:
-        work.save(
-            ToolCallRefusal(
-                agent_id=str(eves.agent_id),
-                token_id=str(eves.token_id),
-                user_id=None,
-                connector_id=str(eves.connector_id),
-                tool=LISTED,
-                reason="connector_not_granted",
-                times=1,
-                session_id=None,
-                trace_id=None,
-            )
-        )
-
-    log = eves.resources.log
-    await execute(log, refuse, metadata={"actor": "system"}, at=datetime.now(UTC))
-    (refused,) = await refusals(eves)
+    await eves.was_refused(LISTED, "connector_not_granted")
+    (refused,) = (await eves.read("/api/mcp/calls"))["calls"]
 
     call = await eves.ada.get(f"/api/mcp/calls/{refused['id']}")
 
     assert call.data["tool"] == LISTED
     assert call.data["explanation"]["definition"] is None
-
-
-async def refusals(world: World) -> Any:
-    await world.recorded()
-    head = (await world.resources.log.head()).position
-    return (await world.ada.get("/api/mcp/calls", X_Min_Position=str(head))).data[
-        "calls"
-    ]

@@ -13,8 +13,8 @@ from service.gateway.gate import Outcome
 from service.gateway.protocol.revisions import LOG_LEVEL_KEY
 from service.gateway.upstream.errors import NO_ANSWER, NOT_MCP, TOO_LARGE, WANTS_INPUT
 from tests.integration.gateway.fake_gate import TOKEN
-from tests.integration.gateway.plain_upstream import answered, plain_upstream
-from tests.integration.gateway.stage import Posted, Stage, opened
+from tests.integration.gateway.plain_upstream import answered, streamed
+from tests.integration.gateway.stage import Posted, Stage, forwarding, opened
 
 Answer = Callable[[web.Request, dict[str, Any]], Awaitable[web.StreamResponse]]
 RESULT = {"content": [{"type": "text", "text": "hello"}]}
@@ -54,13 +54,9 @@ def events(*before: bytes) -> Answer:
     """Answer an event stream: these messages, and then the result."""
 
     async def answer(request: web.Request, body: Any) -> web.StreamResponse:
-        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
-        await response.prepare(request)
         last = orjson.dumps({"jsonrpc": "2.0", "id": body["id"], "result": RESULT})
-        for each in (*before, last):
-            data = each.replace(b"ID", b"%d" % body["id"])
-            await response.write(b"data: " + data + b"\n\n")
-        return response
+        sent = [each.replace(b"ID", b"%d" % body["id"]) for each in (*before, last)]
+        return await streamed(request, *sent)
 
     return answer
 
@@ -114,9 +110,7 @@ UNUSABLE: dict[str, tuple[Answer, str]] = {
 @pytest.mark.parametrize("name", UNUSABLE)
 async def test_unusable_answers_are_tool_errors(name: str) -> None:
     answer, told = UNUSABLE[name]
-    async with plain_upstream(answer) as upstream, opened() as stage:
-        stage.gate.connect(upstream.url, "add")
-
+    async with forwarding(answer) as (_, stage):
         got = await stage.call("tools_add")
 
     assert (got.status, got.content) == (200, told)
@@ -125,14 +119,11 @@ async def test_unusable_answers_are_tool_errors(name: str) -> None:
 
 async def test_a_stream_of_empty_lines_is_ended() -> None:
     async def answer(request: web.Request, _body: Any) -> web.StreamResponse:
-        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
-        await response.prepare(request)
+        response = await streamed(request)
         while True:
             await response.write(b"\n" * 65_536)
 
-    async with plain_upstream(answer) as upstream, opened() as stage:
-        stage.gate.connect(upstream.url, "add")
-
+    async with forwarding(answer) as (_, stage):
         got = await stage.call("tools_add")
 
     assert got.content == TOO_LARGE
@@ -153,9 +144,7 @@ NOTIFIED: dict[str, bytes] = {
 
 @pytest.mark.parametrize("name", NOTIFIED)
 async def test_unrequested_messages_are_dropped(name: str) -> None:
-    async with plain_upstream(events(NOTIFIED[name])) as upstream, opened() as stage:
-        stage.gate.connect(upstream.url, "add")
-
+    async with forwarding(events(NOTIFIED[name])) as (_, stage):
         got = await stage.call("tools_add")
 
     assert (got.status, got.content) == (200, "hello")
@@ -177,8 +166,7 @@ async def test_logs_are_relayed_from_the_level_on_that_is_wanted() -> None:
         notification("message", level=level, data="x")
         for level in ("debug", "info", "notice", "error", "emergency", "loud")
     ]
-    async with plain_upstream(events(*logs)) as upstream, opened() as stage:
-        stage.gate.connect(upstream.url, "add")
+    async with forwarding(events(*logs)) as (_, stage):
         params = {"name": "tools_add", "arguments": {}}
 
         stateless = await stage.ask(
@@ -194,8 +182,7 @@ async def test_logs_are_relayed_from_the_level_on_that_is_wanted() -> None:
 
 async def test_a_client_with_a_handshake_is_not_asked_for_input() -> None:
     answer = asks(requestState="later")
-    async with plain_upstream(answer) as upstream, opened() as stage:
-        stage.gate.connect(upstream.url, "add")
+    async with forwarding(answer) as (_, stage):
         params = {"name": "tools_add", "arguments": {}}
 
         got = await stage.post(
@@ -208,8 +195,7 @@ async def test_a_client_with_a_handshake_is_not_asked_for_input() -> None:
 
 async def test_progress_does_not_extend_the_time_of_a_call() -> None:
     async def answer(request: web.Request, body: Any) -> web.StreamResponse:
-        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
-        await response.prepare(request)
+        response = await streamed(request)
         token = body["params"]["_meta"]["progressToken"]
         for number in range(1_000_000):
             told = notification("progress", progressToken=token, progress=number)
@@ -218,8 +204,7 @@ async def test_progress_does_not_extend_the_time_of_a_call() -> None:
         return response
 
     bounds = Bounds(call_s=0.5)
-    async with plain_upstream() as upstream, opened(bounds=bounds) as stage:
-        stage.gate.connect(upstream.url, "add")
+    async with forwarding(bounds=bounds) as (upstream, stage):
         await stage.first_answer("tools_add")
         upstream.answer = answer
         params = {
@@ -237,8 +222,7 @@ async def test_progress_does_not_extend_the_time_of_a_call() -> None:
 
 @pytest.mark.parametrize("header", ["baggage", "tracestate"])
 async def test_a_trace_context_that_is_no_text_is_left_out(header: str) -> None:
-    async with plain_upstream() as upstream, opened() as stage:
-        stage.gate.connect(upstream.url, "add")
+    async with forwarding() as (_, stage):
         status, _ = await raw_call(
             stage,
             f"traceparent: 00-{'a' * 32}-{'b' * 16}-01\r\n".encode()
@@ -261,9 +245,7 @@ async def test_a_revision_that_is_no_text_is_unsupported() -> None:
 
 
 async def test_accepted_types_may_be_in_several_headers() -> None:
-    async with plain_upstream() as upstream, opened() as stage:
-        stage.gate.connect(upstream.url, "add")
-
+    async with forwarding() as (_, stage):
         status, _ = await raw_call(
             stage, b"Accept: application/json\r\nAccept: Text/Event-Stream\r\n"
         )

@@ -24,8 +24,7 @@ async def approve_all(world: World) -> None:
     for number in range(APPROVED):
         answer = await world.call("issues.create", {"n": number})
         if isinstance(answer, Pending):
-            path = f"{world.agent}/approvals/{answer.approval_id}/approve"
-            await world.ada.post(path, {})
+            await world.decide(answer)
 
 
 async def forwarded_until_killed(world: World, data_dir: Path) -> list[UUID]:

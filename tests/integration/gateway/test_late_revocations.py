@@ -148,6 +148,17 @@ async def new_call(world: World, upstream: PlainUpstream) -> Called:
     return called
 
 
+async def shaking_hands(
+    called: Called, upstream: PlainUpstream
+) -> asyncio.Task[Mapping[str, Any]]:
+    """Call; the upstream doesn't say yet which revisions it speaks."""
+    upstream.discoverable.clear()
+    upstream.was_asked.clear()
+    calling = asyncio.create_task(called.call())
+    await asyncio.wait_for(upstream.was_asked.wait(), TIMEOUT_S)
+    return calling
+
+
 def forwarded(upstream: PlainUpstream) -> int:
     return sum(body["method"] == "tools/call" for _, body in upstream.requests)
 
@@ -166,10 +177,7 @@ async def test_a_right_revoked_during_the_handshake(
     world: World, upstream: PlainUpstream, kind: str
 ) -> None:
     called = await new_call(world, upstream)
-    upstream.discoverable.clear()
-    upstream.was_asked.clear()
-    calling = asyncio.create_task(called.call())
-    await asyncio.wait_for(upstream.was_asked.wait(), TIMEOUT_S)
+    calling = await shaking_hands(called, upstream)
 
     await REVOCATIONS[kind](called)
     upstream.discoverable.set()
@@ -241,10 +249,7 @@ async def test_a_connector_that_moves_during_the_handshake_is_called_where_it_is
     world: World, upstream: PlainUpstream
 ) -> None:
     called = await new_call(world, upstream)
-    upstream.discoverable.clear()
-    upstream.was_asked.clear()
-    calling = asyncio.create_task(called.call())
-    await asyncio.wait_for(upstream.was_asked.wait(), TIMEOUT_S)
+    calling = await shaking_hands(called, upstream)
 
     async with plain_upstream(tools=("mix",)) as other:
         path = f"/api/mcp/connectors/{called.connector_id}"
@@ -275,11 +280,8 @@ async def test_races_of_calls_and_revocations(
     won, late, latest_ms = 0, 0, 0.0
     for _ in range(RACES):
         called = await new_call(world, upstream)
-        upstream.discoverable.clear()
-        upstream.was_asked.clear()
         arrived.clear()
-        calling = asyncio.create_task(called.call())
-        await asyncio.wait_for(upstream.was_asked.wait(), TIMEOUT_S)
+        calling = await shaking_hands(called, upstream)
         loop = asyncio.get_running_loop()
         loop.call_later(random.uniform(0, 0.03), upstream.discoverable.set)
         await asyncio.sleep(random.uniform(0, 0.03))
@@ -311,10 +313,7 @@ async def test_the_secret_of_a_handshake_is_on_record_before_it_is_opened(
     path = f"/api/mcp/connectors/{called.connector_id}"
     assert (await world.ada.put(f"{path}/credential", setting)).status < 300
     await world.ada.put(f"{path}/grants/agents/{called.agent_id}")
-    upstream.discoverable.clear()
-    upstream.was_asked.clear()
-    calling = asyncio.create_task(called.call())
-    await asyncio.wait_for(upstream.was_asked.wait(), TIMEOUT_S)
+    calling = await shaking_hands(called, upstream)
 
     started = await world.recorded("upstream_handshake.started")
     admitted = await admissions(world, called)

@@ -12,7 +12,6 @@ from projections.relay.messages import MessageBuilder
 from service.gateway.gate import Admitted, Pending
 from tests.integration.gateway.world import ALLOW, ASK, DENY, World
 from tests.integration.secrets.test_leaks import found, new_mark
-from tests.support.reading import read_events
 from tests.support.secrets.served import postgres_program
 
 
@@ -22,16 +21,13 @@ async def test_arguments_and_credentials_are_nowhere(
     caplog.set_level(logging.DEBUG)
     mark, planted = new_mark(), new_mark()
     arguments = {"title": f"{mark} a title {mark}"}
-    await world.ada.post("/api/secrets", {"name": "TOKEN", "value": f"{mark} {mark}"})
-    owners = {"whose": "owner", "secret_name": "TOKEN"}
-    await world.ada.put(f"{world.connector}/credential", owners)
+    await world.lend(f"{mark} {mark}")
     described = {"name": "Tracker", "url": "https://tracker.example/mcp"}
     await world.ada.put(world.connector, {**described, "description": planted})
     await world.rule(issues_any=ALLOW, issues_create=ASK, issues_delete=DENY)
 
     for mode in ("strict", "batched"):
-        settings = {"slug": "tracker", "record_mode": mode}
-        await world.ada.put(f"{world.connector}/gateway", settings)
+        await world.record_mode(mode)
         answer = await world.call("issues.list", arguments)
         assert isinstance(answer, Admitted)
         assert answer.upstream.credential is not None
@@ -45,7 +41,7 @@ async def test_arguments_and_credentials_are_nowhere(
         assert isinstance(pending, Pending)
         path = f"{world.agent}/approvals/{pending.approval_id}"
         assert mark in str((await world.ada.get(path)).data["arguments"])
-        await world.ada.post(f"{path}/approve", {})
+        await world.decide(pending)
         assert isinstance(await world.call("issues.create", arguments), Admitted)
     # With a credential, each call has an event of its own.
     await world.ada.delete(f"{world.connector}/credential")
@@ -53,10 +49,8 @@ async def test_arguments_and_credentials_are_nowhere(
     # One more is left open, with its arguments sealed.
     await world.call("issues.create", {**arguments, "n": 2})
 
-    await world.gate.recorder.flush(all_of_them=True)
-    head = (await world.resources.log.head()).position
-    await world.ada.get("/api/mcp/calls", X_Min_Position=str(head))
-    events = await read_events(world.resources.log, after=0, upto=head, limit=10_000)
+    await world.read("/api/mcp/calls")
+    events = await world.recorded()
     assert {"tool_call.admitted", "tool_call.batched"} <= {
         each.topic for each in events
     }

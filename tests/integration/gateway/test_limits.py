@@ -43,8 +43,7 @@ async def test_no_more_is_admitted_than_can_be_recorded(
     world: World, monkeypatch: pytest.MonkeyPatch, mode: str
 ) -> None:
     await world.rule(issues_any=ALLOW)
-    settings = {"slug": "tracker", "record_mode": mode}
-    await world.ada.put(f"{world.connector}/gateway", settings)
+    await world.record_mode(mode)
     monkeypatch.setattr(recorder, "WAITING_MAX", 0)
 
     with pytest.raises(UnavailableError) as refused:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from service.gateway.protocol.revisions import CAPABILITIES_KEY, REVISION_KEY, STATELESS
-from tests.integration.gateway.plain_upstream import PlainUpstream, plain_upstream
+from tests.integration.gateway.plain_upstream import PlainUpstream
 from tests.integration.gateway.stage import Stage, opened
 
 
@@ -235,12 +235,6 @@ async def test_unknown_tools(stage: Stage, name: Any) -> None:
     assert answer.status == 400
     assert answer.code in (-32602, -32020)
     assert not stage.gate.calls
-
-
-@pytest.fixture
-async def upstream() -> AsyncIterator[PlainUpstream]:
-    async with plain_upstream() as upstream:
-        yield upstream
 
 
 async def test_headers_that_repeat_arguments(

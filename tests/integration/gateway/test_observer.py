@@ -12,9 +12,10 @@ from tests.integration.gateway.plain_upstream import (
     answered,
     hello,
     plain_upstream,
+    streamed,
 )
 from tests.integration.gateway.sdk_server import serving, tools
-from tests.integration.gateway.stage import Stage, opened
+from tests.integration.gateway.stage import Stage, forwarding, opened
 from tests.support.waiting import TIMEOUT_S, until
 
 
@@ -86,7 +87,7 @@ def pages(*names: str) -> Any:
         }
         if number + 1 < len(names):
             result["nextCursor"] = str(number + 1)
-        return web.json_response({"jsonrpc": "2.0", "id": body["id"], "result": result})
+        return answered(body, result)
 
     return answer
 
@@ -108,19 +109,14 @@ async def test_lists_end() -> None:
 async def say_list_changed(request: web.Request, body: Any) -> web.StreamResponse:
     if body["method"] == "tools/list":
         return await pages("add", "sub")(request, body)  # type: ignore[no-any-return]
-    response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
-    await response.prepare(request)
     changed = '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'
     result = '{"content":[{"type":"text","text":"x"}]}'
     answer = f'{{"jsonrpc":"2.0","id":{body["id"]},"result":{result}}}'
-    await response.write(f"data: {changed}\n\ndata: {answer}\n\n".encode())
-    return response
+    return await streamed(request, changed.encode(), answer.encode())
 
 
 async def test_a_change_told_during_a_call_is_observed_at_once() -> None:
-    async with plain_upstream(say_list_changed) as upstream, opened() as stage:
-        stage.gate.connect(upstream.url, "add")
-
+    async with forwarding(say_list_changed) as (_, stage):
         got = await stage.call("tools_add")
         await stage.observer.settled()
 
@@ -133,8 +129,7 @@ async def test_changes_told_in_a_row_are_observed_at_intervals(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(observer, "CHANGES_INTERVAL_S", 3600.0)
-    async with plain_upstream(say_list_changed) as upstream, opened() as stage:
-        stage.gate.connect(upstream.url, "add")
+    async with forwarding(say_list_changed) as (_, stage):
         for _ in range(3):
             await stage.call("tools_add")
             await stage.observer.settled()
@@ -147,8 +142,7 @@ async def test_a_change_told_soon_after_another_is_observed_by_every_process(
 ) -> None:
     """Only one of several processes takes steps."""
     monkeypatch.setattr(observer, "CHANGES_INTERVAL_S", 1.0)
-    async with plain_upstream(say_list_changed) as upstream, opened() as stage:
-        stage.gate.connect(upstream.url, "add")
+    async with forwarding(say_list_changed) as (_, stage):
         await stage.call("tools_add")
         await stage.observer.settled()
         await stage.call("tools_add")
@@ -170,8 +164,7 @@ async def test_a_change_that_can_t_be_observed_at_once_is_by_every_process_later
             return web.Response(status=503)
         return await say_list_changed(request, body)
 
-    async with plain_upstream(fail_once) as upstream, opened() as stage:
-        stage.gate.connect(upstream.url, "add")
+    async with forwarding(fail_once) as (_, stage):
         await stage.call("tools_add")
 
         await until(lambda: len(stage.gate.observations) == 1)
@@ -189,8 +182,7 @@ async def test_a_change_told_during_an_observation_is_observed_after_it() -> Non
             await listed.wait()
         return response
 
-    async with plain_upstream(list_slowly) as upstream, opened() as stage:
-        stage.gate.connect(upstream.url, "add")
+    async with forwarding(list_slowly) as (_, stage):
         await stage.observer.step()
         await asyncio.wait_for(listing.wait(), TIMEOUT_S)
 
@@ -244,7 +236,7 @@ async def test_only_a_list_that_can_be_shown_is_observed() -> None:
     async def answer(_request: web.Request, body: Any) -> web.StreamResponse:
         tools = [{"name": "deep", "inputSchema": schema}]
         result = {"resultType": "complete", "tools": tools}
-        return web.json_response({"jsonrpc": "2.0", "id": body["id"], "result": result})
+        return answered(body, result)
 
     async with plain_upstream(answer) as upstream, opened() as stage:
         stage.gate.connect(upstream.url)

@@ -23,9 +23,7 @@ async def test_recorded_calls_that_would_be_decided_otherwise(world: World) -> N
     for name in ("issues.list", "issues.list", "issues.create", "issues.delete"):
         await world.call(name)
     await world.call("no such tool")
-    await world.gate.recorder.flush(all_of_them=True)
-    head = (await world.resources.log.head()).position
-    await world.ada.get("/api/mcp/calls", X_Min_Position=str(head))
+    await world.read("/api/mcp/calls")
     wanted = rules(world, issues_list="ask", issues_delete=DENY)
 
     reply = await world.ada.post(f"{world.agent}/tools/preview", wanted)
@@ -89,10 +87,9 @@ async def test_decisions_are_those_of_calls_with_the_definitions_of_now(
         expected = await previewed(world, **stances)
         await world.rule(**stances)
         for name in ("issues.list", "issues.delete", "issues.move", "zip"):
-            query = f"connector_id={world.connector_id}&tool={name}"
-            explained = await world.ada.get(f"{world.agent}/tools/explain?{query}")
             after = expected.get(name, (DENY, DENY))[1]
-            assert explained.data["stance"] == after, (name, explained.data)
+            explained = await world.explained(name)
+            assert explained["stance"] == after, (name, explained)
         await world.rule()
 
 
@@ -104,9 +101,7 @@ async def test_recorded_calls_of_a_changed_tool_would_be_denied(world: World) ->
     await world.call("issues.delete")
 
     async def recorded() -> list[tuple[str, str, int]]:
-        await world.gate.recorder.flush(all_of_them=True)
-        head = (await world.resources.log.head()).position
-        await world.ada.get("/api/mcp/calls", X_Min_Position=str(head))
+        await world.read("/api/mcp/calls")
         path = f"{world.agent}/tools/preview"
         reply = await world.ada.post(path, rules(world, any=ALLOW))
         assert reply.data["recorded"]["calls"] == 2
@@ -116,8 +111,5 @@ async def test_recorded_calls_of_a_changed_tool_would_be_denied(world: World) ->
         ]
 
     assert await recorded() == [(ALLOW, DENY, 1)]
-    shown = (await world.ada.get(f"{world.connector}/definitions")).data["tools"]
-    (digest,) = (each["digest"] for each in shown if each["tool"] == "issues.delete")
-    accepted = {"definitions": {"issues.delete": digest}}
-    await world.ada.post(f"{world.connector}/definitions/accept", accepted)
+    await world.accept("issues.delete")
     assert await recorded() == [(DENY, ALLOW, 1)]

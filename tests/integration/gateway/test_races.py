@@ -74,7 +74,7 @@ async def test_no_call_is_admitted_after_an_acknowledged_revocation(
     for number in range(ROUNDS):
         token = (await world.ada.post(f"{world.agent}/tokens", {"label": "x"})).data
         caller = await world.caller(token["token"])
-        await world.ada.put(f"{world.connector}/grants/agents/{world.agent_id}")
+        await world.ada.put(world.grant)
         await world.rule(issues_any=ALLOW)
         handler, command = revocations(world, caller)[number % 4]
         began, revoked = asyncio.Event(), asyncio.Event()
@@ -107,18 +107,16 @@ async def test_a_batched_call_knows_what_is_older_than_it_may_be(
 ) -> None:
     """No notification, and no poll, has to come in between."""
     monkeypatch.setattr(tool_gate, "BATCHED_AGE_MAX_S", 0.0)
-    settings = {"slug": "tracker", "record_mode": "batched"}
-    await world.ada.put(f"{world.connector}/gateway", settings)
+    await world.record_mode("batched")
     others = EventLog(resources.conninfo, AGGREGATES, resources.pool)
     await others.start()
     assert world.ada.user_id is not None
     ada = Principal(user_id=world.ada.user_id)
-    grant = f"{world.connector}/grants/agents/{world.agent_id}"
     command = RevokeGrant(connector_id=world.connector_id, agent_id=world.agent_id)
     await world.rule(issues_any=ALLOW)
     answers = []
     for _ in range(10):
-        await world.ada.put(grant)
+        await world.ada.put(world.grant)
         assert isinstance(await world.call("issues.list"), Admitted)
         await execute(
             others,

@@ -88,8 +88,7 @@ async def test_a_flood_that_names_other_turns_is_folded_too(world: World) -> Non
 
 async def test_batched_calls_share_events(world: World) -> None:
     await world.rule(issues_any=ALLOW)
-    settings = {"slug": "tracker", "record_mode": "batched"}
-    await world.ada.put(f"{world.connector}/gateway", settings)
+    await world.record_mode("batched")
     answers = [await world.call("issues.list") for _ in range(20)]
     for answer in answers:
         await world.finish(answer)
@@ -106,9 +105,8 @@ async def test_batched_calls_share_events(world: World) -> None:
 
 async def test_a_batched_call_is_refused_like_any_other(world: World) -> None:
     await world.rule(issues_any=ALLOW)
-    settings = {"slug": "tracker", "record_mode": "batched"}
-    await world.ada.put(f"{world.connector}/gateway", settings)
-    await world.ada.delete(f"{world.connector}/grants/agents/{world.agent_id}")
+    await world.record_mode("batched")
+    await world.ada.delete(world.grant)
 
     assert refusal(await world.call("issues.list")) == "connector_not_granted"
 
@@ -117,11 +115,8 @@ async def test_a_batched_call_with_a_credential_is_recorded_before_it_is_sent(
     world: World,
 ) -> None:
     await world.rule(issues_any=ALLOW)
-    settings = {"slug": "tracker", "record_mode": "batched"}
-    await world.ada.put(f"{world.connector}/gateway", settings)
-    await world.ada.post("/api/secrets", {"name": "T", "value": "v"})
-    credential = {"whose": "owner", "secret_name": "T"}
-    await world.ada.put(f"{world.connector}/credential", credential)
+    await world.record_mode("batched")
+    await world.lend("v")
 
     answer = await world.call("issues.list")
 
@@ -132,7 +127,7 @@ async def test_a_batched_call_with_a_credential_is_recorded_before_it_is_sent(
     (used,) = (each for each in events if each.topic == "tool_call.admitted")
     assert used.aggregate_id == answer.call_id
     owner_id = str(world.ada.user_id)
-    assert used.event.secret == {"owner_id": owner_id, "name": "T", "version": 1}
+    assert used.event.secret == {"owner_id": owner_id, "name": "TOKEN", "version": 1}
     await world.finish(answer)
     (finished,) = await world.recorded("tool_call.finished")
     assert finished.aggregate_id == answer.call_id
@@ -142,9 +137,7 @@ async def test_a_batched_call_with_a_credential_is_recorded_before_it_is_sent(
 async def test_observers_get_the_owners_credential_alone(
     world: World, callers: Callers
 ) -> None:
-    await world.ada.post("/api/secrets", {"name": "T", "value": "v"})
-    credential = {"whose": "owner", "secret_name": "T"}
-    await world.ada.put(f"{world.connector}/credential", credential)
+    await world.lend("v")
 
     upstream = await world.gate.upstream_to_list(world.connector_id)
     watched = await world.gate.upstream(world.connector_id)
@@ -157,7 +150,7 @@ async def test_observers_get_the_owners_credential_alone(
     (used,) = await world.recorded("tool_listing.started")
     assert used.event.connector_id == str(world.connector_id)
     owner_id = str(world.ada.user_id)
-    assert used.event.secret == {"owner_id": owner_id, "name": "T", "version": 1}
+    assert used.event.secret == {"owner_id": owner_id, "name": "TOKEN", "version": 1}
     await world.ada.put(f"{world.connector}/credential", {"whose": "caller"})
     upstream = await world.gate.upstream_to_list(world.connector_id)
     assert upstream is not None

@@ -13,11 +13,13 @@ from service.gateway.gate import RefusalReason, Refused
 from service.tracing.export import exporting_spans
 from service.tracing.tracing import Tracing
 from tests.integration.gateway.plain_upstream import (
+    Answer,
     PlainUpstream,
     answered,
+    hello,
     plain_upstream,
 )
-from tests.integration.gateway.stage import Stage, opened
+from tests.integration.gateway.stage import Stage, forwarding, opened
 from tests.support.otlp_receiver import Receiver, attributes, receiver
 
 TRACE, PARENT, OTHER = "a" * 32, "b" * 16, "c" * 16
@@ -35,14 +37,16 @@ def by_kind(received: Receiver) -> dict[str, Span]:
 
 @asynccontextmanager
 async def traced(
-    received: Receiver, upstream: PlainUpstream, **settings: Any
-) -> AsyncIterator[Stage]:
+    answer: Answer = hello,
+) -> AsyncIterator[tuple[Receiver, PlainUpstream, Stage]]:
     async with (
+        receiver() as received,
+        plain_upstream(answer) as upstream,
         exporting_spans(received.url) as provider,
-        opened(traces=Tracing(provider), **settings) as stage,
+        opened(traces=Tracing(provider)) as stage,
     ):
         stage.gate.connect(f"{upstream.url}?key={CANARY}", "add")
-        yield stage
+        yield received, upstream, stage
 
 
 def call(**meta: str) -> Mapping[str, Any]:
@@ -50,11 +54,7 @@ def call(**meta: str) -> Mapping[str, Any]:
 
 
 async def test_a_call_is_a_server_span_and_a_client_span() -> None:
-    async with (
-        receiver() as received,
-        plain_upstream() as upstream,
-        traced(received, upstream) as stage,
-    ):
+    async with traced() as (received, upstream, stage):
         await stage.ask(
             "tools/call",
             call(traceparent=TRACEPARENT, baggage="session.id=chat%201"),
@@ -127,11 +127,7 @@ async def babble(_request: web.Request, _body: Any) -> web.StreamResponse:
 async def test_errors_have_a_type_and_no_text(
     answer: Any, of_server: str, of_client: str
 ) -> None:
-    async with (
-        receiver() as received,
-        plain_upstream(answer) as upstream,
-        traced(received, upstream) as stage,
-    ):
+    async with traced(answer) as (received, _, stage):
         await stage.ask("tools/call", call())
 
     spans = by_kind(received)
@@ -147,11 +143,7 @@ async def test_errors_have_a_type_and_no_text(
 
 
 async def test_only_a_forwarded_call_has_a_client_span() -> None:
-    async with (
-        receiver() as received,
-        plain_upstream() as upstream,
-        traced(received, upstream) as stage,
-    ):
+    async with traced() as (received, _, stage):
         stage.gate.denied["add"] = Refused(
             reason=RefusalReason.DENIED, message="unknown tool"
         )
@@ -165,11 +157,7 @@ async def test_only_a_forwarded_call_has_a_client_span() -> None:
 
 
 async def test_an_agent_decides_whether_its_trace_is_sampled() -> None:
-    async with (
-        receiver() as received,
-        plain_upstream() as upstream,
-        traced(received, upstream) as stage,
-    ):
+    async with traced() as (received, upstream, stage):
         await stage.ask("tools/call", call(traceparent=f"00-{TRACE}-{PARENT}-00"))
         ((_, body),) = upstream.requests
 
@@ -181,7 +169,10 @@ async def test_an_agent_decides_whether_its_trace_is_sampled() -> None:
 async def test_calls_are_answered_while_the_receiver_is_down() -> None:
     async with receiver() as received:
         pass
-    async with plain_upstream() as upstream, traced(received, upstream) as stage:
+    async with (
+        exporting_spans(received.url) as provider,
+        forwarding(traces=Tracing(provider)) as (_, stage),
+    ):
         got = await stage.ask("tools/call", call())
 
     assert got.content == "hello"
@@ -204,8 +195,7 @@ async def test_calls_are_answered_while_the_receiver_is_down() -> None:
 async def test_without_an_endpoint_the_agents_context_is_passed_on(
     meta: Mapping[str, str], headers: Mapping[str, str], passed_on: Mapping[str, str]
 ) -> None:
-    async with plain_upstream() as upstream, opened() as stage:
-        stage.gate.connect(upstream.url, "add")
+    async with forwarding() as (upstream, stage):
         await stage.ask("tools/call", call(**meta), **headers)
 
     ((_, body),) = upstream.requests
@@ -217,9 +207,7 @@ async def test_without_an_endpoint_the_agents_context_is_passed_on(
 async def test_the_official_client_is_in_its_own_trace() -> None:
     """It sends the trace context in ``_meta`` by itself."""
     async with (
-        receiver() as received,
-        plain_upstream() as upstream,
-        traced(received, upstream) as stage,
+        traced() as (received, _, stage),
         stage.client("2026-07-28") as client,
     ):
         await client.list_tools()

@@ -17,8 +17,8 @@ from service.gateway.endpoint.channels import ATTEMPTS_MAX
 from service.gateway.gate import Outcome, RefusalReason, Refused
 from service.gateway.protocol.revisions import STATELESS
 from service.gateway.upstream.errors import NO_ANSWER, SESSION_ENDED
-from tests.integration.gateway.plain_upstream import answered
-from tests.integration.gateway.stage import opened
+from tests.integration.gateway.plain_upstream import answered, streamed
+from tests.integration.gateway.stage import Stage, opened
 from tests.support.waiting import TIMEOUT_S, until
 
 
@@ -26,7 +26,6 @@ from tests.support.waiting import TIMEOUT_S, until
 class SessionServer:
     """A server of 2025-11-25; ``begun`` are its sessions, ``messages`` what it got."""
 
-    url: str = ""
     begun: list[str] = field(default_factory=list)
     messages: list[tuple[str | None, dict[str, Any]]] = field(default_factory=list)
     is_slow: bool = False
@@ -77,8 +76,7 @@ class SessionServer:
         return answered(body, {"content": [{"type": "text", "text": session}]})
 
     async def _notify_for_ever(self, request: web.Request) -> None:
-        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
-        await response.prepare(request)
+        response = await streamed(request)
         try:
             while True:
                 await response.write(b'data: {"jsonrpc":"2.0","method":"x"}\n\n')
@@ -88,18 +86,20 @@ class SessionServer:
 
 
 @asynccontextmanager
-async def session_server() -> AsyncIterator[SessionServer]:
+async def session_server(
+    **settings: Any,
+) -> AsyncIterator[tuple[SessionServer, Stage]]:
+    """The agent holds a connector with the tool ``add``, at such a server."""
     served = SessionServer()
     app = web.Application()
     app.router.add_post("/mcp", served.handle)
-    async with TestServer(app) as server:
-        served.url = str(server.make_url("/mcp"))
-        yield served
+    async with TestServer(app) as server, opened(**settings) as stage:
+        stage.gate.connect(str(server.make_url("/mcp")), "add")
+        yield served, stage
 
 
 async def test_users_of_an_agent_have_sessions_of_their_own() -> None:
-    async with session_server() as served, opened() as stage:
-        stage.gate.connect(served.url, "add")
+    async with session_server() as (_, stage):
         got = []
         for user_id in (None, uuid4(), uuid4(), None):
             stage.gate.user_id = user_id
@@ -110,8 +110,7 @@ async def test_users_of_an_agent_have_sessions_of_their_own() -> None:
 
 async def test_a_call_that_meets_the_end_of_its_session_is_made_again() -> None:
     """The server has done nothing; the call is decided, and recorded, once more."""
-    async with session_server() as served, opened() as stage:
-        stage.gate.connect(served.url, "add")
+    async with session_server() as (served, stage):
         await stage.call("tools_add")
         served.begun[:] = ["another"]
 
@@ -128,8 +127,7 @@ async def test_a_call_that_meets_the_end_of_its_session_is_made_again() -> None:
 
 
 async def test_a_call_after_the_end_of_its_session_is_decided_anew() -> None:
-    async with session_server() as served, opened() as stage:
-        stage.gate.connect(served.url, "add")
+    async with session_server() as (served, stage):
         await stage.call("tools_add")
         served.begun[:] = ["another"]
 
@@ -146,8 +144,7 @@ async def test_a_call_after_the_end_of_its_session_is_decided_anew() -> None:
 
 
 async def test_a_server_that_ends_each_session_at_once_is_asked_so_many_times() -> None:
-    async with session_server() as served, opened() as stage:
-        stage.gate.connect(served.url, "add")
+    async with session_server() as (served, stage):
         served.forgets = True
 
         ended = await stage.call("tools_add")
@@ -157,8 +154,7 @@ async def test_a_server_that_ends_each_session_at_once_is_asked_so_many_times() 
 
 
 async def test_callers_that_meet_the_end_of_a_session_together_share_the_next() -> None:
-    async with session_server() as served, opened() as stage:
-        stage.gate.connect(served.url, "add")
+    async with session_server() as (served, stage):
         await stage.call("tools_add")
         served.begun[:] = ["another"]
 
@@ -181,8 +177,7 @@ async def test_callers_that_meet_the_end_of_a_session_together_share_the_next() 
 async def test_a_server_that_went_back_to_a_handshake_is_asked_when_it_refuses(
     refusal: dict[str, Any],
 ) -> None:
-    async with session_server() as served, opened() as stage:
-        stage.gate.connect(served.url, "add")
+    async with session_server() as (served, stage):
         served.is_stateless, served.refusal = True, refusal
         await stage.call("tools_add")
         served.is_stateless = False
@@ -194,8 +189,7 @@ async def test_a_server_that_went_back_to_a_handshake_is_asked_when_it_refuses(
 async def test_a_server_is_not_asked_again_when_it_refuses_what_a_call_says(
     code: int,
 ) -> None:
-    async with session_server() as served, opened() as stage:
-        stage.gate.connect(served.url, "add")
+    async with session_server() as (served, stage):
         served.is_stateless = True
         served.refusal = {"error": {"code": code, "message": "no"}}
 
@@ -209,8 +203,7 @@ async def test_a_handshake_ends_also_when_its_caller_has_left(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     bounds = Bounds(call_s=0.5)
-    async with session_server() as served, opened(bounds=bounds) as stage:
-        stage.gate.connect(served.url, "add")
+    async with session_server(bounds=bounds) as (served, stage):
         served.agrees = False
         calling = asyncio.create_task(stage.call("tools_add"))
         await until(lambda: bool(served.messages))
@@ -226,8 +219,7 @@ async def test_a_handshake_ends_also_when_its_caller_has_left(
 
 async def test_a_call_whose_handshake_takes_too_long_is_not_answered() -> None:
     bounds = Bounds(call_s=0.1)
-    async with session_server() as served, opened(bounds=bounds) as stage:
-        stage.gate.connect(served.url, "add")
+    async with session_server(bounds=bounds) as (served, stage):
         served.agrees = False
 
         async with asyncio.timeout(TIMEOUT_S):
@@ -239,8 +231,7 @@ async def test_a_call_whose_handshake_takes_too_long_is_not_answered() -> None:
 
 
 async def test_a_server_with_a_handshake_is_told_of_a_cancellation() -> None:
-    async with session_server() as served, opened() as stage:
-        stage.gate.connect(served.url, "add")
+    async with session_server() as (served, stage):
         served.is_slow = True
         calling = asyncio.create_task(stage.call("tools_add"))
         await until(lambda: bool(served.of_session("tools/call")))

@@ -2,11 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID, uuid4
 
 from aiohttp.test_utils import TestClient, make_mocked_request
 
+from service.event_log.execute import execute
+from service.event_log.unit_of_work import UnitOfWork
+from service.gateway.calls.aggregate import ToolCallRefusal
 from service.gateway.definition import canonical_json
 from service.gateway.gate import (
     Admitted,
@@ -56,6 +60,10 @@ class World:
     def connector(self) -> str:
         return f"/api/mcp/connectors/{self.connector_id}"
 
+    @property
+    def grant(self) -> str:
+        return f"{self.connector}/grants/agents/{self.agent_id}"
+
     async def rule(self, **stances: str) -> None:
         """Replace the rules; ``_`` stands for ``.`` and ``any`` for ``*``."""
         rules = [
@@ -68,6 +76,36 @@ class World:
         ]
         reply = await self.ada.put(f"{self.agent}/tools", {"rules": rules})
         assert reply.status == 200, reply.data
+
+    async def record_mode(self, mode: str) -> None:
+        settings = {"slug": "tracker", "record_mode": mode}
+        reply = await self.ada.put(f"{self.connector}/gateway", settings)
+        assert reply.status == 200, reply.data
+
+    async def lend(self, value: str) -> None:
+        """Let the connector send a secret of its owner."""
+        await self.ada.post("/api/secrets", {"name": "TOKEN", "value": value})
+        owners = {"whose": "owner", "secret_name": "TOKEN"}
+        await self.ada.put(f"{self.connector}/credential", owners)
+
+    async def decide(
+        self, pending: Answer, verb: str = "approve", **body: str
+    ) -> users.Reply:
+        assert isinstance(pending, Pending), pending
+        path = f"{self.agent}/approvals/{pending.approval_id}/{verb}"
+        return await self.ada.post(path, body)
+
+    async def explained(self, tool: str) -> Any:
+        asked = f"connector_id={self.connector_id}&tool={tool}"
+        return (await self.ada.get(f"{self.agent}/tools/explain?{asked}")).data
+
+    async def accept(self, tool: str) -> str:
+        """Accept a tool's definition as it is now; return its digest."""
+        shown = (await self.ada.get(f"{self.connector}/definitions")).data["tools"]
+        (digest,) = (each["digest"] for each in shown if each["tool"] == tool)
+        accepted = {"definitions": {tool: digest}}
+        await self.ada.post(f"{self.connector}/definitions/accept", accepted)
+        return str(digest)
 
     async def lists(self, *listed: Mapping[str, Any]) -> None:
         await observe(self.resources.log, self.connector_id, listed)
@@ -116,6 +154,35 @@ class World:
         """Return the name of a tool of the connector in the agent's list."""
         (alias,) = aliases_of({self.connector_id: prefix}, [(self.connector_id, name)])
         return alias
+
+    async def read(self, path: str, by: users.Caller | None = None) -> Any:
+        """Read once everything that happened is on record and reflected."""
+        await self.gate.recorder.flush(all_of_them=True)
+        head = (await self.resources.log.head()).position
+        reply = await (by or self.ada).get(path, X_Min_Position=str(head))
+        assert reply.status == 200, reply.data
+        return reply.data
+
+    async def was_refused(self, tool: str, reason: str) -> None:
+        """Record a refused call as versions before did."""
+
+        async def refuse(work: UnitOfWork) -> None:
+            work.save(
+                ToolCallRefusal(
+                    agent_id=str(self.agent_id),
+                    token_id=str(self.token_id),
+                    user_id=None,
+                    connector_id=str(self.connector_id),
+                    tool=tool,
+                    reason=reason,
+                    times=1,
+                    session_id=None,
+                    trace_id=None,
+                )
+            )
+
+        log = self.resources.log
+        await execute(log, refuse, metadata={"actor": "system"}, at=datetime.now(UTC))
 
     async def recorded(self, *topics: str) -> Sequence[Any]:
         """Flush what waits, and return the events with these topics."""
