@@ -11,13 +11,12 @@ from service.connectors.gateway_commands import secret_of
 from service.connectors.grant_commands import (
     GrantOutcome,
     grant_connector,
-    revoke_grant,
 )
 from service.principal import Principal
 from tests.support.connectors.making import BOTH, MANAGER, OWNER, ROOT, agent_of
 from tests.support.scenario import Scenario
 from tests.unit.connectors.test_gateway import OWNERS, with_credential
-from tests.unit.connectors.test_grants import GRANTED, OFFERED, grant, revoke
+from tests.unit.connectors.test_grants import GRANTED, OFFERED, grant
 
 AGENT = agent_of(MANAGER)
 
@@ -70,11 +69,6 @@ async def test_being_public_lends_nothing_until_the_connectors_side_consents(
     assert scenario.result[0].granted_to == [str(AGENT.id)]
 
 
-def test_who_consented_while_the_connector_was_public_lends() -> None:
-    assert is_lent(granted(by_connector=True))
-    assert is_lent(granted(by_connector=False, offered=True))
-
-
 @pytest.mark.parametrize("by", [BOTH, ROOT])
 async def test_a_grant_of_the_owner_before_lends_nothing_of_the_new_one(
     scenario: Scenario, by: Principal
@@ -115,19 +109,6 @@ async def test_an_earlier_owners_offer_lends_only_when_the_new_owner_repeats_it(
     await scenario.then((GRANTED, MANAGER))
     assert scenario.result[0].is_granted_to(AGENT.id)
     assert is_lent(scenario.result[0]) is is_repeated
-
-
-async def test_a_grant_that_was_taken_back_lends_nothing(scenario: Scenario) -> None:
-    connector = granted(by_connector=True)
-    await scenario.given(connector)
-
-    await scenario.when(revoke_grant, revoke(connector.id, AGENT.id), by=OWNER)
-
-    again = scenario.result[0]
-    again.make_public(by=OWNER.user_id, at=Scenario.at)
-    again.consent_to_grant(AGENT.id, by_connector=False, by_agent=True)
-    again.make_private()
-    assert not is_lent(again)
 
 
 def test_an_older_log_tells_who_consented_but_while_the_connector_was_public() -> None:
