@@ -29,8 +29,6 @@ def decision(rules: Mapping[str, Stance], tool: str, *, granted: bool = True) ->
         ({"read": DENY}, DENY),
         ({"read": ALLOW, "*": ASK}, ASK),
         ({"read": ALLOW, "*": DENY}, DENY),
-        ({"read": ASK, "*": DENY}, DENY),
-        ({"read": DENY, "*": ALLOW}, DENY),
         ({"read": ALLOW, "rea?": ASK, "*": DENY}, DENY),
         ({"read": ALLOW, "write": DENY}, ALLOW),
         ({"READ": ALLOW}, DENY),
