@@ -2,7 +2,7 @@
 
 import hmac
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from io import BytesIO
 from ipaddress import ip_network
@@ -18,9 +18,6 @@ from service.gateway.health.table import Failed, Succeeded
 from service.gateway.observer import DefinitionObserver
 from service.gateway.protocol.revisions import (
     ACCEPT,
-    CAPABILITIES_KEY,
-    REVISION_KEY,
-    STATELESS,
 )
 from service.gateway.serving import GatewaySettings, open_gateway
 from service.gateway.upstream.addresses import Network
@@ -37,6 +34,7 @@ from tests.integration.gateway.plain_upstream import (
     hello,
     plain_upstream,
 )
+from tests.support.gateway.served import stateless
 from tests.support.http_server import Server
 from tests.support.waiting import until
 
@@ -44,6 +42,25 @@ if TYPE_CHECKING:
     from mcp import Client
 
 LOOPBACK = ip_network("127.0.0.0/8")
+
+
+@asynccontextmanager
+async def official_client(
+    server: TestClient, path: str, token: str, mode: str, **settings: Any
+) -> "AsyncIterator[Client]":
+    # Tests without it don't import it.
+    import httpx2
+    from mcp import Client
+    from mcp.client.streamable_http import streamable_http_client
+
+    url, headers = str(server.make_url(path)), {"Authorization": f"Bearer {token}"}
+    async with (
+        httpx2.AsyncClient(headers=headers, timeout=60) as http,
+        Client(
+            streamable_http_client(url, http_client=http), mode=mode, **settings
+        ) as client,
+    ):
+        yield client
 
 
 @dataclass(frozen=True)
@@ -58,27 +75,12 @@ class Stage:
         path = f"/mcp/agents/{self.gate.agent_id}"
         return path if connector_id is None else f"{path}/connectors/{connector_id}"
 
-    @asynccontextmanager
-    async def client(
+    def client(
         self, mode: str, connector_id: UUID | None = None, **settings: Any
-    ) -> "AsyncIterator[Client]":
+    ) -> "AbstractAsyncContextManager[Client]":
         """The official client, as an agent."""
-        # Tests without it don't import it.
-        import httpx2
-        from mcp import Client
-        from mcp.client.streamable_http import streamable_http_client
-
-        url = str(self.http.make_url(self.path(connector_id)))
-        headers = {"Authorization": f"Bearer {TOKEN}"}
-        async with (
-            httpx2.AsyncClient(headers=headers, timeout=60) as http,
-            Client(
-                streamable_http_client(url, http_client=http),
-                mode=mode,
-                **settings,
-            ) as client,
-        ):
-            yield client
+        path = self.path(connector_id)
+        return official_client(self.http, path, TOKEN, mode, **settings)
 
     async def post(self, body: Any, **headers: str) -> "Posted":
         """Post a body as an agent would; bytes are sent as they are."""
@@ -101,17 +103,9 @@ class Stage:
         self, method: str, params: Mapping[str, Any] | None = None, /, **headers: str
     ) -> "Posted":
         """Send a request of the stateless revision."""
-        given: dict[str, Any] = {"_meta": {}, **(params or {})}
-        given["_meta"] = {
-            REVISION_KEY: STATELESS,
-            CAPABILITIES_KEY: {},
-            **given["_meta"],
-        }
-        body = {"jsonrpc": "2.0", "id": 7, "method": method, "params": given}
-        sent = {"MCP_Protocol_Version": STATELESS, "Mcp_Method": method}
-        if "name" in given:
-            sent["Mcp_Name"] = given["name"]
-        return await self.post(body, **(sent | headers))
+        body, sent = stateless(method, params or {})
+        sent |= {name.replace("_", "-"): value for name, value in headers.items()}
+        return await self.post(body, **sent)
 
     async def call(self, name: str, **arguments: Any) -> "Posted":
         return await self.ask("tools/call", {"name": name, "arguments": arguments})

@@ -4,17 +4,13 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
-import httpx2
 import pytest
 from aiohttp import web
 from mcp import Client, types
-from mcp.client.streamable_http import streamable_http_client
 
 from service.app import create_app
 from service.gateway.protocol.revisions import (
-    ACCEPT,
     CAPABILITIES_KEY,
-    REVISION_KEY,
     STATELESS,
 )
 from service.gateway.serving import GatewaySettings
@@ -24,9 +20,10 @@ from tests.integration.gateway.plain_upstream import (
     answered,
     plain_upstream,
 )
-from tests.integration.gateway.stage import LOOPBACK
+from tests.integration.gateway.stage import LOOPBACK, official_client
 from tests.integration.gateway.world import ASK, World, tool
 from tests.support.callers import Reply
+from tests.support.gateway.served import stateless
 
 SCHEMA = {"type": "object", "properties": {"value": {"type": "string"}}}
 FORM = {"mode": "form", "message": "?", "requestedSchema": SCHEMA}
@@ -61,9 +58,7 @@ async def upstream() -> AsyncIterator[PlainUpstream]:
 @pytest.fixture
 async def asking(world: World, upstream: PlainUpstream) -> World:
     """The world's connector is the upstream, whose tool is asked about."""
-    version = (await world.ada.get(world.connector)).data["version"]
-    edited = {"name": "Paint", "url": upstream.url, "description": ""}
-    await world.ada.put(world.connector, edited, If_Match=f'"{version}"')
+    await world.moves(upstream.url)
     await world.lists(tool("mix"))
     await world.rule(mix=ASK)
     return world
@@ -88,17 +83,10 @@ async def answering(world: World) -> AsyncIterator[Client]:
     async def answer(_context: Any, _params: Any) -> Any:
         return types.ElicitResult(action="accept", content={"value": next(answers)})
 
-    settings: dict[str, Any] = {"elicitation_callback": answer}
     path = f"/mcp/agents/{world.agent_id}/connectors/{world.connector_id}"
-    headers = {"Authorization": f"Bearer {world.token}"}
-    async with (
-        httpx2.AsyncClient(headers=headers, timeout=60) as http,
-        Client(
-            streamable_http_client(str(world.client.make_url(path)), http_client=http),
-            mode=STATELESS,
-            **settings,
-        ) as client,
-    ):
+    async with official_client(
+        world.client, path, world.token, STATELESS, elicitation_callback=answer
+    ) as client:
         yield client
 
 
@@ -130,18 +118,13 @@ async def test_one_approval_is_asked_for_and_used(
 
 
 async def post(world: World, **params: Any) -> Mapping[str, Any]:
-    meta = {REVISION_KEY: STATELESS, CAPABILITIES_KEY: {"elicitation": {"form": {}}}}
+    meta = {CAPABILITIES_KEY: {"elicitation": {"form": {}}}}
     given = {"name": "mix", "arguments": {}, "_meta": meta, **params}
+    body, headers = stateless("tools/call", given)
     reply = await world.client.post(
         f"/mcp/agents/{world.agent_id}/connectors/{world.connector_id}",
-        json={"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": given},
-        headers={
-            "Authorization": f"Bearer {world.token}",
-            "Accept": ACCEPT,
-            "MCP-Protocol-Version": STATELESS,
-            "Mcp-Method": "tools/call",
-            "Mcp-Name": "mix",
-        },
+        json=body,
+        headers={"Authorization": f"Bearer {world.token}", **headers},
     )
     result: Mapping[str, Any] = (await reply.json())["result"]
     return result

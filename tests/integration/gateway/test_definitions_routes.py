@@ -99,11 +99,7 @@ async def test_nothing_is_recorded_that_a_server_at_a_former_url_lists(
     upstream = await world.gate.upstream_to_list(world.connector_id)
     assert upstream is not None
     read = (await world.ada.get(f"{world.connector}/definitions")).data
-    edited = {**TRACKER, "description": "", "url": "https://other.example/mcp"}
-    shown = await world.ada.get(world.connector)
-    version = shown.data["version"]
-    moved = await world.ada.put(world.connector, edited, If_Match=f'"{version}"')
-    assert moved.status == 200, moved.data
+    await world.moves("https://other.example/mcp")
     changed = [ToolDefinition.of({**CREATE, "description": "of the old server"})]
 
     assert await world.gate.observed(upstream, changed) is None

@@ -1,14 +1,10 @@
 """A stock client, the whole service, and a server of the official SDK."""
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Any
 
-import httpx2
 import pytest
 from aiohttp import web
-from mcp import Client
-from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
 from service.app import create_app
@@ -19,7 +15,7 @@ from service.gateway.upstream.connections import open_connections
 from service.gateway.upstream.listing import list_tools
 from service.resources import Resources
 from tests.integration.gateway.sdk_server import serving, tools
-from tests.integration.gateway.stage import LOOPBACK
+from tests.integration.gateway.stage import LOOPBACK, official_client
 from tests.integration.gateway.world import World
 
 
@@ -33,10 +29,7 @@ def app(resources: Resources) -> web.Application:
 async def ready(world: World) -> AsyncIterator[World]:
     """The world's connector is a real server, whose tools were observed."""
     async with serving(tools()) as url:
-        version = (await world.ada.get(world.connector)).data["version"]
-        edited = {"name": "Calculator", "url": url, "description": ""}
-        reply = await world.ada.put(world.connector, edited, If_Match=f'"{version}"')
-        assert reply.status == 200, reply.data
+        await world.moves(url)
         await observe_as_served(world)
         yield world
 
@@ -53,17 +46,6 @@ async def observe_as_served(world: World) -> None:
     await world.gate.observed(upstream, listing.definitions)
 
 
-@asynccontextmanager
-async def connected(world: World, mode: str, token: str = "") -> AsyncIterator[Client]:
-    url = str(world.client.make_url(f"/mcp/agents/{world.agent_id}"))
-    headers = {"Authorization": f"Bearer {token or world.token}"}
-    async with (
-        httpx2.AsyncClient(headers=headers, timeout=60) as http,
-        Client(streamable_http_client(url, http_client=http), mode=mode) as client,
-    ):
-        yield client
-
-
 def text(result: Any) -> str:
     content: str = result.content[0].text
     return content
@@ -73,7 +55,8 @@ def text(result: Any) -> str:
 async def test_rules_are_what_happens(ready: World, mode: str) -> None:
     await ready.rule(add="allow", fail="deny", count="ask")
 
-    async with connected(ready, mode) as client:
+    path = f"/mcp/agents/{ready.agent_id}"
+    async with official_client(ready.client, path, ready.token, mode) as client:
         listed = [tool.name for tool in (await client.list_tools()).tools]
         prefix = listed[0].removesuffix("add")
         allowed = await client.call_tool(f"{prefix}add", {"a": 2, "b": 3})

@@ -253,9 +253,8 @@ async def test_a_connector_that_moves_during_the_handshake_is_called_where_it_is
 
     async with plain_upstream(tools=("mix",)) as other:
         path = f"/api/mcp/connectors/{called.connector_id}"
-        version = (await world.ada.get(path)).data["version"]
         moved = {"name": "Paint", "url": other.url, "description": ""}
-        edited = await world.ada.put(path, moved, If_Match=f'"{version}"')
+        edited = await world.ada.put(path, moved)
         assert edited.status == 200
         upstream.discoverable.set()
 

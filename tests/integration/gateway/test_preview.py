@@ -1,21 +1,6 @@
 """Rules are tried on the tools that were observed, and on calls of the past."""
 
-from typing import Any
-
 from tests.integration.gateway.world import ALLOW, ASK, DENY, TOOLS, World, tool
-
-
-def rules(world: World, **stances: str) -> dict[str, Any]:
-    return {
-        "rules": [
-            {
-                "connector_id": str(world.connector_id),
-                "tool_pattern": pattern.replace("any", "*").replace("_", "."),
-                "stance": stance,
-            }
-            for pattern, stance in stances.items()
-        ]
-    }
 
 
 async def test_recorded_calls_that_would_be_decided_otherwise(world: World) -> None:
@@ -24,7 +9,7 @@ async def test_recorded_calls_that_would_be_decided_otherwise(world: World) -> N
         await world.call(name)
     await world.call("no such tool")
     await world.read("/api/mcp/calls")
-    wanted = rules(world, issues_list="ask", issues_delete=DENY)
+    wanted = world.rules(issues_list="ask", issues_delete=DENY)
 
     reply = await world.ada.post(f"{world.agent}/tools/preview", wanted)
 
@@ -48,14 +33,14 @@ async def test_recorded_calls_that_would_be_decided_otherwise(world: World) -> N
 async def test_a_preview_looks_back_so_many_days(world: World) -> None:
     for days, status in ((1, 200), (90, 200), (0, 400), (91, 400)):
         path = f"{world.agent}/tools/preview?days={days}"
-        reply = await world.ada.post(path, rules(world, any=ALLOW))
+        reply = await world.ada.post(path, world.rules(any=ALLOW))
         assert reply.status == status
 
 
 async def previewed(world: World, **stances: str) -> dict[str, tuple[str, str]]:
     """Return the decisions that would change, by tool: before and after."""
     path = f"{world.agent}/tools/preview"
-    reply = await world.ada.post(path, rules(world, **stances))
+    reply = await world.ada.post(path, world.rules(**stances))
     assert reply.status == 200, reply.data
     return {
         each["tool"]: (each["before"], each["after"])
@@ -103,7 +88,7 @@ async def test_recorded_calls_of_a_changed_tool_would_be_denied(world: World) ->
     async def recorded() -> list[tuple[str, str, int]]:
         await world.read("/api/mcp/calls")
         path = f"{world.agent}/tools/preview"
-        reply = await world.ada.post(path, rules(world, any=ALLOW))
+        reply = await world.ada.post(path, world.rules(any=ALLOW))
         assert reply.data["recorded"]["calls"] == 2
         return [
             (each["decided"], each["would_be"], each["calls"])

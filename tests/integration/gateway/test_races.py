@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Final
@@ -44,6 +45,27 @@ def revocations(world: World, caller: Caller) -> list[tuple[Any, Any]]:
     ]
 
 
+@pytest.fixture
+async def others(resources: Resources) -> AsyncIterator[EventLog]:
+    """Another process's log, whose commits this one learns later."""
+    log = EventLog(resources.conninfo, AGGREGATES, resources.pool)
+    await log.start()
+    yield log
+    await log.stop()
+
+
+async def revoke(world: World, others: EventLog, handler: Any, command: Any) -> None:
+    assert world.ada.user_id is not None
+    ada = Principal(user_id=world.ada.user_id)
+    await execute(
+        others,
+        partial(handler, command),
+        metadata=ada.metadata,
+        at=datetime.now(UTC),
+        principal=ada,
+    )
+
+
 async def call_until_refused(
     world: World, caller: Caller, began: asyncio.Event, revoked: asyncio.Event
 ) -> tuple[int, int]:
@@ -63,13 +85,8 @@ async def call_until_refused(
 
 
 async def test_no_call_is_admitted_after_an_acknowledged_revocation(
-    world: World, resources: Resources
+    world: World, others: EventLog
 ) -> None:
-    """Revoked through another process's log, whose commits this one learns later."""
-    others = EventLog(resources.conninfo, AGGREGATES, resources.pool)
-    await others.start()
-    assert world.ada.user_id is not None
-    ada = Principal(user_id=world.ada.user_id)
     admitted = late = 0
     for number in range(ROUNDS):
         token = (await world.ada.post(f"{world.agent}/tokens", {"label": "x"})).data
@@ -83,18 +100,11 @@ async def test_no_call_is_admitted_after_an_acknowledged_revocation(
             for _ in range(CALLERS)
         ]
         await asyncio.wait_for(began.wait(), 60)
-        await execute(
-            others,
-            partial(handler, command),
-            metadata=ada.metadata,
-            at=datetime.now(UTC),
-            principal=ada,
-        )
+        await revoke(world, others, handler, command)
         revoked.set()
         for of_caller in await asyncio.gather(*calling):
             admitted, late = admitted + of_caller[0], late + of_caller[1]
         await world.ada.delete(f"{world.agent}/tokens/{caller.token_id}")
-    await others.stop()
 
     assert late == 0
     assert admitted >= ROUNDS, "nothing was raced"
@@ -103,29 +113,18 @@ async def test_no_call_is_admitted_after_an_acknowledged_revocation(
 
 
 async def test_a_batched_call_knows_what_is_older_than_it_may_be(
-    world: World, resources: Resources, monkeypatch: pytest.MonkeyPatch
+    world: World, others: EventLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No notification, and no poll, has to come in between."""
     monkeypatch.setattr(tool_gate, "BATCHED_AGE_MAX_S", 0.0)
     await world.record_mode("batched")
-    others = EventLog(resources.conninfo, AGGREGATES, resources.pool)
-    await others.start()
-    assert world.ada.user_id is not None
-    ada = Principal(user_id=world.ada.user_id)
     command = RevokeGrant(connector_id=world.connector_id, agent_id=world.agent_id)
     await world.rule(issues_any=ALLOW)
     answers = []
     for _ in range(10):
         await world.ada.put(world.grant)
         assert isinstance(await world.call("issues.list"), Admitted)
-        await execute(
-            others,
-            partial(revoke_grant, command),
-            metadata=ada.metadata,
-            at=datetime.now(UTC),
-            principal=ada,
-        )
+        await revoke(world, others, revoke_grant, command)
         answers.append(refusal(await world.call("issues.list")))
-    await others.stop()
 
     assert answers == ["connector_not_granted"] * 10

@@ -64,8 +64,8 @@ class World:
     def grant(self) -> str:
         return f"{self.connector}/grants/agents/{self.agent_id}"
 
-    async def rule(self, **stances: str) -> None:
-        """Replace the rules; ``_`` stands for ``.`` and ``any`` for ``*``."""
+    def rules(self, **stances: str) -> dict[str, Any]:
+        """Return a batch; ``_`` stands for ``.`` and ``any`` for ``*``."""
         rules = [
             {
                 "connector_id": str(self.connector_id),
@@ -74,7 +74,10 @@ class World:
             }
             for pattern, stance in stances.items()
         ]
-        reply = await self.ada.put(f"{self.agent}/tools", {"rules": rules})
+        return {"rules": rules}
+
+    async def rule(self, **stances: str) -> None:
+        reply = await self.ada.put(f"{self.agent}/tools", self.rules(**stances))
         assert reply.status == 200, reply.data
 
     async def record_mode(self, mode: str) -> None:
@@ -106,6 +109,12 @@ class World:
         accepted = {"definitions": {tool: digest}}
         await self.ada.post(f"{self.connector}/definitions/accept", accepted)
         return str(digest)
+
+    async def moves(self, url: str) -> None:
+        """Let the connector's server be elsewhere."""
+        edited = {**TRACKER, "url": url, "description": ""}
+        reply = await self.ada.put(self.connector, edited)
+        assert reply.status == 200, reply.data
 
     async def lists(self, *listed: Mapping[str, Any]) -> None:
         await observe(self.resources.log, self.connector_id, listed)

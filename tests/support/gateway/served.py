@@ -66,6 +66,18 @@ class Answer:
         return int(self.headers["X-Event-Position"])
 
 
+def stateless(
+    method: str, params: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return body and headers of a request of the stateless revision."""
+    meta = {REVISION_KEY: STATELESS, CAPABILITIES_KEY: {}, **params.get("_meta", {})}
+    given = {**params, "_meta": meta}
+    headers = {"Accept": ACCEPT, REVISION_HEADER: STATELESS, METHOD_HEADER: method}
+    if "name" in params:
+        headers[NAME_HEADER] = params["name"]
+    return {"jsonrpc": "2.0", "id": 7, "method": method, "params": given}, headers
+
+
 @dataclass(frozen=True, slots=True)
 class Agent:
     """An agent with a token, which calls tools."""
@@ -81,24 +93,10 @@ class Agent:
 
         :raises aiohttp.ClientError: the connection broke
         """
-        meta = {
-            REVISION_KEY: STATELESS,
-            CAPABILITIES_KEY: {},
-            **params.get("_meta", {}),
-        }
-        sent = {
-            "Authorization": f"Bearer {self.token}",
-            "Accept": ACCEPT,
-            REVISION_HEADER: STATELESS,
-            METHOD_HEADER: method,
-            **{name.replace("_", "-"): value for name, value in headers.items()},
-        }
-        if "name" in params:
-            sent[NAME_HEADER] = params["name"]
-        body = {"jsonrpc": "2.0", "id": 1, "method": method}
-        async with self.http.post(
-            self.url, json={**body, "params": {**params, "_meta": meta}}, headers=sent
-        ) as response:
+        body, sent = stateless(method, params)
+        sent["Authorization"] = f"Bearer {self.token}"
+        sent |= {name.replace("_", "-"): value for name, value in headers.items()}
+        async with self.http.post(self.url, json=body, headers=sent) as response:
             if response.content_type == JSON:
                 return response.status, await response.json()
             return response.status, await response.text()
