@@ -2,7 +2,6 @@
 
 import itertools
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from uuid import UUID, uuid4
 
 from service.http.validation_errors import PROBLEMS_MAX
@@ -14,42 +13,17 @@ from tests.support.tool_rules.grid import (
     GRID,
     STATES,
     UNKNOWN_AGENT,
+    connector_in,
 )
 from tests.support.tool_rules.setting import Setting, put, rule
 
 
-async def connector_in(
+async def new_connector(
     setting: Setting, state: str, owner: Caller, agent: UUID
 ) -> UUID:
-    if state == "unknown":
-        return uuid4()
-    held = state in ("granted", "revoked", "retired")
-    connector_id = await setting.connector(owner, granted_to=[agent] if held else [])
-    owner_id = owner.user_id
-    assert owner_id is not None
-    match state:
-        case "offered_by_owner" | "offered_by_agent":
-            by_owner = state == "offered_by_owner"
-            await setting.change(
-                connector_id,
-                lambda connector: connector.consent_to_grant(
-                    agent, by_connector=by_owner, by_agent=not by_owner
-                ),
-            )
-        case "revoked":
-            await setting.change(
-                connector_id, lambda connector: connector.revoke_grant(agent)
-            )
-        case "retired":
-            await setting.change(connector_id, lambda connector: connector.retire())
-        case "public":
-            await setting.change(
-                connector_id,
-                lambda connector: connector.make_public(
-                    by=owner_id, at=datetime.now(UTC)
-                ),
-            )
-    return connector_id
+    assert owner.user_id is not None
+    connector = connector_in(state, owner.user_id, agent)
+    return uuid4() if connector is None else await setting.save(connector)
 
 
 async def cast(
@@ -69,7 +43,7 @@ async def test_one_connector(callers: Callers, setting: Setting) -> None:
     wrong = []
     for name, owns, state, status in CELLS:
         caller = everyone[name]
-        connector = await connector_in(
+        connector = await new_connector(
             setting, state, caller if owns else somebody, agent
         )
         before = await setting.resources.log.head()
@@ -104,7 +78,7 @@ async def test_two_connectors_are_all_or_nothing(
     for name in CALLERS:
         caller = everyone[name]
         made = {
-            (owns, state): await connector_in(
+            (owns, state): await new_connector(
                 setting, state, caller if owns else somebody, agent
             )
             for owns in (True, False)

@@ -4,6 +4,10 @@ The cells are statuses of a batch with one rule.
 """
 
 from typing import Final
+from uuid import UUID
+
+from service.connectors.aggregate import Connector
+from tests.support.scenario import Scenario
 
 STATES: Final = (
     "granted",
@@ -56,3 +60,23 @@ CELLS: Final = [
     for (caller, owns), row in GRID.items()
     for state, status in zip(STATES, row, strict=True)
 ]
+
+
+def connector_in(state: str, owner_id: UUID, agent_id: UUID) -> Connector | None:
+    if state == "unknown":
+        return None
+    connector = Connector(
+        owner_id=str(owner_id), name="Tracker", url="https://t.example", description=""
+    )
+    by_owner = state in ("granted", "revoked", "retired", "offered_by_owner")
+    by_agent = state in ("granted", "revoked", "retired", "offered_by_agent")
+    if by_owner or by_agent:
+        connector.consent_to_grant(agent_id, by_connector=by_owner, by_agent=by_agent)
+    match state:
+        case "revoked":
+            connector.revoke_grant(agent_id)
+        case "retired":
+            connector.retire()
+        case "public":
+            connector.make_public(by=owner_id, at=Scenario.at)
+    return connector

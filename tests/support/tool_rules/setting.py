@@ -28,7 +28,7 @@ class Setting:
         for other in others:
             assert other is not None
             agent.appoint_manager(other)
-        return await self._save(agent)
+        return await self.save(agent)
 
     async def connector(
         self, owner: Caller, *, granted_to: Iterable[UUID] = ()
@@ -41,7 +41,7 @@ class Setting:
         )
         for agent_id in granted_to:
             connector.consent_to_grant(agent_id, by_connector=True, by_agent=True)
-        return await self._save(connector)
+        return await self.save(connector)
 
     async def change(
         self, connector_id: UUID, change: Callable[[Connector], object]
@@ -63,7 +63,7 @@ class Setting:
         found = await read_events(self.resources.log, after=position)
         return any(each.topic.startswith("tool_rules.") for each in found)
 
-    async def _save(self, aggregate: Any) -> UUID:
+    async def save(self, aggregate: Any) -> UUID:
         async def decide(work: UnitOfWork) -> UUID:
             work.save(aggregate)
             saved: UUID = aggregate.id

@@ -1,40 +1,18 @@
 """The authorization table of operation 1, row by row, without HTTP."""
 
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 import pytest
 
-from service.connectors.aggregate import Connector
 from service.principal import Principal, Role
 from service.tool_rules.policy import may_clear_rules, may_replace_rules
 from tests.support.connectors.making import agent_of
 from tests.support.scenario import principal
-from tests.support.tool_rules.grid import CALLERS, CELLS, EMPTY
+from tests.support.tool_rules.grid import CALLERS, CELLS, EMPTY, connector_in
 
 
 def caller_named(name: str) -> Principal:
     return principal(name, *map(Role, CALLERS[name]))
-
-
-def connector_in(state: str, owner_id: UUID, agent_id: UUID) -> Connector | None:
-    if state == "unknown":
-        return None
-    connector = Connector(
-        owner_id=str(owner_id), name="Tracker", url="https://t.example", description=""
-    )
-    by_owner = state in ("granted", "revoked", "retired", "offered_by_owner")
-    by_agent = state in ("granted", "revoked", "retired", "offered_by_agent")
-    if by_owner or by_agent:
-        connector.consent_to_grant(agent_id, by_connector=by_owner, by_agent=by_agent)
-    match state:
-        case "revoked":
-            connector.revoke_grant(agent_id)
-        case "retired":
-            connector.retire()
-        case "public":
-            since = "2026-01-01T00:00:00+00:00"
-            connector.trigger_event(connector.MadePublic, by=str(owner_id), since=since)
-    return connector
 
 
 @pytest.mark.parametrize(("name", "owns", "state", "status"), CELLS)

@@ -8,8 +8,8 @@ from service.tool_rules.aggregate import ToolRules
 from service.tool_rules.policy import may_remove_rules
 from tests.support.connectors.making import agent_of
 from tests.support.scenario import principal
-from tests.support.tool_rules.grid import CALLERS, STATES
-from tests.unit.tool_rules.test_policy import caller_named, connector_in
+from tests.support.tool_rules.grid import CALLERS, STATES, connector_in
+from tests.unit.tool_rules.test_policy import caller_named
 
 
 @pytest.mark.parametrize("state", STATES)
