@@ -2,11 +2,24 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 from aiohttp.test_utils import TestClient
 
 TIMEOUT_S = 60.0
+
+
+async def all_answered(port: int, request: bytes) -> bytes:
+    """Send bytes, and return all until the connection ends."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(request)
+    try:
+        async with asyncio.timeout(TIMEOUT_S):
+            return await reader.read()
+    finally:
+        writer.close()
+        with suppress(ConnectionError):
+            await writer.wait_closed()
 
 
 async def answer_to_head(

@@ -3,7 +3,6 @@
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator
-from contextlib import suppress
 from dataclasses import dataclass, field
 
 import pytest
@@ -11,7 +10,7 @@ from aiohttp.streams import StreamReader
 
 from service.http.server import CHUNKING_BYTES_MAX, READ_BYTES
 from service.tasks import end_tasks
-from tests.integration.http.raw import TIMEOUT_S
+from tests.integration.http.raw import all_answered
 from tests.support.callers import Caller, Callers
 
 CONNECTORS = "/api/mcp/connectors"
@@ -52,18 +51,9 @@ async def parsed(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Parsed]:
 
 
 async def sent(caller: Caller, line: str, *headers: str, body: bytes) -> bytes:
-    """Return everything that is answered until the connection is closed."""
-    reader, writer = await asyncio.open_connection(
-        "127.0.0.1", caller.client.server.port
-    )
     head = [f"{line} HTTP/1.1", "Host: a", "Transfer-Encoding: chunked", *headers]
-    writer.write("\r\n".join([*head, "", ""]).encode() + body)
-    async with asyncio.timeout(TIMEOUT_S):
-        answer = await reader.read()
-    writer.close()
-    with suppress(ConnectionError):
-        await writer.wait_closed()
-    return answer
+    request = "\r\n".join([*head, "", ""]).encode() + body
+    return await all_answered(caller.client.server.port, request)
 
 
 @pytest.mark.parametrize(
