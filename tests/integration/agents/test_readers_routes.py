@@ -7,16 +7,9 @@ from tests.support.tool_rules.setting import path, put, rule
 
 
 async def test_a_reader_reads_rules_and_decisions_and_changes_nothing(
-    callers: Callers, ada: Caller
+    callers: Callers, ada: Caller, agent: UUID, tracker: UUID
 ) -> None:
     robot = await callers.user("robot", "runtime")
-    made = await ada.post("/api/catalog/agents", {"name": "Triage"})
-    agent = UUID(made.data["id"])
-    registered = await ada.post(
-        "/api/mcp/connectors", {"name": "Tracker", "url": "https://tracker.example"}
-    )
-    tracker = UUID(registered.data["id"])
-    await ada.put(f"/api/mcp/connectors/{tracker}/grants/agents/{agent}")
     await put(ada, agent, rule(tracker, "issues.*", "allow"))
     reader = f"/api/catalog/agents/{agent}/readers/{robot.user_id}"
     explain = f"{path(agent)}/explain?connector_id={tracker}&tool=issues.list"

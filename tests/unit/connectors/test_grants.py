@@ -32,9 +32,9 @@ OFFERED = "connector.grant_offered"
 GRANTED = "connector.granted_to_agent"
 
 
-def prepared(*, before: str, owner: Principal = OWNER) -> Connector:
+async def prepared(scenario: Scenario, *, before: str) -> Connector:
     """A connector that stands to AGENT as ``before`` says."""
-    connector = connector_of(owner, public="public" in before)
+    connector = connector_of(OWNER, public="public" in before)
     match before.rsplit(maxsplit=1)[-1]:
         case "granted":
             connector.consent_to_grant(AGENT.id, by_connector=True, by_agent=True)
@@ -42,6 +42,7 @@ def prepared(*, before: str, owner: Principal = OWNER) -> Connector:
             connector.consent_to_grant(AGENT.id, by_connector=True, by_agent=False)
         case "requested":
             connector.consent_to_grant(AGENT.id, by_connector=False, by_agent=True)
+    await scenario.given(connector)
     return connector
 
 
@@ -91,8 +92,7 @@ async def test_consenting(
     outcome: GrantOutcome,
     topic: str | None,
 ) -> None:
-    connector = prepared(before=before)
-    await scenario.given(connector)
+    connector = await prepared(scenario, before=before)
     await scenario.when(grant_connector, grant(connector.id), by=caller)
     await scenario.then(*[(topic, caller)] if topic else [])
     assert scenario.result[1] is outcome
@@ -105,8 +105,7 @@ async def test_both_sides_consent_at_once_beside_being_public(
     scenario: Scenario,
 ) -> None:
     """The second event is the consent of the connector's side, which lends a secret."""
-    connector = prepared(before="public nothing")
-    await scenario.given(connector)
+    connector = await prepared(scenario, before="public nothing")
     await scenario.when(grant_connector, grant(connector.id), by=ROOT)
     await scenario.then((GRANTED, ROOT), (GRANTED, ROOT))
     assert scenario.result[1] is GrantOutcome.GRANTED
@@ -153,8 +152,7 @@ async def test_a_manager_asks_for_a_connector_that_another_agent_of_theirs_holds
 async def test_refused(
     scenario: Scenario, before: str, caller: Principal, refusal: type[ServiceError]
 ) -> None:
-    connector = prepared(before=before)
-    await scenario.given(connector)
+    connector = await prepared(scenario, before=before)
     await scenario.when(grant_connector, grant(connector.id), by=caller)
     await scenario.then_refused(refusal)
     await scenario.when(revoke_grant, revoke(connector.id), by=caller)
@@ -219,8 +217,7 @@ async def test_others_cannot_use_up_the_owners_grants(scenario: Scenario) -> Non
 async def test_either_side_takes_back(
     scenario: Scenario, before: str, caller: Principal, outcome: GrantOutcome
 ) -> None:
-    connector = prepared(before=before)
-    await scenario.given(connector)
+    connector = await prepared(scenario, before=before)
     await scenario.when(revoke_grant, revoke(connector.id), by=caller)
     await scenario.then(("connector.grant_revoked", caller))
     assert scenario.result[1] is outcome
@@ -232,8 +229,7 @@ async def test_either_side_takes_back(
 async def test_taking_back_a_missing_grant_does_nothing(
     scenario: Scenario, caller: Principal
 ) -> None:
-    connector = prepared(before="public nothing")
-    await scenario.given(connector)
+    connector = await prepared(scenario, before="public nothing")
     await scenario.when(revoke_grant, revoke(connector.id), by=caller)
     await scenario.then()
     assert scenario.result[1] is GrantOutcome.NOT_GRANTED
@@ -242,15 +238,14 @@ async def test_taking_back_a_missing_grant_does_nothing(
 async def test_after_a_grant_is_revoked_both_consents_are_needed_again(
     scenario: Scenario,
 ) -> None:
-    connector = prepared(before="granted")
-    await scenario.given(connector)
+    connector = await prepared(scenario, before="granted")
     await scenario.when(revoke_grant, revoke(connector.id), by=MANAGER)
     await scenario.when(grant_connector, grant(connector.id), by=OWNER)
     await scenario.then((OFFERED, OWNER))
 
 
 async def test_a_retired_connector_is_granted_to_nobody(scenario: Scenario) -> None:
-    connector = prepared(before="granted")
+    connector = await prepared(scenario, before="granted")
     connector.retire()
     await scenario.given(connector)
     await scenario.when(grant_connector, grant(connector.id), by=ROOT)
