@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from mcp import Client
 
 LOOPBACK = ip_network("127.0.0.0/8")
+CALL: Mapping[str, Any] = {"name": "tools_add", "arguments": {}}
 
 
 @asynccontextmanager

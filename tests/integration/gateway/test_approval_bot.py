@@ -4,6 +4,8 @@ import asyncio
 import os
 import runpy
 import sys
+from asyncio.subprocess import Process
+from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
@@ -20,20 +22,25 @@ SHORT = {"title": "the login fix"}
 LONG = {"title": "x" * 1000}
 
 
-async def run(world: World, *patterns: str) -> list[str]:
-    await world.read("/api/mcp/approvals?state=pending")
-    assert world.ada.token is not None
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-W", "error", str(BOT), "--once", *patterns),
+async def started(server: str, token: str, *arguments: str) -> Process:
+    return await asyncio.create_subprocess_exec(
+        *(sys.executable, "-W", "error", str(BOT), *arguments),
         env={
             "PATH": os.environ["PATH"],
             "PYTHONUTF8": "1",
-            "AGENT_RUNTIME_SERVER": url_of(world.client),
-            "AGENT_RUNTIME_TOKEN": world.ada.token,
+            "AGENT_RUNTIME_SERVER": server,
+            "AGENT_RUNTIME_TOKEN": token,
         },
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
     )
+
+
+async def run(world: World, *patterns: str) -> list[str]:
+    await world.read("/api/mcp/approvals?state=pending")
+    assert world.ada.token is not None
+    server = url_of(world.client)
+    process = await started(server, world.ada.token, "--once", *patterns)
     out, err = await process.communicate()
     assert process.returncode == 0, err.decode()
     return out.decode().splitlines()
@@ -66,6 +73,13 @@ async def test_arguments_with_a_fraction_are_judged_too(world: World) -> None:
     assert await run(world, "issues.*") == ["approved: issues.create"]
 
 
+def approved(handle: Callable[[httpx.Request], httpx.Response], *tools: str) -> Any:
+    """Return what the bot prints of a service that answers like this."""
+    http = httpx.Client(transport=httpx.MockTransport(handle))
+    runtime = AgentRuntime("http://test", http=http, max_retries=0)
+    return list(runpy.run_path(str(BOT))["approve_pending"](runtime, [*tools]))
+
+
 def test_an_approval_that_may_not_be_read_is_left_out() -> None:
     pending = [
         {
@@ -89,12 +103,10 @@ def test_an_approval_that_may_not_be_read_is_left_out() -> None:
         status = 403 if "code" in data else 200
         return httpx.Response(status, json={"data": data, "message": ""})
 
-    http = httpx.Client(transport=httpx.MockTransport(handle))
-    approve_pending = runpy.run_path(str(BOT))["approve_pending"]
-
-    lines = list(approve_pending(AgentRuntime("http://test", http=http), ["tool_*"]))
-
-    assert lines == ["error: tool_1 (forbidden)", "approved: tool_2"]
+    assert approved(handle, "tool_*") == [
+        "error: tool_1 (forbidden)",
+        "approved: tool_2",
+    ]
 
 
 def test_an_approval_whose_answer_was_lost_is_not_called_undecided() -> None:
@@ -108,25 +120,11 @@ def test_an_approval_whose_answer_was_lost_is_not_called_undecided() -> None:
             data = {"approvals": [approval], "end_cursor": None}
         return httpx.Response(200, json={"data": data, "message": ""})
 
-    http = httpx.Client(transport=httpx.MockTransport(handle))
-    approve_pending = runpy.run_path(str(BOT))["approve_pending"]
-    runtime = AgentRuntime("http://test", http=http, max_retries=0)
-
-    lines = list(approve_pending(runtime, ["tool"]))
-
-    assert lines == ["error: tool (outcome_unknown)"]
+    assert approved(handle, "tool") == ["error: tool (outcome_unknown)"]
 
 
 async def test_it_ends_where_its_token_is_refused(world: World) -> None:
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-W", "error", str(BOT), "issues.*"),
-        env={
-            "PATH": os.environ["PATH"],
-            "AGENT_RUNTIME_SERVER": url_of(world.client),
-            "AGENT_RUNTIME_TOKEN": "art_x",
-        },
-        stderr=asyncio.subprocess.PIPE,
-    )
+    process = await started(url_of(world.client), "art_x", "issues.*")
 
     _, err = await process.communicate()
 
@@ -135,15 +133,7 @@ async def test_it_ends_where_its_token_is_refused(world: World) -> None:
 
 
 async def test_it_goes_on_while_the_service_cannot_be_reached() -> None:
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-W", "error", str(BOT), "issues.*"),
-        env={
-            "PATH": os.environ["PATH"],
-            "AGENT_RUNTIME_SERVER": "http://127.0.0.1:9",
-            "AGENT_RUNTIME_TOKEN": "art_x",
-        },
-        stderr=asyncio.subprocess.PIPE,
-    )
+    process = await started("http://127.0.0.1:9", "art_x", "issues.*")
     assert process.stderr is not None
     try:
         said = [await process.stderr.readline() for _ in range(2)]

@@ -18,11 +18,10 @@ from tests.integration.gateway.plain_upstream import (
     answered,
     plain_upstream,
 )
-from tests.integration.gateway.stage import Stage, forwarding, opened
+from tests.integration.gateway.stage import CALL, Stage, forwarding, opened
 from tests.support.waiting import until
 
 Answer = Callable[[web.Request, Any], Awaitable[web.StreamResponse]]
-CALL: Mapping[str, Any] = {"name": "tools_add", "arguments": {}}
 URL = "https://console.example/approvals/{approval_id}"
 LINKS: Mapping[str, Any] = {"_meta": {CAPABILITIES_KEY: {"elicitation": {"url": {}}}}}
 
@@ -162,7 +161,7 @@ INPUT = {"inputResponses": {"who": {"action": "accept", "content": {"name": "Ada
 async def test_rounds_of_an_upstream() -> None:
     async with plain_upstream(ask_for_name) as upstream, opened() as stage:
         stage.gate.connect(upstream.url, "add", "sub")
-        params = {"name": "tools_add", "arguments": {}, **FORMS}
+        params = {**CALL, **FORMS}
 
         first = (await stage.ask("tools/call", params)).body["result"]
         state = {"requestState": first["requestState"]}

@@ -118,7 +118,7 @@ async def test_one_approval_is_asked_for_and_used(
 
 
 async def post(world: World, **params: Any) -> Mapping[str, Any]:
-    meta = {CAPABILITIES_KEY: {"elicitation": {"form": {}}}}
+    meta: Any = {CAPABILITIES_KEY: {"elicitation": {"form": {}}}}
     given = {"name": "mix", "arguments": {}, "_meta": meta, **params}
     body, headers = stateless("tools/call", given)
     reply = await world.client.post(

@@ -30,7 +30,7 @@ from tests.integration.gateway.plain_upstream import (
     plain_upstream,
     streamed,
 )
-from tests.integration.gateway.stage import Stage, forwarding, opened
+from tests.integration.gateway.stage import CALL, Stage, forwarding, opened
 from tests.support.waiting import until
 
 HIDDEN = "http://internal.example/secret?key=1"
@@ -322,11 +322,7 @@ async def test_connections_are_used_again() -> None:
 async def test_a_session_is_named_by_the_baggage() -> None:
     session = str(uuid4())
     async with forwarding() as (_, stage):
-        await stage.ask(
-            "tools/call",
-            {"name": "tools_add", "arguments": {}},
-            baggage=f"a=b, session.id={session};x=y",
-        )
+        await stage.ask("tools/call", CALL, baggage=f"a=b, session.id={session};x=y")
 
     assert stage.gate.calls[0].session_id == session
 
@@ -346,10 +342,7 @@ async def test_only_what_can_be_the_id_of_a_session_is_one(
     baggage: str, session: str | None
 ) -> None:
     async with forwarding() as (_, stage):
-        await stage.ask(
-            "tools/call",
-            {"name": "tools_add", "arguments": {}, "_meta": {"baggage": baggage}},
-        )
+        await stage.ask("tools/call", {**CALL, "_meta": {"baggage": baggage}})
 
     assert stage.gate.calls[0].session_id == session
 

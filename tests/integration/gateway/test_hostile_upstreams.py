@@ -14,9 +14,12 @@ from service.gateway.protocol.revisions import LOG_LEVEL_KEY
 from service.gateway.upstream.errors import NO_ANSWER, NOT_MCP, TOO_LARGE, WANTS_INPUT
 from tests.integration.gateway.fake_gate import TOKEN
 from tests.integration.gateway.plain_upstream import answered, streamed
-from tests.integration.gateway.stage import Posted, Stage, forwarding, opened
+from tests.integration.gateway.stage import CALL, Posted, Stage, forwarding, opened
+from tests.integration.http.raw import all_answered
 
 Answer = Callable[[web.Request, dict[str, Any]], Awaitable[web.StreamResponse]]
+# A call by a client that began with a handshake.
+OF_A_HANDSHAKE = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": CALL}
 RESULT = {"content": [{"type": "text", "text": "hello"}]}
 
 
@@ -167,14 +170,9 @@ async def test_logs_are_relayed_from_the_level_on_that_is_wanted() -> None:
         for level in ("debug", "info", "notice", "error", "emergency", "loud")
     ]
     async with forwarding(events(*logs)) as (_, stage):
-        params = {"name": "tools_add", "arguments": {}}
-
-        stateless = await stage.ask(
-            "tools/call", {**params, "_meta": {LOG_LEVEL_KEY: "error"}}
-        )
-        handshake = await stage.post(
-            {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-        )
+        meta = {"_meta": {LOG_LEVEL_KEY: "error"}}
+        stateless = await stage.ask("tools/call", {**CALL, **meta})
+        handshake = await stage.post(OF_A_HANDSHAKE)
 
     assert levels_of(stateless) == ["error", "emergency"]
     assert levels_of(handshake) == ["info", "notice", "error", "emergency"]
@@ -183,11 +181,7 @@ async def test_logs_are_relayed_from_the_level_on_that_is_wanted() -> None:
 async def test_a_client_with_a_handshake_is_not_asked_for_input() -> None:
     answer = asks(requestState="later")
     async with forwarding(answer) as (_, stage):
-        params = {"name": "tools_add", "arguments": {}}
-
-        got = await stage.post(
-            {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-        )
+        got = await stage.post(OF_A_HANDSHAKE)
 
     assert got.content == WANTS_INPUT
     assert got.body["result"].keys() == {"content", "isError"}
@@ -207,13 +201,8 @@ async def test_progress_does_not_extend_the_time_of_a_call() -> None:
     async with forwarding(bounds=bounds) as (upstream, stage):
         await stage.first_answer("tools_add")
         upstream.answer = answer
-        params = {
-            "name": "tools_add",
-            "arguments": {},
-            "_meta": {"progressToken": "mine"},
-        }
-
-        got = await stage.ask("tools/call", params)
+        meta = {"_meta": {"progressToken": "mine"}}
+        got = await stage.ask("tools/call", {**CALL, **meta})
 
         await asyncio.wait_for(upstream.left.wait(), 60)
     assert NO_ANSWER in got.text
@@ -255,21 +244,13 @@ async def test_accepted_types_may_be_in_several_headers() -> None:
 
 async def raw_call(stage: Stage, headers: bytes) -> tuple[int, Any]:
     """Call a tool with headers that no client library would send."""
-    body = orjson.dumps(
-        {
-            "jsonrpc": "2.0",
-            "id": 1,
-            "method": "tools/call",
-            "params": {"name": "tools_add", "arguments": {}},
-        }
-    )
-    reader, writer = await asyncio.open_connection("127.0.0.1", stage.http.port)
-    writer.write(
+    body = orjson.dumps(OF_A_HANDSHAKE)
+    request = (
         b"POST %b HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
         b"Authorization: Bearer %b\r\nContent-Type: application/json\r\n"
         b"Content-Length: %d\r\n%b\r\n%b"
         % (stage.path().encode(), TOKEN.encode(), len(body), headers, body)
     )
-    head, _, answer = (await reader.read()).partition(b"\r\n\r\n")
-    writer.close()
+    received = await all_answered(stage.http.port, request)
+    head, _, answer = received.partition(b"\r\n\r\n")
     return int(head.split()[1]), orjson.loads(answer)

@@ -9,7 +9,7 @@ from aiohttp.test_utils import TestClient
 TIMEOUT_S = 60.0
 
 
-async def all_answered(port: int, request: bytes) -> bytes:
+async def all_answered(port: int | None, request: bytes) -> bytes:
     """Send bytes, and return all until the connection ends."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(request)
