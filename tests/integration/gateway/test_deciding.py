@@ -263,3 +263,27 @@ async def test_an_alias_stays_with_its_connector(world: World) -> None:
     assert without == {other: before[other]}
     (refused,) = await world.recorded("tool_call.refused")
     assert (refused.event.tool, refused.event.reason) == ("issues.delete", "denied")
+
+
+async def test_a_callers_secret_is_sent_to_no_other_host(world: World) -> None:
+    """The owner moves the connector, and asks for the callers' secrets again."""
+    await world.rule(any=ALLOW)
+    await world.ada.put(f"{world.connector}/credential", {"whose": "caller"})
+    own = {"name": f"mcp.{world.connector_id}", "value": "of ada"}
+    await world.ada.post("/api/secrets", own)
+    named = {"label": "for ada", "user_id": str(world.ada.user_id)}
+    world.token = (await world.ada.post(f"{world.agent}/tokens", named)).data["token"]
+    elsewhere = {**TRACKER, "url": "https://elsewhere.example/mcp", "description": ""}
+
+    await world.ada.put(world.connector, elsewhere)
+    again = await world.ada.put(f"{world.connector}/credential", {"whose": "caller"})
+
+    assert (again.status, again.code) == (409, "connector_moved")
+    answer = await world.call("issues.list")
+    assert isinstance(answer, Admitted)
+    assert answer.upstream.credential is None
+    await world.ada.put(world.connector, {**TRACKER, "description": ""})
+    await world.ada.put(f"{world.connector}/credential", {"whose": "caller"})
+    answer = await world.call("issues.list")
+    assert isinstance(answer, Admitted)
+    assert answer.upstream.credential is not None

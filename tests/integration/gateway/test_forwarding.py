@@ -350,3 +350,17 @@ async def test_only_what_can_be_the_id_of_a_session_is_one(
 @pytest.fixture(autouse=True)
 def loud(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
+
+
+async def test_a_connector_that_cannot_be_reached_is_suspended() -> None:
+    async with opened() as stage:
+        stage.gate.connect("http://127.0.0.1:1/mcp", "add")
+        for _ in range(3):
+            assert (await stage.call("tools_add")).content == NOT_REACHABLE
+
+        got = await stage.call("tools_add")
+
+    assert got.content == NOT_REACHABLE
+    assert len(stage.gate.prepared) == 3
+    assert not stage.gate.calls
+    assert stage.gate.refusals == [*["not_connected"] * 3, "circuit_open"]
