@@ -1,10 +1,8 @@
 """The installed genai-prices in full, against what the package itself answers."""
 
-import os
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from decimal import ROUND_HALF_EVEN, Decimal
-from importlib import import_module
 from itertools import pairwise
 from typing import Any
 
@@ -18,6 +16,7 @@ from service.price_catalog.imports.price_list import (
 )
 from service.price_catalog.periods import price_values
 from tests.support.price_catalog.prices import sent_back
+from tests.unit.price_catalog.test_import_genai_prices import required, types
 
 MEASURED_VERSION = "0.2.3"
 FIELDS = ("input_mtok", "output_mtok", "cache_write_mtok", "cache_read_mtok")
@@ -26,15 +25,6 @@ A_PAST_MOMENT = datetime(2020, 1, 1, tzinfo=UTC)
 A_LATE_MOMENT = datetime(2099, 1, 1, tzinfo=UTC)
 
 
-def required(module: str) -> Any:
-    if os.environ.get("CI"):
-        return import_module(module)
-    return pytest.importorskip(
-        module, reason="GENAI-PRICES NOT TESTED: install the extra named demo"
-    )
-
-
-types = required("genai_prices.types")
 providers = required("genai_prices.data").providers
 
 
