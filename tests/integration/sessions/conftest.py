@@ -3,6 +3,7 @@
 import pytest
 
 from tests.support.callers import Caller, Callers
+from tests.support.sessions.pricing import price_manager
 from tests.support.sessions.recording import Recorder, register_agent
 
 
@@ -10,6 +11,12 @@ from tests.support.sessions.recording import Recorder, register_agent
 async def ada(callers: Callers) -> Caller:
     """The manager of the recorder's agent."""
     return await callers.user("ada")
+
+
+@pytest.fixture
+async def root(callers: Callers) -> Caller:
+    """A superuser, who has added the provider of the models."""
+    return await price_manager(callers)
 
 
 @pytest.fixture

@@ -64,17 +64,6 @@ async def test_turns_of_one_command_are_told_apart(
     assert started.result[1] == [True, True, False]
 
 
-async def test_known_turns_append_nothing(
-    started: Scenario, record: Callable[..., Any]
-) -> None:
-    await started.when(record, turns("a"), by=RUNTIME)
-
-    await started.when(record, turns("a"), by=RUNTIME)
-
-    await started.then()
-    assert started.result[1] == [False]
-
-
 async def test_turns_are_recorded_all_or_none(
     started: Scenario, record: Callable[..., Any]
 ) -> None:

@@ -215,10 +215,3 @@ async def test_an_invisible_session_is_404(
     # It is a session of her agent, but not one of hers.
     assert await answer(ada, "chat-1") == (403, 403)
     assert await answer(recorder.caller, "none") == (404, 404)
-
-
-async def test_recording_needs_a_token(callers: Callers) -> None:
-    anonymous = callers.anonymous()
-
-    for path in ("", "/chat-1/turns", "/chat-1/end"):
-        assert (await anonymous.post(f"{SESSION}{path}", {})).status == 401

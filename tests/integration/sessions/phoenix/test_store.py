@@ -16,7 +16,6 @@ from projections.sessions.phoenix.memory import Memory
 from projections.sessions.phoenix.store import PhoenixStore, open_phoenix
 from service.circuit_breaker import FAILURES_MAX, REST_S
 from tests.support.sessions.phoenix.fake import (
-    AGENT,
     OTHER,
     Answer,
     FakePhoenix,
@@ -271,13 +270,3 @@ async def test_a_session_that_just_ended_is_not_remembered() -> None:
     async with store(FakePhoenix([node("s")])) as phoenix:
         await phoenix.fetch([fresh], deadline_s=60)
         assert phoenix.memory.recall(fresh) is None
-
-
-async def test_agents_own_projects_are_named_by_their_ids() -> None:
-    fake = FakePhoenix([node("a", AGENT), node("b", OTHER)])
-
-    async with store(fake) as phoenix:
-        found = await phoenix.fetch([key("a"), key("b", OTHER)], deadline_s=60)
-
-    assert None not in found.values()
-    assert fake.asked == ["filters 2"]
