@@ -47,6 +47,14 @@ class Counts:
     policy_reports: int = 0
     states: set[str] = field(default_factory=set)
 
+    def check(self, visitor: Visitor, *states: str) -> None:
+        """Let axe check the page as it is shown, in these states."""
+        found = visitor.violations()
+        self.axe_checks += 1
+        self.violations += len(found)
+        self.states |= {*states}
+        assert found == []
+
     def as_markdown(self) -> str:
         """Return the sums, and the states by page; `PAGE as USER`, `PAGE, STATE`.
 

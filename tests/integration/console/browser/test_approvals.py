@@ -52,7 +52,7 @@ def test_a_call_is_approved_by_keyboard_and_made_once(
     dialog = visitor.page.get_by_role("dialog")
     expect(dialog).to_contain_text("create_issue of Issue tracker, by Support triage")
     expect(dialog).not_to_contain_text("not looked at its arguments")
-    assert visitor.violations() == []
+    counts.check(visitor, "approval, deciding")
     visitor.tab_to("Reason", "textarea")
     visitor.type("as agreed with support")
     visitor.tab_to("Approve", "button")
@@ -65,9 +65,7 @@ def test_a_call_is_approved_by_keyboard_and_made_once(
     expect(
         visitor.page.get_by_role("button", name="Withdraw the approval")
     ).to_have_count(1)
-    assert visitor.violations() == []
-    counts.axe_checks += 2
-    counts.states |= {"approval, deciding", "approval, approved"}
+    counts.check(visitor, "approval, approved")
 
     made = demo.call_tool("create_issue", {"title": "Approved in the console"})
     assert made["result"]["isError"] is False
@@ -173,9 +171,7 @@ def test_closed_approvals_offer_nothing(
 
     state_of(visitor, state)
     expect(visitor.page.get_by_role("button", name="Approve")).to_have_count(0)
-    assert visitor.violations() == []
-    counts.axe_checks += 1
-    counts.states.add(f"approval, {state}")
+    counts.check(visitor, f"approval, {state}")
 
 
 def test_the_inbox_shows_new_questions_by_itself_until_stopped(

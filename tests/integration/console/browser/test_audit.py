@@ -70,14 +70,6 @@ def test_filters_stand_in_the_address_and_come_back(
     expect(page).not_to_have_url(re.compile("kind="))
 
 
-def test_an_unreadable_time_is_left_unsent(visit: Visit) -> None:
-    visitor = visit("olga")
-    visitor.open("audit?from=last%20Tuesday")
-
-    expect(visitor.page.get_by_role("alert")).to_contain_text("last Tuesday")
-    assert [each for each in visitor.requests if "/api/audit" in each] == []
-
-
 def test_new_entries_appear_until_paused_and_after(
     visit: Visit, demo: DemoData
 ) -> None:

@@ -49,9 +49,7 @@ def test_a_malformed_time_is_reported_before_sending(
 
     expect(visitor.page.get_by_role("alert")).to_contain_text("“yesterday” is no time")
     assert not [each for each in visitor.requests if "/mcp/calls" in each]
-    assert visitor.violations() == []
-    counts.axe_checks += 1
-    counts.states.add("calls, wrong time")
+    counts.check(visitor, "calls, wrong time")
 
 
 def test_a_call_leads_to_its_reasons(visit: Visit, demo: DemoData) -> None:
@@ -85,9 +83,7 @@ def test_a_call_for_another_user_is_hidden(
     visitor.open(f"calls/{demo.call_id}")
 
     expect(visitor.page.get_by_role("alert")).to_contain_text("Not found")
-    assert visitor.violations() == []
-    counts.axe_checks += 1
-    counts.states.add("call, not visible")
+    counts.check(visitor, "call, not visible")
 
 
 def call_of(demo: DemoData, **changes: Any) -> dict[str, Any]:
@@ -133,8 +129,7 @@ def test_hostile_names_of_tools_are_shown_as_text(
         expect(main).to_contain_text("onerror")
         assert main.locator("img, script").count() == 0
         assert visitor.overflow() <= 0
-        assert visitor.violations() == []
-        counts.axe_checks += 1
+        counts.check(visitor)
     expect(visitor.page.locator("main mark").first).to_have_text("U+202E")
 
 

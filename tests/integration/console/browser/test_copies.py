@@ -77,6 +77,7 @@ def test_the_newest_checkpoint_and_key_are_kept(visit: Visit, demo: DemoData) ->
     visitor = visit("olga", permissions=CLIPBOARD)
     visitor.open("verify")
     visitor.page.get_by_role("button", name="Show the newest checkpoint").click()
+    assert visitor.violations() == []
     note = copied(visitor, "Copy the checkpoint")
     with visitor.page.expect_download() as saving:
         visitor.page.get_by_role("button", name="Save the checkpoint").click()

@@ -55,9 +55,7 @@ def test_definitions_that_wait_are_counted_and_lead_to_their_page(
     waiting = card(visitor, "Tool definitions to accept")
     expect(waiting).to_contain_text("1 changed, 1 new")
     expect(waiting.locator(".figure")).to_have_text("2")
-    assert visitor.violations() == []
-    counts.axe_checks += 1
-    counts.states.add("overview, definitions wait")
+    counts.check(visitor, "overview, definitions wait")
     waiting.get_by_role("link", name="Issue tracker").click()
     expect(visitor.page.locator("h1")).to_have_text("Definitions of Issue tracker")
 
@@ -92,9 +90,7 @@ def test_connectors_whose_calls_fail_are_named_with_the_cause(
     expect(failing).to_contain_text("Issue tracker")
     expect(failing).to_contain_text("server error")
     expect(failing).to_contain_text("suspended after failures")
-    assert visitor.violations() == []
-    counts.axe_checks += 1
-    counts.states.add("overview, connectors fail")
+    counts.check(visitor, "overview, connectors fail")
 
 
 def test_stopped_and_late_parts_of_the_service_are_named(
@@ -122,9 +118,7 @@ def test_stopped_and_late_parts_of_the_service_are_named(
     ):
         expect(service).to_contain_text(said)
     expect(service).not_to_contain_text("usage")
-    assert visitor.violations() == []
-    counts.axe_checks += 1
-    counts.states.add("overview, degraded")
+    counts.check(visitor, "overview, degraded")
 
 
 NO_APPROVALS: Final[Mapping[str, Any]] = {"approvals": [], "end_cursor": None}
@@ -148,9 +142,7 @@ def test_the_first_sentence_says_what_needs_a_hand(
     expect(said.locator(".warn")).to_contain_text("Sessions with errors, last day")
     expect(said).not_to_contain_text("Approvals waiting")
     expect(card(visitor, "Cost today")).to_contain_text("no connection is free")
-    assert visitor.violations() == []
-    counts.axe_checks += 1
-    counts.states.add("overview, failed")
+    counts.check(visitor, "overview, failed")
 
     as_usual(visitor.page, "/api/usage")
     visitor.page.get_by_role("button", name="Try again").click()
@@ -168,9 +160,7 @@ def test_nothing_needs_a_hand(visit: Visit, counts: Counts) -> None:
     visitor.open("overview")
 
     expect(visitor.page.locator(".attention")).to_have_text("✓ Nothing needs a hand.")
-    assert visitor.violations() == []
-    counts.axe_checks += 1
-    counts.states.add("overview, empty")
+    counts.check(visitor, "overview, empty")
 
 
 def test_a_slow_overview_says_that_it_looks(visit: Visit, counts: Counts) -> None:
@@ -181,9 +171,7 @@ def test_a_slow_overview_says_that_it_looks(visit: Visit, counts: Counts) -> Non
     said = visitor.page.locator(".attention")
     expect(said).to_contain_text("Looking")
     expect(card(visitor, "Service")).to_contain_text("longer than usual")
-    assert visitor.violations() == []
-    counts.axe_checks += 1
-    counts.states.add("overview, slow")
+    counts.check(visitor, "overview, slow")
     held.release()
     expect(said).not_to_contain_text("Looking")
     visitor.settled()

@@ -1,7 +1,5 @@
 """Signing in and out, as a person does it."""
 
-import re
-
 import pytest
 from playwright.sync_api import Route, expect
 
@@ -93,11 +91,3 @@ def test_the_link_of_the_first_start_works_once(visit: Visit, demo: DemoData) ->
 
     second.page.goto(demo.sign_in_url)
     expect(second.page.get_by_role("alert")).to_contain_text("has been used")
-
-
-def test_a_browser_that_asks_for_nothing_comes_to_the_console(visit: Visit) -> None:
-    visitor = visit("admin")
-    visitor.page.goto(f"{visitor.url}/")
-
-    expect(visitor.page).to_have_url(re.compile("/console"))
-    expect(visitor.page.locator("h1")).to_have_text("Overview")

@@ -33,19 +33,17 @@ def test_empty_one_and_many(visit: Visit, demo: DemoData, counts: Counts) -> Non
 
     visitor.open(f"sessions?prefix={uuid4()}")
     expect(visitor.page.locator(".empty")).to_contain_text("No session was active")
-    assert visitor.violations() == []
+    counts.check(visitor, "sessions, empty")
 
     visitor.open(f"sessions?prefix={demo.session_id}")
     expect(rows).to_have_count(1)
 
     visitor.open("sessions?limit=100")
     expect(rows).to_have_count(100)
-    assert visitor.violations() == []
+    counts.check(visitor, "sessions, one", "sessions, many")
     visitor.page.get_by_role("link", name="Next page").click()
     visitor.settled()
     expect(visitor.page.get_by_role("link", name="First page")).to_be_visible()
-    counts.states |= {"sessions, empty", "sessions, one", "sessions, many"}
-    counts.axe_checks += 2
 
 
 @pytest.mark.parametrize("width", [1280, 1440])
@@ -85,7 +83,7 @@ def test_slow_and_failed(visit: Visit, counts: Counts) -> None:
     working = visitor.page.get_by_role("status").filter(has_text="takes longer")
     expect(working).to_be_visible()
     expect(visitor.page.locator("[data-busy=true]")).to_have_count(1)
-    assert visitor.violations() == []
+    counts.check(visitor, "sessions, slow")
 
     answer = {"data": {"code": "unavailable", "errors": [], "request_id": "r1"}}
     body = orjson.dumps({**answer, "message": "the database can't be reached"})
@@ -93,13 +91,11 @@ def test_slow_and_failed(visit: Visit, counts: Counts) -> None:
     alert = visitor.page.get_by_role("alert")
     expect(alert).to_contain_text("the database can't be reached")
     expect(alert).to_contain_text("r1")
-    assert visitor.violations() == []
+    counts.check(visitor, "sessions, failed")
 
     visitor.page.unroute(LIST)
     visitor.page.get_by_role("button", name="Try again").click()
     expect(visitor.page.locator("main tbody tr")).to_have_count(25)
-    counts.states |= {"sessions, slow", "sessions, failed"}
-    counts.axe_checks += 2
 
 
 def test_the_page_before_stays_until_a_quick_answer(visit: Visit) -> None:
@@ -151,9 +147,7 @@ def test_forbidden_says_why_and_is_not_offered(
     expect(visitor.page.locator(".not-offered")).to_contain_text("for superusers")
     visitor.open(f"agents/{demo.agent_id}")
     expect(visitor.page.get_by_role("alert").first).to_contain_text("Not found")
-    assert visitor.violations() == []
-    counts.states |= {"audit, forbidden", "agent, not visible"}
-    counts.axe_checks += 1
+    counts.check(visitor, "audit, forbidden", "agent, not visible")
 
 
 def test_hostile_names_are_shown_as_text(visit: Visit, demo: DemoData) -> None:

@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -148,7 +147,3 @@ def visitor_in(context: BrowserContext, url: str) -> Visitor:
     page.on("pageerror", lambda error: visitor.errors.append(str(error)))
     page.on("response", visitor.answered)
     return visitor
-
-
-def shown_rows(page: Page) -> Sequence[str]:
-    return page.locator("main tbody tr").all_inner_texts()
