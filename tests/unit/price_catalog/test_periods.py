@@ -101,30 +101,12 @@ def test_an_ended_price_keeps_its_name() -> None:
     assert amount_at(model, day(3)) is None
 
 
-def test_a_price_ended_at_its_start_never_applies() -> None:
-    model = priced(1, 20)
-    assert model.end_price(3, effective_until=day(20))
-    assert amount_at(model, day(20)) is None
-    assert len(model.periods) == 1
-
-
 @pytest.mark.parametrize("end", [day(4), day(6)])
 def test_an_end_outside_the_period_is_refused(end: datetime) -> None:
     model = priced(5)
     model.end_price(2, effective_until=day(5) + timedelta(hours=1))
     with pytest.raises(PriceOverlapError):
         model.end_price(2, effective_until=end)
-
-
-def test_a_correction_of_a_part_splits_the_period() -> None:
-    model = priced(1)
-    assert correct(model, "7", 3, 5)
-    found = [price_at(model, day(number)) for number in (1, 3, 5)]
-    assert [(each.version, each.input_price_per_1m) for each in found if each] == [
-        (2, 1),
-        (3, 7),
-        (2, 1),
-    ]
 
 
 def test_a_correction_without_bounds_is_of_the_whole_period() -> None:
