@@ -1,11 +1,11 @@
 """Setting, ending and correcting contract prices over HTTP, and their history."""
 
 from typing import Any
-from urllib.parse import quote
 
 import pytest
 
 from service.resources import Resources
+from tests.integration.price_catalog.conftest import in_pages
 from tests.support.callers import Caller, Reply
 from tests.support.rebuilding import expect_rebuild_equals_live
 
@@ -151,15 +151,7 @@ async def test_corrections_and_ends_are_known_by_two_times(
         (5, None)
     ]
     assert len(ever) == 6
-    pages = []
-    after = ""
-    while True:
-        page = await root.get(f"{CONTRACTS}?history=true&limit=2{after}")
-        pages += page.data["prices"]
-        if page.data["end_cursor"] is None:
-            break
-        after = f"&after={quote(page.data['end_cursor'])}"
-    assert pages == ever
+    assert await in_pages(root, f"{CONTRACTS}?history=true&limit=2") == ever
     await expect_rebuild_equals_live(resources, "provider_catalog")
 
 
