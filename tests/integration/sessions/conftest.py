@@ -23,3 +23,15 @@ async def root(callers: Callers) -> Caller:
 async def recorder(callers: Callers, ada: Caller) -> Recorder:
     runtime = await callers.user("runtime", "runtime")
     return Recorder(runtime, await register_agent(ada))
+
+
+@pytest.fixture
+async def readers(callers: Callers, ada: Caller) -> dict[str, Caller]:
+    """Who may read what; the user is the one whose sessions they are."""
+    return {
+        "manager": ada,
+        "user": await callers.user("bob"),
+        "stranger": await callers.user("eve"),
+        "superuser": await callers.user("olaf", "superuser"),
+        "auditor": await callers.user("auditor", "auditor"),
+    }

@@ -32,9 +32,9 @@ async def test_a_turn_is_charged_by_the_contract_at_its_start(
 ) -> None:
     await set_price(root, "swift", 2)
     contract = await set_contract(root, at(60), discount_percent=10)
-    await recorder.start("chat-1")
-    await recorder.turn("chat-1", turn("before", 0, **SPENT))
-    await recorder.turn("chat-1", turn("after", 60, **SPENT))
+    await recorder.record(
+        "chat-1", turn("before", 0, **SPENT), turn("after", 60, **SPENT)
+    )
 
     session = await shown(ada, recorder.position)
 
@@ -62,9 +62,9 @@ async def test_a_session_in_two_currencies_still_has_a_list_cost(
         output_price_per_1m=0,
         currency="EUR",
     )
-    await recorder.start("chat-1")
-    await recorder.turn("chat-1", turn("before", 0, **SPENT))
-    await recorder.turn("chat-1", turn("after", 60, **SPENT))
+    await recorder.record(
+        "chat-1", turn("before", 0, **SPENT), turn("after", 60, **SPENT)
+    )
 
     session = await shown(ada, recorder.position)
 
@@ -79,8 +79,7 @@ async def test_a_contract_that_is_set_late_reprices_turns(
     recorder: Recorder, root: Caller, ada: Caller, resources: Resources
 ) -> None:
     await set_price(root, "swift", 2)
-    await recorder.start("chat-1")
-    await recorder.turn("chat-1", turn("t1", 0, **SPENT))
+    await recorder.record("chat-1", turn("t1", 0, **SPENT))
     await set_contract(root, at(0), discount_percent=25)
 
     untouched = await shown(ada, recorder.position)

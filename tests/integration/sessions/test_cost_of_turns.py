@@ -19,9 +19,9 @@ async def test_a_turn_is_priced_at_its_own_time(
         "prompt_tokens": 1,
         "completion_tokens": 1,
     }
-    await recorder.start("chat-1")
-    await recorder.turn("chat-1", turn("t1", 100, **spent))
-    await recorder.turn("chat-1", turn("t2", 99.999999, **spent))
+    await recorder.record(
+        "chat-1", turn("t1", 100, **spent), turn("t2", 99.999999, **spent)
+    )
 
     [row] = (reply := await recorder.list()).data["sessions"]
 

@@ -123,10 +123,8 @@ async def test_an_empty_list_has_no_cursor(callers: Callers) -> None:
 async def test_window_and_filters(
     recorder: Recorder, query: str, expected: set[str]
 ) -> None:
-    await recorder.start("short", 0)
-    await recorder.turn("short", turn("t1", 0, took=10))
-    await recorder.start("long", 1)
-    await recorder.turn("long", turn("t1", 90, took=10, is_error=True))
+    await recorder.record("short", turn("t1", 0, took=10), start=0)
+    await recorder.record("long", turn("t1", 90, took=10, is_error=True), start=1)
     await recorder.start("later", 200)
 
     reply = await recorder.list(query)
@@ -163,20 +161,12 @@ async def test_the_window_opens_seven_days_ago_by_default(
 
 
 async def test_who_sees_which_sessions(
-    recorder: Recorder, callers: Callers, ada: Caller
+    recorder: Recorder, readers: dict[str, Caller]
 ) -> None:
-    bob = await callers.user("bob")
-    await recorder.start("of-bob", user_id=str(bob.user_id))
+    await recorder.start("of-bob", user_id=str(readers["user"].user_id))
     await recorder.start("of-runtime")
     seen = {}
-    for name, caller in {
-        "manager": ada,
-        "user": bob,
-        "runtime": recorder.caller,
-        "stranger": await callers.user("eve"),
-        "superuser": await callers.user("root", "superuser"),
-        "auditor": await callers.user("auditor", "auditor"),
-    }.items():
+    for name, caller in (readers | {"runtime": recorder.caller}).items():
         rows = (await recorder.list(by=caller)).data["sessions"]
         seen[name] = {row["session_id"] for row in rows}
 

@@ -65,9 +65,7 @@ async def test_an_id_belongs_to_one_agent_and_one_user(
     ] * 2
 
 
-@pytest.mark.parametrize(
-    "session_id", ["", " chat", "chat ", "a\nb", "a\x01b", "x" * 129, "list", ".."]
-)
+@pytest.mark.parametrize("session_id", ["", "chat ", "a\nb", "x" * 129, "list", ".."])
 async def test_an_id_that_would_be_lost_is_refused(
     recorder: Recorder, session_id: str
 ) -> None:

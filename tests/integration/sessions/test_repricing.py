@@ -68,9 +68,9 @@ async def test_a_correction_reprices_sessions_and_usage(
     recorder: Recorder, root: Caller, ada: Caller, resources: Resources
 ) -> None:
     priced = await set_price(root, "swift", 2)
-    await recorder.start("chat-1")
-    for number in range(2):
-        await recorder.turn("chat-1", turn(f"t{number}", number, **SPENT))
+    await recorder.record(
+        "chat-1", *(turn(f"t{number}", number, **SPENT) for number in range(2))
+    )
     before = await shown(ada, recorder.position)
     await correct(root, priced, 3)
     head = await resources.log.head()

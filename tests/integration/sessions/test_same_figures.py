@@ -1,24 +1,21 @@
 """The list, one session, its turns and the usage show the same figures.
 
-Whatever the trace store says: while it is up, slow, wrong and down.
+Whatever the trace store says; what else it may say, ``test_trace_store`` compares.
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
 from aiohttp.test_utils import TestClient, TestServer
 
-from projections.sessions.trace_store import TRACES, Enrichments, SessionKey, Traces
+from projections.sessions.trace_store import TRACES, Traces
 from service.app import create_app
 from service.resources import Resources
 from tests.integration.sessions.test_trace_store import (
+    DEADLINE_S,
     Answers,
     Store,
-    deadline_of,
-    hangs,
     knows_all,
-    knows_none,
     raises,
 )
 from tests.support.callers import Caller
@@ -27,10 +24,6 @@ from tests.support.sessions.pricing import set_price
 from tests.support.sessions.recording import LIST, LONG_AGO, Recorder
 
 TURNS = 3
-
-
-async def is_down(_sessions: Sequence[SessionKey]) -> Enrichments:
-    return {}
 
 
 @pytest.fixture
@@ -61,9 +54,7 @@ async def position(recorder: Recorder, root: Caller) -> str:
     return str(repriced.position)
 
 
-@pytest.mark.parametrize(
-    "answers", [None, knows_all, knows_none, hangs, raises, is_down]
-)
+@pytest.mark.parametrize("answers", [None, knows_all, raises])
 async def test_figures_are_the_same_everywhere(
     resources: Resources,
     recorder: Recorder,
@@ -73,7 +64,7 @@ async def test_figures_are_the_same_everywhere(
 ) -> None:
     app = create_app(resources)
     if answers is not None:
-        app[TRACES] = Traces(Store(answers), deadline_s=deadline_of(answers))
+        app[TRACES] = Traces(Store(answers), deadline_s=DEADLINE_S)
     async with TestClient(TestServer(app)) as client:
         caller = Caller(client, ada.token)
 

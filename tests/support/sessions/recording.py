@@ -57,6 +57,12 @@ class Recorder:
             },
         )
 
+    async def record(self, session_id: str, *turns: Any, **fields: Any) -> None:
+        """Start a session, and record its turns."""
+        await self.start(session_id, **fields)
+        for each in turns:
+            await self.turn(session_id, each)
+
     async def turn(self, session_id: str, body: Any) -> Reply:
         return await self._post(f"/{session_id}/turns", body)
 

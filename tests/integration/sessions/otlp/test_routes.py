@@ -280,20 +280,10 @@ async def test_a_session_of_another_agent_takes_no_turn(
     assert taken.reason == "this session id is taken by another agent or user"
 
 
-async def test_a_turn_from_the_future_is_refused(recorder: Recorder) -> None:
-    late = span(1, session__id="chat", start=10**8)
-
-    refused = await report(recorder, late)
-
-    assert refused.status == 400
-    assert "started_at is in the future" in status_of(refused).message
-
-
 async def test_a_turn_that_was_reported_as_such_stays(
     recorder: Recorder, ada: Caller
 ) -> None:
-    await recorder.start("chat")
-    await recorder.turn("chat", turn("0" * 31 + "1", model="said", provider="so"))
+    await recorder.record("chat", turn("0" * 31 + "1", model="said", provider="so"))
 
     await report(recorder, ROOT, llm(2, 1, 5, 1))
 

@@ -124,8 +124,7 @@ async def nobody() -> AsyncIterator[str]:
 @pytest.fixture
 async def listing(resources: Resources, recorder: Recorder, ada: Caller) -> Listing:
     """List two sessions, with a trace store that a page waits for so long."""
-    await recorder.start("chat-1")
-    await recorder.turn("chat-1", turn("t1", input="q", prompt_tokens=1))
+    await recorder.record("chat-1", turn("t1", input="q", prompt_tokens=1))
     await recorder.start("chat-2")
 
     @asynccontextmanager
