@@ -9,19 +9,6 @@ from tests.support.callers import Caller, Reply
 
 PROVIDERS = "/api/llm-router/providers"
 PRICES = "/api/llm-router/prices"
-ENTRY_FIELDS = [
-    "model",
-    "pricing_available",
-    "input_price_per_1m",
-    "output_price_per_1m",
-    "cache_creation_price_per_1m",
-    "cache_read_price_per_1m",
-    "currency",
-    "effective_from",
-    "effective_until",
-    "notes",
-    "contract",
-]
 
 
 async def add(root: Caller, key: str = "acme", display_name: str = "Acme") -> Reply:
@@ -57,9 +44,8 @@ async def test_every_field_is_there_and_every_digit(root: Caller) -> None:
     assert list(entry) == ["provider", "display_name", "provider_id", "models"]
     assert entry["provider_id"] == provider.data["id"]
     [model] = entry["models"]
-    assert list(model) == ENTRY_FIELDS
     assert b'"input_price_per_1m":9999999999.1234567891,' in reply.body
-    assert model == {
+    expected = {
         "model": "swift-1",
         "pricing_available": True,
         "input_price_per_1m": 9999999999.1234567891,
@@ -72,6 +58,7 @@ async def test_every_field_is_there_and_every_digit(root: Caller) -> None:
         "notes": "Half price at night.",
         "contract": None,
     }
+    assert (model, list(model)) == (expected, list(expected))
 
 
 async def test_a_price_is_available_when_both_base_prices_are_known(

@@ -101,10 +101,8 @@ async def test_a_trace_takes_only_so_many_spans(
     recorder: Recorder, ada: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pending, "SPANS_OF_TRACE_MAX", 3)
-    full = export(
-        recorder.agent_id, span(1, session__id="chat"), llm(2, 1, 5, 1), llm(3, 1, 5, 1)
-    )
-    taken = await send(recorder.caller, full)
+    calls = [llm(2, 1, 5, 1), llm(3, 1, 5, 1)]
+    taken = await report(recorder, span(1, session__id="chat"), *calls)
 
     more = await report(recorder, llm(4, 1, 5, 1), span(9, trace=9, session__id="b"))
 
