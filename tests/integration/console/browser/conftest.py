@@ -134,12 +134,18 @@ def visit(
     visitors: list[Visitor] = []
     with ExitStack() as stack:
 
-        def open_as(name: str | None = "admin", **options: Any) -> Visitor:
+        def open_as(
+            name: str | None = "admin",
+            *,
+            refusals_expected: bool = False,
+            **options: Any,
+        ) -> Visitor:
             state = signed_in[name] if name else None
             context = stack.enter_context(
                 browser.new_context(storage_state=state, **options)
             )
             visitor = visitor_in(context, demo.url)
+            visitor.refusals_expected = refusals_expected
             visitors.append(visitor)
             return visitor
 

@@ -88,7 +88,7 @@ def test_a_change_is_shown_by_words(
         counts.check(visitor, "definitions, changed")
 
     visitor.page.get_by_label("Standing").select_option("new")
-    visitor.page.get_by_role("button", name="Apply").click()
+    visitor.click("Apply")
     expect(visitor.page.locator("main .turn")).to_have_count(1)
 
 
@@ -105,7 +105,7 @@ def test_definitions_are_accepted_by_digest(visit: Visit, demo: DemoData) -> Non
         dialog.get_by_role("button", name="Accept", exact=True).click()
     expect(dialog).to_have_count(0)
 
-    visitor.page.get_by_role("button", name="Accept all 2").click()
+    visitor.click("Accept all 2")
     with visitor.page.expect_response("**/definitions/accept") as both:
         dialog.get_by_role("button", name="Accept", exact=True).click()
     expect(dialog).to_have_count(0)
@@ -122,9 +122,7 @@ def test_accepting_is_for_the_owner(visit: Visit, demo: DemoData) -> None:
     visitor = visit("ben")
     open_changed(visitor, demo)
 
-    expect(visitor.page.locator(".not-offered")).to_contain_text(
-        "for the connector's owner and superusers"
-    )
+    visitor.shows(".not-offered", "for the connector's owner and superusers")
     expect(visitor.page.get_by_role("button", name="Accept")).to_have_count(0)
 
 
@@ -136,5 +134,5 @@ def test_a_connector_without_tools_says_so(
     answer(visitor.page, path_of(demo), none, version=0)
     visitor.open(f"definitions/{demo.connector_id}")
 
-    expect(visitor.page.locator(".empty")).to_contain_text("No tool of it was observed")
+    visitor.shows(".empty", "No tool of it was observed")
     counts.check(visitor, "definitions, empty")

@@ -61,8 +61,7 @@ def test_definitions_that_wait_are_counted_and_lead_to_their_page(
 
 
 def test_accepting_definitions_needs_the_connector(visit: Visit) -> None:
-    visitor = visit("ben")
-    visitor.open("overview")
+    visitor = visit("ben").open("overview")
 
     waiting = card(visitor, "Tool definitions to accept")
     expect(waiting).to_contain_text("you own no connector")
@@ -128,8 +127,7 @@ NO_CALLS: Final[Mapping[str, Any]] = {"calls": [], "end_cursor": None}
 def test_the_first_sentence_says_what_needs_a_hand(
     visit: Visit, demo: DemoData, counts: Counts
 ) -> None:
-    visitor = visit("admin")
-    visitor.refusals_expected = True
+    visitor = visit("admin", refusals_expected=True)
     answer(visitor.page, "/readyz", readiness(status="ready"))
     answer(visitor.page, "/api/mcp/approvals", NO_APPROVALS)
     answer(visitor.page, "/api/mcp/calls", NO_CALLS)
@@ -145,7 +143,7 @@ def test_the_first_sentence_says_what_needs_a_hand(
     counts.check(visitor, "overview, failed")
 
     as_usual(visitor.page, "/api/usage")
-    visitor.page.get_by_role("button", name="Try again").click()
+    visitor.click("Try again")
     expect(said.locator(".bad")).to_have_count(0)
 
 
@@ -189,11 +187,10 @@ def windows(visitor: Visitor) -> dict[str, str]:
 
 
 def test_the_last_hour_is_that_before_the_page_was_refreshed(visit: Visit) -> None:
-    visitor = visit("admin")
-    visitor.open("overview")
+    visitor = visit("admin").open("overview")
     opened = windows(visitor)
     visitor.requests.clear()
-    visitor.page.get_by_role("button", name="Refresh").click()
+    visitor.click("Refresh")
     visitor.settled()
     refreshed = windows(visitor)
 

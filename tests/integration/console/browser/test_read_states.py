@@ -101,8 +101,7 @@ def test_an_empty_list_says_how_it_gets_rows(
 def test_a_failed_read_says_so_and_can_be_repeated(
     visit: Visit, demo: DemoData, counts: Counts, name: str
 ) -> None:
-    visitor = visit(SEEN_BY.get(name, "admin"))
-    visitor.refusals_expected = True
+    visitor = visit(SEEN_BY.get(name, "admin"), refusals_expected=True)
     address, path = address_and_path(name, demo)
     refuse(visitor.page, path, 503, "unavailable", "the database can't be reached")
     visitor.open(address)
