@@ -69,7 +69,6 @@ async def test_a_secret_comes_from_standard_input_and_is_never_shown(art: Art) -
         (["api", "GET", "/api/nothing"], 3),
         (["users", "create", "", "--yes"], 1),
         (["agents", "show"], 2),
-        (["agents", "fly"], 2),
         (["sessions", "list", "--limit", "many"], 2),
         (["rules", "plan", "/does/not/exist"], 2),
         (["agents", "list", "--server", "nowhere"], 2),

@@ -5,6 +5,8 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
+from urllib.parse import quote
 
 import pytest
 from aiohttp.test_utils import TestClient, TestServer
@@ -62,3 +64,15 @@ async def pair(database_url: str, tmp_path: Path) -> AsyncIterator[Pair]:
             clients.append(await stack.enter_async_context(TestClient(TestServer(app))))
         first = await Callers(resources, clients[0]).user("root", "superuser")
         yield Pair(clock, first, Caller(clients[1], first.token, first.user_id))
+
+
+async def in_pages(reader: Caller, url: str) -> list[Any]:
+    """Return the prices of all pages that follow a URL."""
+    found: list[Any] = []
+    after = ""
+    while True:
+        page = (await reader.get(url + after)).data
+        found += page["prices"]
+        if page["end_cursor"] is None:
+            return found
+        after = f"&after={quote(page['end_cursor'])}"

@@ -1,12 +1,12 @@
 """The answer follows the clock: no event, no restart, in every process."""
 
-import asyncio
 from datetime import datetime, timedelta
 from typing import Any
 
 from tests.integration.price_catalog.conftest import Pair
 from tests.support.callers import Caller, Reply
 from tests.support.price_catalog.prices import day
+from tests.support.waiting import until
 
 PROVIDERS = "/api/llm-router/providers"
 MICROSECOND = timedelta(microseconds=1)
@@ -110,6 +110,4 @@ async def test_the_other_process_shows_a_change_by_itself_soon(pair: Pair) -> No
     pair.clock.now = day(3)
     assert await amounts(pair.second) == []
     await announce(pair.first, 2, 5)
-    async with asyncio.timeout(60):
-        while await amounts(pair.second) != [2]:
-            pass
+    assert await until(lambda: amounts(pair.second)) == [2]

@@ -1,12 +1,12 @@
 """Setting, ending and correcting contract prices over HTTP, and their history."""
 
 from typing import Any
-from urllib.parse import quote
 
 import pytest
 
 from service.resources import Resources
-from tests.support.callers import Caller, Callers, Reply
+from tests.integration.price_catalog.conftest import in_pages
+from tests.support.callers import Caller, Reply
 from tests.support.rebuilding import expect_rebuild_equals_live
 
 CONTRACTS = "/api/llm-router/contracts"
@@ -109,22 +109,6 @@ async def test_only_what_is_listed_has_a_contract(root: Caller, acme: Reply) -> 
     assert (model.status, provider.status) == (404, 404)
 
 
-async def test_a_plain_user_reads_and_changes_nothing(
-    root: Caller, acme: Reply, callers: Callers
-) -> None:
-    set_ = await made(root, **OF_SWIFT, discount_percent=5)
-    ada = await callers.user("ada")
-
-    refused = [
-        await ada.post(CONTRACTS, {"provider": "acme", "discount_percent": 5}),
-        await ada.post(of_contract(set_, "end"), {}),
-        await ada.post(of_contract(set_, "corrections"), {"discount_percent": 6}),
-    ]
-
-    assert [reply.status for reply in refused] == [403, 403, 403]
-    assert len(await contracts(ada, set_)) == 1
-
-
 async def test_an_overlap_names_the_period(root: Caller, acme: Reply) -> None:
     await made(root, **OF_SWIFT, discount_percent=5)
     reply = await root.post(CONTRACTS, {**OF_SWIFT, "discount_percent": 6})
@@ -167,15 +151,7 @@ async def test_corrections_and_ends_are_known_by_two_times(
         (5, None)
     ]
     assert len(ever) == 6
-    pages = []
-    after = ""
-    while True:
-        page = await root.get(f"{CONTRACTS}?history=true&limit=2{after}")
-        pages += page.data["prices"]
-        if page.data["end_cursor"] is None:
-            break
-        after = f"&after={quote(page.data['end_cursor'])}"
-    assert pages == ever
+    assert await in_pages(root, f"{CONTRACTS}?history=true&limit=2") == ever
     await expect_rebuild_equals_live(resources, "provider_catalog")
 
 

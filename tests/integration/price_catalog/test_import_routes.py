@@ -6,10 +6,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from service.price_catalog.imports.genai_prices.importer import import_genai_prices
-from service.price_catalog.imports.litellm.importer import import_litellm
 from service.price_catalog.imports.open_price_list import open_price_list
 from service.price_catalog.imports.price_list import Import
 from service.price_catalog.imports.run import import_prices
@@ -190,18 +187,3 @@ async def test_a_function_imports_for_the_command_line(
     assert heard == [(200, 450), (400, 450), (450, 450)]
     assert report.counts["added"] == 450
     assert report.position == 1 + 2 * 450
-
-
-@pytest.mark.parametrize("confirm", [["acme/m1"], ["all"]])
-async def test_confirming_lets_a_leap_through(
-    resources: Resources, confirm: list[str]
-) -> None:
-    def listed(cost: float) -> Import:
-        return import_litellm(json.dumps({"m1": entry(cost)}).encode())
-
-    await import_prices(resources, listed(1e-6))
-    held = await import_prices(resources, listed(9e-6))
-    confirmed = await import_prices(resources, listed(9e-6), confirm=confirm)
-
-    assert held.counts["held"] == 1
-    assert confirmed.counts["changed"] == 1

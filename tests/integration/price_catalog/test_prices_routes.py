@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from service.resources import Resources
-from tests.support.callers import Caller, Callers, Reply
+from tests.integration.price_catalog.conftest import in_pages
+from tests.support.callers import Caller, Reply
 from tests.support.rebuilding import expect_rebuild_equals_live
 
 PROVIDERS = "/api/llm-router/providers"
@@ -141,17 +142,7 @@ async def test_history_comes_in_pages(root: Caller, first: Reply) -> None:
     )
     whole = (await history(root, corrected)).data["prices"]
 
-    pages: list[Any] = []
-    after = ""
-    while True:
-        page = (await history(root, corrected, f"&limit=1{after}")).data
-        pages += page["prices"]
-        if page["end_cursor"] is None:
-            break
-        cursor = page["end_cursor"].replace("+", "%2B")
-        after = f"&after={cursor}"
-
-    assert pages == whole
+    assert await in_pages(root, f"{OF_SWIFT}&limit=1") == whole
 
 
 @pytest.mark.parametrize(
@@ -162,7 +153,6 @@ async def test_history_comes_in_pages(root: Caller, first: Reply) -> None:
         ({"input_price_per_1m": "NaN"}, "input_price_per_1m"),
         ({"input_price_per_1m": 1e10}, "input_price_per_1m"),
         ({"input_price_per_1m": "0.00000000001"}, "input_price_per_1m"),
-        ({"currency": "usd"}, "currency"),
         ({"model": " swift"}, "model"),
         ({"model": ""}, "model"),
         ({"model": 1.5}, "model"),
@@ -200,22 +190,6 @@ async def test_a_number_with_more_places_than_a_price_has_is_refused(
 ) -> None:
     body = b'{"provider":"acme","model":"m","input_price_per_1m":0.30000000000000001}'
     assert (await root.post(PRICES, body)).status == 422
-
-
-async def test_others_may_read_but_not_change(callers: Callers, first: Reply) -> None:
-    ada = await callers.user("ada", "auditor")
-    anyone = callers.anonymous()
-    for path, body in (
-        (PROVIDERS, {"key": "b", "display_name": "B"}),
-        (PRICES, PRICE),
-        (of_price(first, "end"), {}),
-        (of_price(first, "corrections"), {}),
-        (f"{PRICES}/imports/genai-prices", None),
-        (f"{PRICES}/imports/litellm", {}),
-    ):
-        assert (await ada.post(path, body)).status == 403, path
-        assert (await anyone.post(path, body)).status == 401, path
-    assert (await history(ada, first)).status == 200
 
 
 async def test_what_does_not_exist_is_404(root: Caller, first: Reply) -> None:

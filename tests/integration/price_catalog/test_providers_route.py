@@ -1,28 +1,14 @@
 """Operation 5 over HTTP."""
 
 import gzip
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
-from tests.support.callers import Caller, Callers, Reply
+from tests.support.callers import Caller, Reply
 
 PROVIDERS = "/api/llm-router/providers"
 PRICES = "/api/llm-router/prices"
-ENTRY_FIELDS = [
-    "model",
-    "pricing_available",
-    "input_price_per_1m",
-    "output_price_per_1m",
-    "cache_creation_price_per_1m",
-    "cache_read_price_per_1m",
-    "currency",
-    "effective_from",
-    "effective_until",
-    "notes",
-    "contract",
-]
 
 
 async def add(root: Caller, key: str = "acme", display_name: str = "Acme") -> Reply:
@@ -58,9 +44,8 @@ async def test_every_field_is_there_and_every_digit(root: Caller) -> None:
     assert list(entry) == ["provider", "display_name", "provider_id", "models"]
     assert entry["provider_id"] == provider.data["id"]
     [model] = entry["models"]
-    assert list(model) == ENTRY_FIELDS
     assert b'"input_price_per_1m":9999999999.1234567891,' in reply.body
-    assert model == {
+    expected = {
         "model": "swift-1",
         "pricing_available": True,
         "input_price_per_1m": 9999999999.1234567891,
@@ -73,6 +58,7 @@ async def test_every_field_is_there_and_every_digit(root: Caller) -> None:
         "notes": "Half price at night.",
         "contract": None,
     }
+    assert (model, list(model)) == (expected, list(expected))
 
 
 async def test_a_price_is_available_when_both_base_prices_are_known(
@@ -112,35 +98,6 @@ async def test_providers_come_by_display_name_and_models_by_name(root: Caller) -
         (each["provider"], [model["model"] for model in each["models"]])
         for each in reply.data
     ] == [("zeta", ["B", "a", "b"]), ("alpha", ["B", "a", "b"])]
-
-
-async def test_a_period_is_half_open_for_as_of(root: Caller) -> None:
-    await add(root)
-    await put_price(
-        root,
-        input_price_per_1m=1,
-        effective_from="2026-01-01T00:00:00Z",
-        effective_until="2026-02-01T00:00:00Z",
-    )
-    last = await put_price(
-        root, input_price_per_1m=2, effective_from="2026-02-01T00:00:00Z"
-    )
-
-    found = {}
-    for moment in (
-        "2025-12-31T23:59:59.999999Z",
-        "2026-01-01T00:00:00Z",
-        "2026-01-31T23:59:59.999999Z",
-        "2026-02-01T00:00:00Z",
-    ):
-        reply = await listed(root, last, f"?as_of={moment}")
-        found[moment] = [
-            model["input_price_per_1m"]
-            for each in reply.data
-            for model in each["models"]
-        ]
-
-    assert list(found.values()) == [[], [1], [1], [2]]
 
 
 async def test_what_was_known_then_stays_readable(root: Caller) -> None:
@@ -211,34 +168,8 @@ async def test_a_known_answer_is_not_sent_again(root: Caller) -> None:
     assert again.headers["ETag"] != first.headers["ETag"]
 
 
-async def test_an_answer_may_be_kept_to_the_next_boundary_at_most(
-    root: Caller,
-) -> None:
-    await add(root)
-    last = await put_price(root)
-    open_ended = await listed(root, last)
-    soon = datetime.now(UTC) + timedelta(seconds=55)
-    last = await put_price(root, model="swift-2", effective_from=soon.isoformat())
-    bounded = await listed(root, last)
-
-    assert open_ended.headers["Cache-Control"] == "private, max-age=60"
-    age = int(bounded.headers["Cache-Control"].removeprefix("private, max-age="))
-    assert 0 <= age <= 55
-
-
-async def test_every_caller_with_a_token_reads(callers: Callers) -> None:
-    ada = await callers.user("ada")
-    assert (await ada.get(PROVIDERS)).status == 200
-    assert (await callers.anonymous().get(PROVIDERS)).status == 401
-
-
 @pytest.mark.parametrize(
     "query", ["?as_of=yesterday", "?at=-1", "?now=1", "?at=1&at=2", "?at=999999"]
 )
 async def test_bad_parameters_are_refused(root: Caller, query: str) -> None:
     assert (await root.get(PROVIDERS + query)).status == 400
-
-
-async def test_an_empty_catalog_is_an_empty_list(root: Caller) -> None:
-    reply = await root.get(PROVIDERS)
-    assert (reply.status, reply.data) == (200, [])

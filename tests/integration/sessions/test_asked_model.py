@@ -2,9 +2,15 @@
 
 from typing import Any
 
-from tests.support.callers import Caller, Callers
-from tests.support.sessions.otlp.spans import Exported, export, llm, send, session, span
-from tests.support.sessions.pricing import price_manager, set_price
+from tests.support.callers import Caller
+from tests.support.sessions.otlp.spans import (
+    Exported,
+    llm,
+    report,
+    session,
+    span,
+)
+from tests.support.sessions.pricing import set_price
 from tests.support.sessions.recording import Recorder, at
 
 MILLION = 1_000_000
@@ -15,16 +21,12 @@ def call(number: int, **asked: Any) -> Any:
 
 
 async def send_turn(recorder: Recorder, *calls: Any) -> Exported:
-    return await send(
-        recorder.caller,
-        export(recorder.agent_id, *calls, span(1, session__id="chat-1", took=9)),
-    )
+    return await report(recorder, *calls, span(1, session__id="chat-1", took=9))
 
 
 async def test_each_call_is_priced_and_repriced_by_the_model_that_it_asked_for(
-    recorder: Recorder, callers: Callers, ada: Caller
+    recorder: Recorder, root: Caller, ada: Caller
 ) -> None:
-    root = await price_manager(callers)
     await set_price(root, "small", 1)
     sent = await send_turn(
         recorder,
@@ -50,9 +52,9 @@ async def test_each_call_is_priced_and_repriced_by_the_model_that_it_asked_for(
 
 
 async def test_a_call_without_a_model_takes_no_price_from_another_call(
-    recorder: Recorder, callers: Callers, ada: Caller
+    recorder: Recorder, root: Caller, ada: Caller
 ) -> None:
-    await set_price(await price_manager(callers), "small", 1)
+    await set_price(root, "small", 1)
 
     sent = await send_turn(
         recorder, call(2, gen_ai__request__model="small", start=1), call(3, start=3)

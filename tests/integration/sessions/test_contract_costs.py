@@ -2,21 +2,14 @@
 
 from typing import Any
 
-import pytest
-
 from service.resources import Resources
 from tests.integration.sessions.test_repricing import SPENT, reprice, shown
-from tests.support.callers import Caller, Callers
+from tests.support.callers import Caller
 from tests.support.rebuilding import expect_rebuild_equals_live
-from tests.support.sessions.pricing import price_manager, set_price
+from tests.support.sessions.pricing import set_price
 from tests.support.sessions.recording import Recorder, at, turn
 
 CONTRACTS = "/api/llm-router/contracts"
-
-
-@pytest.fixture
-async def root(callers: Callers) -> Caller:
-    return await price_manager(callers)
 
 
 async def set_contract(root: Caller, since: str, **terms: Any) -> Any:
@@ -39,12 +32,11 @@ async def test_a_turn_is_charged_by_the_contract_at_its_start(
 ) -> None:
     await set_price(root, "swift", 2)
     contract = await set_contract(root, at(60), discount_percent=10)
-    await recorder.start("chat-1")
-    await recorder.turn("chat-1", turn("before", 0, **SPENT))
-    await recorder.turn("chat-1", turn("after", 60, **SPENT))
-    assert recorder.last is not None
+    await recorder.record(
+        "chat-1", turn("before", 0, **SPENT), turn("after", 60, **SPENT)
+    )
 
-    session = await shown(ada, recorder.last.position)
+    session = await shown(ada, recorder.position)
 
     assert costs(session["turns"]) == [(2, "USD", 2, "USD"), (1.8, "USD", 2, "USD")]
     version = contract["price"]["price_version"]
@@ -70,12 +62,11 @@ async def test_a_session_in_two_currencies_still_has_a_list_cost(
         output_price_per_1m=0,
         currency="EUR",
     )
-    await recorder.start("chat-1")
-    await recorder.turn("chat-1", turn("before", 0, **SPENT))
-    await recorder.turn("chat-1", turn("after", 60, **SPENT))
-    assert recorder.last is not None
+    await recorder.record(
+        "chat-1", turn("before", 0, **SPENT), turn("after", 60, **SPENT)
+    )
 
-    session = await shown(ada, recorder.last.position)
+    session = await shown(ada, recorder.position)
 
     assert costs(session["turns"]) == [(2, "USD", 2, "USD"), (1, "EUR", 2, "USD")]
     summary = session["cost_summary"]
@@ -88,14 +79,11 @@ async def test_a_contract_that_is_set_late_reprices_turns(
     recorder: Recorder, root: Caller, ada: Caller, resources: Resources
 ) -> None:
     await set_price(root, "swift", 2)
-    await recorder.start("chat-1")
-    await recorder.turn("chat-1", turn("t1", 0, **SPENT))
-    recorded = recorder.last
-    assert recorded is not None
+    await recorder.record("chat-1", turn("t1", 0, **SPENT))
     await set_contract(root, at(0), discount_percent=25)
 
-    untouched = await shown(ada, recorded.position)
-    done = await reprice(root, recorded, dry_run=False)
+    untouched = await shown(ada, recorder.position)
+    done = await reprice(root, recorder, dry_run=False)
     again = await reprice(root, done, dry_run=False)
 
     assert costs(untouched["turns"]) == [(2, "USD", 2, "USD")]
@@ -105,21 +93,3 @@ async def test_a_contract_that_is_set_late_reprices_turns(
     assert costs(session["turns"]) == [(1.5, "USD", 2, "USD")]
     assert session["cost_summary"]["list_total"] == {"cost": 2, "currency": "USD"}
     await expect_rebuild_equals_live(resources, "sessions")
-
-
-async def test_a_rate_that_is_missing_in_the_contracts_currency_is_a_reason(
-    recorder: Recorder, root: Caller, ada: Caller
-) -> None:
-    await set_price(root, "swift", 2)
-    await set_contract(
-        root, at(0), model="swift", output_price_per_1m=1, currency="EUR"
-    )
-    await recorder.start("chat-1")
-    await recorder.turn("chat-1", turn("t1", 0, **SPENT))
-    assert recorder.last is not None
-
-    session = await shown(ada, recorder.last.position)
-
-    assert session["turns"][0]["unpriced"] == "contract_lacks_rate"
-    assert costs(session["turns"]) == [(None, None, 2, "USD")]
-    assert session["cost_summary"]["list_total"] == {"cost": 2, "currency": "USD"}

@@ -3,36 +3,25 @@
 from typing import Any
 from unittest.mock import ANY
 
-from tests.support.callers import Callers
+from tests.support.callers import Caller
+from tests.support.sessions.pricing import set_price
 from tests.support.sessions.recording import Recorder, at, turn
 
 
 async def test_a_turn_is_priced_at_its_own_time(
-    recorder: Recorder, callers: Callers
+    recorder: Recorder, root: Caller
 ) -> None:
-    root = await callers.user("root", "superuser")
-    await root.post("/api/llm-router/providers", {"key": "acme", "display_name": "A"})
-    for start, input_price in ((0, "1.10"), (100, "2.20")):
-        reply = await root.post(
-            "/api/llm-router/prices",
-            {
-                "provider": "acme",
-                "model": "swift",
-                "input_price_per_1m": input_price,
-                "output_price_per_1m": "0",
-                "effective_from": at(start),
-            },
-        )
-        assert reply.status == 201, reply.data
+    await set_price(root, "swift", "1.10", since=at(0))
+    await set_price(root, "swift", "2.20", since=at(100))
     spent: Any = {
         "provider": "acme",
         "model": "swift",
         "prompt_tokens": 1,
         "completion_tokens": 1,
     }
-    await recorder.start("chat-1")
-    await recorder.turn("chat-1", turn("t1", 100, **spent))
-    await recorder.turn("chat-1", turn("t2", 99.999999, **spent))
+    await recorder.record(
+        "chat-1", turn("t1", 100, **spent), turn("t2", 99.999999, **spent)
+    )
 
     [row] = (reply := await recorder.list()).data["sessions"]
 
@@ -63,23 +52,10 @@ async def test_a_turn_is_priced_at_its_own_time(
 
 
 async def test_a_session_with_prices_in_two_currencies_says_why_it_has_no_cost(
-    recorder: Recorder, callers: Callers
+    recorder: Recorder, root: Caller
 ) -> None:
-    root = await callers.user("root", "superuser")
-    await root.post("/api/llm-router/providers", {"key": "acme", "display_name": "A"})
-    for model, currency in (("swift", "USD"), ("slow", "EUR")):
-        reply = await root.post(
-            "/api/llm-router/prices",
-            {
-                "provider": "acme",
-                "model": model,
-                "currency": currency,
-                "input_price_per_1m": "1",
-                "output_price_per_1m": "0",
-                "effective_from": at(0),
-            },
-        )
-        assert reply.status == 201, reply.data
+    await set_price(root, "swift", 1)
+    await set_price(root, "slow", 1, currency="EUR")
     await recorder.start("chat-1")
 
     async def summary_with(turn_id: str, model: str) -> Any:

@@ -9,7 +9,7 @@ from service.sessions.aggregate import ChatSession
 from service.sessions.cost import NO_CHARGE
 from service.sessions.turn import TOKENS_MAX, SealedTexts, Texts, TokenCounts, Turn
 from tests.support.callers import Caller
-from tests.support.sessions.otlp.spans import export, llm, send, span
+from tests.support.sessions.otlp.spans import llm, report, span
 from tests.support.sessions.recording import LIST, LONG_AGO, NOON, Recorder
 
 # Two of them exceed what PostgreSQL holds as a bigint.
@@ -21,9 +21,7 @@ async def test_a_trace_has_at_most_as_many_tokens_as_a_turn(
 ) -> None:
     calls = [llm(number, 1, TOKENS_MAX, 1) for number in (2, 3)]
 
-    taken = await send(
-        recorder.caller, export(recorder.agent_id, span(1, session__id="s"), *calls)
-    )
+    taken = await report(recorder, span(1, session__id="s"), *calls)
 
     assert taken.status == 400
     assert b"the turn is not valid: prompt_tokens is more than" in taken.body
@@ -34,10 +32,7 @@ async def test_the_tokens_of_one_model_are_bounded_too(recorder: Recorder) -> No
     calls = [llm(number, 1, 1, TOKENS_MAX) for number in (2, 3)]
     unknown = span(4, 1, openinference__span__kind="LLM", llm__token_count__prompt=1)
 
-    taken = await send(
-        recorder.caller,
-        export(recorder.agent_id, span(1, session__id="s"), *calls, unknown),
-    )
+    taken = await report(recorder, span(1, session__id="s"), *calls, unknown)
 
     assert taken.status == 400
     assert b"the turn is not valid: completion_tokens is more than" in taken.body

@@ -78,6 +78,17 @@ async def explained(
     return list(nodes(row[0][0]["Plan"]))
 
 
+def expect_along(index: str, plan: list[dict[str, Any]], reach: int) -> None:
+    """Expect that an index is used, no session read beside it, and few rows touched."""
+    used = {node.get("Index Name") for node in plan if node["Actual Loops"]}
+    assert index in used
+    read_whole = [node for node in plan if node["Node Type"] == "Seq Scan"]
+    assert "session" not in {node["Relation Name"] for node in read_whole}
+    for node in plan:
+        dropped = node.get("Rows Removed by Filter", 0)
+        assert (node["Actual Rows"] + dropped) * node["Actual Loops"] <= reach
+
+
 def asked(**words: Any) -> PageRequest:
     return PageRequest(
         **{
@@ -134,15 +145,9 @@ async def test_a_page_is_found_along_an_index(
 ) -> None:
     plan = await explained(db, question)
 
-    used = {node.get("Index Name") for node in plan if node["Actual Loops"]}
-    assert index in used
-    read_whole = [node for node in plan if node["Node Type"] == "Seq Scan"]
-    assert "session" not in {node["Relation Name"] for node in read_whole}
     # Each managed agent may have a page of its own; nothing else is read or sorted.
     reach = LIMIT * MANAGED if not question.everything else 5 * LIMIT
-    for node in plan:
-        dropped = node.get("Rows Removed by Filter", 0)
-        assert (node["Actual Rows"] + dropped) * node["Actual Loops"] <= reach
+    expect_along(index, plan, reach)
 
 
 async def test_the_rest_is_not_looked_for_when_the_page_is_full(
@@ -176,15 +181,7 @@ async def test_one_plan_for_all_finds_a_full_page_along_an_index(
 
     plan = await explained(db, question, full_page_statement(question))
 
-    used = {node.get("Index Name") for node in plan if node["Actual Loops"]}
-    assert index in used
-    assert "session" not in {
-        node["Relation Name"] for node in plan if node["Node Type"] == "Seq Scan"
-    }
-    reach = question.limit * (1 if question.everything else MANAGED)
-    for node in plan:
-        dropped = node.get("Rows Removed by Filter", 0)
-        assert (node["Actual Rows"] + dropped) * node["Actual Loops"] <= reach
+    expect_along(index, plan, question.limit * (1 if question.everything else MANAGED))
 
 
 @pytest.mark.parametrize("everything", [True, False])

@@ -65,9 +65,7 @@ async def test_an_id_belongs_to_one_agent_and_one_user(
     ] * 2
 
 
-@pytest.mark.parametrize(
-    "session_id", ["", " chat", "chat ", "a\nb", "a\x01b", "x" * 129, "list", ".."]
-)
+@pytest.mark.parametrize("session_id", ["", "chat ", "a\nb", "x" * 129, "list", ".."])
 async def test_an_id_that_would_be_lost_is_refused(
     recorder: Recorder, session_id: str
 ) -> None:
@@ -215,10 +213,3 @@ async def test_an_invisible_session_is_404(
     # It is a session of her agent, but not one of hers.
     assert await answer(ada, "chat-1") == (403, 403)
     assert await answer(recorder.caller, "none") == (404, 404)
-
-
-async def test_recording_needs_a_token(callers: Callers) -> None:
-    anonymous = callers.anonymous()
-
-    for path in ("", "/chat-1/turns", "/chat-1/end"):
-        assert (await anonymous.post(f"{SESSION}{path}", {})).status == 401

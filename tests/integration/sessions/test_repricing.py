@@ -6,10 +6,10 @@ import pytest
 
 from projections.sessions import repricing_queries
 from service.resources import Resources
-from tests.support.callers import Caller, Callers
+from tests.support.callers import Caller
 from tests.support.rebuilding import expect_rebuild_equals_live
-from tests.support.sessions.otlp.spans import Exported, export, llm, send, span
-from tests.support.sessions.pricing import price_manager, set_price
+from tests.support.sessions.otlp.spans import Exported, llm, report, span
+from tests.support.sessions.pricing import set_price
 from tests.support.sessions.recording import Recorder, at, turn
 
 REPRICE = "/api/llm-router/reprice"
@@ -28,11 +28,6 @@ TIERS: Any = {
     "windows": [],
     "variants": [],
 }
-
-
-@pytest.fixture
-async def root(callers: Callers) -> Caller:
-    return await price_manager(callers)
 
 
 async def correct(root: Caller, priced: Any, amount: int, **others: Any) -> None:
@@ -73,15 +68,13 @@ async def test_a_correction_reprices_sessions_and_usage(
     recorder: Recorder, root: Caller, ada: Caller, resources: Resources
 ) -> None:
     priced = await set_price(root, "swift", 2)
-    await recorder.start("chat-1")
-    for number in range(2):
-        await recorder.turn("chat-1", turn(f"t{number}", number, **SPENT))
-    recorded = recorder.last
-    assert recorded is not None
-    before = await shown(ada, recorded.position)
+    await recorder.record(
+        "chat-1", *(turn(f"t{number}", number, **SPENT) for number in range(2))
+    )
+    before = await shown(ada, recorder.position)
     await correct(root, priced, 3)
     head = await resources.log.head()
-    dry = await reprice(root, recorded)
+    dry = await reprice(root, recorder)
 
     assert dry.message == "turns compared"
     assert dry.data == {
@@ -108,7 +101,7 @@ async def test_a_correction_reprices_sessions_and_usage(
     }
     assert await resources.log.head() == head
 
-    done = await reprice(root, recorded, dry_run=False)
+    done = await reprice(root, recorder, dry_run=False)
 
     assert done.message == "turns repriced"
     assert done.data == {**dry.data, "dry_run": False}
@@ -194,9 +187,7 @@ async def traced(recorder: Recorder, *more: Any) -> Exported:
         llm(4, 1, 500_000, 0, llm__model_name="slow"),
     ]
     root_span = span(1, session__id="chat-1", input__value="q", took=2)
-    return await send(
-        recorder.caller, export(recorder.agent_id, *calls, *more, root_span)
-    )
+    return await report(recorder, *calls, *more, root_span)
 
 
 async def test_each_call_of_a_turn_from_spans_is_priced_again(
@@ -222,9 +213,7 @@ async def test_each_call_of_a_turn_from_spans_is_priced_again(
     assert (rows["swift"]["cost"], rows["slow"]["cost"]) == (1.2, 2)
 
     # More spans amend the repriced turn.
-    amended = await send(
-        recorder.caller, export(recorder.agent_id, llm(5, 1, 100_000, 0))
-    )
+    amended = await report(recorder, llm(5, 1, 100_000, 0))
     [turn_now] = (await shown(ada, amended.position))["turns"]
     assert turn_now["cost"] == 3.3
     rows = await usage(ada, amended.position)
@@ -241,11 +230,10 @@ async def test_turns_come_in_pages_across_sessions(
         # At the same time, and so that a page ends within a session.
         for number in range(3):
             await recorder.turn(session, turn(f"t{number}", number // 2, **SPENT))
-    assert recorder.last is not None
     await set_price(root, "swift", 2)
     monkeypatch.setattr(repricing_queries, "PAGE_TURNS", 4)
 
-    first = await reprice(root, recorder.last, dry_run=False)
+    first = await reprice(root, recorder, dry_run=False)
     last = await reprice(root, first, dry_run=False, after=first.data["next"])
 
     assert (first.data["turns_changed"], last.data["turns_changed"]) == (4, 2)
@@ -257,11 +245,10 @@ async def test_a_page_ends_after_a_turn_with_many_calls(
 ) -> None:
     recorded = await traced(recorder)
     await recorder.turn("chat-1", turn("later", 100, **SPENT))
-    assert recorder.last is not None
     monkeypatch.setattr(repricing_queries, "PAGE_CALLS", 3)
 
-    first = await reprice(root, recorder.last)
-    last = await reprice(root, recorder.last, after=first.data["next"])
+    first = await reprice(root, recorder)
+    last = await reprice(root, recorder, after=first.data["next"])
 
     assert recorded.rejected == 0
     assert [page.data["turns"] for page in (first, last)] == [1, 1]
@@ -280,7 +267,6 @@ async def test_filters_and_the_half_open_period_choose_turns(
     ]
     for name, start, words in turns:
         await recorder.turn("chat-1", turn(name, start, **{**SPENT, **words}))
-    assert recorder.last is not None
     found = {}
     filters: dict[str, dict[str, str]] = {
         "all": {},
@@ -290,7 +276,7 @@ async def test_filters_and_the_half_open_period_choose_turns(
         "no agent": {"agent_id": "00000000-0000-0000-0000-000000000000"},
     }
     for name, chosen in filters.items():
-        found[name] = (await reprice(root, recorder.last, **chosen)).data["turns"]
+        found[name] = (await reprice(root, recorder, **chosen)).data["turns"]
 
     assert found == {"all": 2, "model": 1, "provider": 0, "agent": 2, "no agent": 0}
 

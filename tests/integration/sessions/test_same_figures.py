@@ -1,64 +1,46 @@
 """The list, one session, its turns and the usage show the same figures.
 
-Whatever the trace store says: while it is up, slow, wrong and down.
+Whatever the trace store says; what else it may say, ``test_trace_store`` compares.
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
 from aiohttp.test_utils import TestClient, TestServer
 
-from projections.sessions.trace_store import TRACES, Enrichments, SessionKey, Traces
+from projections.sessions.trace_store import TRACES, Traces
 from service.app import create_app
 from service.resources import Resources
 from tests.integration.sessions.test_trace_store import (
+    DEADLINE_S,
     Answers,
     Store,
-    deadline_of,
-    hangs,
     knows_all,
-    knows_none,
     raises,
 )
-from tests.support.callers import Caller, Callers
-from tests.support.sessions.otlp.spans import export, llm, send, span
+from tests.support.callers import Caller
+from tests.support.sessions.otlp.spans import llm, report, span
+from tests.support.sessions.pricing import set_price
 from tests.support.sessions.recording import LIST, LONG_AGO, Recorder
 
-PRICES = {"swift": "0.05", "strong": "3"}
 TURNS = 3
 
 
-async def is_down(_sessions: Sequence[SessionKey]) -> Enrichments:
-    return {}
-
-
 @pytest.fixture
-async def position(recorder: Recorder, callers: Callers) -> str:
+async def position(recorder: Recorder, root: Caller) -> str:
     """Record turns of two models each, and correct a price afterwards."""
-    root = await callers.user("root", "superuser")
-    await root.post("/api/llm-router/providers", {"key": "acme", "display_name": "A"})
-    for model, amount in PRICES.items():
-        price = {"provider": "acme", "model": model, "output_price_per_1m": "0.1"}
-        priced = await root.post(
-            "/api/llm-router/prices",
-            {
-                **price,
-                "input_price_per_1m": amount,
-                "effective_from": "2026-01-01T00:00:00Z",
-            },
-        )
-        assert priced.status == 201, priced.data
+    await set_price(root, "swift", "0.05", output="0.1")
+    priced = await set_price(root, "strong", "3", output="0.1")
     for number in range(1, TURNS + 1):
         spans = [
             span(1, trace=number, session__id="chat-1", start=number),
             llm(2, 1, 1_001, 7, trace=number, start=number, llm__cost__total=0.5),
             llm(3, 1, 90, 3, trace=number, start=number, llm__model_name="strong"),
         ]
-        sent = await send(recorder.caller, export(recorder.agent_id, *spans))
-    version = priced.data["price"]["price_version"]
+        sent = await report(recorder, *spans)
+    version = priced["price"]["price_version"]
     corrected = await root.post(
-        f"/api/llm-router/models/{priced.data['model_id']}/prices/{version}/corrections",
+        f"/api/llm-router/models/{priced['model_id']}/prices/{version}/corrections",
         {"input_price_per_1m": "4", "output_price_per_1m": "0.1"},
     )
     assert corrected.status == 201, corrected.data
@@ -72,9 +54,7 @@ async def position(recorder: Recorder, callers: Callers) -> str:
     return str(repriced.position)
 
 
-@pytest.mark.parametrize(
-    "answers", [None, knows_all, knows_none, hangs, raises, is_down]
-)
+@pytest.mark.parametrize("answers", [None, knows_all, raises])
 async def test_figures_are_the_same_everywhere(
     resources: Resources,
     recorder: Recorder,
@@ -84,7 +64,7 @@ async def test_figures_are_the_same_everywhere(
 ) -> None:
     app = create_app(resources)
     if answers is not None:
-        app[TRACES] = Traces(Store(answers), deadline_s=deadline_of(answers))
+        app[TRACES] = Traces(Store(answers), deadline_s=DEADLINE_S)
     async with TestClient(TestServer(app)) as client:
         caller = Caller(client, ada.token)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.callers import Caller, Callers
+from tests.support.callers import Caller
 from tests.support.sessions.recording import LONG_AGO, Recorder, at, turn
 
 SESSION = "/api/observability/session"
@@ -28,14 +28,11 @@ async def test_a_session_shows_its_turns_from_the_earliest_on(
         ),
     )
     await recorder.turn("chat-1", turn("first", 0, 1, input="hello", output="hi"))
-    assert recorder.last is not None
 
-    reply = await ada.get(
-        f"{SESSION}/chat-1", X_Min_Position=str(recorder.last.position)
-    )
+    reply = await ada.get(f"{SESSION}/chat-1", X_Min_Position=recorder.position)
 
     assert (reply.status, reply.message) == (200, "session")
-    assert reply.position >= recorder.last.position
+    assert reply.position >= int(recorder.position)
     first, second = reply.data["turns"]
     assert (first["turn_id"], first["input"], first["output"]) == (
         "first",
@@ -85,9 +82,9 @@ async def test_a_session_shows_its_turns_from_the_earliest_on(
 
 
 async def test_turns_come_in_pages(recorder: Recorder) -> None:
-    await recorder.start("chat-1")
-    for number in range(5):
-        await recorder.turn("chat-1", turn(f"t{number}", number))
+    await recorder.record(
+        "chat-1", *(turn(f"t{number}", number) for number in range(5))
+    )
     await recorder.list()
 
     pages = [
@@ -105,32 +102,24 @@ async def test_turns_come_in_pages(recorder: Recorder) -> None:
 
 
 async def test_who_sees_a_session(
-    recorder: Recorder, callers: Callers, ada: Caller
+    recorder: Recorder, readers: dict[str, Caller]
 ) -> None:
-    bob = await callers.user("bob")
-    await recorder.start("chat-1", user_id=str(bob.user_id))
+    await recorder.start("chat-1", user_id=str(readers["user"].user_id))
     await recorder.list()
-    seen = {}
-    for name, caller in {
-        "manager": ada,
-        "user": bob,
-        "stranger": await callers.user("eve"),
-        "superuser": await callers.user("root", "superuser"),
-        "auditor": await callers.user("auditor", "auditor"),
-        "nobody": callers.anonymous(),
-    }.items():
-        seen[name] = (await caller.get(f"{SESSION}/chat-1")).status
 
-    assert seen == {
+    seen = {
+        name: await caller.get(f"{SESSION}/chat-1") for name, caller in readers.items()
+    }
+
+    assert {name: reply.status for name, reply in seen.items()} == {
         "manager": 200,
         "user": 200,
         "stranger": 404,
         "superuser": 200,
         "auditor": 200,
-        "nobody": 401,
     }
-    unknown = await ada.get(f"{SESSION}/none")
-    invisible = await (await callers.user("mallory")).get(f"{SESSION}/chat-1")
+    unknown = await readers["manager"].get(f"{SESSION}/none")
+    invisible = seen["stranger"]
     assert (unknown.status, unknown.message) == (invisible.status, invisible.message)
 
 

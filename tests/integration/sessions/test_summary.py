@@ -17,6 +17,11 @@ from tests.integration.sessions.projected import read_tables, recorded, session_
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 LATENCY_US_MAX = 10**9
+OF_DATABASE = settings(
+    max_examples=40,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 
 ROW = """
     SELECT s.rendered, s.started_at, s.last_active_at, s.ended_at,
@@ -79,11 +84,7 @@ def quantile(values: Sequence[float], probability: float) -> float:
     return ordered[below] + (place - below) * (ordered[above] - ordered[below])
 
 
-@settings(
-    max_examples=40,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@OF_DATABASE
 @given(data=st.data(), turns=some_turns())
 def test_any_order_and_repetition_of_turns_gives_the_same_row(
     database_url: str, data: st.DataObject, turns: list[Turn]
@@ -98,11 +99,7 @@ def test_any_order_and_repetition_of_turns_gives_the_same_row(
     assert project(database_url, shuffled, batches) == project(database_url, straight)
 
 
-@settings(
-    max_examples=40,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@OF_DATABASE
 @given(turns=some_turns())
 def test_a_row_says_what_its_turns_come_to(
     database_url: str, turns: list[Turn]

@@ -27,8 +27,7 @@ async def shown(recorder: Recorder, by: Caller) -> list[object]:
 async def test_words_are_nowhere_in_clear_but_in_answers(
     recorder: Recorder, resources: Resources, ada: Caller
 ) -> None:
-    await recorder.start("chat-1")
-    await recorder.turn("chat-1", turn("t1", **WORDS))
+    await recorder.record("chat-1", turn("t1", **WORDS))
     assert await shown(recorder, ada) == [
         "my diagnosis",
         "a remedy",
@@ -50,8 +49,7 @@ async def test_words_are_gone_with_the_key_of_their_user(
 ) -> None:
     bob = await callers.user("bob")
     assert bob.user_id is not None
-    await recorder.start("chat-1", user_id=str(bob.user_id))
-    await recorder.turn("chat-1", turn("t1", **WORDS))
+    await recorder.record("chat-1", turn("t1", **WORDS), user_id=str(bob.user_id))
     before = await shown(recorder, bob)
 
     await resources.vault.destroy_user(bob.user_id)
@@ -68,8 +66,7 @@ async def test_words_are_gone_with_the_key_of_their_user(
 async def test_a_key_destroyed_elsewhere_opens_nothing_here(
     recorder: Recorder, resources: Resources, ada: Caller
 ) -> None:
-    await recorder.start("chat-1")
-    await recorder.turn("chat-1", turn("t1", **WORDS))
+    await recorder.record("chat-1", turn("t1", **WORDS))
     await shown(recorder, ada)
 
     # As another process does it: this one's cache still holds the key.

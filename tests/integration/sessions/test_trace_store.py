@@ -104,8 +104,6 @@ async def listed(
         turn("t1", took=2, prompt_tokens=5, completion_tokens=1, input="q", output="a"),
     )
     await other.start("empty", 1)
-    assert other.last is not None
-    position = str(other.last.position)
 
     async def get(
         answers: Answers, query: str = "", *, deadline_s: float | None = None
@@ -116,7 +114,7 @@ async def listed(
         async with TestClient(TestServer(app)) as client:
             caller = Caller(client, ada.token)
             reply = await caller.get(
-                f"{LIST}?start_time={LONG_AGO}{query}", X_Min_Position=position
+                f"{LIST}?start_time={LONG_AGO}{query}", X_Min_Position=other.position
             )
         assert reply.status == 200
         return reply.data, store

@@ -7,14 +7,15 @@ import pytest
 
 from projections.usage import export
 from tests.support.callers import Caller, Callers
-from tests.support.sessions.pricing import price_manager, set_price
+from tests.support.sessions.pricing import set_price
 from tests.support.sessions.recording import Recorder, turn
 
 MARCH = "from_day=2026-03-01&until_day=2026-03-31"
 
 
-async def record(recorder: Recorder, callers: Callers) -> None:
-    root = await price_manager(callers)
+@pytest.fixture(autouse=True)
+async def turns(recorder: Recorder, root: Caller) -> None:
+    """A turn in dollars, one in euros, and one without a price."""
     await set_price(root, "swift", 1)
     await set_price(root, "=slow", 2, currency="EUR")
     await recorder.start("chat-1")
@@ -26,12 +27,11 @@ async def record(recorder: Recorder, callers: Callers) -> None:
 
 
 async def rows(recorder: Recorder, by: Caller, query: str) -> list[list[str]]:
-    assert recorder.last is not None
     response = await by.client.get(
         f"/api/usage/export.csv?{query}",
         headers={
             "Authorization": f"Bearer {by.token}",
-            "X-Min-Position": str(recorder.last.position),
+            "X-Min-Position": recorder.position,
         },
     )
     assert response.status == 200
@@ -40,11 +40,10 @@ async def rows(recorder: Recorder, by: Caller, query: str) -> list[list[str]]:
 
 
 async def test_a_file_has_all_groups_and_a_column_for_each_currency(
-    recorder: Recorder, callers: Callers, ada: Caller, monkeypatch: pytest.MonkeyPatch
+    recorder: Recorder, ada: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # given: fewer groups in a batch than there are
     monkeypatch.setattr(export, "BATCH", 2)
-    await record(recorder, callers)
 
     # when
     header, *found = await rows(recorder, ada, f"{MARCH}&group_by=day,model")
@@ -79,8 +78,6 @@ async def test_a_file_has_all_groups_and_a_column_for_each_currency(
 async def test_a_file_is_in_the_order_asked_for(
     recorder: Recorder, callers: Callers, ada: Caller
 ) -> None:
-    await record(recorder, callers)
-
     _, *found = await rows(recorder, ada, f"{MARCH}&group_by=model&order=cost")
     _, *of_none = await rows(recorder, await callers.user("eve"), MARCH)
 
@@ -89,15 +86,13 @@ async def test_a_file_is_in_the_order_asked_for(
 
 
 async def test_too_many_groups_are_refused(
-    recorder: Recorder, callers: Callers, ada: Caller, monkeypatch: pytest.MonkeyPatch
+    recorder: Recorder, ada: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(export, "GROUPS_MAX", 2)
-    await record(recorder, callers)
-    assert recorder.last is not None
 
     reply = await ada.get(
         f"/api/usage/export.csv?{MARCH}&group_by=model",
-        X_Min_Position=str(recorder.last.position),
+        X_Min_Position=recorder.position,
     )
 
     assert (reply.status, reply.code) == (400, "too_many_groups")

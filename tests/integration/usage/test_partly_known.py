@@ -3,20 +3,15 @@
 from typing import Any
 
 from service.resources import Resources
-from tests.support.callers import Caller, Callers
+from tests.integration.usage.reading import usage
+from tests.support.callers import Caller
 from tests.support.rebuilding import expect_rebuild_equals_live
-from tests.support.sessions.otlp.spans import Exported, export, llm, send, span
-from tests.support.sessions.pricing import price_manager, set_price
+from tests.support.sessions.otlp.spans import Exported, llm, report, span
+from tests.support.sessions.pricing import set_price
 from tests.support.sessions.recording import Recorder
 
 MARCH = "from_day=2026-03-01&until_day=2026-03-31"
 MILLION = 1_000_000
-
-
-async def set_prices(callers: Callers) -> None:
-    root = await price_manager(callers)
-    await set_price(root, "swift", 1)
-    await set_price(root, "slow", 2)
 
 
 async def send_turns(recorder: Recorder) -> Exported:
@@ -26,25 +21,14 @@ async def send_turns(recorder: Recorder) -> Exported:
         "llm__provider": "acme",
         "llm__model_name": "slow",
     }
-    return await send(
-        recorder.caller,
-        export(
-            recorder.agent_id,
-            span(1, session__id="chat-1", took=9),
-            llm(2, 1, MILLION, 0, start=1),
-            span(3, 1, start=3, **unknown),
-            span(4, trace=2, session__id="chat-1"),
-            llm(5, 4, MILLION, 0, trace=2, llm__model_name="slow"),
-        ),
+    return await report(
+        recorder,
+        span(1, session__id="chat-1", took=9),
+        llm(2, 1, MILLION, 0, start=1),
+        span(3, 1, start=3, **unknown),
+        span(4, trace=2, session__id="chat-1"),
+        llm(5, 4, MILLION, 0, trace=2, llm__model_name="slow"),
     )
-
-
-async def usage(reader: Caller, sent: Exported, query: str) -> Any:
-    reply = await reader.get(
-        f"/api/usage?{MARCH}&{query}", X_Min_Position=sent.position
-    )
-    assert reply.status == 200, reply.data
-    return reply.data["usage"]
 
 
 def figures(row: Any) -> tuple[Any, Any, Any]:
@@ -52,22 +36,26 @@ def figures(row: Any) -> tuple[Any, Any, Any]:
 
 
 async def test_a_model_beside_the_main_one_is_as_unknown_as_its_own_uses(
-    recorder: Recorder, callers: Callers, ada: Caller, resources: Resources
+    recorder: Recorder, root: Caller, ada: Caller, resources: Resources
 ) -> None:
-    await set_prices(callers)
+    await set_price(root, "swift", 1)
+    await set_price(root, "slow", 2)
     sent = await send_turns(recorder)
 
+    async def rows(query: str) -> Any:
+        return (await usage(sent, ada, f"{MARCH}&{query}"))["usage"]
+
     for group in ("model", "priced_as"):
-        slow, swift = await usage(ada, sent, f"group_by={group}")
+        slow, swift = await rows(f"group_by={group}")
         assert figures(swift) == (1, "USD", MILLION)
         assert (swift["unpriced"], swift["turns_without_price"]) == ([], 1)
         assert figures(slow) == (None, None, None)
         assert slow["unpriced"] == [{"reason": "count_missing", "turns": 1}]
         assert slow["known_costs"] == [{"currency": "USD", "cost": 2}]
         assert slow["known_token_usage"]["total"] == MILLION
-    [filtered] = await usage(ada, sent, "model=slow")
+    [filtered] = await rows("model=slow")
     assert figures(filtered) == (None, None, None)
-    [of_day] = await usage(ada, sent, "group_by=day")
+    [of_day] = await rows("group_by=day")
     assert figures(of_day) == (None, None, None)
     assert (of_day["turns"], of_day["turns_without_usage"]) == (2, 1)
     await expect_rebuild_equals_live(resources, "usage")

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from tests.integration.usage.reading import usage
-from tests.support.callers import Caller, Callers
-from tests.support.sessions.pricing import price_manager, set_price
+from tests.support.callers import Caller
+from tests.support.sessions.pricing import set_price
 from tests.support.sessions.recording import LONG_AGO, NOON, Recorder, turn
 
 MILLION = 1_000_000
@@ -28,8 +28,8 @@ async def record(
         await recorder.turn(session, body | spent)
 
 
-async def prices(callers: Callers) -> None:
-    root = await price_manager(callers)
+@pytest.fixture
+async def prices(root: Caller) -> None:
     await set_price(root, "swift", 1, since=LONG_AGO)
     await set_price(root, "slow", 10, since=LONG_AGO)
 
@@ -39,9 +39,8 @@ def costs(rows: list[Any], name: str) -> list[Any]:
 
 
 async def test_days_of_a_time_zone_have_23_and_25_hours_when_clocks_change(
-    recorder: Recorder, callers: Callers, ada: Caller
+    recorder: Recorder, prices: None, ada: Caller
 ) -> None:
-    await prices(callers)
     # In Berlin, 2025-10-26 is from 22:00 to 23:00 in UTC; its 2 o'clock comes twice.
     await record(
         recorder,
@@ -79,9 +78,8 @@ async def test_days_of_a_time_zone_have_23_and_25_hours_when_clocks_change(
 
 
 async def test_a_zone_may_be_off_by_a_quarter_of_an_hour(
-    recorder: Recorder, callers: Callers, ada: Caller
+    recorder: Recorder, prices: None, ada: Caller
 ) -> None:
-    await prices(callers)
     await record(
         recorder,
         [("2026-03-01T18:14:59", "swift", 1), ("2026-03-01T18:15", "swift", 2)],
@@ -97,9 +95,8 @@ async def test_a_zone_may_be_off_by_a_quarter_of_an_hour(
 
 
 async def test_weeks_begin_on_monday_and_months_are_whole(
-    recorder: Recorder, callers: Callers, ada: Caller
+    recorder: Recorder, prices: None, ada: Caller
 ) -> None:
-    await prices(callers)
     await record(
         recorder,
         [
@@ -123,9 +120,8 @@ async def test_weeks_begin_on_monday_and_months_are_whole(
 
 
 async def test_the_first_day_is_compared_with_the_one_before_the_window(
-    recorder: Recorder, callers: Callers, ada: Caller
+    recorder: Recorder, prices: None, ada: Caller
 ) -> None:
-    await prices(callers)
     await record(
         recorder,
         [
@@ -150,9 +146,8 @@ async def test_the_first_day_is_compared_with_the_one_before_the_window(
 
 
 async def test_a_page_by_cost_has_the_dearest_and_the_rest_together(
-    recorder: Recorder, callers: Callers, ada: Caller
+    recorder: Recorder, prices: None, ada: Caller
 ) -> None:
-    await prices(callers)
     await record(
         recorder,
         [
@@ -186,9 +181,8 @@ async def test_a_page_by_cost_has_the_dearest_and_the_rest_together(
 
 
 async def test_a_series_has_the_dearest_and_one_of_all_others(
-    recorder: Recorder, callers: Callers, ada: Caller
+    recorder: Recorder, prices: None, ada: Caller
 ) -> None:
-    await prices(callers)
     await record(
         recorder,
         [
@@ -216,9 +210,8 @@ async def test_a_series_has_the_dearest_and_one_of_all_others(
 
 
 async def test_groups_in_several_currencies_are_ordered_by_the_one_used_most(
-    recorder: Recorder, callers: Callers, ada: Caller
+    recorder: Recorder, root: Caller, ada: Caller
 ) -> None:
-    root = await price_manager(callers)
     await set_price(root, "swift", 1)
     await set_price(root, "slow", 1)
     await set_price(root, "yen", 100, currency="JPY")
@@ -237,9 +230,8 @@ async def test_groups_in_several_currencies_are_ordered_by_the_one_used_most(
 
 
 async def test_unit_costs_count_sessions_and_users_once(
-    recorder: Recorder, callers: Callers, ada: Caller
+    recorder: Recorder, prices: None, ada: Caller
 ) -> None:
-    await prices(callers)
     both = [("2026-03-01T12:00", "swift", 3), ("2026-03-02T12:00", "slow", 1)]
     await record(recorder, both)
     await record(recorder, both[:1], session="chat-2")

@@ -8,7 +8,8 @@ from service.resources import Resources
 from tests.integration.usage.reading import usage
 from tests.support.callers import Caller, Callers
 from tests.support.rebuilding import expect_rebuild_equals_live
-from tests.support.sessions.otlp.spans import export, llm, send, span
+from tests.support.sessions.otlp.spans import llm, report, span
+from tests.support.sessions.pricing import set_price
 from tests.support.sessions.recording import Recorder, turn
 
 DAY = 86_400
@@ -16,26 +17,10 @@ MARCH = "from_day=2026-03-01&until_day=2026-03-31"
 SPENT: Any = {"provider": "acme", "model": "swift", "prompt_tokens": 2}
 
 
-async def price(root: Caller, model: str, currency: str) -> None:
-    await root.post("/api/llm-router/providers", {"key": "acme", "display_name": "A"})
-    reply = await root.post(
-        "/api/llm-router/prices",
-        {
-            "provider": "acme",
-            "model": model,
-            "currency": currency,
-            "input_price_per_1m": "0.05",
-            "output_price_per_1m": "0.1",
-            "effective_from": "2026-01-01T00:00:00Z",
-        },
-    )
-    assert reply.status == 201, reply.data
-
-
 async def test_a_day_sums_up_what_its_turns_took(
-    recorder: Recorder, callers: Callers, ada: Caller
+    recorder: Recorder, root: Caller, ada: Caller
 ) -> None:
-    await price(await callers.user("root", "superuser"), "swift", "USD")
+    await set_price(root, "swift", "0.05", output="0.1")
     await recorder.start("chat-1")
     for number in range(3):
         body = turn(f"t{number}", **SPENT, completion_tokens=1, cache_read_tokens=0)
@@ -102,11 +87,10 @@ async def test_a_day_sums_up_what_its_turns_took(
 
 
 async def test_a_cost_that_is_not_known_in_full_is_null(
-    recorder: Recorder, callers: Callers, ada: Caller
+    recorder: Recorder, root: Caller, ada: Caller
 ) -> None:
-    root = await callers.user("root", "superuser")
-    await price(root, "swift", "USD")
-    await price(root, "slow", "EUR")
+    await set_price(root, "swift", "0.05")
+    await set_price(root, "slow", "0.05", currency="EUR")
     await recorder.start("chat-1")
     for number, model in enumerate(["swift", "slow", "unheard of"]):
         body = turn(f"t{number}", number * DAY, provider="acme", model=model)
@@ -155,9 +139,9 @@ async def test_usage_is_grouped_filtered_and_paged(
 
 
 async def test_a_model_beside_the_main_one_shows_even_if_its_tokens_are_unknown(
-    recorder: Recorder, callers: Callers, ada: Caller
+    recorder: Recorder, root: Caller, ada: Caller
 ) -> None:
-    await price(await callers.user("root", "superuser"), "swift", "USD")
+    await set_price(root, "swift", "0.05", output="0.1")
     unknown = span(
         3,
         1,
@@ -167,42 +151,26 @@ async def test_a_model_beside_the_main_one_shows_even_if_its_tokens_are_unknown(
         llm__cost__total=0.25,
     )
 
-    sent = await send(
-        recorder.caller,
-        export(
-            recorder.agent_id,
-            span(1, session__id="chat-1"),
-            llm(2, 1, 100, 10),
-            unknown,
-        ),
+    sent = await report(
+        recorder, span(1, session__id="chat-1"), llm(2, 1, 100, 10), unknown
     )
 
-    seen = {"X_Min_Position": sent.position}
-    of_day = await ada.get(f"/api/usage?{MARCH}", **seen)
-    by_model = await ada.get(f"/api/usage?{MARCH}&group_by=model", **seen)
-    [row] = of_day.data["usage"]
+    [row] = (await usage(sent, ada, MARCH))["usage"]
+    by_model = await usage(sent, ada, MARCH + "&group_by=model")
     assert (row["turns_without_price"], row["cost"]) == (1, None)
     assert row["unpriced"] == [{"reason": "no_such_model", "turns": 1}]
     assert row["reported_cost"] == 0.25
-    assert [each["model"] for each in by_model.data["usage"]] == ["streamed", "swift"]
+    assert [each["model"] for each in by_model["usage"]] == ["streamed", "swift"]
 
 
 async def test_who_sees_which_usage(
-    recorder: Recorder, callers: Callers, ada: Caller
+    recorder: Recorder, readers: dict[str, Caller]
 ) -> None:
-    bob = await callers.user("bob")
-    await recorder.start("of-bob", user_id=str(bob.user_id))
-    await recorder.turn("of-bob", turn("t1"))
-    await recorder.start("of-runtime")
-    await recorder.turn("of-runtime", turn("t1"))
+    bob = str(readers["user"].user_id)
+    await recorder.record("of-bob", turn("t1"), user_id=bob)
+    await recorder.record("of-runtime", turn("t1"))
     seen = {}
-    for name, caller in {
-        "manager": ada,
-        "user": bob,
-        "stranger": await callers.user("eve"),
-        "auditor": await callers.user("auditor", "auditor"),
-        "superuser": await callers.user("root", "superuser"),
-    }.items():
+    for name, caller in readers.items():
         rows = (await usage(recorder, caller, MARCH))["usage"]
         seen[name] = sum(row["turns"] for row in rows)
 
@@ -213,7 +181,6 @@ async def test_who_sees_which_usage(
         "auditor": 2,
         "superuser": 2,
     }
-    assert (await callers.anonymous().get("/api/usage")).status == 401
 
 
 @pytest.mark.parametrize(
@@ -259,6 +226,6 @@ async def test_rebuilt_usage_equals_live_one(
         spent = SPENT if number % 3 else {}
         await recorder.turn("chat-1", turn(f"t{number}", number * DAY / 4, **spent))
     for spans in ([span(1, session__id="chat-2"), llm(2, 1, 5, 1)], [llm(3, 1, 7, 2)]):
-        await send(recorder.caller, export(recorder.agent_id, *spans))
+        await report(recorder, *spans)
 
     await expect_rebuild_equals_live(resources, "usage")

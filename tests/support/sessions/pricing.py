@@ -15,12 +15,13 @@ async def price_manager(callers: Callers) -> Caller:
 async def set_price(
     root: Caller,
     model: str,
-    amount: int,
+    amount: float | str,
     *,
+    output: float | str = 0,
     currency: str = "USD",
     since: str = "2026-01-01T00:00:00Z",
 ) -> Any:
-    """Set what a million input tokens cost; output is free."""
+    """Set what a million input tokens cost; output is free by default."""
     reply = await root.post(
         "/api/llm-router/prices",
         {
@@ -28,7 +29,7 @@ async def set_price(
             "model": model,
             "currency": currency,
             "input_price_per_1m": amount,
-            "output_price_per_1m": 0,
+            "output_price_per_1m": output,
             "effective_from": since,
         },
     )

@@ -40,6 +40,12 @@ class Recorder:
     agent_id: str
     last: Reply | None = field(default=None)
 
+    @property
+    def position(self) -> str:
+        """Where in the log the last that was recorded is."""
+        assert self.last is not None
+        return str(self.last.position)
+
     async def start(self, session_id: str, start: float = 0, **fields: Any) -> Reply:
         return await self._post(
             "",
@@ -51,6 +57,12 @@ class Recorder:
             },
         )
 
+    async def record(self, session_id: str, *turns: Any, **fields: Any) -> None:
+        """Start a session, and record its turns."""
+        await self.start(session_id, **fields)
+        for each in turns:
+            await self.turn(session_id, each)
+
     async def turn(self, session_id: str, body: Any) -> Reply:
         return await self._post(f"/{session_id}/turns", body)
 
@@ -59,10 +71,9 @@ class Recorder:
 
     async def list(self, query: str = "", by: Caller | None = None) -> Reply:
         """List what has been recorded so far; the window is open by default."""
-        assert self.last is not None
         words = query if "start_time" in query else f"start_time={LONG_AGO}&{query}"
         return await (by or self.caller).get(
-            f"{LIST}?{words.rstrip('&')}", X_Min_Position=str(self.last.position)
+            f"{LIST}?{words.rstrip('&')}", X_Min_Position=self.position
         )
 
     async def _post(self, path: str, body: Any) -> Reply:

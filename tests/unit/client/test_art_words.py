@@ -4,7 +4,6 @@ import argparse
 import io
 import re
 import sys
-import time
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ from agent_runtime_client.art.settings import DEFAULT_URL, settings_of
 from agent_runtime_client.art.things import THINGS, methods_of, resource_of
 from agent_runtime_client.art.yaml_text import yaml_text
 from tests.support.project import ROOT
+from tests.support.waiting import until_blocking
 
 BEFORE = (
     ["--server", "prod", "users", "me", "-y"],
@@ -200,10 +200,7 @@ def test_a_call_that_takes_long_shows_for_how_long(
     monkeypatch.setattr(waiting, "SHOWN_AFTER_S", 0.0)
 
     with waiting.showing_wait("POST /api/slow"):
-        give_up = time.monotonic() + 60
-        while "POST /api/slow: 0 s" not in screen.getvalue():
-            assert time.monotonic() < give_up
-            time.sleep(0.01)
+        until_blocking(lambda: "POST /api/slow: 0 s" in screen.getvalue())
 
     # The line is removed at the end.
     assert re.search(r"\r +\r$", screen.getvalue())

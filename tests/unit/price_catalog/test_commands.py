@@ -8,7 +8,6 @@ import pytest
 from service.errors import (
     ConflictError,
     ForbiddenError,
-    InvalidRequestError,
     NotFoundError,
     PreconditionFailedError,
 )
@@ -23,7 +22,6 @@ from service.price_catalog.commands import (
     end_price,
     set_price,
 )
-from service.price_catalog.periods import PriceOverlapError
 from service.principal import Role
 from tests.support.price_catalog.prices import day, price, priced, provider
 from tests.support.scenario import Scenario, principal
@@ -100,23 +98,9 @@ async def test_setting_the_same_price_again_is_nothing(scenario: Scenario) -> No
     assert not scenario.result.changed
 
 
-async def test_an_overlap_is_refused(scenario: Scenario) -> None:
-    await scenario.given(provider(), priced(1, 5))
-    await scenario.when(set_price, SET, by=ROOT)
-    await scenario.then_refused(PriceOverlapError)
-    assert scenario.error is not None
-    assert "price 3 [2026-01-05T00:00:00" in scenario.error.message
-
-
 async def test_a_price_needs_its_provider(scenario: Scenario) -> None:
     await scenario.when(set_price, SET, by=ROOT)
     await scenario.then_refused(NotFoundError)
-
-
-async def test_an_empty_period_is_refused(scenario: Scenario) -> None:
-    await scenario.given(provider())
-    await scenario.when(set_price, replace(SET, effective_until=day(5)), by=ROOT)
-    await scenario.then_refused(InvalidRequestError)
 
 
 async def test_a_price_is_ended(scenario: Scenario) -> None:

@@ -3,7 +3,6 @@
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
-from uuid import UUID
 
 import pytest
 from hypothesis import given
@@ -17,6 +16,7 @@ from service.price_catalog.periods import MANUAL, PriceValues
 from service.price_catalog.pricing import RULES_SOURCE, price_call
 from service.price_catalog.provider import Provider
 from service.price_catalog.usage import CallUsage
+from tests.support.price_catalog.prices import price, pricing
 from tests.unit.price_catalog.test_pricing import InMemory
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -44,32 +44,22 @@ def values(
     input_price: str | None = None,
     output_price: str | None = None,
     cache_read: str | None = None,
-    *,
-    currency: str = "USD",
-    structure: Any = None,
+    **others: Any,
 ) -> PriceValues:
-    return {
-        "input_price_per_1m": input_price,
-        "output_price_per_1m": output_price,
-        "cache_creation_price_per_1m": None,
-        "cache_read_price_per_1m": cache_read,
-        "currency": currency,
-        "notes": None,
-        "structure": structure,
-    }
-
-
-def listed(price: PriceValues | None = None) -> ModelPricing:
-    pricing = ModelPricing(
-        provider_id=str(UUID(int=1)), provider_key="acme", model="swift"
+    return price(
+        input_price, output_price, cache_read_price_per_1m=cache_read, **others
     )
-    pricing.set_price(
-        price or values("2", "8", "0.2"),
+
+
+def listed(at_price: PriceValues | None = None) -> ModelPricing:
+    model = pricing("acme", "swift")
+    model.set_price(
+        at_price or values("2", "8", "0.2"),
         effective_from=NOON - timedelta(days=30),
         effective_until=None,
         source=MANUAL,
     )
-    return pricing
+    return model
 
 
 def terms(
@@ -93,7 +83,7 @@ def acme(**contracts: ContractTerms) -> Provider:
 
 async def charged(
     provider: Provider,
-    pricing: ModelPricing | None = None,
+    model: ModelPricing | None = None,
     usage: CallUsage = USAGE,
     at: datetime = NOON,
 ) -> Charge:
@@ -102,7 +92,7 @@ async def charged(
         provider="acme",
         models=("swift",),
         at=at,
-        catalog=InMemory(pricing or listed(), provider),
+        catalog=InMemory(model or listed(), provider),
     )
 
 
@@ -154,19 +144,19 @@ async def test_the_start_of_a_call_decides(after: timedelta, cost: str) -> None:
 
 async def test_a_batch_keeps_its_list_rate_less_the_discount() -> None:
     """A fixed price for ordinary calls isn't one for batches."""
-    pricing = listed(values("2", "8", structure=BATCH))
+    model = listed(values("2", "8", structure=BATCH))
     provider = acme(swift=terms("50", values("1.5")))
     usage = CallUsage(
         input_tokens=1_000_000, output_tokens=0, conditions={"processing": "batch"}
     )
 
-    charge = await charged(provider, pricing, usage)
+    charge = await charged(provider, model, usage)
 
     assert (charge.amount, charge.list_amount) == (Decimal("0.5"), Decimal(1))
 
 
 async def test_a_batch_has_the_rate_that_the_contract_fixes_for_it() -> None:
-    pricing = listed(values("2", "8", structure=BATCH))
+    model = listed(values("2", "8", structure=BATCH))
     own = {
         **BATCH,
         "variants": [
@@ -181,7 +171,7 @@ async def test_a_batch_has_the_rate_that_the_contract_fixes_for_it() -> None:
         input_tokens=1_000_000, output_tokens=0, conditions={"processing": "batch"}
     )
 
-    assert (await charged(provider, pricing, usage)).amount == Decimal("0.7")
+    assert (await charged(provider, model, usage)).amount == Decimal("0.7")
 
 
 async def test_tiers_of_the_list_are_discounted_too() -> None:
@@ -193,11 +183,11 @@ async def test_tiers_of_the_list_are_discounted_too() -> None:
         "windows": [],
         "variants": [],
     }
-    pricing = listed(values("2", "8", structure=tiers))
+    model = listed(values("2", "8", structure=tiers))
 
     charge = await charged(
         acme(all=terms("25")),
-        pricing,
+        model,
         CallUsage(input_tokens=1_000_000, output_tokens=0),
     )
 
@@ -234,11 +224,11 @@ async def test_a_rate_that_isnt_used_may_be_missing() -> None:
 
 
 async def test_a_fixed_price_counts_while_the_list_has_none() -> None:
-    pricing = listed()
-    pricing.end_price(2, effective_until=NOON - timedelta(days=1))
+    model = listed()
+    model.end_price(2, effective_until=NOON - timedelta(days=1))
 
-    fixed = await charged(acme(swift=terms(price=values("1", "4"))), pricing)
-    discounted = await charged(acme(all=terms("10")), pricing)
+    fixed = await charged(acme(swift=terms(price=values("1", "4"))), model)
+    discounted = await charged(acme(all=terms("10")), model)
 
     assert (fixed.amount, fixed.currency) == (Decimal("1.4"), "USD")
     assert (fixed.list_amount, fixed.price_id) == (None, None)
@@ -286,14 +276,14 @@ COUNT = st.integers(0, 10**12)
 async def test_a_discount_alone_is_off_every_cost_exactly(
     prices: tuple[Decimal, ...], counts: tuple[int, int, float], percent: Decimal
 ) -> None:
-    pricing = listed(values(*(format(price, "f") for price in prices)))
+    model = listed(values(*(format(each, "f") for each in prices)))
     usage = CallUsage(
         input_tokens=counts[0],
         output_tokens=counts[1],
         cache_read_tokens=int(counts[0] * counts[2]),
     )
 
-    charge = await charged(acme(all=terms(format(percent, "f"))), pricing, usage)
+    charge = await charged(acme(all=terms(format(percent, "f"))), model, usage)
 
     assert charge.list_amount is not None
     rest = EXACT.subtract(Decimal(100), percent)
@@ -306,7 +296,7 @@ async def test_a_discount_alone_is_off_every_cost_exactly(
 async def test_a_contract_that_fixes_every_rate_ignores_the_list(
     prices: tuple[Decimal, ...], percent: Decimal
 ) -> None:
-    fixed = values(*(format(price, "f") for price in prices))
+    fixed = values(*(format(each, "f") for each in prices))
 
     by_contract = await charged(acme(swift=terms(format(percent, "f"), fixed)))
     by_list = await charged(acme(), listed(fixed))

@@ -1,10 +1,8 @@
 """The installed genai-prices in full, against what the package itself answers."""
 
-import os
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from decimal import ROUND_HALF_EVEN, Decimal
-from importlib import import_module
 from itertools import pairwise
 from typing import Any
 
@@ -13,11 +11,11 @@ import pytest
 from service.price_catalog.imports.genai_prices.importer import import_genai_prices
 from service.price_catalog.imports.price_list import (
     Import,
-    ImportedModel,
     PricePeriod,
 )
 from service.price_catalog.periods import price_values
 from tests.support.price_catalog.prices import sent_back
+from tests.unit.price_catalog.test_import_genai_prices import required, types
 
 MEASURED_VERSION = "0.2.3"
 FIELDS = ("input_mtok", "output_mtok", "cache_write_mtok", "cache_read_mtok")
@@ -26,15 +24,6 @@ A_PAST_MOMENT = datetime(2020, 1, 1, tzinfo=UTC)
 A_LATE_MOMENT = datetime(2099, 1, 1, tzinfo=UTC)
 
 
-def required(module: str) -> Any:
-    if os.environ.get("CI"):
-        return import_module(module)
-    return pytest.importorskip(
-        module, reason="GENAI-PRICES NOT TESTED: install the extra named demo"
-    )
-
-
-types = required("genai_prices.types")
 providers = required("genai_prices.data").providers
 
 
@@ -160,13 +149,10 @@ def test_providers_have_the_names_that_the_package_gives(imported: Import) -> No
     assert all(each.provider_name == names[each.provider] for each in imported.models)
 
 
-def by_price(model: ImportedModel) -> tuple[str, str]:
-    return model.provider, model.model
-
-
 def test_two_runs_give_the_same_import_in_the_same_order(imported: Import) -> None:
     assert import_genai_prices() == imported
-    assert list(imported.models) == sorted(imported.models, key=by_price)
+    names = [(each.provider, each.model) for each in imported.models]
+    assert names == sorted(names)
 
 
 def test_every_price_can_be_sent_back(imported: Import) -> None:

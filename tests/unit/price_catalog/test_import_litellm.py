@@ -74,12 +74,6 @@ def test_cache_prices_are_read() -> None:
     assert period.cache_read_price_per_1m == Decimal(0)
 
 
-def test_null_is_unknown_and_zero_is_free() -> None:
-    period = only_period(output_cost_per_token=None)
-    assert period.output_price_per_1m is None
-    assert only_period(output_cost_per_token=0.0).output_price_per_1m == Decimal(0)
-
-
 def test_float_noise_is_rounded_and_said() -> None:
     period = only_period(input_cost_per_token=0.000015000020000000002)
     assert period.input_price_per_1m == Decimal("15.00002")
@@ -88,17 +82,7 @@ def test_float_noise_is_rounded_and_said() -> None:
 
 @pytest.mark.parametrize(
     "literal",
-    [
-        "-1e-6",
-        "NaN",
-        "Infinity",
-        "-Infinity",
-        '"1e-6"',
-        "true",
-        "[]",
-        "{}",
-        "1e999999999999999999999",
-    ],
+    ["-1e-6", "NaN", '"1e-6"', "[]", "1e999999999999999999999"],
 )
 @pytest.mark.parametrize(
     "field",
@@ -138,30 +122,9 @@ def test_a_price_beyond_any_is_skipped() -> None:
         ("no provider", {"mode": "chat"}, ReasonCode.INVALID_PROVIDER),
         ("loud", entry(litellm_provider="OpenAI"), ReasonCode.INVALID_PROVIDER),
         ("n" * 257, FLAT, ReasonCode.INVALID_NAME),
-        (
-            "image",
-            {
-                "litellm_provider": "acme",
-                "mode": "image_generation",
-                "output_cost_per_image": 1,
-            },
-            ReasonCode.OTHER_MODE,
-        ),
-        (
-            "rerank",
-            by_image("rerank"),
-            ReasonCode.OTHER_MODE,
-        ),
-        (
-            "no mode",
-            by_image(None),
-            ReasonCode.OTHER_MODE,
-        ),
-        (
-            "odd mode",
-            by_image(["chat"]),
-            ReasonCode.OTHER_MODE,
-        ),
+        ("image", by_image("image_generation"), ReasonCode.OTHER_MODE),
+        ("no mode", by_image(None), ReasonCode.OTHER_MODE),
+        ("odd mode", by_image(["chat"]), ReasonCode.OTHER_MODE),
         (
             "by the second",
             {"litellm_provider": "a", "mode": "chat", "input_cost_per_second": 1},

@@ -1,24 +1,10 @@
 """What LiteLLM says beside a flat price: tiers, hours, other units, deprecation."""
 
-import json
 from decimal import Decimal
 
 import pytest
 
-from service.price_catalog.imports.litellm.importer import import_litellm
-from service.price_catalog.imports.price_list import PricePeriod
-
-
-def only_period(**fields: object) -> PricePeriod:
-    flat = {
-        "litellm_provider": "openai",
-        "mode": "chat",
-        "input_cost_per_token": 2.5e-06,
-        "output_cost_per_token": 1e-05,
-    }
-    [model] = import_litellm(json.dumps({"model": flat | fields}).encode()).models
-    [period] = model.periods
-    return period
+from tests.unit.price_catalog.test_import_litellm import only_period
 
 
 def notes(**fields: object) -> str:
@@ -129,7 +115,6 @@ def test_regional_factors_are_noted_and_other_provider_entries_are_not() -> None
     ("announced", "said"),
     [
         ("2027-03-11", "Deprecated from 2027-03-11."),
-        ("2024-01-01", "Deprecated from 2024-01-01."),
         ("next year", "Its deprecation is announced."),
         (20270311, "Its deprecation is announced."),
     ],

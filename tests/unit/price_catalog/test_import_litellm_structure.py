@@ -70,7 +70,7 @@ def test_ranges_of_tokens_state_all_rates() -> None:
     )
 
 
-@pytest.mark.parametrize("start", ["-1", "1e12", "1e30", "1e5000", "1e99999999"])
+@pytest.mark.parametrize("start", ["-1", "1e12", "1e5000", "1e99999999"])
 def test_a_range_that_no_prompt_reaches_makes_its_row_invalid(start: str) -> None:
     tiers = f'[{{"range": [{start}, 2e30], "input_cost_per_token": 1e-6}}]'
     entry = f'{{"litellm_provider": "a", "mode": "chat", "tiered_pricing": {tiers}}}'

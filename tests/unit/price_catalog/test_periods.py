@@ -20,6 +20,19 @@ def amount_at(model: ModelPricing, moment: datetime) -> Decimal | None:
     return None if found is None else found.input_price_per_1m
 
 
+def correct(
+    model: ModelPricing, amount: str, start: int | None = None, end: int | None = None
+) -> bool:
+    """Correct a model's first price from a day to another, or all of it."""
+    return model.correct_price(
+        2,
+        price(amount),
+        effective_from=None if start is None else day(start),
+        effective_until=None if end is None else day(end),
+        source=MANUAL,
+    )
+
+
 def test_a_price_holds_from_its_start_to_just_before_its_end() -> None:
     model = pricing()
     model.set_price(
@@ -41,13 +54,6 @@ def test_a_price_inside_an_open_period_closes_it_in_the_same_event() -> None:
     assert amount_at(model, day(5)) == 5
 
 
-def test_a_future_price_leaves_the_present_one_until_its_instant() -> None:
-    model = priced(1, 20)
-    present = price_at(model, day(10))
-    assert present is not None
-    assert (present.version, present.effective_until) == (2, day(20))
-
-
 @pytest.mark.parametrize(
     ("start", "end"),
     [
@@ -66,19 +72,6 @@ def test_any_other_overlap_is_refused(start: datetime, end: datetime | None) -> 
             price("9"), effective_from=start, effective_until=end, source=MANUAL
         )
     assert len(model.pending_events) == 3
-
-
-def test_prices_may_touch_and_leave_gaps() -> None:
-    model = priced(5)
-    for start, end in ((1, 2), (4, 5)):
-        model.set_price(
-            price(str(start)),
-            effective_from=day(start),
-            effective_until=day(end),
-            source=MANUAL,
-        )
-    found = [amount_at(model, day(number)) for number in range(1, 7)]
-    assert found == [1, None, None, 4, 5, 5]
 
 
 def test_setting_what_holds_already_changes_nothing() -> None:
@@ -108,13 +101,6 @@ def test_an_ended_price_keeps_its_name() -> None:
     assert amount_at(model, day(3)) is None
 
 
-def test_a_price_ended_at_its_start_never_applies() -> None:
-    model = priced(1, 20)
-    assert model.end_price(3, effective_until=day(20))
-    assert amount_at(model, day(20)) is None
-    assert len(model.periods) == 1
-
-
 @pytest.mark.parametrize("end", [day(4), day(6)])
 def test_an_end_outside_the_period_is_refused(end: datetime) -> None:
     model = priced(5)
@@ -123,48 +109,25 @@ def test_an_end_outside_the_period_is_refused(end: datetime) -> None:
         model.end_price(2, effective_until=end)
 
 
-def test_a_correction_of_a_part_splits_the_period() -> None:
-    model = priced(1)
-    assert model.correct_price(
-        2, price("7"), effective_from=day(3), effective_until=day(5), source=MANUAL
-    )
-    found = [price_at(model, day(number)) for number in (1, 3, 5)]
-    assert [(each.version, each.input_price_per_1m) for each in found if each] == [
-        (2, 1),
-        (3, 7),
-        (2, 1),
-    ]
-
-
 def test_a_correction_without_bounds_is_of_the_whole_period() -> None:
     model = priced(1, 5)
-    model.correct_price(
-        2, price("7"), effective_from=None, effective_until=None, source=MANUAL
-    )
+    correct(model, "7")
     assert amount_at(model, day(5) - MICROSECOND) == 7
     assert amount_at(model, day(5)) == 5
     with pytest.raises(NotFoundError):
-        model.correct_price(
-            2, price("8"), effective_from=None, effective_until=None, source=MANUAL
-        )
+        correct(model, "8")
 
 
 def test_a_correction_of_a_split_price_has_to_say_which_part() -> None:
     model = priced(1)
-    model.correct_price(
-        2, price("7"), effective_from=day(3), effective_until=day(5), source=MANUAL
-    )
+    correct(model, "7", 3, 5)
     with pytest.raises(PriceOverlapError, match="which"):
-        model.correct_price(
-            2, price("8"), effective_from=None, effective_until=None, source=MANUAL
-        )
+        correct(model, "8")
 
 
 def test_a_correction_to_what_is_there_changes_nothing() -> None:
     model = priced(1)
-    assert not model.correct_price(
-        2, price("1"), effective_from=day(2), effective_until=None, source=MANUAL
-    )
+    assert not correct(model, "1", 2)
 
 
 def test_unknown_and_free_are_two_things() -> None:
@@ -179,9 +142,7 @@ def test_unknown_and_free_are_two_things() -> None:
 
 def test_every_part_of_a_price_takes_other_notes() -> None:
     model = priced(1)
-    model.correct_price(
-        2, price("7"), effective_from=day(3), effective_until=day(5), source=MANUAL
-    )
+    correct(model, "7", 3, 5)
     assert model.annotate_price(2, "Deprecated.")
     assert not model.annotate_price(2, "Deprecated.")
     noted = [each["price"]["notes"] for each in model.periods]

@@ -9,10 +9,11 @@ import pytest
 from service.aggregate import LoggedAggregate
 from service.price_catalog.aggregate import ModelPricing
 from service.price_catalog.charge import Unpriced, amount_of
-from service.price_catalog.periods import MANUAL, PriceValues
+from service.price_catalog.periods import MANUAL
 from service.price_catalog.pricing import A, price_call
 from service.price_catalog.structure import Rate
 from service.price_catalog.usage import CallUsage
+from tests.support.price_catalog.prices import price, pricing
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -35,46 +36,41 @@ def flat(
     cache_read: str | None = None,
     cache_write: str | None = None,
 ) -> ModelPricing:
-    pricing = ModelPricing(
-        provider_id=str(UUID(int=1)), provider_key="acme", model="swift-1"
+    at_price = price(
+        input_price,
+        output_price,
+        cache_creation_price_per_1m=cache_write,
+        cache_read_price_per_1m=cache_read,
     )
-    price: PriceValues = {
-        "input_price_per_1m": input_price,
-        "output_price_per_1m": output_price,
-        "cache_creation_price_per_1m": cache_write,
-        "cache_read_price_per_1m": cache_read,
-        "currency": "USD",
-        "notes": None,
-        "structure": None,
-    }
-    pricing.set_price(price, effective_from=NOON, effective_until=None, source=MANUAL)
-    return pricing
+    model = pricing()
+    model.set_price(at_price, effective_from=NOON, effective_until=None, source=MANUAL)
+    return model
 
 
-async def charged(pricing: ModelPricing, usage: CallUsage) -> Decimal | Unpriced | None:
+async def charged(model: ModelPricing, usage: CallUsage) -> Decimal | Unpriced | None:
     charge = await price_call(
         usage,
         provider="acme",
         models=("swift-1",),
         at=NOON,
-        catalog=InMemory(pricing),
+        catalog=InMemory(model),
     )
     return charge.unpriced or charge.amount
 
 
 async def test_a_charge_names_price_entry_and_rule() -> None:
-    pricing = flat("2", "8")
+    model = flat("2", "8")
 
     charge = await price_call(
         CallUsage(input_tokens=1_000_000, output_tokens=500_000),
         provider="acme",
         models=("swift-1-of-today", "swift-1"),
         at=NOON,
-        catalog=InMemory(pricing),
+        catalog=InMemory(model),
     )
 
     assert (charge.amount, charge.currency) == (Decimal(6), "USD")
-    assert charge.price_id == f"{pricing.id}:2"
+    assert charge.price_id == f"{model.id}:2"
     assert (charge.priced_as, charge.rule) == ("acme/swift-1", "name")
     assert charge.unpriced is None
 
@@ -92,10 +88,10 @@ async def test_cached_tokens_without_a_price_are_charged_as_input(
     prices: tuple[str, str, str | None, str | None], cost: str
 ) -> None:
     base_input, base_output, read, write = prices
-    pricing = flat(base_input, base_output, cache_read=read, cache_write=write)
+    model = flat(base_input, base_output, cache_read=read, cache_write=write)
 
     found = await charged(
-        pricing,
+        model,
         CallUsage(
             input_tokens=1_000_000,
             output_tokens=100_000,

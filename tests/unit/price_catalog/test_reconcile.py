@@ -112,12 +112,6 @@ def test_a_newly_dated_price_applies_from_its_date() -> None:
     assert amounts(model, 14, 15) == [1, 2]
 
 
-def test_a_promotion_ends_in_the_price_before_it() -> None:
-    model = priced(1, source=LISTED)
-    run(model, period("1", None, 22), period("2", 22, 24), period("1", 24))
-    assert amounts(model, 21, 22, 24) == [1, 2, 1]
-
-
 @pytest.mark.parametrize(
     ("amount", "held"),
     [

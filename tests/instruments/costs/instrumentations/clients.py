@@ -131,17 +131,20 @@ def _chain(model: Any, question: str, *, stream: bool) -> str:
     return "".join(chunk.text for chunk in model.stream(asked))
 
 
-def _langchain_openai(url: str, case: str, question: str, *, stream: bool) -> str:
+def _chat_openai(url: str, case: str) -> Any:
     from langchain_openai import ChatOpenAI
 
-    model = ChatOpenAI(
+    return ChatOpenAI(
         model=model_of("chat", case),
         base_url=f"{url}/v1",
         api_key=KEY,
         stream_usage=True,
         **_tier(case),
     )
-    return _chain(model, question, stream=stream)
+
+
+def _langchain_openai(url: str, case: str, question: str, *, stream: bool) -> str:
+    return _chain(_chat_openai(url, case), question, stream=stream)
 
 
 def _langchain_responses(url: str, case: str, question: str, *, stream: bool) -> str:
@@ -179,20 +182,12 @@ def _langchain_google(url: str, case: str, question: str, *, stream: bool) -> st
 
 def _langgraph(url: str, case: str, question: str, *, stream: bool) -> str:
     from langchain.agents import create_agent
-    from langchain_openai import ChatOpenAI
 
     def today() -> str:
         """Return the date."""
         return "2026-11-20"
 
-    model = ChatOpenAI(
-        model=model_of("chat", case),
-        base_url=f"{url}/v1",
-        api_key=KEY,
-        stream_usage=True,
-        **_tier(case),
-    )
-    agent = create_agent(model, [today])
+    agent = create_agent(_chat_openai(url, case), [today])
     asked = {"messages": [{"role": "user", "content": question}]}
     if not stream:
         return agent.invoke(asked)["messages"][-1].text

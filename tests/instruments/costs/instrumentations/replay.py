@@ -62,17 +62,8 @@ class Replayed:
 
     charge: Charge
     true_cost: Decimal
-    true_tokens: tuple[int, int]
     explained: Decimal | None = None
-    turn: Turn | None = None
-    input: str | None = None
-    output: str | None = None
     has_right_texts: bool = False
-
-    @property
-    def has_right_tokens(self) -> bool:
-        tokens = self.turn and (self.turn.tokens.prompt, self.turn.tokens.completion)
-        return tokens == self.true_tokens
 
     @property
     def says(self) -> str:
@@ -184,12 +175,8 @@ async def replayed(session: Any, catalog: ImportedCatalog) -> list[Replayed]:
         cost = Decimal(0)
         for call in true:
             cost = EXACT.add(cost, call.cost)
-        tokens = (
-            sum(call.usage.input_tokens or 0 for call in true),
-            sum(call.usage.output_tokens or 0 for call in true),
-        )
         if len(found) != len(QUESTIONS) or len(ids) != 1:
-            results.append(Replayed(Charge(), cost, tokens))
+            results.append(Replayed(Charge(), cost))
             continue
         traced, texts = found[number]
         turn = _turn(traced, texts)
@@ -199,11 +186,7 @@ async def replayed(session: Any, catalog: ImportedCatalog) -> list[Replayed]:
             Replayed(
                 charge,
                 cost,
-                tokens,
                 explained.amount,
-                turn,
-                texts.input,
-                texts.output,
                 (texts.input, texts.output) == (question, ANSWERS[number]),
             )
         )

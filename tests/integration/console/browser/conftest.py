@@ -47,6 +47,14 @@ class Counts:
     policy_reports: int = 0
     states: set[str] = field(default_factory=set)
 
+    def check(self, visitor: Visitor, *states: str) -> None:
+        """Let axe check the page as it is shown, in these states."""
+        found = visitor.violations()
+        self.axe_checks += 1
+        self.violations += len(found)
+        self.states |= {*states}
+        assert found == []
+
     def as_markdown(self) -> str:
         """Return the sums, and the states by page; `PAGE as USER`, `PAGE, STATE`.
 
@@ -126,12 +134,18 @@ def visit(
     visitors: list[Visitor] = []
     with ExitStack() as stack:
 
-        def open_as(name: str | None = "admin", **options: Any) -> Visitor:
+        def open_as(
+            name: str | None = "admin",
+            *,
+            refusals_expected: bool = False,
+            **options: Any,
+        ) -> Visitor:
             state = signed_in[name] if name else None
             context = stack.enter_context(
                 browser.new_context(storage_state=state, **options)
             )
             visitor = visitor_in(context, demo.url)
+            visitor.refusals_expected = refusals_expected
             visitors.append(visitor)
             return visitor
 

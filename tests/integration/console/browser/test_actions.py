@@ -6,27 +6,19 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.integration.console.browser.conftest import Visit
-from tests.integration.console.browser.visitor import Visitor
 from tests.support.console.browser.service import DemoData
 
 pytestmark = pytest.mark.thorough
 
 
-def fill(visitor: Visitor, label: str, text: str) -> None:
-    dialog = visitor.page.get_by_role("dialog")
-    dialog.get_by_label(label, exact=True).fill(text)
-
-
 def test_a_preview_of_stale_rules_is_refused(visit: Visit, demo: DemoData) -> None:
-    visitor = visit("ben")
-    visitor.refusals_expected = True
-    visitor.open(f"agents/{demo.agent_id}")
-    visitor.page.get_by_role("button", name="Edit rules").click()
+    visitor = visit("ben", refusals_expected=True).open(f"agents/{demo.agent_id}")
+    visitor.click("Edit rules")
     path = f"/api/mcp/agents/{demo.agent_id}/tools"
     before = demo.call("GET", path)["rules"]
     other = [*before, {**before[0], "tool_pattern": "other.*"}]
     demo.call("PUT", path, {"rules": other})
-    visitor.page.get_by_role("button", name="Preview").click()
+    visitor.click("Preview")
 
     expect(visitor.page.get_by_role("alert")).to_contain_text("has changed")
     demo.call("PUT", path, {"rules": before})
@@ -35,14 +27,12 @@ def test_a_preview_of_stale_rules_is_refused(visit: Visit, demo: DemoData) -> No
 def test_rules_that_changed_since_their_preview_are_not_overwritten(
     visit: Visit, demo: DemoData
 ) -> None:
-    visitor = visit("ben")
-    visitor.refusals_expected = True
-    visitor.open(f"agents/{demo.agent_id}")
+    visitor = visit("ben", refusals_expected=True).open(f"agents/{demo.agent_id}")
     path = f"/api/mcp/agents/{demo.agent_id}/tools"
     before = demo.call("GET", path)["rules"]
-    visitor.page.get_by_role("button", name="Edit rules").click()
+    visitor.click("Edit rules")
     visitor.page.get_by_label("Tool pattern").nth(1).fill("issues.overwritten")
-    visitor.page.get_by_role("button", name="Preview").click()
+    visitor.click("Preview")
     save = visitor.page.get_by_role("button", name="Save these rules")
     expect(save).to_be_visible()
     other = [*before, {**before[0], "tool_pattern": "meanwhile.*"}]
@@ -60,39 +50,33 @@ def test_rules_that_changed_since_their_preview_are_not_overwritten(
 def test_an_agent_is_registered_edited_and_retired(
     visit: Visit, demo: DemoData
 ) -> None:
-    visitor = visit("ada")
-    visitor.open("agents")
-    visitor.page.get_by_role("button", name="Register an agent").click()
-    fill(visitor, "Name", "Made here")
-    visitor.press("Enter")
+    visitor = visit("ada").open("agents")
+    visitor.click("Register an agent")
+    visitor.send({"Name": "Made here"})
     expect(visitor.page.locator("h1")).to_have_text("Agent Made here")
     visitor.settled()
 
-    visitor.page.get_by_role("button", name="Appoint a reader").click()
-    fill(visitor, "Name or id of the user", "ben")
-    visitor.press("Enter")
+    visitor.click("Appoint a reader")
+    visitor.send({"Name or id of the user": "ben"})
     expect(visitor.page.get_by_role("button", name="Dismiss")).to_have_count(2)
 
     visitor.page.get_by_role("button", name="Edit", exact=True).click()
-    fill(visitor, "Description", "For a test")
+    visitor.page.get_by_label("Description", exact=True).fill("For a test")
     visitor.page.get_by_role("button", name="Save", exact=True).click()
-    expect(visitor.page.locator("main")).to_contain_text("For a test")
+    visitor.shows("main", "For a test")
 
     visitor.confirm("Retire", "Retire it for good")
-    expect(visitor.page.locator("main")).to_contain_text("it is retired")
+    visitor.shows("main", "it is retired")
 
 
 def test_a_connector_is_shared_with_a_warning(visit: Visit, demo: DemoData) -> None:
-    visitor = visit("ada")
-    visitor.open("connectors")
-    visitor.page.get_by_role("button", name="Register a connector").click()
-    fill(visitor, "Name", "Wiki")
-    fill(visitor, "URL", "https://wiki.example/mcp")
-    visitor.press("Enter")
+    visitor = visit("ada").open("connectors")
+    visitor.click("Register a connector")
+    visitor.send({"Name": "Wiki", "URL": "https://wiki.example/mcp"})
     expect(visitor.page.locator("h1")).to_have_text("Connector Wiki")
     visitor.settled()
 
-    visitor.page.get_by_role("button", name="Make public").click()
+    visitor.click("Make public")
     dialog = visitor.page.get_by_role("dialog")
     expect(dialog).to_contain_text("Everybody who can sign in")
     expect(dialog).to_contain_text("https://wiki.example/mcp")
@@ -101,9 +85,9 @@ def test_a_connector_is_shared_with_a_warning(visit: Visit, demo: DemoData) -> N
     expect(visitor.page.get_by_role("button", name="Make public")).to_be_focused()
 
     visitor.confirm("Make public")
-    expect(visitor.page.locator(".facts")).to_contain_text("public")
+    visitor.shows(".facts", "public")
     visitor.confirm("Make private")
-    expect(visitor.page.locator(".facts")).to_contain_text("private")
+    visitor.shows(".facts", "private")
     visitor.confirm("Retire", "Retire it for good")
     expect(visitor.page.locator("h1")).to_have_text("Connectors")
     visitor.settled()
@@ -111,19 +95,15 @@ def test_a_connector_is_shared_with_a_warning(visit: Visit, demo: DemoData) -> N
 
 
 def test_a_secret_is_created_and_overwritten_and_never_shown(visit: Visit) -> None:
-    visitor = visit("ben")
-    visitor.open("secrets")
-    expect(visitor.page.locator(".empty")).to_contain_text("no secrets")
-    visitor.page.get_by_role("button", name="Create a secret").click()
-    fill(visitor, "Name", "WIKI_TOKEN")
-    fill(visitor, "Value", "hunter2-first")
-    visitor.press("Enter")
+    visitor = visit("ben").open("secrets")
+    visitor.shows(".empty", "no secrets")
+    visitor.click("Create a secret")
+    visitor.send({"Name": "WIKI_TOKEN", "Value": "hunter2-first"})
     visitor.page.get_by_role("link", name="WIKI_TOKEN").click()
     visitor.settled()
 
     visitor.page.get_by_role("button", name="Overwrite").first.click()
-    fill(visitor, "New value", "hunter2-second")
-    visitor.press("Enter")
+    visitor.send({"New value": "hunter2-second"})
     rows = visitor.page.locator("main tbody tr")
     expect(rows).to_have_count(2)
     visitor.confirm("Restore")
@@ -135,85 +115,59 @@ def test_a_secret_is_created_and_overwritten_and_never_shown(visit: Visit) -> No
 
 
 def test_users_tokens_and_roles(visit: Visit) -> None:
-    visitor = visit("admin")
-    visitor.open("users")
-    visitor.page.get_by_role("button", name="Create a user").click()
-    fill(visitor, "Name", "dora")
-    visitor.press("Enter")
+    visitor = visit("admin").open("users")
+    visitor.click("Create a user")
+    visitor.send({"Name": "dora"})
     expect(visitor.page.locator("h1")).to_have_text("User dora")
     visitor.settled()
 
-    visitor.page.get_by_role("button", name="Issue a token").click()
-    fill(visitor, "Label", "first")
-    visitor.press("Enter")
-    expect(visitor.page.locator("main")).to_contain_text(re.compile(r"art_\w{36}"))
-    visitor.page.get_by_role("button", name="I have kept it").click()
+    visitor.click("Issue a token")
+    visitor.send({"Label": "first"})
+    visitor.shows("main", re.compile(r"art_\w{36}"))
+    visitor.click("I have kept it")
     expect(visitor.page.locator("main")).not_to_contain_text("art_")
 
     visitor.confirm("Grant auditor")
-    expect(visitor.page.locator(".facts")).to_contain_text("auditor")
+    visitor.shows(".facts", "auditor")
     visitor.confirm("Revoke")
-    expect(visitor.page.locator("main tbody")).to_contain_text("revoked")
+    visitor.shows("main tbody", "revoked")
     visitor.confirm("Disable")
-    expect(visitor.page.locator(".facts")).to_contain_text("disabled")
+    visitor.shows(".facts", "disabled")
     visitor.confirm("Erase", "Erase them for good")
-    expect(visitor.page.locator("main")).to_contain_text("they are erased")
+    visitor.shows("main", "they are erased")
 
 
 def test_a_price_is_set_corrected_and_ended(visit: Visit) -> None:
-    visitor = visit("admin")
-    visitor.open("prices")
-    visitor.page.get_by_role("button", name="Set a price").click()
-    fill(visitor, "Provider key", "openai")
-    fill(visitor, "Model", "swift-1")
-    fill(visitor, "Input price", "0.1234567")
-    fill(visitor, "Output price", "2")
-    visitor.press("Enter")
+    visitor = visit("admin").open("prices")
+    visitor.click("Set a price")
+    visitor.send(
+        {
+            "Provider key": "openai",
+            "Model": "swift-1",
+            "Input price": "0.1234567",
+            "Output price": "2",
+        }
+    )
     expect(visitor.page.get_by_role("dialog")).to_have_count(0)
     visitor.open("prices/openai/swift-1")
-    expect(visitor.page.locator("main tbody")).to_contain_text("0.1234567")
+    visitor.shows("main tbody", "0.1234567")
 
     visitor.page.get_by_role("button", name="Correct").first.click()
-    fill(visitor, "Output price", "3")
-    visitor.press("Enter")
+    visitor.send({"Output price": "3"})
     rows = visitor.page.locator("main tbody tr")
     expect(rows).to_have_count(2)
     visitor.confirm("End")
     expect(rows).to_have_count(3)
 
 
-def test_the_trail_goes_on_live_and_pauses(visit: Visit, demo: DemoData) -> None:
-    visitor = visit("olga")
-    visitor.open("audit")
-    visitor.page.get_by_role("button", name="Live").click()
-    expect(visitor.page.get_by_role("status").filter(has_text="Live:")).to_be_visible()
-    agent = {"name": "Seen live"}
-    rows = visitor.page.locator("main tbody tr")
-
-    demo.call("POST", "/api/catalog/agents", agent)
-    expect(visitor.page.locator("main tbody")).to_contain_text("Seen live")
-    visitor.page.get_by_role("button", name="Pause").click()
-    count = rows.count()
-    demo.call("POST", "/api/catalog/agents", {"name": "While paused"})
-    visitor.page.get_by_role("button", name="Go on").click()
-    expect(visitor.page.locator("main tbody")).to_contain_text("While paused")
-    assert rows.count() > count
-
-
 def test_a_provider_is_added_and_its_first_price_set(visit: Visit) -> None:
-    visitor = visit("admin")
-    visitor.open("prices")
-    visitor.page.get_by_role("button", name="Add a provider").click()
-    fill(visitor, "Key", "cellar")
-    fill(visitor, "Name", "The machine in the cellar")
-    visitor.press("Enter")
+    visitor = visit("admin").open("prices")
+    visitor.click("Add a provider")
+    visitor.send({"Key": "cellar", "Name": "The machine in the cellar"})
     expect(visitor.page.get_by_role("dialog")).to_have_count(0)
 
-    visitor.page.get_by_role("button", name="Set a price").click()
-    fill(visitor, "Provider key", "cellar")
-    fill(visitor, "Model", "small-1")
-    fill(visitor, "Input price", "0.5")
-    visitor.press("Enter")
+    visitor.click("Set a price")
+    visitor.send({"Provider key": "cellar", "Model": "small-1", "Input price": "0.5"})
     expect(visitor.page.get_by_role("dialog")).to_have_count(0)
     visitor.open("prices?provider=cellar")
     row = visitor.page.locator("main tbody tr")
@@ -221,34 +175,17 @@ def test_a_provider_is_added_and_its_first_price_set(visit: Visit) -> None:
     expect(row).to_contain_text("small-1")
 
 
-@pytest.mark.parametrize("label", ["Export CSV", "Export JSON Lines"])
-def test_the_trail_is_exported(visit: Visit, label: str) -> None:
-    visitor = visit("olga")
-    visitor.open("audit?kind=connector")
+def test_the_trail_is_exported(visit: Visit) -> None:
+    visitor = visit("olga").open("audit?kind=connector")
     with visitor.page.expect_download() as saved:
-        visitor.page.get_by_role("button", name=label).click()
+        visitor.click("Export CSV")
 
     text = saved.value.path().read_text("utf-8")
     assert "connector.made_public" in text
 
 
-def test_usage_is_saved_as_csv(visit: Visit) -> None:
-    visitor = visit("admin")
-    visitor.open("usage?by=model")
-    with visitor.page.expect_download() as saved:
-        visitor.page.get_by_role("button", name="Save as CSV").click()
-
-    header, *lines = saved.value.path().read_text("utf-8").splitlines()
-    assert header.startswith("starts_at,day,model,turns,")
-    assert len(lines) == visitor.page.locator("main tbody tr").count() - len(
-        {line.split(",")[0] for line in lines}
-    )
-
-
 def test_an_id_leads_to_its_page(visit: Visit, demo: DemoData) -> None:
-    visitor = visit("admin")
-    visitor.refusals_expected = True
-    visitor.open("overview")
+    visitor = visit("admin", refusals_expected=True).open("overview")
     visitor.page.get_by_placeholder("Find an id").fill(demo.connector_id)
     visitor.press("Enter")
     visitor.page.get_by_role("link", name="Connector", exact=True).click()

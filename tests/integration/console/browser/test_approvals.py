@@ -33,8 +33,7 @@ def test_a_call_is_approved_by_keyboard_and_made_once(
     visit: Visit, demo: DemoData, counts: Counts
 ) -> None:
     approval = demo.ask("Approved in the console")
-    visitor = visit("ben")
-    visitor.open("approvals")
+    visitor = visit("ben").open("approvals")
     row = visitor.page.locator("main tbody tr").first
     expect(row).to_contain_text("create_issue")
     expect(row).to_contain_text("may decide")
@@ -52,7 +51,7 @@ def test_a_call_is_approved_by_keyboard_and_made_once(
     dialog = visitor.page.get_by_role("dialog")
     expect(dialog).to_contain_text("create_issue of Issue tracker, by Support triage")
     expect(dialog).not_to_contain_text("not looked at its arguments")
-    assert visitor.violations() == []
+    counts.check(visitor, "approval, deciding")
     visitor.tab_to("Reason", "textarea")
     visitor.type("as agreed with support")
     visitor.tab_to("Approve", "button")
@@ -61,13 +60,11 @@ def test_a_call_is_approved_by_keyboard_and_made_once(
     said = visitor.page.get_by_role("status").filter(has_text="call approved")
     expect(said).to_be_focused()
     state_of(visitor, "approved")
-    expect(visitor.page.locator(".facts")).to_contain_text("as agreed with support")
+    visitor.shows(".facts", "as agreed with support")
     expect(
         visitor.page.get_by_role("button", name="Withdraw the approval")
     ).to_have_count(1)
-    assert visitor.violations() == []
-    counts.axe_checks += 2
-    counts.states |= {"approval, deciding", "approval, approved"}
+    counts.check(visitor, "approval, approved")
 
     made = demo.call_tool("create_issue", {"title": "Approved in the console"})
     assert made["result"]["isError"] is False
@@ -77,7 +74,7 @@ def test_a_call_is_approved_by_keyboard_and_made_once(
     visitor.page.get_by_role("link", name="the call that used it").click()
     expect(visitor.page.locator("h1")).to_have_text("Tool call")
     visitor.settled()
-    expect(visitor.page.locator(".facts")).to_contain_text("of a person")
+    visitor.shows(".facts", "of a person")
 
 
 def test_a_call_is_refused_and_an_approval_withdrawn(
@@ -107,13 +104,12 @@ def test_a_call_is_refused_and_an_approval_withdrawn(
             expect(
                 visitor.page.get_by_role("button", name=name, exact=True)
             ).to_have_count(0)
-        expect(visitor.page.locator("main")).to_contain_text("They are destroyed")
+        visitor.shows("main", "They are destroyed")
 
 
 def test_a_decision_by_somebody_else_is_shown(visit: Visit, demo: DemoData) -> None:
     approval = demo.ask("Decided by two")
-    visitor = visit("ben")
-    visitor.refusals_expected = True
+    visitor = visit("ben", refusals_expected=True)
     open_approval(visitor, approval)
     visitor.page.get_by_role("button", name="Approve", exact=True).click()
     dialog = visitor.page.get_by_role("dialog")
@@ -130,13 +126,12 @@ def test_a_read_only_user_sees_why_controls_are_missing(
     visit: Visit, demo: DemoData
 ) -> None:
     approval = demo.ask("Seen by an auditor")
-    visitor = visit("olga")
-    visitor.open("approvals")
+    visitor = visit("olga").open("approvals")
     expect(visitor.page.locator("main tbody tr").first).to_contain_text("may look")
-    expect(visitor.page.locator(".not-offered")).to_contain_text(FOR_DECIDERS)
+    visitor.shows(".not-offered", FOR_DECIDERS)
     open_approval(visitor, approval)
 
-    expect(visitor.page.locator("main .not-offered")).to_contain_text(FOR_DECIDERS)
+    visitor.shows("main .not-offered", FOR_DECIDERS)
     for name in ("Approve", "Refuse", "Withdraw", "Show the arguments"):
         expect(visitor.page.get_by_role("button", name=name)).to_have_count(0)
     assert not [each for each in visitor.requests if each.endswith(approval["id"])]
@@ -153,7 +148,7 @@ def test_arguments_are_shown_as_they_were_written(visit: Visit, demo: DemoData) 
     body = '{"data":{"arguments":' + arguments + '},"message":"","status_code":200}'
     visitor.page.route(f"**{path}", lambda route: route.fulfill(body=body))
     open_approval(visitor, approval)
-    visitor.page.get_by_role("button", name="Show the arguments").click()
+    visitor.click("Show the arguments")
 
     shown = visitor.page.get_by_label("Arguments")
     expect(shown).to_contain_text("12345678901234567890")
@@ -173,21 +168,18 @@ def test_closed_approvals_offer_nothing(
 
     state_of(visitor, state)
     expect(visitor.page.get_by_role("button", name="Approve")).to_have_count(0)
-    assert visitor.violations() == []
-    counts.axe_checks += 1
-    counts.states.add(f"approval, {state}")
+    counts.check(visitor, f"approval, {state}")
 
 
 def test_the_inbox_shows_new_questions_by_itself_until_stopped(
     visit: Visit, demo: DemoData
 ) -> None:
-    visitor = visit("ben")
-    visitor.open("approvals")
+    visitor = visit("ben").open("approvals")
     approval = demo.ask("While the inbox is open")
     link = visitor.page.locator(f"main tbody a[href*='{approval['id']}']")
     expect(link.first).to_be_visible()
 
-    visitor.page.get_by_role("button", name="Stop refreshing").click()
+    visitor.click("Stop refreshing")
     expect(visitor.page.get_by_role("button", name="Refresh every")).to_be_visible()
 
 

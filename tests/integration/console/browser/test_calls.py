@@ -15,8 +15,7 @@ pytestmark = pytest.mark.thorough
 def test_calls_are_filtered_and_a_link_restores_it(
     visit: Visit, demo: DemoData
 ) -> None:
-    visitor = visit("ben")
-    visitor.open("calls")
+    visitor = visit("ben").open("calls")
     rows = visitor.page.locator("main tbody tr")
     expect(rows.filter(has_text="delete_issue").first).to_contain_text("denied by")
     expect(rows.filter(has_text="list_issues").first).to_contain_text("✓ ok")
@@ -25,7 +24,7 @@ def test_calls_are_filtered_and_a_link_restores_it(
     visitor.page.get_by_label("Outcome", exact=True).select_option("ok")
     visitor.page.get_by_label("Tool", exact=True).fill("list_issues")
     visitor.page.get_by_label("From", exact=True).fill("2020-01-01")
-    visitor.page.get_by_role("button", name="Apply").click()
+    visitor.click("Apply")
     visitor.settled()
     expect(rows.filter(has_text="refused")).to_have_count(0)
     shown = rows.all_inner_texts()
@@ -44,19 +43,15 @@ def test_calls_are_filtered_and_a_link_restores_it(
 def test_a_malformed_time_is_reported_before_sending(
     visit: Visit, counts: Counts
 ) -> None:
-    visitor = visit("ben")
-    visitor.open("calls?from=yesterday")
+    visitor = visit("ben").open("calls?from=yesterday")
 
     expect(visitor.page.get_by_role("alert")).to_contain_text("“yesterday” is no time")
     assert not [each for each in visitor.requests if "/mcp/calls" in each]
-    assert visitor.violations() == []
-    counts.axe_checks += 1
-    counts.states.add("calls, wrong time")
+    counts.check(visitor, "calls, wrong time")
 
 
 def test_a_call_leads_to_its_reasons(visit: Visit, demo: DemoData) -> None:
-    visitor = visit("ben")
-    visitor.open("calls?tool=list_issues")
+    visitor = visit("ben").open("calls?tool=list_issues")
     visitor.page.locator("main tbody tr a").first.click()
     expect(visitor.page.locator("h1")).to_have_text("Tool call")
     visitor.settled()
@@ -64,9 +59,9 @@ def test_a_call_leads_to_its_reasons(visit: Visit, demo: DemoData) -> None:
     decisive = visitor.page.locator("main tbody tr").filter(has_text="decides")
     expect(decisive).to_contain_text("list_*")
     expect(decisive).to_contain_text("verify position")
-    expect(visitor.page.locator(".facts")).to_contain_text("Support triage")
+    visitor.shows(".facts", "Support triage")
     visitor.page.get_by_role("link", name="Compare with now").click()
-    expect(visitor.page.locator("main")).to_contain_text("the same at both times")
+    visitor.shows("main", "the same at both times")
 
 
 def test_a_call_for_another_user_is_hidden(
@@ -75,19 +70,16 @@ def test_a_call_for_another_user_is_hidden(
     dave = demo.call("POST", "/api/users", {"name": "carl-of-calls", "roles": []})
     path = f"/api/users/{dave['id']}/tokens"
     token = demo.call("POST", path, {"label": "browser"})["token"]
-    visitor = visit(None)
-    visitor.refusals_expected = True
+    visitor = visit(None, refusals_expected=True)
     visitor.sign_in(token)
     visitor.open("calls")
-    expect(visitor.page.locator(".empty")).to_contain_text("No call matches")
+    visitor.shows(".empty", "No call matches")
     visitor.open("approvals")
-    expect(visitor.page.locator(".empty")).to_contain_text("Nobody waits")
+    visitor.shows(".empty", "Nobody waits")
     visitor.open(f"calls/{demo.call_id}")
 
     expect(visitor.page.get_by_role("alert")).to_contain_text("Not found")
-    assert visitor.violations() == []
-    counts.axe_checks += 1
-    counts.states.add("call, not visible")
+    counts.check(visitor, "call, not visible")
 
 
 def call_of(demo: DemoData, **changes: Any) -> dict[str, Any]:
@@ -113,7 +105,7 @@ def test_outcomes_are_said_in_words(
     answer(visitor.page, path, call_of(demo, outcome=outcome, duration_ms=None))
     visitor.open(f"calls/{demo.call_id}")
 
-    expect(visitor.page.locator("main")).to_contain_text(text)
+    visitor.shows("main", text)
 
 
 def test_hostile_names_of_tools_are_shown_as_text(
@@ -133,8 +125,7 @@ def test_hostile_names_of_tools_are_shown_as_text(
         expect(main).to_contain_text("onerror")
         assert main.locator("img, script").count() == 0
         assert visitor.overflow() <= 0
-        assert visitor.violations() == []
-        counts.axe_checks += 1
+        counts.check(visitor)
     expect(visitor.page.locator("main mark").first).to_have_text("U+202E")
 
 
@@ -149,9 +140,8 @@ def test_calls_of_a_session_are_on_its_page(visit: Visit, demo: DemoData) -> Non
 
 
 def test_a_preview_counts_recorded_calls(visit: Visit, demo: DemoData) -> None:
-    visitor = visit("ben")
-    visitor.open(f"agents/{demo.agent_id}")
-    visitor.page.get_by_role("button", name="Edit rules").click()
+    visitor = visit("ben").open(f"agents/{demo.agent_id}")
+    visitor.click("Edit rules")
     patterns = visitor.page.get_by_label("Tool pattern")
     (index,) = [
         number
@@ -161,7 +151,7 @@ def test_a_preview_counts_recorded_calls(visit: Visit, demo: DemoData) -> None:
     visitor.page.get_by_label("Stance").nth(index).select_option("deny")
     visitor.page.get_by_label("Compare recorded calls").select_option("30")
     with visitor.page.expect_request("**/tools/preview?days=30"):
-        visitor.page.get_by_role("button", name="Preview").click()
+        visitor.click("Preview")
 
     preview = visitor.page.get_by_role("region", name="Preview")
     expect(preview).to_contain_text("would have been decided otherwise")
@@ -172,16 +162,15 @@ def test_a_preview_counts_recorded_calls(visit: Visit, demo: DemoData) -> None:
 
 
 def test_tokens_of_an_agent(visit: Visit, demo: DemoData) -> None:
-    visitor = visit("ben")
-    visitor.open(f"agents/{demo.agent_id}")
-    visitor.page.get_by_role("button", name="Issue a token").click()
+    visitor = visit("ben").open(f"agents/{demo.agent_id}")
+    visitor.click("Issue a token")
     dialog = visitor.page.get_by_role("dialog")
     dialog.get_by_label("Label").fill("laptop")
     dialog.get_by_label("The agent calls for me").check()
     assert visitor.violations() == []
     dialog.get_by_role("button", name="Issue", exact=True).click()
-    expect(visitor.page.locator("main")).to_contain_text("agt_")
-    visitor.page.get_by_role("button", name="I have kept it").click()
+    visitor.shows("main", "agt_")
+    visitor.click("I have kept it")
     expect(visitor.page.locator("main")).not_to_contain_text("agt_")
     row = visitor.page.locator("main tbody tr").filter(has_text="laptop")
     expect(row).to_have_count(1)
@@ -195,8 +184,7 @@ def test_tokens_of_an_agent(visit: Visit, demo: DemoData) -> None:
     visitor.page.get_by_role("dialog").get_by_role("button", name="Revoke").click()
     expect(row).to_have_count(0)
 
-    reader = visit("olga")
-    reader.open(f"agents/{demo.agent_id}")
+    reader = visit("olga").open(f"agents/{demo.agent_id}")
     expect(
         reader.page.locator(".not-offered").filter(has_text="Tokens of this agent")
     ).to_have_count(1)

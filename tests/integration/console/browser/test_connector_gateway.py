@@ -39,16 +39,15 @@ def save(visitor: Visitor) -> None:
 def test_slug_and_record_mode_are_changed(
     visit: Visit, demo: DemoData, connector: str
 ) -> None:
-    visitor = visit("ada")
-    visitor.open(f"connectors/{connector}")
-    visitor.page.get_by_role("button", name="Gateway settings").click()
+    visitor = visit("ada").open(f"connectors/{connector}")
+    visitor.click("Gateway settings")
     visitor.page.get_by_label("Tool name prefix").fill("forms-2")
     visitor.page.get_by_label("Record mode").select_option("batched")
     assert visitor.violations() == []
     save(visitor)
 
-    expect(visitor.page.locator(".facts")).to_contain_text("forms-2")
-    expect(visitor.page.locator(".facts")).to_contain_text("in batches")
+    visitor.shows(".facts", "forms-2")
+    visitor.shows(".facts", "in batches")
     found = read(demo, connector)
     assert (found["slug"], found["record_mode"]) == ("forms-2", "batched")
 
@@ -56,14 +55,12 @@ def test_slug_and_record_mode_are_changed(
 def test_errors_are_shown_at_their_field(
     visit: Visit, demo: DemoData, connector: str
 ) -> None:
-    visitor = visit("ada")
-    visitor.refusals_expected = True
-    visitor.open(f"connectors/{connector}")
+    visitor = visit("ada", refusals_expected=True).open(f"connectors/{connector}")
     before = read(demo, connector)
-    visitor.page.get_by_role("button", name="Gateway settings").click()
+    visitor.click("Gateway settings")
     slug = visitor.page.get_by_label("Tool name prefix")
     slug.fill("Not A Slug")
-    visitor.page.get_by_role("button", name="Save").click()
+    visitor.click("Save")
 
     expect(slug).to_have_attribute("aria-invalid", "true")
     expect(slug).to_have_accessible_description(  # the API's words
@@ -82,15 +79,13 @@ def test_errors_are_shown_at_their_field(
 def test_settings_that_changed_meanwhile_are_not_overwritten(
     visit: Visit, demo: DemoData, connector: str
 ) -> None:
-    visitor = visit("ada")
-    visitor.refusals_expected = True
-    visitor.open(f"connectors/{connector}")
-    visitor.page.get_by_role("button", name="Gateway settings").click()
+    visitor = visit("ada", refusals_expected=True).open(f"connectors/{connector}")
+    visitor.click("Gateway settings")
     other = {"slug": "of-another", "record_mode": "strict"}
     path = f"/api/mcp/connectors/{connector}/gateway"
     demo.call("PUT", path, other, user="ada")
     visitor.page.get_by_label("Tool name prefix").fill("mine")
-    visitor.page.get_by_role("button", name="Save").click()
+    visitor.click("Save")
 
     alert = visitor.page.get_by_role("alert")
     expect(alert).to_contain_text("It has changed since you read it")
@@ -100,8 +95,7 @@ def test_settings_that_changed_meanwhile_are_not_overwritten(
 def test_a_credential_is_attached_changed_and_detached(
     visit: Visit, demo: DemoData, connector: str
 ) -> None:
-    visitor = visit("ada")
-    visitor.open(f"connectors/{connector}")
+    visitor = visit("ada").open(f"connectors/{connector}")
     visitor.page.get_by_role("button", name="Credential", exact=True).click()
     visitor.page.get_by_label("Secret", exact=True).select_option("FORMS_TOKEN")
     visitor.page.get_by_label("Header").fill("X-Api-Key")
@@ -120,8 +114,8 @@ def test_a_credential_is_attached_changed_and_detached(
     expect(facts).to_contain_text(f"mcp.{connector}")
     assert read(demo, connector)["credential"] == {**of_owner, "whose": "caller"}
 
-    visitor.page.get_by_role("button", name="Detach the credential").click()
-    visitor.page.get_by_role("button", name="Detach it").click()
+    visitor.click("Detach the credential")
+    visitor.click("Detach it")
     expect(facts).to_contain_text("none is sent")
     assert read(demo, connector)["credential"] is None
     assert "not-to-be-shown" not in visitor.page.content()
@@ -131,8 +125,7 @@ def test_a_public_connector_is_not_offered_its_owners_secret(
     visit: Visit, demo: DemoData, connector: str
 ) -> None:
     demo.call("POST", f"/api/mcp/connectors/{connector}/grants/public", user="ada")
-    visitor = visit("ada")
-    visitor.open(f"connectors/{connector}")
+    visitor = visit("ada").open(f"connectors/{connector}")
     visitor.page.get_by_role("button", name="Credential", exact=True).click()
 
     options = visitor.page.get_by_label("Whose secret").locator("option")
@@ -142,8 +135,7 @@ def test_a_public_connector_is_not_offered_its_owners_secret(
 def test_a_superuser_attaches_no_credential_for_the_owner(
     visit: Visit, connector: str
 ) -> None:
-    visitor = visit("admin")
-    visitor.open(f"connectors/{connector}")
+    visitor = visit("admin").open(f"connectors/{connector}")
 
     expect(
         visitor.page.get_by_text("Attaching a credential: for its owner.")

@@ -23,8 +23,7 @@ def copied(visitor: Visitor, label: str) -> str:
 
 
 def test_a_view_is_copied_as_curl(visit: Visit) -> None:
-    visitor = visit("admin", permissions=CLIPBOARD)
-    visitor.open("sessions?has_error=true")
+    visitor = visit("admin", permissions=CLIPBOARD).open("sessions?has_error=true")
 
     assert copied(visitor, "Copy as curl") == (
         'curl -s -H "Authorization: Bearer $TOKEN" '
@@ -36,8 +35,7 @@ def test_a_view_is_copied_as_curl(visit: Visit) -> None:
 def test_every_decision_shown_is_copied_as_curl(
     visit: Visit, demo: DemoData, page: str
 ) -> None:
-    visitor = visit("admin", permissions=CLIPBOARD)
-    visitor.open(PAGES[page](demo))
+    visitor = visit("admin", permissions=CLIPBOARD).open(PAGES[page](demo))
     expect(
         visitor.page.locator("main td").filter(has_text="…").first
     ).not_to_be_visible()
@@ -50,36 +48,33 @@ def test_every_decision_shown_is_copied_as_curl(
 
 
 def test_every_view_has_its_link(visit: Visit, demo: DemoData) -> None:
-    visitor = visit("admin", permissions=CLIPBOARD)
-    visitor.refusals_expected = True
+    visitor = visit("admin", permissions=CLIPBOARD, refusals_expected=True)
     for name, address in PAGES.items():
         visitor.open(address(demo))
         assert copied(visitor, "Copy link") == visitor.page.url, name
 
 
 def test_an_entry_is_copied_as_recorded(visit: Visit, demo: DemoData) -> None:
-    visitor = visit("olga", permissions=CLIPBOARD)
-    visitor.open(PAGES["entry"](demo))
+    visitor = visit("olga", permissions=CLIPBOARD).open(PAGES["entry"](demo))
 
     entry = json.loads(copied(visitor, "Copy the JSON"))
     assert entry["position"] == demo.position
 
 
 def test_an_export_is_copied_as_curl_with_its_filters(visit: Visit) -> None:
-    visitor = visit("olga", permissions=CLIPBOARD)
-    visitor.open("audit?kind=connector")
+    visitor = visit("olga", permissions=CLIPBOARD).open("audit?kind=connector")
 
     line = copied(visitor, "Copy export as curl")
     assert "/api/audit/export.jsonl?kind=connector' > audit.jsonl" in line
 
 
 def test_the_newest_checkpoint_and_key_are_kept(visit: Visit, demo: DemoData) -> None:
-    visitor = visit("olga", permissions=CLIPBOARD)
-    visitor.open("verify")
-    visitor.page.get_by_role("button", name="Show the newest checkpoint").click()
+    visitor = visit("olga", permissions=CLIPBOARD).open("verify")
+    visitor.click("Show the newest checkpoint")
+    assert visitor.violations() == []
     note = copied(visitor, "Copy the checkpoint")
     with visitor.page.expect_download() as saving:
-        visitor.page.get_by_role("button", name="Save the checkpoint").click()
+        visitor.click("Save the checkpoint")
 
     assert saving.value.path().read_text("utf-8") == note
     origin, size, *_ = note.splitlines()
@@ -92,8 +87,7 @@ def test_the_newest_checkpoint_and_key_are_kept(visit: Visit, demo: DemoData) ->
 def test_the_requests_for_proofs_are_copied_as_curl(
     visit: Visit, demo: DemoData
 ) -> None:
-    visitor = visit("olga", permissions=CLIPBOARD)
-    visitor.open(PAGES["verify"](demo))
+    visitor = visit("olga", permissions=CLIPBOARD).open(PAGES["verify"](demo))
     checkpoint = demo.text("/api/audit/checkpoint")
     visitor.page.get_by_label("Your checkpoint").fill(checkpoint)
     visitor.page.get_by_role("button", name="Verify", exact=True).click()

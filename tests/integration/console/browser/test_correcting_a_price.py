@@ -36,9 +36,8 @@ def test_a_correction_changes_only_what_was_changed(
         currency="EUR",
         notes=notes,
     )
-    visitor = visit("admin")
-    visitor.open("prices/openai/kept-1")
-    visitor.page.get_by_role("button", name="Correct").click()
+    visitor = visit("admin").open("prices/openai/kept-1")
+    visitor.click("Correct")
     dialog = visitor.page.get_by_role("dialog")
     assert visitor.violations() == []
     dialog.get_by_label("Input price", exact=True).fill("3")
@@ -63,13 +62,10 @@ def test_a_price_with_more_rates_is_not_corrected_by_the_form(
     tiers = {"price": "2", "tiers": [{"above": 200000, "price": "4"}]}
     structure = {"rates": {"input_tokens": tiers}, "windows": [], "variants": []}
     set_price(demo, "tiers-1", structure=structure)
-    visitor = visit("admin")
-    visitor.open("prices/openai/tiers-1")
+    visitor = visit("admin").open("prices/openai/tiers-1")
 
     expect(visitor.page.get_by_role("button", name="End")).to_be_visible()
     expect(visitor.page.get_by_role("button", name="Correct")).to_have_count(0)
     version = current(demo, "tiers-1")["price_version"]
-    expect(visitor.page.locator(".not-offered")).to_contain_text(
-        f"/prices/{version}/corrections"
-    )
+    visitor.shows(".not-offered", f"/prices/{version}/corrections")
     assert visitor.violations() == []

@@ -10,8 +10,7 @@ from tests.support.console.browser.service import DemoData
 
 
 def test_every_page_opens(visit: Visit, demo: DemoData) -> None:
-    visitor = visit("admin")
-    visitor.refusals_expected = True
+    visitor = visit("admin", refusals_expected=True)
     for name, address in PAGES.items():
         visitor.open(address(demo))
         assert visitor.errors == [], name
@@ -19,14 +18,13 @@ def test_every_page_opens(visit: Visit, demo: DemoData) -> None:
 
 
 def test_rules_are_previewed_and_saved(visit: Visit, demo: DemoData) -> None:
-    visitor = visit("ben")
-    visitor.open(f"agents/{demo.agent_id}")
+    visitor = visit("ben").open(f"agents/{demo.agent_id}")
     path = f"/api/mcp/agents/{demo.agent_id}/tools"
     before = demo.call("GET", path)["rules"]
-    visitor.page.get_by_role("button", name="Edit rules").click()
+    visitor.click("Edit rules")
     visitor.page.get_by_label("Tool pattern").nth(1).fill("issues.assign")
     visitor.page.get_by_label("Stance").nth(1).select_option("allow")
-    visitor.page.get_by_role("button", name="Preview").click()
+    visitor.click("Preview")
 
     preview = visitor.page.get_by_role("region", name="Preview")
     expect(preview).to_contain_text(re.compile("decisions? change"))
@@ -36,7 +34,7 @@ def test_rules_are_previewed_and_saved(visit: Visit, demo: DemoData) -> None:
     assert demo.call("GET", path)["rules"] == before
     assert visitor.violations() == []
 
-    visitor.page.get_by_role("button", name="Save these rules").click()
+    visitor.click("Save these rules")
     expect(visitor.page.get_by_role("cell", name="issues.assign").first).to_be_visible()
     expect(visitor.page.get_by_role("button", name="Edit rules")).to_be_visible()
     patterns = [rule["tool_pattern"] for rule in demo.call("GET", path)["rules"]]
@@ -45,7 +43,7 @@ def test_rules_are_previewed_and_saved(visit: Visit, demo: DemoData) -> None:
     # As they were before.
     visitor.page.get_by_text("Restore earlier rules").click()
     visitor.page.get_by_label("Rules as of").fill(str(demo.position))
-    visitor.page.get_by_role("button", name="Show them").click()
+    visitor.click("Show them")
     visitor.confirm("Restore these rules")
     expect(visitor.page.get_by_text("issues.assign")).to_have_count(0)
     assert demo.call("GET", path)["rules"] == before

@@ -29,8 +29,7 @@ ENTRY = {
 
 def test_an_entry_with_two_states_is_refused(visit: Visit) -> None:
     """Programs differ in which of both they read."""
-    visitor = visit("ada")
-    visitor.open("verify")
+    visitor = visit("ada").open("verify")
 
     for name, state in STATES.items():
         assert visitor.page.evaluate(LEAF, {**ENTRY, name: state}) == LEAF_BYTES

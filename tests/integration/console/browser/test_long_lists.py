@@ -39,7 +39,7 @@ def test_an_agent_behind_the_end_of_the_list_is_chosen_by_its_id(
     assert visitor.violations() == []
     field.press_sequentially(demo.agent_id)
     with visitor.page.expect_response(re.compile(f"agent_id={demo.agent_id}")):
-        visitor.page.get_by_role("button", name="Apply").click()
+        visitor.click("Apply")
     visitor.settled()
 
     expect(field).to_have_value(demo.agent_id)

@@ -39,8 +39,7 @@ def test_a_session_shows_its_turns_and_cost_over_time(
 ) -> None:
     path = f"/api/observability/session/{demo.session_id}"
     session = demo.call("GET", path)
-    visitor = visit("admin")
-    visitor.open(f"sessions/{demo.session_id}")
+    visitor = visit("admin").open(f"sessions/{demo.session_id}")
 
     turns = visitor.page.locator(".turn")
     expect(turns).to_have_count(len(session["turns"]))
@@ -80,8 +79,7 @@ def test_exposure_is_shown_as_a_picture(visit: Visit, demo: DemoData) -> None:
     public = f"/api/mcp/connectors/{connector['id']}/grants/public"
     demo.call("POST", public)
     demo.call("DELETE", public)
-    visitor = visit("admin")
-    visitor.open(f"connectors/{connector['id']}")
+    visitor = visit("admin").open(f"connectors/{connector['id']}")
 
     picture = visitor.page.get_by_role("img", name="Who could use it")
     expect(picture).to_contain_text("everybody (public)")
@@ -91,7 +89,7 @@ def test_exposure_is_shown_as_a_picture(visit: Visit, demo: DemoData) -> None:
     expect(row).not_to_contain_text("still")
 
     demo.call("POST", public)
-    visitor.page.get_by_role("button", name="Refresh").click()
+    visitor.click("Refresh")
     expect(picture.locator(".span")).to_have_count(2)
     expect(row.filter(has_text="still")).to_have_count(1)
 
@@ -105,8 +103,7 @@ def test_the_prices_of_a_model_are_shown_over_time(
         since = f"2026-{month}-01T00:00:00Z"
         price = {"input_price_per_1m": cost, "output_price_per_1m": None}
         demo.call("POST", prices, {**model, **price, "effective_from": since})
-    visitor = visit("admin")
-    visitor.open("prices/openai/slow-1")
+    visitor = visit("admin").open("prices/openai/slow-1")
 
     picture = visitor.page.get_by_role("img", name="Periods, input / output")
     expect(picture).to_contain_text("4 / ? USD")
@@ -119,7 +116,7 @@ def test_the_prices_of_a_model_are_shown_over_time(
     visitor.open("prices?model=slow-1&as_of=2026-04-01")
     expect(row.locator("td").nth(2)).to_have_text("3")
     visitor.open("prices?model=slow-1&at=1")
-    expect(visitor.page.locator("main")).to_contain_text("No model has a price")
+    visitor.shows("main", "No model has a price")
 
 
 def test_decisions_at_two_times_stand_side_by_side(
@@ -135,10 +132,10 @@ def test_decisions_at_two_times_stand_side_by_side(
     visitor.open(f"{address}&tool=create_issue&other={then}")
 
     differs = "The decision differs between the two times."
-    expect(visitor.page.locator("main")).to_contain_text(differs)
+    visitor.shows("main", differs)
     expect(visitor.page.get_by_role("heading", name="Now")).to_be_visible()
     visitor.page.get_by_label("Compare with").fill("now")
-    visitor.page.get_by_role("button", name="Apply").click()
+    visitor.click("Apply")
     same = "The decision is the same at both times."
-    expect(visitor.page.locator("main")).to_contain_text(same)
+    visitor.shows("main", same)
     demo.call("PUT", rules, {"rules": before})

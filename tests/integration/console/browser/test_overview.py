@@ -55,16 +55,13 @@ def test_definitions_that_wait_are_counted_and_lead_to_their_page(
     waiting = card(visitor, "Tool definitions to accept")
     expect(waiting).to_contain_text("1 changed, 1 new")
     expect(waiting.locator(".figure")).to_have_text("2")
-    assert visitor.violations() == []
-    counts.axe_checks += 1
-    counts.states.add("overview, definitions wait")
+    counts.check(visitor, "overview, definitions wait")
     waiting.get_by_role("link", name="Issue tracker").click()
     expect(visitor.page.locator("h1")).to_have_text("Definitions of Issue tracker")
 
 
 def test_accepting_definitions_needs_the_connector(visit: Visit) -> None:
-    visitor = visit("ben")
-    visitor.open("overview")
+    visitor = visit("ben").open("overview")
 
     waiting = card(visitor, "Tool definitions to accept")
     expect(waiting).to_contain_text("you own no connector")
@@ -92,9 +89,7 @@ def test_connectors_whose_calls_fail_are_named_with_the_cause(
     expect(failing).to_contain_text("Issue tracker")
     expect(failing).to_contain_text("server error")
     expect(failing).to_contain_text("suspended after failures")
-    assert visitor.violations() == []
-    counts.axe_checks += 1
-    counts.states.add("overview, connectors fail")
+    counts.check(visitor, "overview, connectors fail")
 
 
 def test_stopped_and_late_parts_of_the_service_are_named(
@@ -122,9 +117,7 @@ def test_stopped_and_late_parts_of_the_service_are_named(
     ):
         expect(service).to_contain_text(said)
     expect(service).not_to_contain_text("usage")
-    assert visitor.violations() == []
-    counts.axe_checks += 1
-    counts.states.add("overview, degraded")
+    counts.check(visitor, "overview, degraded")
 
 
 NO_APPROVALS: Final[Mapping[str, Any]] = {"approvals": [], "end_cursor": None}
@@ -134,8 +127,7 @@ NO_CALLS: Final[Mapping[str, Any]] = {"calls": [], "end_cursor": None}
 def test_the_first_sentence_says_what_needs_a_hand(
     visit: Visit, demo: DemoData, counts: Counts
 ) -> None:
-    visitor = visit("admin")
-    visitor.refusals_expected = True
+    visitor = visit("admin", refusals_expected=True)
     answer(visitor.page, "/readyz", readiness(status="ready"))
     answer(visitor.page, "/api/mcp/approvals", NO_APPROVALS)
     answer(visitor.page, "/api/mcp/calls", NO_CALLS)
@@ -148,12 +140,10 @@ def test_the_first_sentence_says_what_needs_a_hand(
     expect(said.locator(".warn")).to_contain_text("Sessions with errors, last day")
     expect(said).not_to_contain_text("Approvals waiting")
     expect(card(visitor, "Cost today")).to_contain_text("no connection is free")
-    assert visitor.violations() == []
-    counts.axe_checks += 1
-    counts.states.add("overview, failed")
+    counts.check(visitor, "overview, failed")
 
     as_usual(visitor.page, "/api/usage")
-    visitor.page.get_by_role("button", name="Try again").click()
+    visitor.click("Try again")
     expect(said.locator(".bad")).to_have_count(0)
 
 
@@ -168,9 +158,7 @@ def test_nothing_needs_a_hand(visit: Visit, counts: Counts) -> None:
     visitor.open("overview")
 
     expect(visitor.page.locator(".attention")).to_have_text("✓ Nothing needs a hand.")
-    assert visitor.violations() == []
-    counts.axe_checks += 1
-    counts.states.add("overview, empty")
+    counts.check(visitor, "overview, empty")
 
 
 def test_a_slow_overview_says_that_it_looks(visit: Visit, counts: Counts) -> None:
@@ -181,9 +169,7 @@ def test_a_slow_overview_says_that_it_looks(visit: Visit, counts: Counts) -> Non
     said = visitor.page.locator(".attention")
     expect(said).to_contain_text("Looking")
     expect(card(visitor, "Service")).to_contain_text("longer than usual")
-    assert visitor.violations() == []
-    counts.axe_checks += 1
-    counts.states.add("overview, slow")
+    counts.check(visitor, "overview, slow")
     held.release()
     expect(said).not_to_contain_text("Looking")
     visitor.settled()
@@ -201,11 +187,10 @@ def windows(visitor: Visitor) -> dict[str, str]:
 
 
 def test_the_last_hour_is_that_before_the_page_was_refreshed(visit: Visit) -> None:
-    visitor = visit("admin")
-    visitor.open("overview")
+    visitor = visit("admin").open("overview")
     opened = windows(visitor)
     visitor.requests.clear()
-    visitor.page.get_by_role("button", name="Refresh").click()
+    visitor.click("Refresh")
     visitor.settled()
     refreshed = windows(visitor)
 

@@ -14,16 +14,12 @@ def test_a_page_is_whole_in_both_schemes_and_in_320_pixels(
     visit: Visit, demo: DemoData, counts: Counts, name: str
 ) -> None:
     """A window of 1,280 pixels at 400 % has 320, too."""
-    visitor = visit("admin")
-    visitor.refusals_expected = name in REFUSING
+    visitor = visit("admin", refusals_expected=name in REFUSING)
     visitor.open(PAGES[name](demo))
     for is_dark in (False, True):
         visitor.page.emulate_media(color_scheme="dark" if is_dark else "light")
         visitor.settled()
-        found = visitor.violations()
-        counts.axe_checks += 1
-        counts.violations += len(found)
-        assert found == []
+        counts.check(visitor)
     assert visitor.overflow() <= 0
 
     visitor.page.set_viewport_size({"width": 320, "height": 640})
@@ -39,8 +35,7 @@ def test_a_page_is_whole_in_both_schemes_and_in_320_pixels(
 def test_pages_are_whole_for_those_who_may_do_less(
     visit: Visit, demo: DemoData, counts: Counts, user: str
 ) -> None:
-    visitor = visit(user)
-    visitor.refusals_expected = True
+    visitor = visit(user, refusals_expected=True)
     found = {}
     for name, address in PAGES.items():
         visitor.open(address(demo))

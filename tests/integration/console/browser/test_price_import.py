@@ -51,38 +51,32 @@ def last_change(demo: DemoData) -> Any:
 def test_a_dry_run_of_an_import_changes_nothing(
     visit: Visit, demo: DemoData, counts: Counts
 ) -> None:
-    visitor = visit("admin")
-    visitor.open("prices")
+    visitor = visit("admin").open("prices")
     before = last_change(demo)
     visitor.page.get_by_text("Import a price list").click()
     press(visitor, "Dry run", "unchanged")
 
-    assert visitor.violations() == []
-    counts.axe_checks += 1
-    counts.states.add("prices, dry run of an import")
+    counts.check(visitor, "prices, dry run of an import")
     assert last_change(demo) == before
 
 
 def test_a_file_is_imported_after_its_dry_run_and_once(
     visit: Visit, demo: DemoData, counts: Counts
 ) -> None:
-    visitor = visit("admin")
-    visitor.open("prices?model=acme-small")
+    visitor = visit("admin").open("prices?model=acme-small")
     rows = visitor.page.locator("main table").first.locator("tbody tr")
-    expect(visitor.page.locator("main")).to_contain_text("No model has a price")
+    visitor.shows("main", "No model has a price")
     visitor.page.get_by_text("Import a price list").click()
 
     choose(visitor, price_file(2.5e-6))
     press(visitor, "Dry run", "1 added")
-    expect(visitor.page.locator("main")).to_contain_text("No model has a price")
+    visitor.shows("main", "No model has a price")
 
     press(visitor, "Import", "1 added")
     expect(rows).to_have_count(1)
     expect(rows).to_contain_text("acme-small")
     expect(input_price(visitor)).to_have_text("2.5")
-    assert visitor.violations() == []
-    counts.axe_checks += 1
-    counts.states.add("prices, imported")
+    counts.check(visitor, "prices, imported")
     (price,) = demo.call("GET", LISTED)["prices"]
     assert price["source"]["name"] == "litellm"
 
@@ -95,8 +89,7 @@ def test_a_file_is_imported_after_its_dry_run_and_once(
 def test_a_held_back_price_is_imported_once_it_is_confirmed(
     visit: Visit, demo: DemoData
 ) -> None:
-    visitor = visit("admin")
-    visitor.open("prices?model=acme-held")
+    visitor = visit("admin").open("prices?model=acme-held")
     visitor.page.get_by_text("Import a price list").click()
 
     def file(cost: float) -> bytes:
@@ -119,13 +112,11 @@ def test_a_held_back_price_is_imported_once_it_is_confirmed(
 def test_another_file_than_a_price_list_changes_nothing(
     visit: Visit, demo: DemoData
 ) -> None:
-    visitor = visit("admin")
-    visitor.refusals_expected = True
-    visitor.open("prices")
+    visitor = visit("admin", refusals_expected=True).open("prices")
     before = last_change(demo)
     visitor.page.get_by_text("Import a price list").click()
     choose(visitor, b"[1, 2]")
-    visitor.page.get_by_role("button", name="Dry run").click()
+    visitor.click("Dry run")
 
     expect(visitor.page.get_by_role("alert")).to_contain_text("LiteLLM price file")
     assert visitor.page.get_by_role("button", name="Import", exact=True).count() == 0

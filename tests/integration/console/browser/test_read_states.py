@@ -66,6 +66,7 @@ ONES: Final[Mapping[str, Callable[[DemoData], str]]] = {
     "approval": lambda _: "/api/mcp/approvals",
     "call": lambda demo: f"/api/mcp/calls/{demo.call_id}",
     "connector": lambda demo: f"/api/mcp/connectors/{demo.connector_id}",
+    "definitions": lambda demo: f"/api/mcp/connectors/{demo.connector_id}/definitions",
     "entry": lambda demo: f"/api/audit/events/{demo.position}",
     "explain": lambda demo: f"/api/mcp/agents/{demo.agent_id}/tools/explain",
     "explain-all": lambda demo: f"/api/mcp/connectors/{demo.connector_id}",
@@ -93,26 +94,21 @@ def test_an_empty_list_says_how_it_gets_rows(
     visitor.open(name)
 
     expect(visitor.page.locator(".empty").first).to_contain_text(LISTS[name].says)
-    assert visitor.violations() == []
-    counts.axe_checks += 1
-    counts.states.add(f"{name}, empty")
+    counts.check(visitor, f"{name}, empty")
 
 
 @pytest.mark.parametrize("name", [*LISTS, *ONES])
 def test_a_failed_read_says_so_and_can_be_repeated(
     visit: Visit, demo: DemoData, counts: Counts, name: str
 ) -> None:
-    visitor = visit(SEEN_BY.get(name, "admin"))
-    visitor.refusals_expected = True
+    visitor = visit(SEEN_BY.get(name, "admin"), refusals_expected=True)
     address, path = address_and_path(name, demo)
     refuse(visitor.page, path, 503, "unavailable", "the database can't be reached")
     visitor.open(address)
 
     alert = visitor.page.get_by_role("alert")
     expect(alert.first).to_contain_text("the database can't be reached")
-    assert visitor.violations() == []
-    counts.axe_checks += 1
-    counts.states.add(f"{name}, failed")
+    counts.check(visitor, f"{name}, failed")
     as_usual(visitor.page, path)
     for again in reversed(visitor.page.get_by_role("button", name="Try again").all()):
         again.click()
@@ -131,8 +127,6 @@ def test_a_slow_read_says_that_it_is_slow(
 
     working = visitor.page.locator("main .working").first
     expect(working).to_contain_text("longer than usual")
-    assert visitor.violations() == []
-    counts.axe_checks += 1
-    counts.states.add(f"{name}, slow")
+    counts.check(visitor, f"{name}, slow")
     held.release()
     visitor.settled()

@@ -19,8 +19,7 @@ def test_a_reviewer_answers_by_keyboard_alone(visit: Visit, demo: DemoData) -> N
     checkpoint = demo.text("/api/audit/checkpoint")
     then = datetime.now(UTC)
     demo.call("POST", "/api/catalog/agents", {"name": "Registered since"})
-    reviewer = visit("olga")
-    reviewer.open("overview")
+    reviewer = visit("olga").open("overview")
 
     # Who could call it, at a moment of the past?
     reviewer.tab_to("Explain", "a")
@@ -63,8 +62,7 @@ def test_a_reviewer_answers_by_keyboard_alone(visit: Visit, demo: DemoData) -> N
 
 
 def test_every_page_is_reached_and_left_by_keyboard(visit: Visit) -> None:
-    visitor = visit("admin")
-    visitor.open("operation")
+    visitor = visit("admin").open("operation")
     visitor.page.locator("main h1").focus()
     names = visitor.page.locator("nav.pages a").all_inner_texts()
     assert len(names) > 10

@@ -28,9 +28,8 @@ def grants(demo: DemoData, connector: str) -> Any:
 def test_a_grant_is_given_and_revoked(
     visit: Visit, demo: DemoData, connector: str
 ) -> None:
-    visitor = visit("admin")
-    visitor.open(f"connectors/{connector}")
-    visitor.page.get_by_role("button", name="Grant to an agent").click()
+    visitor = visit("admin").open(f"connectors/{connector}")
+    visitor.click("Grant to an agent")
     dialog = visitor.page.get_by_role("dialog")
     dialog.get_by_label("Agent", exact=True).select_option(demo.agent_id)
     assert visitor.violations() == []
@@ -55,8 +54,7 @@ def test_the_rules_for_one_connector_are_removed(
     demo.call("PUT", f"/api/mcp/connectors/{connector}/grants/agents/{demo.agent_id}")
     rule = {"connector_id": connector, "tool_pattern": "events.*", "stance": "allow"}
     demo.call("PUT", path, {"rules": [*before, rule]})
-    visitor = visit("admin")
-    visitor.open(f"agents/{demo.agent_id}")
+    visitor = visit("admin").open(f"agents/{demo.agent_id}")
     section = visitor.page.locator("main section").filter(
         has=visitor.page.get_by_role("heading", name="Diary")
     )
@@ -75,12 +73,11 @@ def test_a_disabled_user_is_enabled_and_loses_a_role(
     body = {"name": "carl", "roles": ["auditor"]}
     path = f"/api/users/{demo.call('POST', '/api/users', body)['id']}"
     demo.call("PUT", f"{path}/disabled")
-    visitor = visit("admin")
-    visitor.open(path.removeprefix("/api/"))
+    visitor = visit("admin").open(path.removeprefix("/api/"))
 
     visitor.confirm("Enable")
-    expect(visitor.page.locator(".facts")).to_contain_text("active")
+    visitor.shows(".facts", "active")
     visitor.confirm("Revoke auditor")
-    expect(visitor.page.locator(".facts")).to_contain_text("none")
+    visitor.shows(".facts", "none")
     user = demo.call("GET", path)
     assert (user["is_disabled"], user["roles"]) == (False, [])

@@ -26,8 +26,7 @@ def shown(page: Page) -> tuple[list[str], list[list[str]]]:
 
 
 def test_each_row_keeps_its_cells_when_sorted(visit: Visit) -> None:
-    visitor = visit("admin")
-    visitor.open("sessions?limit=100")
+    visitor = visit("admin").open("sessions?limit=100")
     # Names take the place of ids when their list has been read.
     expect(visitor.page.locator("main tbody code")).to_have_count(0)
     headings, rows = shown(visitor.page)

@@ -32,20 +32,18 @@ def test_empty_one_and_many(visit: Visit, demo: DemoData, counts: Counts) -> Non
     rows = visitor.page.locator("main tbody tr")
 
     visitor.open(f"sessions?prefix={uuid4()}")
-    expect(visitor.page.locator(".empty")).to_contain_text("No session was active")
-    assert visitor.violations() == []
+    visitor.shows(".empty", "No session was active")
+    counts.check(visitor, "sessions, empty")
 
     visitor.open(f"sessions?prefix={demo.session_id}")
     expect(rows).to_have_count(1)
 
     visitor.open("sessions?limit=100")
     expect(rows).to_have_count(100)
-    assert visitor.violations() == []
+    counts.check(visitor, "sessions, one", "sessions, many")
     visitor.page.get_by_role("link", name="Next page").click()
     visitor.settled()
     expect(visitor.page.get_by_role("link", name="First page")).to_be_visible()
-    counts.states |= {"sessions, empty", "sessions, one", "sessions, many"}
-    counts.axe_checks += 2
 
 
 @pytest.mark.parametrize("width", [1280, 1440])
@@ -76,8 +74,7 @@ def test_a_narrow_window_cuts_off_no_first_input(visit: Visit) -> None:
 
 
 def test_slow_and_failed(visit: Visit, counts: Counts) -> None:
-    visitor = visit("admin")
-    visitor.refusals_expected = True
+    visitor = visit("admin", refusals_expected=True)
     held: list[Route] = []
     visitor.page.route(LIST, lambda route: held.append(route))  # noqa: PLW0108
     visitor.page.goto(f"{visitor.url}/console#/sessions")
@@ -85,7 +82,7 @@ def test_slow_and_failed(visit: Visit, counts: Counts) -> None:
     working = visitor.page.get_by_role("status").filter(has_text="takes longer")
     expect(working).to_be_visible()
     expect(visitor.page.locator("[data-busy=true]")).to_have_count(1)
-    assert visitor.violations() == []
+    counts.check(visitor, "sessions, slow")
 
     answer = {"data": {"code": "unavailable", "errors": [], "request_id": "r1"}}
     body = orjson.dumps({**answer, "message": "the database can't be reached"})
@@ -93,13 +90,11 @@ def test_slow_and_failed(visit: Visit, counts: Counts) -> None:
     alert = visitor.page.get_by_role("alert")
     expect(alert).to_contain_text("the database can't be reached")
     expect(alert).to_contain_text("r1")
-    assert visitor.violations() == []
+    counts.check(visitor, "sessions, failed")
 
     visitor.page.unroute(LIST)
-    visitor.page.get_by_role("button", name="Try again").click()
+    visitor.click("Try again")
     expect(visitor.page.locator("main tbody tr")).to_have_count(25)
-    counts.states |= {"sessions, slow", "sessions, failed"}
-    counts.axe_checks += 2
 
 
 def test_the_page_before_stays_until_a_quick_answer(visit: Visit) -> None:
@@ -120,8 +115,7 @@ def test_the_page_before_stays_until_a_quick_answer(visit: Visit) -> None:
 
 
 def test_unreachable(visit: Visit) -> None:
-    visitor = visit("admin")
-    visitor.open("overview")
+    visitor = visit("admin").open("overview")
     visitor.page.route(LIST, lambda route: route.abort())
     visitor.page.get_by_role("link", name="Sessions", exact=True).click()
 
@@ -132,28 +126,20 @@ def test_unreachable(visit: Visit) -> None:
 def test_forbidden_says_why_and_is_not_offered(
     visit: Visit, demo: DemoData, counts: Counts
 ) -> None:
-    visitor = visit("ada")
-    visitor.refusals_expected = True
-    visitor.open("overview")
+    visitor = visit("ada", refusals_expected=True).open("overview")
     offered = visitor.page.locator("nav.pages a").all_inner_texts()
     assert {"Audit trail", "Users"}.isdisjoint(offered)
-    expect(visitor.page.locator("nav.pages")).to_contain_text(
-        "for superusers and auditors"
-    )
+    visitor.shows("nav.pages", "for superusers and auditors")
 
     visitor.open("audit")
-    expect(visitor.page.locator(".not-offered")).to_contain_text(
-        "for superusers and auditors"
-    )
+    visitor.shows(".not-offered", "for superusers and auditors")
 
     visitor.open("prices")
     expect(visitor.page.get_by_role("button", name="Set a price")).to_have_count(0)
-    expect(visitor.page.locator(".not-offered")).to_contain_text("for superusers")
+    visitor.shows(".not-offered", "for superusers")
     visitor.open(f"agents/{demo.agent_id}")
     expect(visitor.page.get_by_role("alert").first).to_contain_text("Not found")
-    assert visitor.violations() == []
-    counts.states |= {"audit, forbidden", "agent, not visible"}
-    counts.axe_checks += 1
+    counts.check(visitor, "audit, forbidden", "agent, not visible")
 
 
 def test_hostile_names_are_shown_as_text(visit: Visit, demo: DemoData) -> None:
@@ -178,8 +164,7 @@ def test_a_name_that_turns_the_text_around_it_is_isolated(
 ) -> None:
     name = "\u05e9\u05dc\u05d5\u05dd (42"
     demo.call("POST", "/api/catalog/agents", {"name": name})
-    visitor = visit("admin")
-    visitor.open("agents")
+    visitor = visit("admin").open("agents")
 
     isolated = visitor.page.locator("main tbody bdi").filter(has_text=name)
     expect(isolated).to_be_visible()
@@ -192,17 +177,15 @@ def test_numbers_in_texts_stay_as_they_were_written(
     agent = demo.call("POST", "/api/catalog/agents", {"name": "Numbers"})
     path = f"/api/catalog/agents/{agent['id']}"
     demo.call("PUT", path, {"name": "Numbers", "description": text})
-    visitor = visit("admin")
-    visitor.open(f"agents/{agent['id']}")
+    visitor = visit("admin").open(f"agents/{agent['id']}")
 
-    expect(visitor.page.locator(".facts")).to_contain_text(text)
+    visitor.shows(".facts", text)
 
 
 def test_a_link_restores_filters_time_zone_and_page(visit: Visit) -> None:
-    visitor = visit("admin")
-    visitor.open("sessions")
+    visitor = visit("admin").open("sessions")
     visitor.page.get_by_label("Errors").select_option("false")
-    visitor.page.get_by_role("button", name="Apply").click()
+    visitor.click("Apply")
     visitor.settled()
     visitor.page.get_by_label("Time zone").select_option("Asia/Tokyo")
     following = visitor.page.get_by_role("link", name="Next page")
@@ -226,22 +209,20 @@ def test_a_link_restores_filters_time_zone_and_page(visit: Visit) -> None:
 
 
 def test_a_page_says_how_recent_it_is(visit: Visit, demo: DemoData) -> None:
-    visitor = visit("admin")
-    visitor.open("agents")
+    visitor = visit("admin").open("agents")
     before = visitor.page.locator(".as-of").inner_text()
     assert re.match(r"as of position \d+, \d+ (s|min|h) ago", before)
 
     demo.call("POST", "/api/catalog/agents", {"name": "Newcomer"})
-    visitor.page.get_by_role("button", name="Refresh").click()
+    visitor.click("Refresh")
 
-    expect(visitor.page.locator("main tbody")).to_contain_text("Newcomer")
+    visitor.shows("main tbody", "Newcomer")
 
 
 def test_a_revoked_token_signs_the_browser_out(visit: Visit, demo: DemoData) -> None:
     me = f"/api/users/{demo.user_id}/tokens"
     issued = demo.call("POST", me, {"label": "to be revoked"})
-    visitor = visit(None)
-    visitor.refusals_expected = True
+    visitor = visit(None, refusals_expected=True)
     visitor.sign_in(issued["token"])
     demo.call("DELETE", f"{me}/{issued['id']}")
 

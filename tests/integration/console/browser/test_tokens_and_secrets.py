@@ -27,9 +27,7 @@ def test_a_token_is_shown_once_and_ends_when_it_should(
     visitor.press("Enter")
 
     expect(page.locator("main")).to_contain_text(TOKEN)
-    assert visitor.violations() == []
-    counts.axe_checks += 1
-    counts.states.add("user, token shown")
+    counts.check(visitor, "user, token shown")
     page.reload()
     visitor.settled()
     expect(page.locator("main tbody")).to_contain_text("shown once")
@@ -44,9 +42,8 @@ def test_a_slip_in_the_end_issues_nothing(
 ) -> None:
     path = f"/api/users/{demo.user_id}/tokens"
     before = demo.call("GET", path)
-    visitor = visit("admin")
-    visitor.open(f"users/{demo.user_id}")
-    visitor.page.get_by_role("button", name="Issue a token").click()
+    visitor = visit("admin").open(f"users/{demo.user_id}")
+    visitor.click("Issue a token")
     visitor.page.get_by_label("Label").fill("by a slip")
     visitor.page.get_by_label("Valid until").fill(end)
     visitor.press("Enter")
@@ -58,8 +55,7 @@ def test_a_slip_in_the_end_issues_nothing(
 def test_tokens_of_others_are_not_offered_to_auditors(
     visit: Visit, demo: DemoData
 ) -> None:
-    visitor = visit("olga")
-    visitor.open(f"users/{demo.user_id}")
+    visitor = visit("olga").open(f"users/{demo.user_id}")
 
     expect(visitor.page.locator(".not-offered").first).to_contain_text("superusers")
     for action in ("Issue a token", "Revoke", "Rename", "Disable", "Erase"):
@@ -98,12 +94,12 @@ def test_a_key_is_destroyed_after_it_was_said_what_is_lost(
     visitor = visit(None)
     visitor.sign_in(token)
     visitor.open(f"users/{dora['id']}")
-    visitor.page.get_by_role("button", name="Destroy the key").click()
+    visitor.click("Destroy the key")
     dialog = visitor.page.get_by_role("dialog")
     for lost in ("your name", "your secrets", "texts of your sessions"):
         expect(dialog).to_contain_text(lost)
     assert visitor.violations() == []
     dialog.get_by_role("button", name="Destroy it for good").click()
 
-    expect(visitor.page.locator("main")).to_contain_text("It is destroyed")
+    visitor.shows("main", "It is destroyed")
     assert demo.call("GET", path)["name"] is None

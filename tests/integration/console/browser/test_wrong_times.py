@@ -30,7 +30,7 @@ READS: Final[Mapping[str, tuple[Callable[[DemoData], str], str]]] = {
         lambda demo: f"connectors/{demo.connector_id}?since=last%20Tuesday",
         "/api/audit/connectors",
     ),
-    "calls": (lambda _: "calls?from=last%20Tuesday", "/api/mcp/calls"),
+    "audit": (lambda _: "audit?from=last%20Tuesday", "/api/audit"),
     "sessions": (
         lambda _: "sessions?until=last%20Tuesday",
         "/api/observability/session",
@@ -43,8 +43,7 @@ def test_a_page_reads_nothing_at_a_wrong_time(
     visit: Visit, demo: DemoData, name: str
 ) -> None:
     address, path = READS[name]
-    visitor = visit("admin")
-    visitor.open(address(demo))
+    visitor = visit("admin").open(address(demo))
 
     expect(visitor.page.get_by_role("alert")).to_contain_text(WRONG)
     assert [each for each in visitor.requests if each.startswith(path)] == []
@@ -52,11 +51,10 @@ def test_a_page_reads_nothing_at_a_wrong_time(
 
 
 def test_rules_of_a_wrong_time_are_not_restored(visit: Visit, demo: DemoData) -> None:
-    visitor = visit("admin")
-    visitor.open(f"agents/{demo.agent_id}")
+    visitor = visit("admin").open(f"agents/{demo.agent_id}")
     visitor.page.get_by_text("Restore earlier rules").click()
     visitor.page.get_by_label("Rules as of").fill("last Tuesday")
-    visitor.page.get_by_role("button", name="Show them").click()
+    visitor.click("Show them")
 
     expect(visitor.page.get_by_role("alert")).to_contain_text(WRONG)
     restore = visitor.page.get_by_role("button", name="Restore these rules")
@@ -74,8 +72,7 @@ def test_rules_of_a_wrong_time_are_not_restored(visit: Visit, demo: DemoData) ->
     ],
 )
 def test_a_day_or_hour_outside_the_calendar_is_refused(visit: Visit, text: str) -> None:
-    visitor = visit("admin")
-    visitor.open(f"sessions?from={quote(text)}")
+    visitor = visit("admin").open(f"sessions?from={quote(text)}")
 
     expect(visitor.page.get_by_role("alert")).to_contain_text(f"“{text}” is no time")
     path = "/api/observability/session"
@@ -94,17 +91,15 @@ def test_a_day_or_hour_outside_the_calendar_is_refused(visit: Visit, text: str) 
 def test_times_are_of_the_chosen_zone_or_of_their_offset(
     visit: Visit, text: str, sent: str
 ) -> None:
-    visitor = visit("admin")
-    visitor.open(f"sessions?tz=Asia/Tokyo&from={quote(text)}")
+    visitor = visit("admin").open(f"sessions?tz=Asia/Tokyo&from={quote(text)}")
 
     (read,) = [each for each in visitor.requests if "/session/list" in each]
     assert parse_qs(urlsplit(read).query)["start_time"] == [sent]
 
 
 def test_a_price_is_set_from_a_time_that_is_typed(visit: Visit, demo: DemoData) -> None:
-    visitor = visit("admin")
-    visitor.open("prices")
-    visitor.page.get_by_role("button", name="Set a price").click()
+    visitor = visit("admin").open("prices")
+    visitor.click("Set a price")
     dialog = visitor.page.get_by_role("dialog")
     for label, value in {
         "Provider key": " openai ",
@@ -121,25 +116,18 @@ def test_a_price_is_set_from_a_time_that_is_typed(visit: Visit, demo: DemoData) 
     assert price["effective_from"] == "2026-05-31T14:00:00Z"
 
 
-@pytest.mark.parametrize("text", ["last Tuesday", "1234", "2026-02-31"])
+@pytest.mark.parametrize("text", ["last Tuesday", "1234"])
 def test_a_price_from_a_wrong_time_is_not_set(
     visit: Visit, demo: DemoData, text: str
 ) -> None:
-    visitor = visit("admin")
-    visitor.open("prices")
-    visitor.page.get_by_role("button", name="Set a price").click()
-    dialog = visitor.page.get_by_role("dialog")
-    for label, value in {
-        "Provider key": "openai",
-        "Model": "never-set",
-        "Input price": "1",
-        "Output price": "2",
-        "Effective from": text,
-    }.items():
-        dialog.get_by_label(label, exact=True).fill(value)
-    visitor.press("Enter")
+    visitor = visit("admin").open("prices")
+    visitor.click("Set a price")
+    price = {"Provider key": "openai", "Model": "never-set", "Input price": "1"}
+    visitor.send({**price, "Effective from": text})
 
-    expect(dialog.get_by_role("alert")).to_contain_text(f"“{text}” is no time")
+    expect(visitor.page.get_by_role("dialog").get_by_role("alert")).to_contain_text(
+        f"“{text}” is no time"
+    )
     models = [
         model["model"]
         for provider in demo.call("GET", "/api/llm-router/providers")

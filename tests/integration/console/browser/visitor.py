@@ -2,9 +2,9 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Self
 
 from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Response, expect
 
@@ -36,10 +36,11 @@ class Visitor:
     requests: list[str] = field(default_factory=list)
     refusals_expected: bool = False
 
-    def open(self, address: str) -> None:
+    def open(self, address: str) -> Self:
         """Show a page of the console, once everything that it asked for is there."""
         self.page.goto(f"{self.url}/console#/{address}")
         self.settled()
+        return self
 
     def settled(self) -> None:
         """Wait until a page is shown and no request is under way.
@@ -71,6 +72,13 @@ class Visitor:
         dialog.get_by_role("button", name=confirmation or label, exact=True).click()
         expect(dialog).to_have_count(0)
 
+    def send(self, fields: Mapping[str, str]) -> None:
+        """Fill fields of the dialog by their labels, and send it by the keyboard."""
+        dialog = self.page.get_by_role("dialog")
+        for label, value in fields.items():
+            dialog.get_by_label(label, exact=True).fill(value)
+        self.press("Enter")
+
     def violations(self) -> list[str]:
         """Return what axe finds wrong with the page as it is shown."""
         self.page.evaluate(AXE.read_text("utf-8"))
@@ -92,6 +100,13 @@ class Visitor:
             "document.documentElement.scrollWidth - innerWidth"
         )
         return width
+
+    def click(self, label: str) -> None:
+        self.page.get_by_role("button", name=label).click()
+
+    def shows(self, selector: str, text: "str | re.Pattern[str]") -> None:
+        """Expect a text in the element that a selector finds."""
+        expect(self.page.locator(selector)).to_contain_text(text)
 
     def press(self, *keys: str) -> None:
         for key in keys:
@@ -148,7 +163,3 @@ def visitor_in(context: BrowserContext, url: str) -> Visitor:
     page.on("pageerror", lambda error: visitor.errors.append(str(error)))
     page.on("response", visitor.answered)
     return visitor
-
-
-def shown_rows(page: Page) -> Sequence[str]:
-    return page.locator("main tbody tr").all_inner_texts()

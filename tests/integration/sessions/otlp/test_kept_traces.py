@@ -11,9 +11,17 @@ from service.sessions.otlp import ingest, pending
 from service.sessions.otlp.full_traces import TOO_LARGE
 from service.sessions.otlp.old_traces import delete_old_traces
 from tests.integration.sessions.otlp.test_routes import status_of
-from tests.support.callers import Caller, Callers
-from tests.support.sessions.otlp.spans import NOON, export, llm, send, session, span
-from tests.support.sessions.pricing import price_manager, set_price
+from tests.support.callers import Caller
+from tests.support.sessions.otlp.spans import (
+    NOON,
+    export,
+    llm,
+    report,
+    send,
+    session,
+    span,
+)
+from tests.support.sessions.pricing import set_price
 from tests.support.sessions.recording import Recorder
 
 WORDS = "correct horse battery staple"
@@ -37,7 +45,7 @@ def forgotten(was: str) -> float:
 async def test_words_are_kept_sealed(resources: Resources, recorder: Recorder) -> None:
     said = span(1, input__value=WORDS, output__value=WORDS, error=WORDS)
 
-    await send(recorder.caller, export(recorder.agent_id, said))
+    await report(recorder, said)
 
     [row] = await kept(resources)
     assert WORDS not in row
@@ -48,13 +56,11 @@ async def test_words_of_an_erased_user_are_never_recorded(
     resources: Resources, recorder: Recorder, ada: Caller
 ) -> None:
     said = span(1, input__value=WORDS, output__value=WORDS)
-    await send(recorder.caller, export(recorder.agent_id, said))
+    await report(recorder, said)
     assert recorder.caller.user_id is not None
     await resources.vault.destroy_user(recorder.caller.user_id)
 
-    taken = await send(
-        recorder.caller, export(recorder.agent_id, span(2, 1, session__id="chat"))
-    )
+    taken = await report(recorder, span(2, 1, session__id="chat"))
 
     found = await session(ada, "chat", [taken])
     assert (found["num_traces"], found["first_input"]) == (1, None)
@@ -63,12 +69,7 @@ async def test_words_of_an_erased_user_are_never_recorded(
 async def test_a_trace_is_forgotten_after_its_last_span(
     resources: Resources, recorder: Recorder
 ) -> None:
-    await send(
-        recorder.caller,
-        export(
-            recorder.agent_id, span(1, session__id="chat"), llm(2, 9, 5, 1, trace=2)
-        ),
-    )
+    await report(recorder, span(1, session__id="chat"), llm(2, 9, 5, 1, trace=2))
     before = forgotten("a turn"), forgotten("incomplete")
 
     assert await delete_old_traces(resources.pool) == 0
@@ -85,10 +86,10 @@ async def test_a_root_that_comes_again_after_that_changes_nothing(
     resources: Resources, recorder: Recorder, ada: Caller
 ) -> None:
     root, call = span(1, session__id="chat"), llm(2, 1, 5, 1)
-    first = await send(recorder.caller, export(recorder.agent_id, root, call))
+    first = await report(recorder, root, call)
     await delete_old_traces(resources.pool, kept_for=timedelta(0))
 
-    again = await send(recorder.caller, export(recorder.agent_id, root))
+    again = await report(recorder, root)
 
     assert again.status == 200
     assert "X-Event-Position" not in again.headers
@@ -100,15 +101,10 @@ async def test_a_trace_takes_only_so_many_spans(
     recorder: Recorder, ada: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pending, "SPANS_OF_TRACE_MAX", 3)
-    full = export(
-        recorder.agent_id, span(1, session__id="chat"), llm(2, 1, 5, 1), llm(3, 1, 5, 1)
-    )
-    taken = await send(recorder.caller, full)
+    calls = [llm(2, 1, 5, 1), llm(3, 1, 5, 1)]
+    taken = await report(recorder, span(1, session__id="chat"), *calls)
 
-    more = await send(
-        recorder.caller,
-        export(recorder.agent_id, llm(4, 1, 5, 1), span(9, trace=9, session__id="b")),
-    )
+    more = await report(recorder, llm(4, 1, 5, 1), span(9, trace=9, session__id="b"))
 
     assert (more.rejected, more.reason) == (1, TOO_LARGE)
     found = await session(ada, "chat", [taken, more])
@@ -116,25 +112,21 @@ async def test_a_trace_takes_only_so_many_spans(
 
 
 async def test_a_root_is_taken_also_without_room_and_the_cost_is_an_estimate(
-    callers: Callers,
+    root: Caller,
     recorder: Recorder,
     ada: Caller,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    await set_price(await price_manager(callers), "swift", 1)
+    await set_price(root, "swift", 1)
     monkeypatch.setattr(pending, "SPANS_OF_TRACE_MAX", 3)
     calls = [llm(number, 1, 1_000_000, 1) for number in (2, 3, 4)]
-    await send(recorder.caller, export(recorder.agent_id, *calls))
-    refused = await send(
-        recorder.caller, export(recorder.agent_id, llm(5, 1, 1_000_000, 1))
-    )
+    await report(recorder, *calls)
+    refused = await report(recorder, llm(5, 1, 1_000_000, 1))
 
-    root = await send(
-        recorder.caller, export(recorder.agent_id, span(1, session__id="chat"))
-    )
+    first = await report(recorder, span(1, session__id="chat"))
 
-    assert (refused.status, root.status, root.rejected) == (400, 200, 0)
-    [turn] = (await session(ada, "chat", [root]))["turns"]
+    assert (refused.status, first.status, first.rejected) == (400, 200, 0)
+    [turn] = (await session(ada, "chat", [first]))["turns"]
     assert (turn["cost"], turn["estimated"]) == (3, ["calls"])
 
 
@@ -145,10 +137,7 @@ async def test_a_root_in_a_request_of_too_many_spans_is_taken(
     monkeypatch.setattr(ingest, "SPANS_OF_TRACE_MAX", 3)
     calls = [llm(number, 1, 5, 1) for number in (2, 3, 4)]
 
-    taken = await send(
-        recorder.caller,
-        export(recorder.agent_id, *calls, span(1, session__id="chat")),
-    )
+    taken = await report(recorder, *calls, span(1, session__id="chat"))
 
     assert (taken.status, taken.rejected, taken.reason) == (200, 3, TOO_LARGE)
     [turn] = (await session(ada, "chat", [taken]))["turns"]
@@ -161,19 +150,14 @@ async def test_an_agent_begins_only_so_many_traces(
 ) -> None:
     monkeypatch.setattr(pending, "TRACES_OF_AGENT_MAX", 0)
 
-    refused = await send(
-        recorder.caller, export(recorder.agent_id, span(1, session__id="chat"))
-    )
+    refused = await report(recorder, span(1, session__id="chat"))
 
     assert (refused.status, refused.headers["Retry-After"]) == (429, "30")
 
 
 async def test_long_texts_are_cut_once(recorder: Recorder, ada: Caller) -> None:
     text = "é" * 40_000
-    taken = await send(
-        recorder.caller,
-        export(recorder.agent_id, span(1, session__id="chat", input__value=text)),
-    )
+    taken = await report(recorder, span(1, session__id="chat", input__value=text))
 
     [turn] = (await session(ada, "chat", [taken]))["turns"]
 
@@ -188,14 +172,11 @@ async def test_a_trace_takes_only_so_long_texts(
     monkeypatch.setattr(pending, "TRACE_BYTES_MAX", 4 * 1024)
     begins = span(1, session__id="chat", input__value="x" * 900)
     again = span(2, session__id="chat", input__value="y" * 2000)
-    taken = await send(recorder.caller, export(recorder.agent_id, begins))
+    taken = await report(recorder, begins)
 
-    more = await send(recorder.caller, export(recorder.agent_id, again))
-    after = await send(recorder.caller, export(recorder.agent_id, llm(3, 1, 5, 1)))
-    alone = await send(
-        recorder.caller,
-        export(recorder.agent_id, span(4, trace=4, input__value="z" * 5000)),
-    )
+    more = await report(recorder, again)
+    after = await report(recorder, llm(3, 1, 5, 1))
+    alone = await report(recorder, span(4, trace=4, input__value="z" * 5000))
 
     assert more.rejected == 0
     assert after.status == alone.status == 400

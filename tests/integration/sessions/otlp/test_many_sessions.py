@@ -5,7 +5,7 @@ from unittest.mock import patch
 from service.event_log import aggregate_reader
 from service.sessions.otlp.recording import COMMANDS_AT_ONCE
 from tests.support.callers import Caller
-from tests.support.sessions.otlp.spans import export, llm, send, session, span
+from tests.support.sessions.otlp.spans import llm, report, session, span
 from tests.support.sessions.recording import Recorder
 
 SESSIONS = 200
@@ -25,7 +25,7 @@ async def test_many_new_sessions_are_not_loaded_one_by_one(
         )
     ]
     with patch.object(aggregate_reader, "load", wraps=aggregate_reader.load) as loads:
-        exported = await send(recorder.caller, export(recorder.agent_id, *spans))
+        exported = await report(recorder, *spans)
 
     assert exported.rejected == 0
     for number in (1, SESSIONS):

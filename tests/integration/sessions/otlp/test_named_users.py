@@ -8,7 +8,7 @@ from service.aggregate import LoggedAggregate
 from service.resources import Resources
 from service.users.aggregate import User
 from tests.support.callers import Caller, Callers
-from tests.support.sessions.otlp.spans import export, send, session, span
+from tests.support.sessions.otlp.spans import report, session, span
 from tests.support.sessions.recording import Recorder
 
 
@@ -19,10 +19,7 @@ async def test_a_runtime_may_name_the_user(
     bob = await callers.user("bob")
     name = "bob" if named_by == "name" else str(bob.user_id)
 
-    taken = await send(
-        recorder.caller,
-        export(recorder.agent_id, span(1, session__id="chat", user__id=name)),
-    )
+    taken = await report(recorder, span(1, session__id="chat", user__id=name))
 
     assert (await session(bob, "chat", [taken]))["user_id"] == str(bob.user_id)
 
@@ -33,10 +30,7 @@ async def test_a_user_s_name_may_look_like_an_id(
 ) -> None:
     seven = await callers.user(name)
 
-    taken = await send(
-        recorder.caller,
-        export(recorder.agent_id, span(1, session__id="chat", user__id=name)),
-    )
+    taken = await report(recorder, span(1, session__id="chat", user__id=name))
 
     assert (await session(seven, "chat", [taken]))["user_id"] == str(seven.user_id)
 
@@ -57,7 +51,7 @@ async def test_a_user_of_somebody_else_s_is_looked_for_once(
         for number in range(1, 6)
     ]
 
-    taken = await send(recorder.caller, export(recorder.agent_id, *roots))
+    taken = await report(recorder, *roots)
 
     assert taken.status == 200
     assert loaded.count(resources.vault.user_name_id("user-7")) == 1
@@ -67,10 +61,7 @@ async def test_a_user_of_somebody_else_s_is_looked_for_once(
 async def test_a_foreign_user_id_is_replaced_by_the_recorders_own(
     recorder: Recorder, ada: Caller
 ) -> None:
-    taken = await send(
-        recorder.caller,
-        export(recorder.agent_id, span(1, session__id="chat", user__id="user-7")),
-    )
+    taken = await report(recorder, span(1, session__id="chat", user__id="user-7"))
 
     found = await session(ada, "chat", [taken])
     assert found["user_id"] == str(recorder.caller.user_id)

@@ -8,9 +8,8 @@ from service.sessions import aggregate
 from tests.support.callers import Caller, Callers
 from tests.support.sessions.otlp.spans import (
     IS_REMOTE,
-    export,
     llm,
-    send,
+    report,
     session,
     span,
 )
@@ -39,10 +38,7 @@ async def test_spans_that_arrive_later_don_t_move_a_turn_to_another_session(
 ) -> None:
     requests = ([*first, llm(4, 1, 5, 0)], later)
 
-    taken = [
-        await send(recorder.caller, export(recorder.agent_id, *spans))
-        for spans in requests
-    ]
+    taken = [await report(recorder, *spans) for spans in requests]
 
     found = await session(ada, "first", taken)
     used = await ada.get(
@@ -65,10 +61,7 @@ async def test_a_turn_that_was_recorded_in_a_later_export_stays_in_its_session(
         [LATE, llm(4, 1, 5, 0)],
     )
 
-    taken = [
-        await send(recorder.caller, export(recorder.agent_id, *spans))
-        for spans in requests
-    ]
+    taken = [await report(recorder, *spans) for spans in requests]
 
     found = await session(ada, "first", taken)
     assert (found["num_traces"], found["token_usage"]["total"]) == (1, 20 + 7 + 10 + 5)
@@ -84,13 +77,10 @@ async def test_a_new_session_belongs_to_the_user_whom_one_of_its_traces_names(
 ) -> None:
     bob = await callers.user("bob")
 
-    taken = await send(
-        recorder.caller,
-        export(
-            recorder.agent_id,
-            span(1, trace=unnamed, session__id="chat"),
-            span(1, trace=named, session__id="chat", user__id=str(bob.user_id)),
-        ),
+    taken = await report(
+        recorder,
+        span(1, trace=unnamed, session__id="chat"),
+        span(1, trace=named, session__id="chat", user__id=str(bob.user_id)),
     )
 
     assert (taken.status, taken.body) == (200, b"")
@@ -111,10 +101,7 @@ async def test_a_full_session_takes_what_fits_and_what_comes_late(
         ],
     )
 
-    taken = [
-        await send(recorder.caller, export(recorder.agent_id, *spans))
-        for spans in requests
-    ]
+    taken = [await report(recorder, *spans) for spans in requests]
 
     found = await session(ada, "chat", taken)
     assert [int(turn["turn_id"]) for turn in found["turns"]] == [1, 2]

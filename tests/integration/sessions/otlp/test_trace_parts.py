@@ -24,7 +24,7 @@ from service.sessions.otlp.span import KeptEntry, KeptSpan, kept_span
 from service.sessions.otlp.trace import turn_of
 from tests.integration.sessions.otlp.test_kept_traces import forgotten
 from tests.support.callers import Caller
-from tests.support.sessions.otlp.spans import export, llm, send, session, span
+from tests.support.sessions.otlp.spans import llm, report, session, span
 from tests.support.sessions.recording import Recorder
 from tests.support.waiting import until
 
@@ -199,9 +199,7 @@ async def test_exports_at_once_all_count(recorder: Recorder, ada: Caller) -> Non
     calls = [llm(number, 1, 1, 1) for number in range(2, 32)]
     spans = [*calls[:15], span(1, session__id="chat"), *calls[15:]]
 
-    exported = await asyncio.gather(
-        *(send(recorder.caller, export(recorder.agent_id, each)) for each in spans)
-    )
+    exported = await asyncio.gather(*(report(recorder, each) for each in spans))
 
     assert {each.status for each in exported} == {200}
     found = await session(ada, "chat", exported)

@@ -9,9 +9,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from service.resources import Resources
-from tests.support.callers import Caller, Callers
+from tests.support.callers import Caller
 from tests.support.sessions.otlp.one_trace import OF_A_TRACE
-from tests.support.sessions.otlp.spans import export, llm, send, session, span
+from tests.support.sessions.otlp.spans import export, llm, report, send, session, span
+from tests.support.sessions.pricing import set_price
 from tests.support.sessions.recording import Recorder
 
 OF_ANOTHER = [
@@ -30,18 +31,9 @@ TURN = [
 
 
 @pytest.fixture
-async def prices(callers: Callers) -> None:
-    root = await callers.user("root", "superuser")
-    await root.post("/api/llm-router/providers", {"key": "acme", "display_name": "A"})
-    for model, amount in (("swift", "1"), ("strong", "10")):
-        body = {
-            "provider": "acme",
-            "model": model,
-            "input_price_per_1m": amount,
-            "output_price_per_1m": amount,
-            "effective_from": "2026-01-01T00:00:00Z",
-        }
-        assert (await root.post("/api/llm-router/prices", body)).status == 201
+async def prices(root: Caller) -> None:
+    await set_price(root, "swift", 1, output=1)
+    await set_price(root, "strong", 10, output=10)
 
 
 @pytest.fixture
@@ -63,7 +55,7 @@ def settled(prices: None, resources: Resources, recorder: Recorder, ada: Caller)
                     if pair.key == "session.id":
                         pair.value.string_value = f"chat-{session_id}"
                 named.append(copy)
-            reply = await send(recorder.caller, export(recorder.agent_id, *named))
+            reply = await report(recorder, *named)
             assert (reply.status, reply.rejected) == (200, 0)
             exported.append(reply)
         found = await session(ada, f"chat-{session_id}", exported)
@@ -107,10 +99,7 @@ async def test_usage_is_the_same_whether_spans_came_together_or_not(
     prices: None, recorder: Recorder, ada: Caller
 ) -> None:
     async def usage(day: int, requests: list[list[Any]]) -> Any:
-        exported = [
-            await send(recorder.caller, export(recorder.agent_id, *spans))
-            for spans in requests
-        ]
+        exported = [await report(recorder, *spans) for spans in requests]
         reply = await ada.get(
             f"/api/usage?from_day=2026-03-0{day}&until_day=2026-03-0{day}"
             "&group_by=provider,model",
@@ -140,9 +129,7 @@ async def test_one_agent_s_spans_are_no_part_of_another_s_trace(
     recorder: Recorder, ada: Caller
 ) -> None:
     other = await ada.post("/api/catalog/agents", {"name": "other"})
-    ours = await send(
-        recorder.caller, export(recorder.agent_id, span(1, session__id="ours"))
-    )
+    ours = await report(recorder, span(1, session__id="ours"))
     await send(recorder.caller, export(other.data["id"], llm(2, 1, 5, 1)))
 
     found = await session(ada, "ours", [ours])

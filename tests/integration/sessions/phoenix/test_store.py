@@ -14,9 +14,9 @@ from aiohttp import web
 from projections.sessions.phoenix import memory
 from projections.sessions.phoenix.memory import Memory
 from projections.sessions.phoenix.store import PhoenixStore, open_phoenix
+from projections.sessions.trace_store import Enrichments, SessionKey
 from service.circuit_breaker import FAILURES_MAX, REST_S
 from tests.support.sessions.phoenix.fake import (
-    AGENT,
     OTHER,
     Answer,
     FakePhoenix,
@@ -33,12 +33,16 @@ async def store(fake: FakePhoenix, **words: str) -> AsyncIterator[PhoenixStore]:
         yield opened
 
 
+async def fetched(fake: FakePhoenix, *keys: SessionKey, **words: str) -> Enrichments:
+    async with store(fake, **words) as phoenix:
+        return await phoenix.fetch(keys, deadline_s=60)
+
+
 async def test_a_page_of_one_agent_is_one_request() -> None:
     ids = [f"s{number}" for number in range(100)]
     fake = FakePhoenix([node(each) for each in ids[:60]])
 
-    async with store(fake) as phoenix:
-        found = await phoenix.fetch([key(each) for each in ids], deadline_s=60)
+    found = await fetched(fake, *map(key, ids))
 
     assert fake.asked == ["filters 1"]
     assert sorted(found) == sorted(ids)
@@ -49,10 +53,7 @@ async def test_sixteen_agents_are_one_request() -> None:
     agents = [UUID(int=number) for number in range(100)]
     fake = FakePhoenix([node(f"s{each.int}", each) for each in agents])
 
-    async with store(fake) as phoenix:
-        found = await phoenix.fetch(
-            [key(f"s{each.int}", each) for each in agents], deadline_s=60
-        )
+    found = await fetched(fake, *(key(f"s{each.int}", each) for each in agents))
 
     assert sorted(fake.asked) == ["filters 16"] * 6 + ["filters 4"]
     assert all(each is not None for each in found.values())
@@ -62,8 +63,7 @@ async def test_sixteen_agents_are_one_request() -> None:
 async def test_one_project_for_all_agents() -> None:
     fake = FakePhoenix([node("a", "ours"), node("b", "ours")])
 
-    async with store(fake, project="ours") as phoenix:
-        found = await phoenix.fetch([key("a"), key("b", OTHER)], deadline_s=60)
+    found = await fetched(fake, key("a"), key("b", OTHER), project="ours")
 
     assert fake.asked == ["filters 1"]
     assert None not in found.values()
@@ -72,8 +72,7 @@ async def test_one_project_for_all_agents() -> None:
 async def test_the_token_is_sent() -> None:
     fake = FakePhoenix([node("a")])
 
-    async with store(fake, token="secret") as phoenix:
-        await phoenix.fetch([key("a")], deadline_s=60)
+    await fetched(fake, key("a"), token="secret")
 
     assert fake.headers[0]["Authorization"] == "Bearer secret"
 
@@ -81,8 +80,7 @@ async def test_the_token_is_sent() -> None:
 async def test_a_session_of_another_agent_s_project_is_unknown() -> None:
     fake = FakePhoenix([node("a", OTHER)], takes_filters=False)
 
-    async with store(fake) as phoenix:
-        found = await phoenix.fetch([key("a"), key("b")], deadline_s=60)
+    found = await fetched(fake, key("a"), key("b"))
 
     assert found == {"a": None, "b": None}
 
@@ -92,8 +90,9 @@ async def test_an_older_phoenix_is_asked_by_ids_from_then_on() -> None:
     fake = FakePhoenix([node(each) for each in ids], takes_filters=False)
 
     async with store(fake) as phoenix:
-        first = await phoenix.fetch([key(each) for each in ids], deadline_s=60)
-        again = await phoenix.fetch([key(each) for each in ids], deadline_s=60)
+        first, again = [
+            await phoenix.fetch([*map(key, ids)], deadline_s=60) for _ in range(2)
+        ]
 
     assert fake.asked[0] == "filters 1"
     assert sorted(fake.asked[1:]) == ["ids 16", "ids 16", "ids 4", "ids 4"]
@@ -117,10 +116,7 @@ async def test_a_damaged_session_harms_only_itself() -> None:
     nodes = [node("good"), node("bad", numTraces="many"), node("fine")]
     fake = FakePhoenix(nodes)
 
-    async with store(fake) as phoenix:
-        found = await phoenix.fetch(
-            [key(each["sessionId"]) for each in nodes], deadline_s=60
-        )
+    found = await fetched(fake, *(key(each["sessionId"]) for each in nodes))
 
     assert fake.asked == ["filters 1"]
     assert sorted(found) == ["fine", "good"]
@@ -230,8 +226,7 @@ async def test_single_look_ups_come_last_and_once() -> None:
         refuses=lambda several: several > 1,
     )
 
-    async with store(fake) as phoenix:
-        found = await phoenix.fetch([key(each) for each in ids], deadline_s=60)
+    found = await fetched(fake, *map(key, ids))
 
     assert fake.asked == ["filters 1", "ids 5", *["ids 1"] * 5]
     assert sorted(found) == ids
@@ -271,13 +266,3 @@ async def test_a_session_that_just_ended_is_not_remembered() -> None:
     async with store(FakePhoenix([node("s")])) as phoenix:
         await phoenix.fetch([fresh], deadline_s=60)
         assert phoenix.memory.recall(fresh) is None
-
-
-async def test_agents_own_projects_are_named_by_their_ids() -> None:
-    fake = FakePhoenix([node("a", AGENT), node("b", OTHER)])
-
-    async with store(fake) as phoenix:
-        found = await phoenix.fetch([key("a"), key("b", OTHER)], deadline_s=60)
-
-    assert None not in found.values()
-    assert fake.asked == ["filters 2"]

@@ -14,6 +14,7 @@ from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
 from tests.support.callers import Caller
+from tests.support.sessions.recording import Recorder
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 TRACES = "/v1/traces"
@@ -151,6 +152,11 @@ async def send(
         raw = gzip.compress(raw)
     response = await caller.client.post(TRACES, data=raw, headers=sent)
     return Exported(response.status, await response.read(), response.headers)
+
+
+async def report(recorder: Recorder, *spans: Span) -> Exported:
+    """Send spans of the recorder's agent."""
+    return await send(recorder.caller, export(recorder.agent_id, *spans))
 
 
 async def session(caller: Caller, session_id: str, at: Sequence[Exported]) -> Any:

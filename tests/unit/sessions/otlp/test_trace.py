@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service.sessions.otlp.conventions import reported_span
-from service.sessions.otlp.span import KeptEntry, KeptSpan
+from service.sessions.otlp.span import KeptEntry, kept_span
 from service.sessions.otlp.trace import TraceTurn, turn_of
 from tests.support.sessions.otlp.one_trace import OF_A_TRACE
 from tests.support.sessions.otlp.spans import IS_REMOTE, NOON, llm, span
@@ -27,16 +27,7 @@ def turn(*spans: Any) -> TraceTurn | None:
             sealed_output=each.entry.texts.output,
             sealed_error=each.entry.texts.error,
         )
-        kept.append(
-            KeptSpan(
-                span_id=each.span_id,
-                parent_id=each.parent_id,
-                started_at=each.started_at.isoformat(),
-                session_id=each.session_id,
-                entry=entry,
-                call=each.call,
-            )
-        )
+        kept.append(kept_span(each, entry))
     return turn_of("1", kept)
 
 
