@@ -136,11 +136,6 @@ async def test_before_the_first_checkpoint(callers: Callers) -> None:
         assert (reply.status, reply.code) == (503, "no_checkpoint_yet")
 
 
-async def test_without_a_token(callers: Callers) -> None:
-    for path in ("checkpoint", "checkpoint/key", "proofs/inclusion?position=1"):
-        assert (await callers.anonymous().get(f"/api/audit/{path}")).status == 401
-
-
 async def test_a_rebuild_leaves_the_tree_as_it_is(
     callers: Callers, resources: Resources, tmp_path: Path
 ) -> None:

@@ -81,7 +81,7 @@ async def test_more_than_a_batch_arrives_in_order(
     assert positions == [*range(1, 25)]
 
 
-@pytest.mark.parametrize("narrow", ["kind=agent", "kind=agent.registered", "actor={}"])
+@pytest.mark.parametrize("narrow", ["kind=agent", "actor={}"])
 async def test_filters(callers: Callers, narrow: str) -> None:
     auditor = await callers.user("olga", "auditor")
     ada = await callers.user("ada")

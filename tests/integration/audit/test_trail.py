@@ -210,16 +210,6 @@ async def test_reading_is_on_record(callers: Callers, resources: Resources) -> N
     ]
 
 
-async def test_reading_stays_refused_after_the_role_is_gone(callers: Callers) -> None:
-    root = await callers.user("root", "superuser")
-    auditor = await callers.user("olga", "auditor")
-    assert (await auditor.get(EVENTS)).status == 200
-
-    await root.delete(f"/api/users/{auditor.user_id}/roles/auditor")
-
-    assert (await auditor.get(EVENTS)).status == 403
-
-
 async def test_words_name_the_secret_and_its_versions(callers: Callers) -> None:
     ada = await callers.user("ada")
     auditor = await callers.user("olga", "auditor")

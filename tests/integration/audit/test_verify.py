@@ -150,7 +150,9 @@ async def test_tampering_is_found_at_its_position(
     assert check.verified == (0 if what == "removed" else 6)
 
 
-@pytest.mark.parametrize("name", TAMPERING)
+@pytest.mark.parametrize(
+    "name", ["a byte of the state", *list(TAMPERING)[len(CHANGES) :]]
+)
 async def test_rewriting_the_tree_as_well_hides_nothing(
     history: None, callers: Callers, resources: Resources, tmp_path: Path, name: str
 ) -> None:
