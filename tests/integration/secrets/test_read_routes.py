@@ -96,24 +96,6 @@ async def test_a_deleted_secret_is_not_shown_until_it_is_created_again(
     assert reply.data["created_at"] == reply.data["updated_at"]
 
 
-@pytest.mark.parametrize("roles", [(), ("superuser",), ("auditor",)])
-async def test_someone_elses_secret_is_one_that_does_not_exist(
-    ada: Caller, callers: Callers, roles: tuple[str, ...]
-) -> None:
-    bob = await callers.user("bob", *roles)
-    hidden = await bob.get(PATH)
-    missing = await bob.get("/api/secrets/missing")
-    impossible = await bob.get("/api/secrets/%FF")
-    for reply in (hidden, missing, impossible):
-        assert (reply.status, reply.message) == (404, "no such secret")
-        assert reply.data["code"] == "not_found"
-
-
-async def test_reading_needs_a_token(callers: Callers) -> None:
-    for path in ("/api/secrets", PATH):
-        assert (await callers.anonymous().get(path)).status == 401
-
-
 async def test_asking_for_the_head_of_a_value_reveals_nothing(
     ada: Caller, resources: Resources
 ) -> None:
