@@ -9,7 +9,6 @@ from confluent_kafka.admin import AdminClient, NewPartitions
 
 from agent_runtime_client.kafka.errors import (
     ForeignTopicError,
-    LogEpochChangedError,
     TopicCutError,
     TopicMissingError,
     TopicRefusedError,
@@ -125,21 +124,6 @@ async def test_a_topic_emptied_by_retention_is_accepted(
         deleted.result(60)
     await publish(settings, log, last=30)
     assert positions(settings.bootstrap, settings.topic) == list(range(21, 31))
-
-
-async def test_the_topic_of_another_log_is_refused(
-    settings: KafkaSettings, log: LogIdentity
-) -> None:
-    await publish(settings, log, last=5)
-    await expect_refusal(ForeignTopicError, settings, replace(log, log_id="other"))
-
-
-async def test_a_log_in_another_epoch_is_refused(
-    settings: KafkaSettings, log: LogIdentity
-) -> None:
-    await publish(settings, log, last=5)
-    restored = replace(log, log_epoch="epoch-2")
-    await expect_refusal(LogEpochChangedError, settings, restored)
 
 
 @pytest.mark.thorough

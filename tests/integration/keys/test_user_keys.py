@@ -3,7 +3,6 @@ from collections.abc import Sequence
 from typing import Any, LiteralString
 from uuid import UUID
 
-import psycopg
 import pytest
 
 from service.database import Pool
@@ -211,12 +210,3 @@ async def test_a_key_under_an_unknown_root_key_names_it(
     ring.remove_root_key(old_id)
     with pytest.raises(WrongRootKeyError, match=old_id):
         await uncached(keys).get(ADA)
-
-
-async def test_auditors_read_nothing_that_is_sealed(database_url: str) -> None:
-    connection = await psycopg.AsyncConnection.connect(database_url, autocommit=True)
-    async with connection:
-        await connection.execute("SET ROLE agent_runtime_reader")
-        for table in ("user_key", "sealed_value", "root_key_canary"):
-            with pytest.raises(psycopg.errors.InsufficientPrivilege):
-                await connection.execute(f"SELECT FROM events.{table}".encode())
