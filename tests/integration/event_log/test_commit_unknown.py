@@ -1,7 +1,6 @@
 """The connection is lost around a commit: applied once, and never a false answer."""
 
 import asyncio
-import tempfile
 import time
 from collections.abc import AsyncIterator
 from dataclasses import asdict
@@ -34,7 +33,7 @@ from tests.support.event_log.logs import (
     open_log,
     run,
 )
-from tests.support.postgres_proxy import Fault, Proxy, running_proxy
+from tests.support.postgres_proxy import Fault, Proxy
 from tests.support.reading import read_events
 from tests.support.waiting import until, until_done
 
@@ -46,13 +45,6 @@ SETTLING = Timeouts(queue_s=60.0, commit_s=1.0, settle_s=60.0)
 # For an outcome that can't be found.
 GIVING_UP = Timeouts(queue_s=60.0, commit_s=60.0, settle_s=2.0)
 REFUSING = Timeouts(queue_s=2.0, commit_s=1.0, settle_s=2.0)
-
-
-@pytest.fixture
-async def proxy() -> AsyncIterator[Proxy]:
-    with tempfile.TemporaryDirectory(prefix="proxy-") as folder:
-        async with running_proxy(Path(folder)) as proxy:
-            yield proxy
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """Commands decided on what others are about to write, and what becomes of both."""
 
 import asyncio
-import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import (
     AbstractAsyncContextManager,
@@ -9,7 +8,6 @@ from contextlib import (
     asynccontextmanager,
 )
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -47,7 +45,7 @@ from tests.support.event_log.logs import (
     open_log,
     run,
 )
-from tests.support.postgres_proxy import Fault, Proxy, running_proxy
+from tests.support.postgres_proxy import Fault, Proxy
 from tests.support.waiting import until
 
 GENEROUS = Timeouts(queue_s=120, commit_s=120, settle_s=60)
@@ -551,13 +549,6 @@ async def test_a_base_that_waits_too_long_in_the_queue(
             assert ledger_id.int not in log.pending.writes
         assert await enter(log, ledger_id, "later") == 2
         assert await entries(log, ledger_id) == ["later"]
-
-
-@pytest.fixture
-async def proxy() -> AsyncIterator[Proxy]:
-    with tempfile.TemporaryDirectory(prefix="proxy-") as folder:
-        async with running_proxy(Path(folder)) as proxy:
-            yield proxy
 
 
 @pytest.mark.parametrize("fault", list(Fault))
