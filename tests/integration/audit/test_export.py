@@ -51,8 +51,7 @@ async def test_an_export_is_one_reading(callers: Callers, resources: Resources) 
     await exported(auditor, "?kind=user")
     await text(auditor, "/api/audit/export.csv")
 
-    head = (await resources.log.head()).position
-    recorded = await read_events(resources.log, after=before, upto=head, limit=10)
+    recorded = await read_events(resources.log, after=before)
     assert [(each.event.operation, each.event.asked) for each in recorded] == [
         ("get_audit_jsonl", {"kind": "user"}),
         ("get_audit_csv", {}),

@@ -194,8 +194,7 @@ async def test_reading_is_on_record(callers: Callers, resources: Resources) -> N
     await auditor.get(f"{EVENTS}/1")
     await ada.get(EVENTS)
 
-    head = (await resources.log.head()).position
-    recorded = await read_events(resources.log, after=before, upto=head, limit=10)
+    recorded = await read_events(resources.log, after=before)
     assert [
         (each.topic, each.metadata["actor"], each.event.operation, each.event.asked)
         for each in recorded

@@ -21,6 +21,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from service import follower_process as module
 from service.config import Config
 from service.follower_process import run_follower_process
+from tests.support.harness.process_tree import has_ended
 from tests.support.harness.service import Server, running, serving
 from tests.support.waiting import until
 
@@ -51,14 +52,6 @@ def follower_process(server: Server) -> psutil.Process | None:
         if PROGRAM in child.cmdline():
             return child
     return None
-
-
-def has_ended(process: psutil.Process) -> bool:
-    try:
-        # Nobody may wait for a process whose parent was killed.
-        return bool(process.status() == psutil.STATUS_ZOMBIE)
-    except psutil.NoSuchProcess:
-        return True
 
 
 def readiness(server: Server) -> dict[str, Any]:
@@ -148,7 +141,7 @@ async def test_the_follower_process_ends_with_its_parent(
         server.send(signal.SIGUSR1)
         server.wait()
 
-        await until(lambda: has_ended(child), timeout_s=WAIT_S)
+        await until(lambda: has_ended(child.pid), timeout_s=WAIT_S)
 
 
 @pytest.mark.thorough
@@ -163,7 +156,7 @@ async def test_it_ends_with_its_parent_and_the_embedded_database(
         server.kill()
 
         for each in processes:
-            await until(partial(has_ended, each), timeout_s=WAIT_S)
+            await until(partial(has_ended, each.pid), timeout_s=WAIT_S)
 
 
 def test_both_processes_stop_in_order_at_a_signal(
@@ -173,7 +166,7 @@ def test_both_processes_stop_in_order_at_a_signal(
         child = follower_process(server)
         assert child is not None
         assert server.stop() == 0
-        assert has_ended(child)
+        assert has_ended(child.pid)
 
     lines = sorted(log_lines(tmp_path), key=lambda line: str(line["time"]))
     stops = [line for line in lines if line["message"] == "stopping"]
