@@ -17,7 +17,7 @@ from projections.relay.kafka.errors import TopicSettingsError
 from projections.relay.kafka.publisher import TransactionalPublisher
 from projections.relay.kafka.settings import KafkaSettings, LogIdentity
 from projections.relay.kafka.topic_admin import check_topics, create_topics
-from tests.support.kafka.messages import messages
+from tests.support.kafka.messages import messages, publishing
 from tests.support.kafka.reading import positions
 
 pytestmark = [pytest.mark.kafka, pytest.mark.usefixtures("nothing_left")]
@@ -151,12 +151,9 @@ async def expect_refusal(
     *,
     remembered: int = 0,
 ) -> None:
-    publisher = TransactionalPublisher(settings, log)
-    try:
-        with pytest.raises(refusal):
-            await publisher.start(remembered=remembered)
-    finally:
-        await publisher.close()
+    with pytest.raises(refusal):
+        async with publishing(settings, log, remembered=remembered):
+            pass
 
 
 def delete_topics(settings: KafkaSettings, topics: list[str]) -> None:
