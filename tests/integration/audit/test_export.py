@@ -9,7 +9,7 @@ import pytest
 from projections.audit.trail.export import FORMULA_STARTS
 from service.resources import Resources
 from tests.support.audit.reading import exported, opened, text
-from tests.support.callers import Callers
+from tests.support.callers import Caller, Callers
 from tests.support.reading import read_events
 
 
@@ -34,9 +34,8 @@ async def test_an_export_is_longer_than_a_batch(
 
 
 async def test_an_export_waits_for_a_position_as_a_page_does(
-    callers: Callers, resources: Resources
+    auditor: Caller, resources: Resources
 ) -> None:
-    auditor = await callers.user("olga", "auditor")
     beyond = (await resources.log.head()).position + 9
 
     reply = await auditor.get("/api/audit/export.jsonl", X_Min_Position=str(beyond))
@@ -44,8 +43,7 @@ async def test_an_export_waits_for_a_position_as_a_page_does(
     assert (reply.status, reply.code) == (412, "position_beyond_log")
 
 
-async def test_an_export_is_one_reading(callers: Callers, resources: Resources) -> None:
-    auditor = await callers.user("olga", "auditor")
+async def test_an_export_is_one_reading(auditor: Caller, resources: Resources) -> None:
     before = (await resources.log.head()).position
 
     await exported(auditor, "?kind=user")
@@ -58,8 +56,7 @@ async def test_an_export_is_one_reading(callers: Callers, resources: Resources) 
     ]
 
 
-async def test_csv_is_what_the_list_shows(callers: Callers) -> None:
-    auditor = await callers.user("olga", "auditor")
+async def test_csv_is_what_the_list_shows(auditor: Caller) -> None:
     shown = (await auditor.get("/api/audit/events?order=oldest")).data["entries"]
 
     rows = [*csv.DictReader(StringIO(await text(auditor, "/api/audit/export.csv")))]
@@ -93,10 +90,8 @@ async def test_no_cell_is_a_formula(callers: Callers) -> None:
     [("jsonl", "application/x-ndjson"), ("csv", "text/csv")],
 )
 async def test_an_export_is_a_file(
-    callers: Callers, form: str, content_type: str
+    auditor: Caller, form: str, content_type: str
 ) -> None:
-    auditor = await callers.user("olga", "auditor")
-
     async with opened(auditor, f"/api/audit/export.{form}") as response:
         assert response.content_type == content_type
         assert response.headers["Content-Disposition"] == (
@@ -107,8 +102,7 @@ async def test_an_export_is_a_file(
         assert response.headers["Cache-Control"] == "no-store"
 
 
-async def test_head_of_an_export_has_no_body(callers: Callers) -> None:
-    auditor = await callers.user("olga", "auditor")
+async def test_head_of_an_export_has_no_body(auditor: Caller) -> None:
     response = await auditor.client.head(
         "/api/audit/export.jsonl", headers={"Authorization": f"Bearer {auditor.token}"}
     )

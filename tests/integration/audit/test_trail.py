@@ -244,9 +244,7 @@ async def test_one_entry_shows_the_resource_before_and_after(callers: Callers) -
     }
 
 
-async def test_one_entry_as_it_is_recorded(callers: Callers) -> None:
-    auditor = await callers.user("olga", "auditor")
-
+async def test_one_entry_as_it_is_recorded(auditor: Caller) -> None:
     reply = await auditor.get(f"{EVENTS}/1")
     beyond = await auditor.get(f"{EVENTS}/1000")
 
@@ -277,9 +275,7 @@ async def test_one_entry_as_it_is_recorded(callers: Callers) -> None:
         "kind=user&kind=secret",
     ],
 )
-async def test_malformed_queries(callers: Callers, query: str) -> None:
-    auditor = await callers.user("olga", "auditor")
-
+async def test_malformed_queries(auditor: Caller, query: str) -> None:
     assert (await auditor.get(f"{EVENTS}?{query}")).status == 400
 
 
