@@ -3,11 +3,13 @@
 import asyncio
 import contextlib
 import struct
+import tempfile
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from enum import Enum, auto
 from pathlib import Path
 
+import pytest
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 APPEND = b"events.append("
@@ -220,3 +222,12 @@ async def running_proxy(folder: Path) -> AsyncIterator[Proxy]:
         proxy.forwards.set()
         while handlers:
             await asyncio.wait(handlers)
+
+
+@pytest.fixture
+async def proxy() -> AsyncIterator[Proxy]:
+    """A proxy of the test's own: conftest.py imports it."""
+    # A socket's path is short; on macOS, pytest's own folder is too long for one.
+    with tempfile.TemporaryDirectory(prefix="proxy-") as folder:
+        async with running_proxy(Path(folder)) as proxy:
+            yield proxy

@@ -19,7 +19,6 @@ from projections.sessions.cursor import Cursor
 ID = UUID("9b2d0b0a-4a53-4d0e-a5a8-0f6f3a9f1d11")
 KEY = base64.b64encode(b"k" * 32)
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
-MESSAGES = '[{"role": "user", "parts": [{"type": "text", "content": "a"}]}]'
 PRICE = {
     "input_price_per_1m": "2.50",
     "output_price_per_1m": "10",

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from projections.audit.proofs.signer import CheckpointSigner
 from projections.catalog import PROJECTORS
 from projections.engine.progress import wait_for_position
 from service.http.operation import Operation
@@ -14,6 +13,7 @@ from service.resources import Resources
 from service.sessions.otlp.pending import SPANS_OF_TRACE_MAX
 from service.tool_rules.body import RULES_MAX
 from service.tool_rules.commands import RULES_PER_AGENT_MAX
+from tests.support.audit.tampering import sign
 from tests.support.callers import Caller
 from tests.support.openapi.walk import Walk, make_things
 from tests.support.sessions.otlp.spans import export, llm, send, span
@@ -69,9 +69,7 @@ class World:
 
 async def make_large_world(resources: Resources, caller: Caller, folder: Path) -> World:
     walk = Walk(caller)
-    head = (await resources.log.head()).position
-    await wait_for_position(resources.pool, ["merkle_tree"], head, timeout_s=60)
-    await CheckpointSigner(resources.pool, folder).sign()
+    await sign(resources, folder)
     made = await make_things(walk)
     world = World(
         resources=resources, caller=caller, examples=walk.examples, ids=dict(made.ids)

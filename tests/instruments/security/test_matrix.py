@@ -10,12 +10,12 @@ import orjson
 import pytest
 from aiohttp.test_utils import TestClient
 
-from projections.audit.proofs.signer import CheckpointSigner
 from projections.engine.progress import wait_for_position
 from service.http.operation import EVENT_STREAM, Operation
 from service.resources import Resources
 from service.users.tokens import new_token
 from tests.instruments.security.matrix import CALLERS, MATRIX, UNTOUCHED
+from tests.support.audit.tampering import sign
 from tests.support.callers import Callers
 from tests.support.openapi.walk import OPERATIONS, Walk, make_things
 
@@ -60,9 +60,7 @@ async def world(
     callers: Callers, client: TestClient, resources: Resources, tmp_path: Any
 ) -> World:
     ada = await callers.user("ada", "superuser")
-    head = (await resources.log.head()).position
-    await wait_for_position(resources.pool, ["merkle_tree"], head, timeout_s=60)
-    await CheckpointSigner(resources.pool, tmp_path).sign()
+    await sign(resources, tmp_path)
     walk = Walk(ada)
     made = await make_things(walk)
     kinds = {

@@ -4,12 +4,18 @@ from psycopg.conninfo import make_conninfo
 
 from service.database import READER_ROLE
 from service.resources import Resources
+from tests.support.callers import Caller, Callers
 from tests.support.tool_rules.setting import Setting
 
 
 @pytest.fixture
 def setting(resources: Resources) -> Setting:
     return Setting(resources)
+
+
+@pytest.fixture
+async def auditor(callers: Callers) -> Caller:
+    return await callers.user("olga", "auditor")
 
 
 @pytest.fixture

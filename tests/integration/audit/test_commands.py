@@ -1,7 +1,6 @@
 """``agent-runtime audit``, as a reviewer runs it, and as which role."""
 
 from pathlib import Path
-from uuid import UUID
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -9,18 +8,15 @@ from psycopg import AsyncConnection
 
 from agent_runtime_client.proofs.checkpoint import Checkpoint
 from projections.audit.proofs.sign import sign_checkpoint
-from projections.audit.proofs.signer import CheckpointSigner
 from projections.audit.trail.queries import trail_and_log_end
 from projections.engine.progress import wait_for_position
-from service.audit.epoch_changes import record_epoch_changes
 from service.cli.audit import reading_database
 from service.database import READER_ROLE
 from service.resources import Resources
-from tests.support.audit.tampering import as_owner, sign
+from tests.support.audit.tampering import as_owner, change_epoch, record_epoch, sign
 from tests.support.callers import Callers
 from tests.support.event_log.logs import open_ledger, open_log
 from tests.support.harness.service import audit
-from tests.support.waiting import until
 
 # The example of C2SP's signed-note.md.
 C2SP_KEY = "example.com/foo+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv3U2k"
@@ -107,11 +103,8 @@ async def test_checkpoints_of_other_epochs_and_logs_are_told_apart(
             "UPDATE events.stored_event SET state = state || '\\x20'"
             " WHERE notification_id = 3",
         )
-    await as_owner(resources, "UPDATE events.head SET epoch = gen_random_uuid()")
-    epoch = (await resources.log.head()).epoch
-    await until_followed(resources, epoch)
-    signer = CheckpointSigner(resources.pool, tmp_path)
-    await record_epoch_changes(resources.log, resources.pool, signer.newest_of)
+    await change_epoch(resources)
+    await record_epoch(resources, tmp_path)
     after = await sign(resources, tmp_path)
     foreign = Checkpoint("another-log", 1, bytes(32))
     another = Ed25519PrivateKey.generate()
@@ -147,17 +140,6 @@ async def test_checkpoints_of_other_epochs_and_logs_are_told_apart(
     expected = 1 if is_rewritten else 0
     assert (await verified(str(before.key)))[0] == expected
     assert (await verified(str(before.key), str(after.key)))[0] == expected
-
-
-async def until_followed(resources: Resources, epoch: UUID) -> None:
-    """Wait until the tree is that of an epoch."""
-    query = "SELECT epoch FROM read.position WHERE follower = 'merkle_tree'"
-
-    async def is_followed() -> bool:
-        async with resources.pool.connection() as db:
-            return await (await db.execute(query)).fetchone() == (epoch,)
-
-    await until(is_followed)
 
 
 @pytest.mark.thorough

@@ -270,8 +270,7 @@ async def test_history_is_for_superusers_and_auditors_on_record(
     assert [(await ada.get(each)).status for each in paths] == [403] * 4
     assert [(await auditor.get(each)).status for each in paths] == [200] * 4
 
-    head = (await resources.log.head()).position
-    recorded = await read_events(resources.log, after=before, upto=head, limit=10)
+    recorded = await read_events(resources.log, after=before)
     assert [each.event.operation for each in recorded] == [
         "get_aggregate",
         "get_aggregate_difference",

@@ -3,6 +3,7 @@
 import asyncio
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 import orjson
@@ -14,11 +15,16 @@ from projections.audit.proofs.signer import CheckpointSigner
 from projections.audit.proofs.table import grow_tree
 from projections.engine import follower, prefetch, rebuild
 from projections.engine.progress import wait_for_position
-from service.audit.epoch_changes import record_epoch_changes
 from service.cli.main import main
 from service.database import Db
 from service.resources import Resources
-from tests.support.audit.tampering import as_owner, exported, positions, sign
+from tests.support.audit.tampering import (
+    as_owner,
+    exported,
+    positions,
+    record_epoch,
+    sign,
+)
 from tests.support.callers import Callers
 from tests.support.waiting import until
 
@@ -75,9 +81,8 @@ async def end_epoch(resources: Resources, *, cut_to: int | None = None) -> UUID:
     return before
 
 
-async def record(resources: Resources, data_dir: Path) -> None:
-    signer = CheckpointSigner(resources.pool, data_dir)
-    await record_epoch_changes(resources.log, resources.pool, signer.newest_of)
+async def last_state(resources: Resources) -> Any:
+    return orjson.loads(orjson.loads((await exported(resources))[-1])["state"])
 
 
 async def test_it_is_recorded_once_with_the_old_head(
@@ -88,8 +93,8 @@ async def test_it_is_recorded_once_with_the_old_head(
     signed = await sign(resources, tmp_path)
     old = await end_epoch(resources, cut_to=5)
 
-    await asyncio.gather(*(record(resources, tmp_path) for _ in range(5)))
-    await record(resources, tmp_path)
+    await asyncio.gather(*(record_epoch(resources, tmp_path) for _ in range(5)))
+    await record_epoch(resources, tmp_path)
 
     lines = await exported(resources)
     assert positions(lines) == [1, 2, 3, 4, 5, 6]
@@ -116,7 +121,7 @@ async def test_no_checkpoint_of_an_epoch_comes_before_its_event(
     await wait_for_position(resources.pool, ["merkle_tree"], before, timeout_s=60)
 
     assert await signer.sign() is None
-    await record(resources, tmp_path)
+    await record_epoch(resources, tmp_path)
     after = (await resources.log.head()).position
     await wait_for_position(resources.pool, ["merkle_tree"], after, timeout_s=60)
     note = await signer.sign()
@@ -135,9 +140,9 @@ async def test_the_newest_checkpoint_is_also_taken_from_the_files(
     await as_owner(resources, "DELETE FROM events.checkpoint")
     await end_epoch(resources)
 
-    await record(resources, tmp_path)
+    await record_epoch(resources, tmp_path)
 
-    state = orjson.loads(orjson.loads((await exported(resources))[-1])["state"])
+    state = await last_state(resources)
     assert state["signed_root"] == signed.checkpoint.encoded_root
 
 
@@ -155,10 +160,10 @@ async def test_a_damaged_file_of_the_old_epoch_does_not_stop_the_new_one(
     latest = tmp_path / "checkpoints" / f"latest.{old}"
     latest.write_bytes(damage)
 
-    await record(resources, tmp_path)
+    await record_epoch(resources, tmp_path)
 
     # then the event has the checkpoint that the database kept
-    state = orjson.loads(orjson.loads((await exported(resources))[-1])["state"])
+    state = await last_state(resources)
     assert state["old_epoch"] == str(old)
     assert state["signed_root"] == signed.checkpoint.encoded_root
     assert latest.read_bytes() == damage
@@ -178,12 +183,12 @@ async def test_it_is_recorded_once_the_file_of_the_old_epoch_opens(
     latest.mkdir()
 
     with pytest.raises(UnreadableCheckpointError, match=str(latest)):
-        await record(resources, tmp_path)
+        await record_epoch(resources, tmp_path)
     latest.rmdir()
     latest.write_text(signed.note)
-    await record(resources, tmp_path)
+    await record_epoch(resources, tmp_path)
 
-    state = orjson.loads(orjson.loads((await exported(resources))[-1])["state"])
+    state = await last_state(resources)
     assert state["signed_root"] == signed.checkpoint.encoded_root
 
 
@@ -193,9 +198,9 @@ async def test_without_a_checkpoint_it_is_recorded_too(
     await callers.user("ada")
     await end_epoch(resources)
 
-    await record(resources, tmp_path)
+    await record_epoch(resources, tmp_path)
 
-    state = orjson.loads(orjson.loads((await exported(resources))[-1])["state"])
+    state = await last_state(resources)
     assert state["signed_size"] is state["signed_root"] is None
     metrics = await (await client.get("/metrics")).text()
     assert "agent_runtime_log_epoch_changes 1.0" in metrics
@@ -212,7 +217,7 @@ async def test_verify_explains_an_earlier_epoch_by_the_event(
     await callers.user("bob")
     lost = await sign(resources, tmp_path)
     await end_epoch(resources, cut_to=first.checkpoint.size)
-    await record(resources, tmp_path)
+    await record_epoch(resources, tmp_path)
     await callers.user("eve")
     await sign(resources, tmp_path)
 
@@ -237,7 +242,7 @@ async def test_verify_doesnt_take_the_event_for_an_excuse(
     await sign(resources, tmp_path)
     await as_owner(resources, CHANGE)
     await end_epoch(resources)
-    await record(resources, tmp_path)
+    await record_epoch(resources, tmp_path)
     await sign(resources, tmp_path)
 
     said = await verify(resources, tmp_path, capsys)

@@ -16,7 +16,7 @@ from service.resources import Resources
 from tests.support.audit import rfc6962
 from tests.support.audit.reading import text
 from tests.support.audit.tampering import as_owner, rewrite_tree, sign
-from tests.support.callers import Callers
+from tests.support.callers import Caller, Callers
 
 # The leaf's encoding, a second time, by PostgreSQL.
 LEAVES = """
@@ -40,14 +40,23 @@ async def leaves(resources: Resources) -> list[bytes]:
     return [rfc6962.leaf(row[0]) for row in rows]
 
 
-async def test_the_checkpoint_is_of_the_log(
-    callers: Callers, resources: Resources, tmp_path: Path
-) -> None:
-    ada = await callers.user("ada")
+@pytest.fixture
+async def ada(callers: Callers) -> Caller:
+    return await callers.user("ada")
+
+
+@pytest.fixture
+async def signed(
+    ada: Caller, callers: Callers, resources: Resources, tmp_path: Path
+) -> Checkpoint:
+    """The checkpoint of a log of six users."""
     for number in range(5):
         await callers.user(f"üser{number}")
-    await sign(resources, tmp_path)
+    return (await sign(resources, tmp_path)).checkpoint
 
+
+@pytest.mark.usefixtures("signed")
+async def test_the_checkpoint_is_of_the_log(ada: Caller, resources: Resources) -> None:
     note = await text(ada, "/api/audit/checkpoint")
     key = (await ada.get("/api/audit/checkpoint/key")).data["public_key"]
 
@@ -59,12 +68,8 @@ async def test_the_checkpoint_is_of_the_log(
 
 
 async def test_every_inclusion_is_proved(
-    callers: Callers, resources: Resources, tmp_path: Path
+    ada: Caller, signed: Checkpoint, resources: Resources
 ) -> None:
-    ada = await callers.user("ada")
-    for number in range(5):
-        await callers.user(f"user{number}")
-    signed = (await sign(resources, tmp_path)).checkpoint
     hashed = await leaves(resources)
 
     for position in range(1, signed.size + 1):
@@ -80,12 +85,8 @@ async def test_every_inclusion_is_proved(
 
 
 async def test_every_consistency_is_proved(
-    callers: Callers, resources: Resources, tmp_path: Path
+    ada: Caller, signed: Checkpoint, resources: Resources
 ) -> None:
-    ada = await callers.user("ada")
-    for number in range(5):
-        await callers.user(f"user{number}")
-    signed = (await sign(resources, tmp_path)).checkpoint
     hashed = await leaves(resources)
 
     for first in range(1, signed.size + 1):
@@ -98,9 +99,8 @@ async def test_every_consistency_is_proved(
 
 
 async def test_proofs_of_what_no_checkpoint_covers_yet(
-    callers: Callers, resources: Resources, tmp_path: Path
+    ada: Caller, resources: Resources, tmp_path: Path
 ) -> None:
-    ada = await callers.user("ada")
     await sign(resources, tmp_path)
     made = await ada.post("/api/catalog/agents", {"name": "Triage"})
 
@@ -112,8 +112,7 @@ async def test_proofs_of_what_no_checkpoint_covers_yet(
     assert (reply.data["tree_size"], reply.data["checkpoint"]) == (made.position, None)
 
 
-async def test_proofs_beyond_the_tree_are_refused(callers: Callers) -> None:
-    ada = await callers.user("ada")
+async def test_proofs_beyond_the_tree_are_refused(ada: Caller) -> None:
     for query in (
         "inclusion?position=1000",
         "inclusion?position=1&size=1000",
@@ -129,24 +128,15 @@ async def test_proofs_beyond_the_tree_are_refused(callers: Callers) -> None:
         assert reply.status == 400, query
 
 
-async def test_before_the_first_checkpoint(callers: Callers) -> None:
-    ada = await callers.user("ada")
+async def test_before_the_first_checkpoint(ada: Caller) -> None:
     for path in ("checkpoint", "checkpoint/key"):
         reply = await ada.get(f"/api/audit/{path}")
         assert (reply.status, reply.code) == (503, "no_checkpoint_yet")
 
 
-async def test_without_a_token(callers: Callers) -> None:
-    for path in ("checkpoint", "checkpoint/key", "proofs/inclusion?position=1"):
-        assert (await callers.anonymous().get(f"/api/audit/{path}")).status == 401
-
-
 async def test_a_rebuild_leaves_the_tree_as_it_is(
-    callers: Callers, resources: Resources, tmp_path: Path
+    signed: Checkpoint, resources: Resources
 ) -> None:
-    for number in range(5):
-        await callers.user(f"user{number}")
-    signed = (await sign(resources, tmp_path)).checkpoint
     conninfo = follower_conninfo(resources.database_url)
 
     await rebuild(conninfo, resources.log.mapper, MerkleTreeProjector())
@@ -182,9 +172,13 @@ async def test_a_rebuild_leaves_the_tree_as_it_is(
     ],
 )
 async def test_an_invalid_proof_is_refused(
-    callers: Callers, resources: Resources, tmp_path: Path, proof: str, change: str
+    ada: Caller,
+    callers: Callers,
+    resources: Resources,
+    tmp_path: Path,
+    proof: str,
+    change: str,
 ) -> None:
-    ada = await callers.user("ada")
     await callers.user("bob")
     await sign(resources, tmp_path)
     await as_owner(resources, change)
@@ -195,9 +189,8 @@ async def test_an_invalid_proof_is_refused(
 
 
 async def test_proofs_of_an_earlier_checkpoint_have_it(
-    callers: Callers, resources: Resources, tmp_path: Path
+    ada: Caller, callers: Callers, resources: Resources, tmp_path: Path
 ) -> None:
-    ada = await callers.user("ada")
     earlier = await sign(resources, tmp_path)
     await callers.user("bob")
     await sign(resources, tmp_path)
@@ -213,9 +206,8 @@ async def test_proofs_of_an_earlier_checkpoint_have_it(
     "path", ["inclusion?position=2&size=2", "consistency?first=2&second=2"]
 )
 async def test_a_proof_that_contradicts_an_earlier_checkpoint_is_not_answered(
-    callers: Callers, resources: Resources, tmp_path: Path, path: str
+    ada: Caller, callers: Callers, resources: Resources, tmp_path: Path, path: str
 ) -> None:
-    ada = await callers.user("ada")
     await sign(resources, tmp_path)
     await callers.user("bob")
     await sign(resources, tmp_path)

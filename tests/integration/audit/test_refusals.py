@@ -33,12 +33,9 @@ async def tracker_of(owner: Caller) -> str:
 
 
 async def recorded(resources: Resources) -> list[tuple[str, str, int]]:
-    head = (await resources.log.head()).position
-    events = await read_events(resources.log, after=0, upto=head, limit=1000)
+    events = await read_events(resources.log, topics=["refusal.recorded"])
     return [
-        (each.metadata["actor"], each.event.path, each.event.times)
-        for each in events
-        if each.topic == "refusal.recorded"
+        (each.metadata["actor"], each.event.path, each.event.times) for each in events
     ]
 
 

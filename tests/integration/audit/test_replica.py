@@ -1,7 +1,6 @@
 """Everything that a reviewer does, on a streaming replica of the database."""
 
 import asyncio
-import tempfile
 from pathlib import Path
 
 import psycopg
@@ -12,15 +11,13 @@ from psycopg.conninfo import make_conninfo
 from projections.catalog import run_followers
 from service.app import create_app
 from service.database import READER_ROLE
-from service.embedded_postgres.server import EmbeddedPostgres
 from service.migrate import migrate
 from service.open_resources import open_resources
-from tests.integration.audit.replica import sender_state, streaming_replica
 from tests.support.audit.tampering import sign
 from tests.support.callers import Callers
-from tests.support.databases import memory_folder
+from tests.support.harness.replicated_postgres import primary_server, standby_of
 from tests.support.harness.service import audit
-from tests.support.waiting import until, until_blocking
+from tests.support.waiting import until_blocking
 
 pytestmark = pytest.mark.thorough
 
@@ -29,21 +26,14 @@ IS_REPLAYED = "SELECT pg_is_in_recovery() AND pg_last_wal_replay_lsn() >= %s"
 
 
 async def test_a_reviewer_needs_nothing_but_a_replica(tmp_path: Path) -> None:
-    with (
-        tempfile.TemporaryDirectory(
-            prefix="agent-runtime-primary-", dir=memory_folder()
-        ) as folder,
-        EmbeddedPostgres.start(Path(folder)) as primary,
-    ):
+    with primary_server() as primary:
         migrate(primary.url)
-        with psycopg.connect(primary.url) as db:
-            db.execute(f"CREATE ROLE olga LOGIN IN ROLE {READER_ROLE}")
-        with streaming_replica(primary, Path(folder)) as replica:
+        primary.execute(f"CREATE ROLE olga LOGIN IN ROLE {READER_ROLE}")
+        with standby_of(primary) as replica:
             position = await record_something(primary.url, tmp_path)
-            await until(lambda: sender_state(primary.url) == "streaming")
-            await asyncio.to_thread(until_replayed, primary.url, replica)
+            await asyncio.to_thread(until_replayed, primary.url, replica.url)
             await expect_all_of_it(
-                make_conninfo(replica, user="olga"), primary.url, tmp_path, position
+                make_conninfo(replica.url, user="olga"), primary.url, tmp_path, position
             )
 
 

@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from psycopg import AsyncConnection
 
 from agent_runtime_client.proofs.checkpoint import Checkpoint
 from projections.audit.proofs.checkpoint_files import CheckpointFiles
@@ -22,10 +21,15 @@ from projections.audit.proofs.signing_key import (
     load_or_create_signing_key,
 )
 from projections.engine.progress import wait_for_position
-from service.audit.epoch_changes import record_epoch_changes
 from service.resources import Resources
 from service.tasks import end_tasks
-from tests.support.audit.tampering import as_owner, rewrite_tree, sign
+from tests.support.audit.tampering import (
+    as_owner,
+    change_epoch,
+    record_epoch,
+    rewrite_tree,
+    sign,
+)
 from tests.support.callers import Callers
 from tests.support.metrics import value_of
 from tests.support.waiting import until
@@ -182,33 +186,18 @@ async def test_a_restored_log_is_another_tree(
 ) -> None:
     await callers.user("ada")
     before = await sign(resources, tmp_path)
-    await as_owner(resources, "UPDATE events.head SET epoch = gen_random_uuid()")
-    async with await AsyncConnection.connect(resources.database_url) as db:
-        row = await (await db.execute("SELECT epoch FROM events.head")).fetchone()
-        assert row is not None
-    await _follow_into(resources, str(row[0]))
-    signer = CheckpointSigner(resources.pool, tmp_path)
-    await record_epoch_changes(resources.log, resources.pool, signer.newest_of)
+    epoch = await change_epoch(resources)
+    await record_epoch(resources, tmp_path)
     after = await sign(resources, tmp_path)
 
-    assert after.checkpoint.origin == f"agent-runtime/{row[0]}"
+    assert after.checkpoint.origin == f"agent-runtime/{epoch}"
     assert after.checkpoint.origin != before.checkpoint.origin
     assert after.checkpoint.size == before.checkpoint.size + 1
     assert after.key.public == before.key.public
     # What was signed before is evidence, and stays.
     kept = CheckpointFiles(tmp_path).of_every_epoch()
     assert kept[f"latest.{before.checkpoint.origin.split('/')[1]}"] == before.note
-    assert kept[f"latest.{row[0]}"] == after.note
-
-
-async def _follow_into(resources: Resources, epoch: str) -> None:
-    query = "SELECT epoch::text FROM read.position WHERE follower = 'merkle_tree'"
-
-    async def is_followed() -> bool:
-        async with resources.pool.connection() as db:
-            return await (await db.execute(query)).fetchone() == (epoch,)
-
-    await until(is_followed)
+    assert kept[f"latest.{epoch}"] == after.note
 
 
 async def test_what_was_signed_but_not_published_is_published(

@@ -194,8 +194,7 @@ async def test_reading_is_on_record(callers: Callers, resources: Resources) -> N
     await auditor.get(f"{EVENTS}/1")
     await ada.get(EVENTS)
 
-    head = (await resources.log.head()).position
-    recorded = await read_events(resources.log, after=before, upto=head, limit=10)
+    recorded = await read_events(resources.log, after=before)
     assert [
         (each.topic, each.metadata["actor"], each.event.operation, each.event.asked)
         for each in recorded
@@ -208,16 +207,6 @@ async def test_reading_is_on_record(callers: Callers, resources: Resources) -> N
         ),
         ("audit.read", str(auditor.user_id), "get_audit_event", {"position": "1"}),
     ]
-
-
-async def test_reading_stays_refused_after_the_role_is_gone(callers: Callers) -> None:
-    root = await callers.user("root", "superuser")
-    auditor = await callers.user("olga", "auditor")
-    assert (await auditor.get(EVENTS)).status == 200
-
-    await root.delete(f"/api/users/{auditor.user_id}/roles/auditor")
-
-    assert (await auditor.get(EVENTS)).status == 403
 
 
 async def test_words_name_the_secret_and_its_versions(callers: Callers) -> None:
@@ -255,9 +244,7 @@ async def test_one_entry_shows_the_resource_before_and_after(callers: Callers) -
     }
 
 
-async def test_one_entry_as_it_is_recorded(callers: Callers) -> None:
-    auditor = await callers.user("olga", "auditor")
-
+async def test_one_entry_as_it_is_recorded(auditor: Caller) -> None:
     reply = await auditor.get(f"{EVENTS}/1")
     beyond = await auditor.get(f"{EVENTS}/1000")
 
@@ -288,9 +275,7 @@ async def test_one_entry_as_it_is_recorded(callers: Callers) -> None:
         "kind=user&kind=secret",
     ],
 )
-async def test_malformed_queries(callers: Callers, query: str) -> None:
-    auditor = await callers.user("olga", "auditor")
-
+async def test_malformed_queries(auditor: Caller, query: str) -> None:
     assert (await auditor.get(f"{EVENTS}?{query}")).status == 400
 
 

@@ -18,7 +18,7 @@ from tests.support.audit.tampering import (
     sign,
     verified,
 )
-from tests.support.callers import Callers
+from tests.support.callers import Caller, Callers
 
 USERS = 8
 # What can be done to the log around position 7 of 16, and how it is told apart.
@@ -112,9 +112,8 @@ async def test_an_honest_export_is_verified(
 
 
 async def test_an_export_over_http_is_as_good(
-    history: None, callers: Callers, resources: Resources, tmp_path: Path
+    history: None, auditor: Caller, resources: Resources, tmp_path: Path
 ) -> None:
-    auditor = await callers.user("olga", "auditor")
     signed = await sign(resources, tmp_path)
 
     lines = (await text(auditor, "/api/audit/export.jsonl")).encode()
@@ -150,7 +149,9 @@ async def test_tampering_is_found_at_its_position(
     assert check.verified == (0 if what == "removed" else 6)
 
 
-@pytest.mark.parametrize("name", TAMPERING)
+@pytest.mark.parametrize(
+    "name", ["a byte of the state", *list(TAMPERING)[len(CHANGES) :]]
+)
 async def test_rewriting_the_tree_as_well_hides_nothing(
     history: None, callers: Callers, resources: Resources, tmp_path: Path, name: str
 ) -> None:

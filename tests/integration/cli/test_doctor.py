@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
 
@@ -21,19 +22,22 @@ from tests.support.callers import Callers
 pytestmark = pytest.mark.usefixtures("logging_as_it_was")
 
 UNDATED_SINCE = "2025-01-01"
+Run = Callable[..., tuple[int, str]]
 
 
-def run(
-    capsys: pytest.CaptureFixture[str], data_dir: Path, url: str, *words: str
-) -> tuple[int, str]:
-    status = main([*words, "--data-dir", str(data_dir), "--database-url", url])
-    return status, capsys.readouterr().out
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], data_dir: Path, database_url: str) -> Run:
+    """Run a command on the data folder and database; return its status and output."""
+
+    def run(*words: str) -> tuple[int, str]:
+        options = ["--data-dir", str(data_dir), "--database-url", database_url]
+        return main([*words, *options]), capsys.readouterr().out
+
+    return run
 
 
-def test_nothing_is_wrong_with_a_new_installation(
-    capsys: pytest.CaptureFixture[str], data_dir: Path, database_url: str
-) -> None:
-    status, said = run(capsys, data_dir, database_url, "doctor")
+def test_nothing_is_wrong_with_a_new_installation(run: Run) -> None:
+    status, said = run("doctor")
 
     assert "ok    service role can only append events" in said
     assert "ok    keys match the database" in said
@@ -41,9 +45,7 @@ def test_nothing_is_wrong_with_a_new_installation(
     assert (status, "FAIL" in said) == (0, False)
 
 
-def test_what_is_wrong_is_named(
-    capsys: pytest.CaptureFixture[str], data_dir: Path, database_url: str
-) -> None:
+def test_what_is_wrong_is_named(run: Run, data_dir: Path, database_url: str) -> None:
     data_dir.chmod(0o755)
     (data_dir / KEY_RING_FILE).unlink()
     with psycopg.connect(database_url, autocommit=True) as owner:
@@ -54,7 +56,7 @@ def test_what_is_wrong_is_named(
             " SELECT 'sessions', 0, epoch, '', 'an event' FROM events.head"
         )
 
-    status, said = run(capsys, data_dir, database_url, "doctor")
+    status, said = run("doctor")
 
     failed = [line.split(":")[0] for line in said.splitlines() if "FAIL" in line]
     assert status == EXIT_FAILED
@@ -68,15 +70,12 @@ def test_what_is_wrong_is_named(
 
 
 def test_a_first_token_that_is_left_and_an_untested_postgresql_are_warnings(
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    data_dir: Path,
-    database_url: str,
+    run: Run, monkeypatch: pytest.MonkeyPatch, data_dir: Path
 ) -> None:
     (data_dir / TOKEN_FILE).touch(mode=0o600)
     monkeypatch.setattr(doctor, "TESTED_VERSIONS", frozenset({99}))
 
-    status, said = run(capsys, data_dir, database_url, "doctor")
+    status, said = run("doctor")
 
     warned = [line for line in said.splitlines() if line.startswith("WARN  ")]
     assert [line.split(":")[0] for line in warned] == [
@@ -88,7 +87,7 @@ def test_a_first_token_that_is_left_and_an_untested_postgresql_are_warnings(
 
 
 async def test_more_processes_that_take_commands_than_help_are_a_warning(
-    capsys: pytest.CaptureFixture[str], data_dir: Path, database_url: str
+    run: Run, data_dir: Path, database_url: str
 ) -> None:
     async with AsyncExitStack() as stack:
         for _ in range(WRITERS_MAX):
@@ -96,16 +95,12 @@ async def test_more_processes_that_take_commands_than_help_are_a_warning(
                 open_resources(database_url, data_dir, takes_commands=True)
             )
         await stack.enter_async_context(open_resources(database_url, data_dir))
-        _, before = await asyncio.to_thread(
-            run, capsys, data_dir, database_url, "doctor"
-        )
+        _, before = await asyncio.to_thread(run, "doctor")
         await stack.enter_async_context(
             open_resources(database_url, data_dir, takes_commands=True)
         )
 
-        status, said = await asyncio.to_thread(
-            run, capsys, data_dir, database_url, "doctor"
-        )
+        status, said = await asyncio.to_thread(run, "doctor")
 
     assert "ok    at most 3 processes take commands" in before
     assert "WARN  at most 3 processes take commands: 4 do" in said
@@ -113,8 +108,8 @@ async def test_more_processes_that_take_commands_than_help_are_a_warning(
     assert status == 0
 
 
-def folder_checked(capsys: pytest.CaptureFixture[str], data_dir: Path, url: str) -> str:
-    _, said = run(capsys, data_dir, url, "doctor")
+def folder_checked(run: Run) -> str:
+    _, said = run("doctor")
     [line] = [line for line in said.splitlines() if "folder" in line]
     return line
 
@@ -131,19 +126,16 @@ def other_user(monkeypatch: pytest.MonkeyPatch, data_dir: Path) -> int:
 @pytest.mark.usefixtures("other_user")
 @pytest.mark.parametrize("mode", [0o2775, 0o1777])
 def test_the_folder_of_a_volume_may_be_open_but_not_the_private_files_in_it(
-    capsys: pytest.CaptureFixture[str],
-    data_dir: Path,
-    database_url: str,
-    mode: int,
+    run: Run, data_dir: Path, mode: int
 ) -> None:
     data_dir.chmod(mode)
     kept = data_dir / "keys-k-20260101-00000001.json"
     kept.touch(mode=0o600)
     (data_dir / "agent-url").touch(mode=0o644)
 
-    open_folder = folder_checked(capsys, data_dir, database_url)
+    open_folder = folder_checked(run)
     kept.chmod(0o660)
-    open_file = folder_checked(capsys, data_dir, database_url)
+    open_file = folder_checked(run)
 
     assert open_folder == "ok    data folder is private"
     assert open_file == (
@@ -154,15 +146,11 @@ def test_the_folder_of_a_volume_may_be_open_but_not_the_private_files_in_it(
 
 @pytest.mark.parametrize("mode", [0o777, 0o2777])
 def test_a_folder_in_which_everybody_can_replace_files_is_not_private(
-    capsys: pytest.CaptureFixture[str],
-    data_dir: Path,
-    database_url: str,
-    other_user: int,
-    mode: int,
+    run: Run, data_dir: Path, other_user: int, mode: int
 ) -> None:
     data_dir.chmod(mode)
 
-    assert folder_checked(capsys, data_dir, database_url) == (
+    assert folder_checked(run) == (
         "FAIL  data folder is private: everybody who reaches it can replace the files "
         f"in it; as root run chown {other_user} and chmod 700 on it (a pod's own "
         "emptyDir may stay so)"
@@ -171,10 +159,9 @@ def test_a_folder_in_which_everybody_can_replace_files_is_not_private(
 
 @pytest.mark.parametrize("mode", [0o755, 0o1777])
 def test_the_folder_of_another_user_is_not_private(
-    capsys: pytest.CaptureFixture[str],
+    run: Run,
     monkeypatch: pytest.MonkeyPatch,
     data_dir: Path,
-    database_url: str,
     other_user: int,
     mode: int,
 ) -> None:
@@ -182,18 +169,14 @@ def test_the_folder_of_another_user_is_not_private(
     monkeypatch.setattr(doctor, "ROOT_USER", owner + 2)
     data_dir.chmod(mode)
 
-    assert folder_checked(capsys, data_dir, database_url) == (
+    assert folder_checked(run) == (
         f"FAIL  data folder is private: it belongs to user {owner}, who can replace "
         f"the files in it; as root run chown {other_user} and chmod 700 on it"
     )
 
 
 async def test_only_the_newest_positions_are_checked_for_gaps(
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    data_dir: Path,
-    callers: Callers,
-    resources: Resources,
+    run: Run, monkeypatch: pytest.MonkeyPatch, callers: Callers, resources: Resources
 ) -> None:
     for name in ("ada", "bob", "cleo"):
         await callers.user(name)
@@ -202,7 +185,7 @@ async def test_only_the_newest_positions_are_checked_for_gaps(
     monkeypatch.setattr(doctor, "POSITIONS_CHECKED_MAX", 3)
 
     async def checked() -> str:
-        _, said = await asyncio.to_thread(run, capsys, data_dir, url, "doctor")
+        _, said = await asyncio.to_thread(run, "doctor")
         [line] = [line for line in said.splitlines() if "positions" in line]
         return line
 
@@ -226,7 +209,7 @@ def lose(url: str, position: int) -> None:
 
 
 def test_a_price_list_is_looked_at_imported_and_then_known(
-    capsys: pytest.CaptureFixture[str], data_dir: Path, database_url: str
+    run: Run, data_dir: Path
 ) -> None:
     price_list = data_dir / "prices.json"
     price_list.write_text(
@@ -235,9 +218,9 @@ def test_a_price_list_is_looked_at_imported_and_then_known(
     )
     words = ("prices", "import", str(price_list), "--undated-since", UNDATED_SINCE)
 
-    looked = run(capsys, data_dir, database_url, *words, "--dry-run")
-    imported = run(capsys, data_dir, database_url, *words)
-    again = run(capsys, data_dir, database_url, *words)
+    looked = run(*words, "--dry-run")
+    imported = run(*words)
+    again = run(*words)
 
     assert looked[0] == imported[0] == again[0] == 0
     assert "added openai/gpt-x" in looked[1]

@@ -1,6 +1,7 @@
 """What an operator is told about a read replica, with a real standby."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import psycopg
@@ -20,6 +21,7 @@ from tests.support.harness.replicated_postgres import (
 
 pytestmark = pytest.mark.usefixtures("logging_as_it_was")
 
+Problems = Callable[[Server, str], dict[str, str]]
 EVENT_OF_A_MINUTE_AGO = """
     INSERT INTO events.stored_event
     SELECT gen_random_uuid(), 1, 'test', '{}', position + 1,
@@ -36,7 +38,12 @@ def servers() -> Iterator[Replication]:
             yield Replication(primary, standby)
 
 
-def problems(
+@pytest.fixture
+def problems(capsys: pytest.CaptureFixture[str], data_dir: Path) -> Problems:
+    return partial(problems_said, capsys, data_dir)
+
+
+def problems_said(
     capsys: pytest.CaptureFixture[str], data_dir: Path, primary: Server, replica: str
 ) -> dict[str, str]:
     """Run the command; return what it says of the replica, empty where that is ok."""
@@ -53,32 +60,28 @@ def problems(
     return found
 
 
-def test_a_standby_that_follows_is_ok(
-    capsys: pytest.CaptureFixture[str], data_dir: Path, servers: Replication
-) -> None:
-    found = problems(capsys, data_dir, servers.primary, servers.standby.url)
+def test_a_standby_that_follows_is_ok(problems: Problems, servers: Replication) -> None:
+    found = problems(servers.primary, servers.standby.url)
 
     assert found == dict.fromkeys((REACHED, ROLE, STANDBY, SAME_LOG, LAG), "")
 
 
-def test_a_primary_is_no_standby(
-    capsys: pytest.CaptureFixture[str], data_dir: Path, servers: Replication
-) -> None:
-    found = problems(capsys, data_dir, servers.primary, servers.primary.url)
+def test_a_primary_is_no_standby(problems: Problems, servers: Replication) -> None:
+    found = problems(servers.primary, servers.primary.url)
 
     assert [name for name, problem in found.items() if problem] == [STANDBY]
     assert "--read-database-url" in found[STANDBY]
 
 
 def test_a_standby_that_replays_nothing_is_behind(
-    capsys: pytest.CaptureFixture[str], data_dir: Path, servers: Replication
+    problems: Problems, servers: Replication
 ) -> None:
     servers.standby.pause_replay()
     with psycopg.connect(servers.primary.url) as owner:
         owner.execute(EVENT_OF_A_MINUTE_AGO)
         owner.execute("UPDATE events.head SET position = position + 1")
     try:
-        found = problems(capsys, data_dir, servers.primary, servers.standby.url)
+        found = problems(servers.primary, servers.standby.url)
     finally:
         servers.standby.resume_replay()
 
@@ -87,33 +90,30 @@ def test_a_standby_that_replays_nothing_is_behind(
 
 
 def test_a_standby_of_another_log_is_named(
-    capsys: pytest.CaptureFixture[str], data_dir: Path, servers: Replication
+    problems: Problems, servers: Replication
 ) -> None:
     with primary_server("other") as other:
         migrate(other.url)
-        found = problems(capsys, data_dir, other, servers.standby.url)
+        found = problems(other, servers.standby.url)
 
     assert [name for name, problem in found.items() if problem] == [SAME_LOG]
 
 
 @pytest.mark.thorough
 def test_a_standby_that_is_down_or_frozen_is_not_reached(
-    capsys: pytest.CaptureFixture[str],
-    data_dir: Path,
-    servers: Replication,
-    monkeypatch: pytest.MonkeyPatch,
+    problems: Problems, servers: Replication, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The frozen one never answers, so all of the limit passes: not the raised one.
     own_limit = {"timeout_s": CONNECT_TIMEOUT_S}
     monkeypatch.setattr(connect, "__kwdefaults__", own_limit)
     servers.standby.kill()
     try:
-        down = problems(capsys, data_dir, servers.primary, servers.standby.url)
+        down = problems(servers.primary, servers.standby.url)
     finally:
         servers.standby.start()
     servers.standby.freeze()
     try:
-        frozen = problems(capsys, data_dir, servers.primary, servers.standby.url)
+        frozen = problems(servers.primary, servers.standby.url)
     finally:
         servers.standby.thaw()
 

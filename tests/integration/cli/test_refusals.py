@@ -73,20 +73,3 @@ def test_an_error_names_the_rights_that_a_login_role_lacks(
     )
 
     assert (status, words) == (EXIT_FAILED, "permission denied for schema public")
-
-
-def test_a_migration_of_another_version_is_named(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, database_url: str
-) -> None:
-    with psycopg.connect(database_url, autocommit=True) as owner:
-        owner.execute(
-            "INSERT INTO public.agent_runtime_migration (name, sha256)"
-            " VALUES ('9999_future.sql', '')"
-        )
-
-    status, words = refusal(
-        capsys, "migrate", "--data-dir", str(tmp_path), "--database-url", database_url
-    )
-
-    assert status == EXIT_FAILED
-    assert "9999_future.sql, which this version doesn't know" in words

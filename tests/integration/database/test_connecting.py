@@ -2,9 +2,7 @@
 
 import asyncio
 import sys
-import tempfile
 import time
-from pathlib import Path
 
 import psycopg
 import pytest
@@ -16,7 +14,7 @@ from service.database import (
     service_conninfo,
     wait_for_server,
 )
-from tests.support.postgres_proxy import running_proxy
+from tests.support.postgres_proxy import Proxy
 
 END_OTHERS = """
     SELECT count(pg_terminate_backend(pid, 1000))
@@ -74,26 +72,19 @@ async def test_a_server_that_stops_answering_is_given_up(
 
 
 async def test_a_server_that_is_not_there_yet_is_awaited(
-    database_url: str,
+    proxy: Proxy, database_url: str
 ) -> None:
-    # A socket's path is short; on macOS, pytest's own folder is too long for one.
-    with tempfile.TemporaryDirectory() as folder:
-        await _wait_for_a_proxy(Path(folder), database_url)
+    url = proxy.url(database_url)
+    proxy.go_away()
+    # A process of its own: the driver holds up all threads while it asks.
+    waiting = await asyncio.create_subprocess_exec(sys.executable, "-c", WAIT, url)
+    await asyncio.sleep(0.5)
+    was_waiting = waiting.returncode is None
 
+    proxy.come_back()
 
-async def _wait_for_a_proxy(folder: Path, database_url: str) -> None:
-    async with running_proxy(folder) as proxy:
-        url = proxy.url(database_url)
-        proxy.go_away()
-        # A process of its own: the driver holds up all threads while it asks.
-        waiting = await asyncio.create_subprocess_exec(sys.executable, "-c", WAIT, url)
-        await asyncio.sleep(0.5)
-        was_waiting = waiting.returncode is None
-
-        proxy.come_back()
-
-        assert was_waiting
-        assert await asyncio.wait_for(waiting.wait(), 60) == 0
+    assert was_waiting
+    assert await asyncio.wait_for(waiting.wait(), 60) == 0
 
 
 @pytest.mark.thorough

@@ -1,8 +1,6 @@
 """A connection that has another role or other settings than the service asked for."""
 
 import asyncio
-import tempfile
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import psycopg
@@ -10,16 +8,9 @@ import pytest
 
 from service.database import SETTINGS, WrongSessionError, connect, service_conninfo
 from tests.support.harness.service import agent_runtime, serving
-from tests.support.postgres_proxy import Proxy, running_proxy
+from tests.support.postgres_proxy import Proxy
 
 EXIT_CONFIG = 78
-
-
-@pytest.fixture
-async def proxy() -> AsyncIterator[Proxy]:
-    with tempfile.TemporaryDirectory(prefix="proxy-") as folder:
-        async with running_proxy(Path(folder)) as proxy:
-            yield proxy
 
 
 async def test_dropped_options_are_noticed(proxy: Proxy, database_url: str) -> None:

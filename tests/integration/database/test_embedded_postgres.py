@@ -35,9 +35,9 @@ from service.embedded_postgres.processes import (
     wait_until,
 )
 from service.embedded_postgres.server import EmbeddedPostgres
+from tests.support.harness.process_tree import has_ended
 from tests.support.project import ROOT
 
-PROJECT = ROOT
 SERVICE = """
 import sys
 from pathlib import Path
@@ -93,7 +93,7 @@ class Case(NamedTuple):
     def another_process(self) -> Iterator[subprocess.Popen[str]]:
         with subprocess.Popen(
             [sys.executable, "-c", SERVICE, str(self.data_dir), self.launcher.name],
-            cwd=PROJECT,
+            cwd=ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -165,14 +165,6 @@ def write_row(url: str) -> None:
 
 def rows(url: str) -> list[tuple[object, ...]]:
     return query(url, "SELECT id FROM kept")
-
-
-def has_ended(pid: int) -> bool:
-    """Tell whether a process is gone, or a zombie that nobody has reaped yet."""
-    try:
-        return bool(psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
-    except psutil.NoSuchProcess:
-        return True
 
 
 @pytest.fixture(scope="module")

@@ -23,6 +23,8 @@ KUSTOMIZE = (["kustomize", "build"], ["kubectl", "kustomize"])
 POD_OWNERS = ("Deployment", "StatefulSet", "Job")
 
 Manifest = Mapping[str, Any]
+OVERLAY_NAMES = ("small", "cell")
+in_each_overlay = pytest.mark.parametrize("overlay", OVERLAY_NAMES)
 
 
 class InvalidManifestError(Exception):

@@ -17,8 +17,10 @@ from service.errors import ConfigError
 from service.event_log.writer_connection import WRITERS_MAX
 from service.http.listener import DRAIN_TIMEOUT_S
 from tests.integration.deploy.manifests import (
+    OVERLAY_NAMES,
     InvalidManifestError,
     Process,
+    in_each_overlay,
     kubernetes,
     manifests,
     of_kind,
@@ -29,10 +31,8 @@ from tests.integration.deploy.manifests import (
 from tests.support.project import ROOT
 
 pytestmark = [pytest.mark.thorough, *kubernetes]
-OVERLAYS = ("small", "cell")
-in_each_overlay = pytest.mark.parametrize("overlay", OVERLAYS)
 in_each_folder = pytest.mark.parametrize(
-    "overlay", [*OVERLAYS, "small/maintenance", "cell/maintenance"]
+    "overlay", [*OVERLAY_NAMES, "small/maintenance", "cell/maintenance"]
 )
 COMMIT_AND_CLOSE_S = 5
 # Variables of libpq, not settings of the service.
@@ -233,7 +233,7 @@ class TestSecurity:
 
         assert {
             str(process.pod["securityContext"]["runAsUser"])
-            for overlay in OVERLAYS
+            for overlay in OVERLAY_NAMES
             for process in processes(overlay)
         } == {user}
 

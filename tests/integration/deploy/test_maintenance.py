@@ -10,6 +10,7 @@ from service.cli.main import build_parser
 from service.config import Config
 from tests.integration.deploy.manifests import (
     Process,
+    in_each_overlay,
     kubernetes,
     manifests,
     of_kind,
@@ -19,8 +20,6 @@ from tests.integration.deploy.manifests import (
 from tests.support.project import ROOT
 
 pytestmark = [pytest.mark.thorough, *kubernetes]
-OVERLAYS = ("small", "cell")
-in_each_overlay = pytest.mark.parametrize("overlay", OVERLAYS)
 OF_SERVING = {"AGENT_RUNTIME_SHUTDOWN_DELAY_S"}
 IN_THE_JOB = "job/agent-runtime-maintenance -- "
 

@@ -1,41 +1,24 @@
-import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator
 
 import pytest
 from psycopg import AsyncConnection
 from psycopg_pool import AsyncConnectionPool
 
-from projections.catalog import follower_conninfo
-from projections.engine.follower import Follower
-from projections.engine.projector import Projector
 from service.connection_pool import connection_pool
 from service.database import service_conninfo
 from service.event_log.log import EventLog
-from service.tasks import end_tasks
+from tests.integration.engine.tables import Engine
+from tests.integration.event_log.conftest import other_log, owner
 from tests.support.event_log.logs import open_log
+from tests.support.postgres_proxy import proxy
 
-RunFollower = Callable[..., AbstractAsyncContextManager[Follower]]
+__all__ = ["other_log", "owner", "proxy"]
 
 
 @pytest.fixture
 async def log(database_url: str) -> AsyncIterator[EventLog]:
     async with open_log(database_url) as log:
         yield log
-
-
-@pytest.fixture
-async def other_log(database_url: str) -> AsyncIterator[EventLog]:
-    """The log of another process, over the same database."""
-    async with open_log(database_url) as log:
-        yield log
-
-
-@pytest.fixture
-async def owner(database_url: str) -> AsyncIterator[AsyncConnection]:
-    """The connection of who owns the database."""
-    async with await AsyncConnection.connect(database_url, autocommit=True) as db:
-        yield db
 
 
 @pytest.fixture
@@ -46,18 +29,7 @@ async def pool(database_url: str) -> AsyncIterator[AsyncConnectionPool]:
 
 
 @pytest.fixture
-def run_follower(database_url: str, log: EventLog) -> RunFollower:
-    """Run a projector's follower until the block ends."""
-
-    @asynccontextmanager
-    async def run(projector: Projector, log: EventLog = log) -> AsyncIterator[Follower]:
-        follower = Follower(
-            projector, log, follower_conninfo(database_url), stopped_retry_s=0.1
-        )
-        task = asyncio.create_task(follower.run())
-        try:
-            yield follower
-        finally:
-            await end_tasks(task)
-
-    return run
+def engine(
+    log: EventLog, pool: AsyncConnectionPool, owner: AsyncConnection, database_url: str
+) -> Engine:
+    return Engine(log, pool, owner, database_url)

@@ -3,14 +3,11 @@
 import asyncio
 
 from psycopg import AsyncConnection
-from psycopg_pool import AsyncConnectionPool
 
 from service.database import service_conninfo
 from service.event_log.commit_notifier import CommitNotifier
 from service.event_log.log import EventLog
-from tests.integration.engine.conftest import RunFollower
-from tests.integration.engine.line_counts import LineCounts
-from tests.integration.engine.tables import caught_up
+from tests.integration.engine.tables import Engine
 from tests.support.event_log.logs import open_ledger
 from tests.support.waiting import until
 
@@ -22,18 +19,15 @@ LISTENING = (
 
 
 async def test_without_listen_it_still_looks_now_and_then(
-    log: EventLog,
-    other_log: EventLog,
-    pool: AsyncConnectionPool,
-    run_follower: RunFollower,
+    engine: Engine, other_log: EventLog
 ) -> None:
-    async with run_follower(LineCounts()):
-        await caught_up(log, pool)
-        await log.notifier.stop()
+    async with engine.following():
+        await engine.caught_up()
+        await engine.log.notifier.stop()
 
         await open_ledger(other_log, "unheard")
 
-        await asyncio.wait_for(caught_up(log, pool), 60)
+        await asyncio.wait_for(engine.caught_up(), 60)
 
 
 async def test_a_lost_listen_is_taken_up_again(

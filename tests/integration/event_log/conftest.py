@@ -5,6 +5,9 @@ from psycopg import AsyncConnection
 
 from service.event_log.log import EventLog
 from tests.support.event_log.logs import expect_sound, open_log
+from tests.support.postgres_proxy import proxy
+
+__all__ = ["proxy"]
 
 
 @pytest.fixture

@@ -11,7 +11,6 @@ from service.event_log.append import (
     OverloadedError,
 )
 from service.event_log.log import EventLog
-from service.event_log.writer import Timeouts
 from tests.support.event_log.ledger import Ledger
 from tests.support.event_log.logs import (
     decided,
@@ -20,10 +19,10 @@ from tests.support.event_log.logs import (
     new_ledger,
     open_ledger,
     open_log,
+    open_unhurried_log,
+    until_somebody_waits,
 )
 from tests.support.waiting import until
-
-GENEROUS = Timeouts(queue_s=120, commit_s=120, settle_s=60)
 
 
 async def test_a_command_outlives_the_cancellation_of_its_caller(
@@ -52,18 +51,9 @@ async def test_stopping_commits_what_waits(
     assert await expect_sound(owner) == 400
 
 
-async def somebody_waits(owner: AsyncConnection) -> bool:
-    cursor = await owner.execute("SELECT count(*) > 0 FROM pg_locks WHERE NOT granted")
-    row = await cursor.fetchone()
-    return bool(row and row[0])
-
-
 @pytest.fixture
 async def log(database_url: str) -> AsyncIterator[EventLog]:
-    """A log whose commands wait for as long as a busy machine makes them."""
-    async with open_log(
-        database_url, timeouts=GENEROUS, lock_timeout="1min", statement_timeout="1min"
-    ) as opened:
+    async with open_unhurried_log(database_url) as opened:
         yield opened
 
 
@@ -76,7 +66,7 @@ async def test_a_full_queue_refuses_and_appends_nothing(
         # The writer waits for this lock.
         await owner.execute("SELECT FROM events.head FOR UPDATE")
         committing = asyncio.create_task(log.append(first))
-        await until(lambda: somebody_waits(owner))
+        await until_somebody_waits(owner)
         waiting = [asyncio.create_task(log.append(each)) for each in commands]
         await asyncio.sleep(0)
 

@@ -1,7 +1,6 @@
 """The connection is lost around a commit: applied once, and never a false answer."""
 
 import asyncio
-import tempfile
 import time
 from collections.abc import AsyncIterator
 from dataclasses import asdict
@@ -17,24 +16,25 @@ from service.errors import UnavailableError
 from service.event_log.append import (
     AlreadyAnsweredError,
     OutcomeUnknownError,
-    Receipt,
 )
 from service.event_log.log import EventLog
 from service.event_log.writer import Timeouts
 from service.open_resources import open_resources
 from tests.support.callers import Callers, Reply
 from tests.support.event_log.logs import (
+    answered,
     decided,
     enter,
     entering,
     entries,
     expect_sound,
     new_ledger,
+    nothing,
     open_ledger,
     open_log,
     run,
 )
-from tests.support.postgres_proxy import Fault, Proxy, running_proxy
+from tests.support.postgres_proxy import Fault, Proxy
 from tests.support.reading import read_events
 from tests.support.waiting import until, until_done
 
@@ -46,13 +46,6 @@ SETTLING = Timeouts(queue_s=60.0, commit_s=1.0, settle_s=60.0)
 # For an outcome that can't be found.
 GIVING_UP = Timeouts(queue_s=60.0, commit_s=60.0, settle_s=2.0)
 REFUSING = Timeouts(queue_s=2.0, commit_s=1.0, settle_s=2.0)
-
-
-@pytest.fixture
-async def proxy() -> AsyncIterator[Proxy]:
-    with tempfile.TemporaryDirectory(prefix="proxy-") as folder:
-        async with running_proxy(Path(folder)) as proxy:
-            yield proxy
 
 
 @pytest.fixture
@@ -201,46 +194,40 @@ async def test_after_an_unknown_outcome_the_same_key_gives_the_first_answer(
 ) -> None:
     ledger_id = await open_ledger(log, "keyed")
 
-    def receipt(version: int) -> Receipt:
-        return Receipt(key=b"key", request=b"request", answer=str(version).encode())
-
     proxy.fault = Fault.DROP_REPLY
-    waiting = asyncio.create_task(run(log, entering(ledger_id, "x"), receipt=receipt))
+    waiting = asyncio.create_task(
+        run(log, entering(ledger_id, "x"), receipt=answered(b"key"))
+    )
     await proxy.struck.wait()
     proxy.go_away()
     with pytest.raises(OutcomeUnknownError):
         await waiting
     proxy.come_back()
 
-    with pytest.raises(AlreadyAnsweredError) as answered:
+    with pytest.raises(AlreadyAnsweredError) as repeated:
         await until_done(
-            lambda: run(log, entering(ledger_id, "x"), receipt=receipt), *UNREACHABLE
+            lambda: run(log, entering(ledger_id, "x"), receipt=answered(b"key")),
+            *UNREACHABLE,
         )
 
-    assert answered.value.receipt.answer == b"2"
-    assert answered.value.receipt.position == 2
+    assert repeated.value.receipt.answer == b"2"
+    assert repeated.value.receipt.position == 2
     assert await entries(log, ledger_id) == ["x"]
 
 
 async def test_a_receipt_without_events_is_settled_by_its_key(
     log: EventLog, proxy: Proxy
 ) -> None:
-    async def nothing(work: object) -> int:
-        return 7
-
-    def receipt(result: int) -> Receipt:
-        return Receipt(key=b"k", request=b"r", answer=str(result).encode())
-
     proxy.fault = Fault.DROP_REPLY
 
-    result, appended = await run(log, nothing, receipt=receipt)
+    result, appended = await run(log, nothing, receipt=answered(b"k"))
 
-    assert result == 7
+    assert result == "nothing"
     assert appended is not None
     assert appended.position is None
     kept = await log.receipt(b"k")
     assert kept is not None
-    assert kept.answer == b"7"
+    assert kept.answer == b"nothing"
 
 
 @pytest.mark.parametrize("fault", [Fault.CUT_BEHIND_REQUEST, Fault.DROP_REPLY])
@@ -249,20 +236,14 @@ async def test_a_repetition_that_has_nothing_to_do_gets_the_first_answer(
 ) -> None:
     ledger_id = await open_ledger(log, "repeated")
 
-    async def nothing(work: object) -> str:
-        return "nothing to do any more"
-
-    def receipt(result: object) -> Receipt:
-        return Receipt(key=b"k", request=b"r", answer=str(result).encode())
-
-    await run(log, entering(ledger_id, "x"), receipt=receipt)
+    await run(log, entering(ledger_id, "x"), receipt=answered(b"k"))
     proxy.fault = fault
 
-    with pytest.raises(AlreadyAnsweredError) as answered:
-        await run(log, nothing, receipt=receipt)
+    with pytest.raises(AlreadyAnsweredError) as repeated:
+        await run(log, nothing, receipt=answered(b"k"))
 
-    assert answered.value.receipt.answer == b"2"
-    assert answered.value.receipt.position == 2
+    assert repeated.value.receipt.answer == b"2"
+    assert repeated.value.receipt.position == 2
 
 
 @pytest.mark.parametrize("timeouts", [REFUSING])

@@ -11,7 +11,14 @@ from service.resources import Resources
 from tests.support.callers import Callers
 from tests.support.event_log.cutting import cut
 from tests.support.event_log.ledger import Ledger
-from tests.support.event_log.logs import enter, entering, entries, open_ledger, run
+from tests.support.event_log.logs import (
+    enter,
+    entering,
+    entries,
+    loaded,
+    open_ledger,
+    run,
+)
 from tests.support.waiting import until
 
 
@@ -32,9 +39,7 @@ async def test_a_command_decided_before_the_restore_is_decided_again(
     await enter(log, ledger_id, "new")
 
     assert await entries(log, ledger_id) == ["new"]
-    loaded = await log.load(ledger_id)
-    assert isinstance(loaded, Ledger)
-    assert loaded.entries == ["new"]
+    assert (await loaded(log, ledger_id)).entries == ["new"]
 
 
 async def test_equal_versions_of_another_epoch_are_not_taken_for_the_same(
@@ -48,9 +53,7 @@ async def test_equal_versions_of_another_epoch_are_not_taken_for_the_same(
 
     await enter(log, ledger_id, "next")
 
-    loaded = await log.load(ledger_id)
-    assert isinstance(loaded, Ledger)
-    assert loaded.entries == ["other", "next"]
+    assert (await loaded(log, ledger_id)).entries == ["other", "next"]
 
 
 async def test_a_process_that_only_reads_notices_too(
@@ -63,9 +66,7 @@ async def test_a_process_that_only_reads_notices_too(
 
     await until(lambda: log.epoch != before)
 
-    loaded = await log.load(ledger_id)
-    assert isinstance(loaded, Ledger)
-    assert loaded.entries == []
+    assert (await loaded(log, ledger_id)).entries == []
 
 
 async def test_a_cache_notices_a_log_that_was_cut_in_the_same_epoch(
@@ -109,10 +110,7 @@ async def test_a_snapshot_of_events_that_were_cut_is_not_read(
     await run(other_log, entering(ledger_id, *(["other"] * SNAPSHOT_INTERVAL)))
     other_log.cache.clear()
 
-    loaded = await other_log.load(ledger_id)
-
-    assert isinstance(loaded, Ledger)
-    assert loaded.entries == ["other"] * SNAPSHOT_INTERVAL
+    assert (await loaded(other_log, ledger_id)).entries == ["other"] * SNAPSHOT_INTERVAL
 
 
 async def test_a_batch_across_the_restore_is_decided_again_as_a_whole(

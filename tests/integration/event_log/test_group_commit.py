@@ -96,23 +96,6 @@ async def test_all_commands_that_share_a_moved_fact_are_refused_and_no_other(
     assert position(await log.append(new_ledger(log))) == 6
 
 
-async def test_what_was_only_read_is_checked_too(log: EventLog) -> None:
-    fact_id = await open_ledger(log, "fact")
-    written_id = await open_ledger(log, "written")
-
-    async def decide(work: UnitOfWork) -> None:
-        await work.load(Ledger, fact_id)
-        ledger = await work.load(Ledger, written_id)
-        ledger.enter(note="on an old fact")
-        work.save(ledger)
-
-    append = await decided(log, decide)
-    await enter(log, fact_id, "moved")
-
-    with pytest.raises(VersionConflictError):
-        await log.append(append)
-
-
 async def test_what_was_found_missing_must_still_be_missing(log: EventLog) -> None:
     written_id = await open_ledger(log, "written")
 
@@ -127,29 +110,6 @@ async def test_what_was_found_missing_must_still_be_missing(log: EventLog) -> No
 
     with pytest.raises(VersionConflictError):
         await log.append(append)
-
-
-async def test_an_aggregate_that_the_log_never_had_is_a_conflict(
-    log: EventLog,
-) -> None:
-    """As after a restore: the cache knows what the log has lost."""
-
-    async def decide(work: UnitOfWork) -> None:
-        work.relied_on({uuid4(): 5})
-        work.save(Ledger(name="new"))
-
-    with pytest.raises(VersionConflictError):
-        await log.append(await decided(log, decide))
-
-
-async def test_two_commands_of_one_batch_on_one_aggregate_both_count(
-    log: EventLog,
-) -> None:
-    ledger_id = await open_ledger(log, "shared")
-
-    await asyncio.gather(*(enter(log, ledger_id, f"{n}") for n in range(20)))
-
-    assert sorted(await entries(log, ledger_id), key=int) == [str(n) for n in range(20)]
 
 
 async def test_the_second_of_two_equal_births_in_one_batch_is_refused(

@@ -26,6 +26,7 @@ from tests.support.event_log.logs import (
     entering,
     entries,
     new_ledger,
+    nothing,
     open_ledger,
     run,
 )
@@ -172,15 +173,12 @@ async def test_a_refused_command_leaves_no_answer_or_sealed_value(
 
 
 async def test_an_answer_is_kept_without_events(any_log: AnyLog) -> None:
-    async def nothing(_work: UnitOfWork) -> None:
-        return None
-
     _, appended = await run(any_log, nothing, receipt=lambda _: RECEIPT)
 
     assert appended is not None
     assert appended.position is None
     assert await any_log.receipt(b"key") == RECEIPT
-    assert await run(any_log, nothing) == (None, None)
+    assert await run(any_log, nothing) == ("nothing", None)
 
 
 async def test_commands_that_compete_are_all_applied(any_log: AnyLog) -> None:

@@ -1,15 +1,12 @@
 """Commands decided on what others are about to write, and what becomes of both."""
 
 import asyncio
-import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import (
-    AbstractAsyncContextManager,
     AsyncExitStack,
     asynccontextmanager,
 )
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -37,38 +34,27 @@ from tests.support.event_log.ledger import Ledger
 from tests.support.event_log.logs import (
     AT,
     METADATA,
+    answered,
     decided,
     enter,
     entering,
     entries,
     expect_sound,
     new_ledger,
+    nothing,
     open_ledger,
     open_log,
+    open_unhurried_log,
     run,
+    until_somebody_waits,
 )
-from tests.support.postgres_proxy import Fault, Proxy, running_proxy
+from tests.support.postgres_proxy import Fault, Proxy
 from tests.support.waiting import until
-
-GENEROUS = Timeouts(queue_s=120, commit_s=120, settle_s=60)
-UNHURRIED = "2min"
-
-
-def unhurried(
-    database_url: str, timeouts: Timeouts
-) -> AbstractAsyncContextManager[EventLog]:
-    return open_log(
-        database_url,
-        timeouts=timeouts,
-        lock_timeout=UNHURRIED,
-        statement_timeout=UNHURRIED,
-    )
 
 
 @pytest.fixture
 async def log(database_url: str, owner: AsyncConnection) -> AsyncIterator[EventLog]:
-    """A log whose commands wait for as long as a test makes them."""
-    async with unhurried(database_url, GENEROUS) as opened:
+    async with open_unhurried_log(database_url) as opened:
         yield opened
     await expect_sound(owner)
 
@@ -94,15 +80,21 @@ async def held(log: EventLog, owner: AsyncConnection) -> AsyncIterator[None]:
     async with owner.transaction():
         await owner.execute("SELECT FROM events.head FOR UPDATE")
         first = log.submit(new_ledger(log))
-        await until(lambda: _somebody_waits(owner))
+        await until_somebody_waits(owner)
         yield
     await outcome(first)
 
 
-async def _somebody_waits(owner: AsyncConnection) -> bool:
-    cursor = await owner.execute("SELECT count(*) > 0 FROM pg_locks WHERE NOT granted")
-    row = await cursor.fetchone()
-    return bool(row and row[0])
+def enter_many(log: EventLog, ledger_id: UUID, count: int) -> list[asyncio.Task[int]]:
+    return [
+        asyncio.create_task(enter(log, ledger_id, str(number)))
+        for number in range(count)
+    ]
+
+
+async def until_pending(log: EventLog, ledger_id: UUID, count: int = 1) -> None:
+    """Wait until so many commands that write to a ledger are queued."""
+    await until(lambda: len(log.pending.writes.get(ledger_id.int, [])) >= count)
 
 
 async def commits(owner: AsyncConnection) -> int:
@@ -119,10 +111,6 @@ def unstorable(append: Append) -> Append:
     return replace(append, metadata="not json")
 
 
-def answered(key: bytes) -> Callable[[Any], Receipt]:
-    return lambda result: Receipt(key=key, request=b"r", answer=str(result).encode())
-
-
 async def test_commands_on_one_aggregate_share_a_commit(
     log: EventLog, owner: AsyncConnection
 ) -> None:
@@ -130,11 +118,8 @@ async def test_commands_on_one_aggregate_share_a_commit(
     before = await commits(owner)
 
     async with held(log, owner):
-        entering_all = [
-            asyncio.create_task(enter(log, ledger_id, str(number)))
-            for number in range(64)
-        ]
-        await until(lambda: len(log.pending.writes.get(ledger_id.int, [])) == 64)
+        entering_all = enter_many(log, ledger_id, 64)
+        await until_pending(log, ledger_id, 64)
     versions = await asyncio.gather(*entering_all)
 
     assert versions == list(range(2, 66))
@@ -173,7 +158,7 @@ async def race(
             await owner.execute("SELECT FROM events.head FOR UPDATE")
         submitted = [log.submit(base)]
         if queued == "behind it":
-            await until(lambda: _somebody_waits(owner))
+            await until_somebody_waits(owner)
         submitted.append(await submit(log, entering(ledger_id, "on the refused one")))
         submitted.append(await submit(log, entering(ledger_id, "on that")))
     return ledger_id, await asyncio.gather(*submitted, return_exceptions=True)
@@ -218,11 +203,8 @@ async def test_all_are_decided_again_when_another_process_was_faster(
     async with held(log, owner):
         stale = await decided(log, entering(ledger_id, "stale"))
         refused = log.submit(replace(stale, reads={ledger_id: 7}))
-        ours = [
-            asyncio.create_task(enter(log, ledger_id, f"{number}"))
-            for number in range(20)
-        ]
-        await until(lambda: len(log.pending.writes[ledger_id.int]) == 21)
+        ours = enter_many(log, ledger_id, 20)
+        await until_pending(log, ledger_id, 21)
 
     assert isinstance(await outcome(refused), VersionConflictError)
     assert sorted(await asyncio.gather(*ours)) == list(range(2, 22))
@@ -235,23 +217,19 @@ async def test_a_command_on_one_whose_key_was_used_is_decided_again(
     log: EventLog, other_log: EventLog, owner: AsyncConnection
 ) -> None:
     ledger_id = await open_ledger(log, "keyed")
-    await run(other_log, _nothing, receipt=answered(b"k"))
+    await run(other_log, nothing, receipt=answered(b"k"))
 
     async with held(log, owner):
         first = asyncio.create_task(
             run(log, entering(ledger_id, "repeated"), receipt=answered(b"k"))
         )
-        await until(lambda: ledger_id.int in log.pending.writes)
+        await until_pending(log, ledger_id)
         second = asyncio.create_task(enter(log, ledger_id, "stays"))
-        await until(lambda: len(log.pending.writes[ledger_id.int]) == 2)
+        await until_pending(log, ledger_id, 2)
 
     assert isinstance(await outcome(first), AlreadyAnsweredError)
     assert await second == 2
     assert await entries(log, ledger_id) == ["stays"]
-
-
-async def _nothing(work: UnitOfWork) -> str:
-    return "nothing"
 
 
 async def test_a_command_on_one_that_cant_be_stored_is_decided_again(
@@ -261,11 +239,8 @@ async def test_a_command_on_one_that_cant_be_stored_is_decided_again(
     async with held(log, owner):
         others = [log.submit(new_ledger(log)) for _ in range(5)]
         bad = log.submit(unstorable(await decided(log, entering(ledger_id, "bad"))))
-        resting = [
-            asyncio.create_task(enter(log, ledger_id, str(number)))
-            for number in range(9)
-        ]
-        await until(lambda: len(log.pending.writes[ledger_id.int]) == 10)
+        resting = enter_many(log, ledger_id, 9)
+        await until_pending(log, ledger_id, 10)
 
     failed = await outcome(bad)
     assert isinstance(failed, Exception)
@@ -302,9 +277,9 @@ async def test_the_client_of_a_base_disconnects(
     ledger_id = await open_ledger(log, "left")
     async with held(log, owner):
         leaving = asyncio.create_task(enter(log, ledger_id, "of a client that left"))
-        await until(lambda: ledger_id.int in log.pending.writes)
+        await until_pending(log, ledger_id)
         staying = asyncio.create_task(enter(log, ledger_id, "next"))
-        await until(lambda: len(log.pending.writes[ledger_id.int]) == 2)
+        await until_pending(log, ledger_id, 2)
         leaving.cancel()
         with pytest.raises(asyncio.CancelledError):
             await leaving
@@ -327,7 +302,7 @@ async def test_a_refusal_is_answered_when_what_it_rests_on_is_durable(
 
     async with held(log, owner):
         first = asyncio.create_task(run(log, decide))
-        await until(lambda: ledger_id.int in log.pending.writes)
+        await until_pending(log, ledger_id)
         second = asyncio.create_task(run(log, decide))
         await asyncio.sleep(0)
         # The aggregate moves on behind the refusal, which stands all the same.
@@ -365,7 +340,7 @@ async def test_a_refusal_on_a_command_that_fails_is_decided_again(
     assert await entries(log, ledger_id) == ["mine"]
 
 
-async def test_nothing_to_do_is_answered_when_it_is_durable(
+async def testnothing_to_do_is_answered_when_it_is_durable(
     log: EventLog, owner: AsyncConnection
 ) -> None:
     ledger_id = await open_ledger(log, "on")
@@ -380,7 +355,7 @@ async def test_nothing_to_do_is_answered_when_it_is_durable(
 
     async with held(log, owner):
         both = [asyncio.create_task(run(log, switch_on)) for _ in range(2)]
-        await until(lambda: ledger_id.int in log.pending.writes)
+        await until_pending(log, ledger_id)
         await asyncio.sleep(0)
         assert not any(each.done() for each in both)
 
@@ -410,7 +385,7 @@ async def test_an_if_match_is_compared_with_what_is_pending(
 
     async with held(log, owner):
         requests = [conditional(version) for version in (1, 1, 2)]
-        await until(lambda: len(log.pending.writes.get(ledger_id.int, [])) == 2)
+        await until_pending(log, ledger_id, 2)
 
     assert (await requests[0])[0] == 2
     with pytest.raises(PreconditionFailedError) as refused:
@@ -467,7 +442,7 @@ async def test_repeats_of_a_pending_command_get_its_answer(
             )
             for _ in range(30)
         ]
-        await until(lambda: ledger_id.int in log.pending.writes)
+        await until_pending(log, ledger_id)
         await asyncio.sleep(0)
 
     first, *repeats = [await outcome(each) for each in requests]
@@ -505,11 +480,8 @@ async def test_an_aggregate_has_a_bounded_number_of_pending_commands(
     ledger_id = await open_ledger(log, "bounded")
     most = 0
     async with held(log, owner):
-        requests = [
-            asyncio.create_task(enter(log, ledger_id, str(number)))
-            for number in range(20)
-        ]
-        await until(lambda: len(log.pending.writes.get(ledger_id.int, [])) == 3)
+        requests = enter_many(log, ledger_id, 20)
+        await until_pending(log, ledger_id, 3)
         await asyncio.sleep(0)
         most = len(log.pending.writes[ledger_id.int])
 
@@ -523,11 +495,8 @@ async def test_a_new_epoch_undoes_what_is_pending(
 ) -> None:
     ledger_id = await open_ledger(log, "restored")
     async with held(log, owner):
-        requests = [
-            asyncio.create_task(enter(log, ledger_id, str(number)))
-            for number in range(5)
-        ]
-        await until(lambda: len(log.pending.writes.get(ledger_id.int, [])) == 5)
+        requests = enter_many(log, ledger_id, 5)
+        await until_pending(log, ledger_id, 5)
         await owner.execute("UPDATE events.head SET epoch = gen_random_uuid()")
 
     assert sorted(await asyncio.gather(*requests)) == [2, 3, 4, 5, 6]
@@ -538,7 +507,7 @@ async def test_a_base_that_waits_too_long_in_the_queue(
     database_url: str, owner: AsyncConnection
 ) -> None:
     timeouts = Timeouts(queue_s=1.0, commit_s=120, settle_s=60)
-    async with unhurried(database_url, timeouts) as log:
+    async with open_unhurried_log(database_url, timeouts) as log:
         ledger_id = await open_ledger(log, "slow")
         async with held(log, owner):
             first = await submit(log, entering(ledger_id, "too late"))
@@ -551,13 +520,6 @@ async def test_a_base_that_waits_too_long_in_the_queue(
             assert ledger_id.int not in log.pending.writes
         assert await enter(log, ledger_id, "later") == 2
         assert await entries(log, ledger_id) == ["later"]
-
-
-@pytest.fixture
-async def proxy() -> AsyncIterator[Proxy]:
-    with tempfile.TemporaryDirectory(prefix="proxy-") as folder:
-        async with running_proxy(Path(folder)) as proxy:
-            yield proxy
 
 
 @pytest.mark.parametrize("fault", list(Fault))

@@ -21,10 +21,9 @@ from service.event_log.receipt_retention import (
     delete_expired,
     keep_deleting_expired,
 )
-from service.event_log.unit_of_work import UnitOfWork
 from service.resources import Resources
 from service.tasks import end_tasks
-from tests.support.event_log.logs import entering, entries, open_ledger, run
+from tests.support.event_log.logs import entering, entries, nothing, open_ledger, run
 from tests.support.waiting import until
 
 DAY = timedelta(days=1)
@@ -40,10 +39,6 @@ def deleting_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
         await asyncio.Event().wait()
 
     monkeypatch.setattr(module, "keep_deleting_expired", forever)
-
-
-async def nothing(_: UnitOfWork) -> None:
-    return None
 
 
 async def keep(log: EventLog, key: str, answer: str = "") -> str:

@@ -6,7 +6,14 @@ from service.event_log.append import AlreadyAnsweredError, Receipt
 from service.event_log.log import EventLog
 from service.resources import Resources
 from tests.support.callers import Callers
-from tests.support.event_log.logs import enter, entering, entries, open_ledger, run
+from tests.support.event_log.logs import (
+    answered,
+    enter,
+    entering,
+    entries,
+    open_ledger,
+    run,
+)
 from tests.support.reading import read_events
 
 CONNECTORS = "/api/mcp/connectors"
@@ -81,23 +88,20 @@ async def test_two_processes_with_one_key_have_one_effect(
 ) -> None:
     ledger_id = await open_ledger(log, "keyed")
 
-    def receipt(version: int) -> Receipt:
-        return Receipt(key=b"k", request=b"r", answer=str(version).encode())
-
     outcomes = await asyncio.gather(
         *(
-            run(each, entering(ledger_id, "once"), receipt=receipt)
+            run(each, entering(ledger_id, "once"), receipt=answered(b"k"))
             for each in [log, other_log] * 8
         ),
         return_exceptions=True,
     )
 
     done = [each for each in outcomes if isinstance(each, tuple)]
-    answered = [each for each in outcomes if isinstance(each, AlreadyAnsweredError)]
+    repeated = [each for each in outcomes if isinstance(each, AlreadyAnsweredError)]
     assert len(done) == 1
-    assert len(answered) == 15
-    assert {each.receipt.answer for each in answered} == {b"2"}
-    assert {each.receipt.position for each in answered} == {2}
+    assert len(repeated) == 15
+    assert {each.receipt.answer for each in repeated} == {b"2"}
+    assert {each.receipt.position for each in repeated} == {2}
     assert await entries(log, ledger_id) == ["once"]
 
 

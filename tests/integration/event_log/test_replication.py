@@ -8,15 +8,17 @@ import psycopg
 import pytest
 
 from service.errors import UnavailableError
-from service.event_log.append import OutcomeUnknownError, Receipt
+from service.event_log.append import OutcomeUnknownError
 from service.event_log.log import EventLog
 from service.event_log.writer import Timeouts
 from service.migrate import migrate
-from tests.support.event_log.ledger import Ledger
 from tests.support.event_log.logs import (
+    answered,
     enter,
     entering,
     entries,
+    loaded,
+    nothing,
     open_ledger,
     open_log,
     run,
@@ -124,11 +126,8 @@ async def test_an_answer_kept_for_a_key_is_not_given_before_it_is_replicated(
     ledger_id = await open_ledger(log, "keyed")
     servers.standby.kill()
 
-    def receipt(version: int) -> Receipt:
-        return Receipt(key=b"k", request=b"r", answer=str(version).encode())
-
     with pytest.raises(OutcomeUnknownError):
-        await run(log, entering(ledger_id, "x"), receipt=receipt)
+        await run(log, entering(ledger_id, "x"), receipt=answered(b"k"))
     with pytest.raises(UnavailableError):
         await log.receipt(b"k")
 
@@ -150,16 +149,13 @@ async def test_a_command_without_effect_is_answered_once_the_log_is_replicated(
     with pytest.raises(OutcomeUnknownError):
         await enter(log, ledger_id, "x")
 
-    async def nothing(work: object) -> str:
-        return "done already"
-
     with pytest.raises(UnavailableError):
         await run(log, nothing)
 
     servers.standby.start()
     monkeypatch.setattr(WAIT_TIMEOUT, PATIENT.settle_s)
 
-    assert await run(log, nothing) == ("done already", None)
+    assert await run(log, nothing) == ("nothing", None)
 
 
 @pytest.mark.thorough
@@ -236,9 +232,7 @@ async def test_a_fail_over_that_loses_events_makes_a_new_epoch(
     ]
     entered = await until_done(lambda: enter(log, ledger_id, "new"), *UNREACHABLE)
     assert entered == 2
-    loaded = await log.load(ledger_id)
-    assert isinstance(loaded, Ledger)
-    assert loaded.entries == ["new"]
+    assert (await loaded(log, ledger_id)).entries == ["new"]
 
 
 @pytest.mark.thorough

@@ -1,6 +1,7 @@
 """Snapshots are a shortcut to the same aggregate, and nothing else."""
 
 from typing import Any
+from uuid import UUID
 
 import pytest
 from psycopg import AsyncConnection
@@ -22,6 +23,14 @@ async def replayed(log: EventLog, ledger_id: Any) -> tuple[Ledger, int]:
 
 async def settled(log: EventLog) -> None:
     await log._snapshots.stop()  # noqa: SLF001 # writes in the background
+
+
+async def long_ledger(log: EventLog) -> UUID:
+    """Open a ledger, and enter as many notes as there are between two snapshots."""
+    ledger_id = await open_ledger(log, "long")
+    await run(log, entering(ledger_id, *map(str, range(SNAPSHOT_INTERVAL))))
+    await settled(log)
+    return ledger_id
 
 
 async def test_three_hundred_and_fifty_events_load_through_a_snapshot(
@@ -54,9 +63,7 @@ async def test_a_command_that_jumps_over_the_interval_takes_one_too(
 async def test_loading_a_long_aggregate_leaves_a_snapshot(
     log: EventLog, other_log: EventLog, owner: AsyncConnection
 ) -> None:
-    ledger_id = await open_ledger(log, "long")
-    await run(log, entering(ledger_id, *(["x"] * SNAPSHOT_INTERVAL)))
-    await settled(log)
+    ledger_id = await long_ledger(log)
     await owner.execute("DELETE FROM events.snapshot")
 
     await other_log.load(ledger_id)
@@ -68,9 +75,7 @@ async def test_loading_a_long_aggregate_leaves_a_snapshot(
 async def test_a_snapshot_equals_the_full_replay(
     log: EventLog, owner: AsyncConnection
 ) -> None:
-    ledger_id = await open_ledger(log, "same")
-    await run(log, entering(ledger_id, *map(str, range(SNAPSHOT_INTERVAL))))
-    await settled(log)
+    ledger_id = await long_ledger(log)
     short, _ = await replayed(log, ledger_id)
     await owner.execute("DELETE FROM events.snapshot")
     full, events = await replayed(log, ledger_id)
@@ -83,9 +88,7 @@ async def test_a_snapshot_equals_the_full_replay(
 async def test_a_snapshot_of_another_class_version_is_passed_over(
     log: EventLog, owner: AsyncConnection, state: bytes
 ) -> None:
-    ledger_id = await open_ledger(log, "older")
-    await run(log, entering(ledger_id, *map(str, range(SNAPSHOT_INTERVAL))))
-    await settled(log)
+    ledger_id = await long_ledger(log)
     await owner.execute(
         "UPDATE events.snapshot SET class_version = 2, state = %s", [state]
     )

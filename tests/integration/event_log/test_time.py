@@ -19,16 +19,6 @@ from tests.support.reading import read_events
 MICROSECOND = timedelta(microseconds=1)
 
 
-async def test_each_command_is_recorded_later_than_the_one_before(
-    log: EventLog,
-) -> None:
-    """Also within one commit, so that no moment cuts a command in two."""
-    appended = await asyncio.gather(*(log.append(new_ledger(log)) for _ in range(200)))
-
-    times = [each.recorded_at for each in appended]
-    assert times == sorted(set(times))
-
-
 async def test_time_goes_on_when_the_clock_goes_back(
     log: EventLog, owner: AsyncConnection
 ) -> None:

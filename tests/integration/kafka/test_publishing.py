@@ -17,7 +17,7 @@ from confluent_kafka.admin import (
 from projections.relay.kafka.errors import PublishError, RecordTooLargeError
 from projections.relay.kafka.publisher import TransactionalPublisher, partition_of
 from projections.relay.kafka.settings import KafkaSettings, LogIdentity
-from tests.support.kafka.messages import message, messages
+from tests.support.kafka.messages import message, messages, publishing
 from tests.support.kafka.reading import positions, published_position, read_all
 
 pytestmark = [pytest.mark.kafka, pytest.mark.usefixtures("nothing_left")]
@@ -42,10 +42,8 @@ async def test_a_stock_consumer_reads_every_message_once_and_in_order(
 async def test_key_value_headers_and_padded_position_arrive(
     settings: KafkaSettings, log: LogIdentity
 ) -> None:
-    publisher = TransactionalPublisher(settings, log)
-    await publisher.start()
-    await publisher.publish([message(1, b"\x00\xff"), message(2, None)], position=2)
-    await publisher.close()
+    async with publishing(settings, log) as publisher:
+        await publisher.publish([message(1, b"\x00\xff"), message(2, None)], position=2)
 
     first, second = sorted(
         read_all(settings.bootstrap, settings.topic), key=lambda each: each.position
@@ -69,11 +67,9 @@ async def test_a_fresh_publisher_goes_on_where_the_last_one_ended(
 async def test_the_position_moves_over_events_that_are_not_published(
     settings: KafkaSettings, log: LogIdentity
 ) -> None:
-    publisher = TransactionalPublisher(settings, log)
-    await publisher.start()
-    await publisher.publish([], position=50)
-    await publisher.publish([message(60)], position=75)
-    await publisher.close()
+    async with publishing(settings, log) as publisher:
+        await publisher.publish([], position=50)
+        await publisher.publish([message(60)], position=75)
 
     assert positions(settings.bootstrap, settings.topic) == [60]
     assert published_position(settings.bootstrap, settings.position_topic) == 75
@@ -83,10 +79,8 @@ async def test_the_position_moves_over_events_that_are_not_published(
 async def test_compressed_messages_arrive(
     settings: KafkaSettings, log: LogIdentity
 ) -> None:
-    publisher = TransactionalPublisher(replace(settings, compression="gzip"), log)
-    await publisher.start()
-    await publisher.publish(messages(1, 100), position=100)
-    await publisher.close()
+    async with publishing(replace(settings, compression="gzip"), log) as publisher:
+        await publisher.publish(messages(1, 100), position=100)
     assert positions(settings.bootstrap, settings.topic) == list(range(1, 101))
 
 
@@ -107,19 +101,17 @@ async def test_keys_go_where_every_murmur2_producer_sends_them(
 async def test_messages_out_of_order_are_refused_before_anything_is_sent(
     settings: KafkaSettings, log: LogIdentity
 ) -> None:
-    publisher = TransactionalPublisher(settings, log)
-    await publisher.start()
-    await publisher.publish(messages(1, 5), position=5)
-    for wrong, position in [
-        (messages(5, 6), 6),
-        ([message(7), message(6)], 7),
-        (messages(6, 8), 7),
-        ([], 5),
-    ]:
-        with pytest.raises(ValueError, match="in order"):
-            await publisher.publish(wrong, position=position)
-    assert await publisher.publish(messages(6, 7), position=7) == 2
-    await publisher.close()
+    async with publishing(settings, log) as publisher:
+        await publisher.publish(messages(1, 5), position=5)
+        for wrong, position in [
+            (messages(5, 6), 6),
+            ([message(7), message(6)], 7),
+            (messages(6, 8), 7),
+            ([], 5),
+        ]:
+            with pytest.raises(ValueError, match="in order"):
+                await publisher.publish(wrong, position=position)
+        assert await publisher.publish(messages(6, 7), position=7) == 2
 
 
 @pytest.mark.thorough
@@ -141,15 +133,13 @@ async def test_a_record_over_the_brokers_limit_takes_its_transaction_with_it(
 async def publish_around_a_large_record(
     settings: KafkaSettings, log: LogIdentity, *, size: int
 ) -> None:
-    publisher = TransactionalPublisher(settings, log)
-    await publisher.start()
-    await publisher.publish(messages(1, 3), position=3)
-    mixed = [*messages(4, 6), message(7, b"x" * size), *messages(8, 20)]
-    with pytest.raises(RecordTooLargeError):
-        await publisher.publish(mixed, position=20)
-    with pytest.raises(PublishError):
-        await publisher.publish(messages(4, 5), position=5)
-    await publisher.close()
+    async with publishing(settings, log) as publisher:
+        await publisher.publish(messages(1, 3), position=3)
+        mixed = [*messages(4, 6), message(7, b"x" * size), *messages(8, 20)]
+        with pytest.raises(RecordTooLargeError):
+            await publisher.publish(mixed, position=20)
+        with pytest.raises(PublishError):
+            await publisher.publish(messages(4, 5), position=5)
 
     publisher = TransactionalPublisher(settings, log)
     assert (await publisher.start()).position == 3

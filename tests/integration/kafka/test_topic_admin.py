@@ -9,7 +9,6 @@ from confluent_kafka.admin import AdminClient, NewPartitions
 
 from agent_runtime_client.kafka.errors import (
     ForeignTopicError,
-    LogEpochChangedError,
     TopicCutError,
     TopicMissingError,
     TopicRefusedError,
@@ -18,7 +17,7 @@ from projections.relay.kafka.errors import TopicSettingsError
 from projections.relay.kafka.publisher import TransactionalPublisher
 from projections.relay.kafka.settings import KafkaSettings, LogIdentity
 from projections.relay.kafka.topic_admin import check_topics, create_topics
-from tests.support.kafka.messages import messages
+from tests.support.kafka.messages import messages, publishing
 from tests.support.kafka.reading import positions
 
 pytestmark = [pytest.mark.kafka, pytest.mark.usefixtures("nothing_left")]
@@ -127,21 +126,6 @@ async def test_a_topic_emptied_by_retention_is_accepted(
     assert positions(settings.bootstrap, settings.topic) == list(range(21, 31))
 
 
-async def test_the_topic_of_another_log_is_refused(
-    settings: KafkaSettings, log: LogIdentity
-) -> None:
-    await publish(settings, log, last=5)
-    await expect_refusal(ForeignTopicError, settings, replace(log, log_id="other"))
-
-
-async def test_a_log_in_another_epoch_is_refused(
-    settings: KafkaSettings, log: LogIdentity
-) -> None:
-    await publish(settings, log, last=5)
-    restored = replace(log, log_epoch="epoch-2")
-    await expect_refusal(LogEpochChangedError, settings, restored)
-
-
 @pytest.mark.thorough
 async def test_a_topic_that_others_write_to_is_refused(
     settings: KafkaSettings, log: LogIdentity
@@ -167,12 +151,9 @@ async def expect_refusal(
     *,
     remembered: int = 0,
 ) -> None:
-    publisher = TransactionalPublisher(settings, log)
-    try:
-        with pytest.raises(refusal):
-            await publisher.start(remembered=remembered)
-    finally:
-        await publisher.close()
+    with pytest.raises(refusal):
+        async with publishing(settings, log, remembered=remembered):
+            pass
 
 
 def delete_topics(settings: KafkaSettings, topics: list[str]) -> None:

@@ -77,7 +77,6 @@ def test_the_command_line_says_that_a_root_key_is_still_in_use(
     [
         (lambda path: path.unlink(), "is missing or not the right one"),
         (lambda path: path.write_text("{}"), "not a key ring"),
-        (lambda path: path.chmod(0o644), "open to others"),
     ],
 )
 def test_a_wrong_ring_keeps_the_service_from_starting(

@@ -35,7 +35,6 @@ from tests.support.project import ROOT
 pytestmark = pytest.mark.thorough
 
 KEY_RING = "keys.json"
-ROOT_FOLDER = ROOT
 NEW_ROOT = LocalRootKeys.parse("outside:" + "A" * 43 + "=")
 CALLERS = 30
 USER_KEYS = 6 * REWRAP_BATCH_SIZE
@@ -110,7 +109,7 @@ async def test_root_keys_from_outside_take_over(
 
 
 def documented_steps() -> list[str]:
-    text = (ROOT_FOLDER / "docs/operations/keys.md").read_text("utf-8")
+    text = (ROOT / "docs/operations/keys.md").read_text("utf-8")
     return re.findall(r"^\| \d \| `((?:OLD|NEW)[^`]*)` \|", text, re.MULTILINE)
 
 

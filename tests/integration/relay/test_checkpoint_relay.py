@@ -52,6 +52,19 @@ async def publishing(
         await asyncio.gather(task, return_exceptions=True)
 
 
+@pytest.fixture
+async def signed(callers: Callers, resources: Resources, tmp_path: Path) -> Signed:
+    await callers.user("ada")
+    return await sign(resources, tmp_path)
+
+
+@pytest.fixture
+async def published(signed: Signed, resources: Resources, kafka: KafkaSettings) -> None:
+    """A first checkpoint is on the topic."""
+    async with publishing(resources, kafka):
+        await on_topic(kafka, at_least=1)
+
+
 async def on_topic(kafka: KafkaSettings, *, at_least: int = 0) -> list[Record]:
     """Return the topic's records, as soon as there are as many as should come."""
 
@@ -111,13 +124,10 @@ async def test_every_signed_checkpoint_is_there_as_the_api_serves_it(
     }
 
 
+@pytest.mark.usefixtures("published")
 async def test_a_restart_and_a_rival_publish_nothing_twice(
     callers: Callers, resources: Resources, kafka: KafkaSettings, tmp_path: Path
 ) -> None:
-    await callers.user("ada")
-    await sign(resources, tmp_path)
-    async with publishing(resources, kafka):
-        await on_topic(kafka, at_least=1)
     async with publishing(resources, kafka), publishing(resources, kafka):
         await callers.user("bob")
         signed = await sign(resources, tmp_path)
@@ -134,17 +144,10 @@ async def test_a_restart_and_a_rival_publish_nothing_twice(
 
 
 @pytest.mark.thorough
+@pytest.mark.usefixtures("published")
 async def test_a_log_that_was_rewritten_publishes_nothing_more(
-    callers: Callers,
-    resources: Resources,
-    kafka: KafkaSettings,
-    tmp_path: Path,
-    caplog: pytest.LogCaptureFixture,
+    resources: Resources, kafka: KafkaSettings, caplog: pytest.LogCaptureFixture
 ) -> None:
-    await callers.user("ada")
-    await sign(resources, tmp_path)
-    async with publishing(resources, kafka):
-        await on_topic(kafka, at_least=1)
     await as_owner(resources, TAMPERING)
     async with await AsyncConnection.connect(resources.database_url) as db:
         # Whoever rewrites a log must rewrite its tree as well.
@@ -158,15 +161,10 @@ async def test_a_log_that_was_rewritten_publishes_nothing_more(
 
 
 @pytest.mark.thorough
+@pytest.mark.usefixtures("signed")
 async def test_a_topic_of_another_log_or_of_something_else_is_refused(
-    callers: Callers,
-    resources: Resources,
-    kafka: KafkaSettings,
-    tmp_path: Path,
-    caplog: pytest.LogCaptureFixture,
+    resources: Resources, kafka: KafkaSettings, caplog: pytest.LogCaptureFixture
 ) -> None:
-    await callers.user("ada")
-    await sign(resources, tmp_path)
     stranger = Producer({"bootstrap.servers": kafka.bootstrap})
     stranger.produce(kafka.checkpoint_topic, value=b"hello", key=b"me")
     stranger.flush()
@@ -178,17 +176,10 @@ async def test_a_topic_of_another_log_or_of_something_else_is_refused(
 
 
 @pytest.mark.thorough
+@pytest.mark.usefixtures("published")
 async def test_a_log_restored_to_before_the_topic_is_refused(
-    callers: Callers,
-    resources: Resources,
-    kafka: KafkaSettings,
-    tmp_path: Path,
-    caplog: pytest.LogCaptureFixture,
+    resources: Resources, kafka: KafkaSettings, caplog: pytest.LogCaptureFixture
 ) -> None:
-    await callers.user("ada")
-    await sign(resources, tmp_path)
-    async with publishing(resources, kafka):
-        await on_topic(kafka, at_least=1)
     await as_owner(resources, "DELETE FROM events.checkpoint")
 
     async with publishing(resources, kafka):
@@ -213,6 +204,7 @@ async def test_a_log_restored_to_before_the_topic_is_refused(
     ],
 )
 @pytest.mark.thorough
+@pytest.mark.usefixtures("published")
 async def test_a_fault_in_the_database_is_shown_and_it_goes_on(
     callers: Callers,
     resources: Resources,
@@ -223,10 +215,6 @@ async def test_a_fault_in_the_database_is_shown_and_it_goes_on(
     repair: str,
     said: str,
 ) -> None:
-    await callers.user("ada")
-    await sign(resources, tmp_path)
-    async with publishing(resources, kafka):
-        await on_topic(kafka, at_least=1)
     await callers.user("bob")
     await sign(resources, tmp_path)
     await as_owner(resources, harm)
@@ -242,11 +230,10 @@ async def test_a_fault_in_the_database_is_shown_and_it_goes_on(
 
 
 @pytest.mark.thorough
+@pytest.mark.usefixtures("signed")
 async def test_a_relay_that_stands_by_reports_no_refusal(
-    callers: Callers, resources: Resources, kafka: KafkaSettings, tmp_path: Path
+    resources: Resources, kafka: KafkaSettings
 ) -> None:
-    await callers.user("ada")
-    await sign(resources, tmp_path)
     async with publishing(resources, kafka):
         await on_topic(kafka, at_least=1)
         # As its own attempt would have left it, before the other took over.
@@ -257,15 +244,10 @@ async def test_a_relay_that_stands_by_reports_no_refusal(
 
 
 @pytest.mark.thorough
+@pytest.mark.usefixtures("signed")
 async def test_without_its_topic_it_says_how_to_make_one(
-    callers: Callers,
-    resources: Resources,
-    kafka: KafkaSettings,
-    tmp_path: Path,
-    caplog: pytest.LogCaptureFixture,
+    resources: Resources, kafka: KafkaSettings, caplog: pytest.LogCaptureFixture
 ) -> None:
-    await callers.user("ada")
-    await sign(resources, tmp_path)
     missing = replace(kafka, topic=f"{kafka.topic}-none")
 
     async with publishing(resources, missing):

@@ -11,7 +11,6 @@ from agent_runtime_client.kafka.errors import (
     LogEpochChangedError,
     TopicCutError,
 )
-from projections.relay.kafka.publisher import TransactionalPublisher
 from projections.relay.kafka.settings import KafkaSettings, LogIdentity
 from service.resources import Resources
 from tests.integration.relay.consuming import (
@@ -19,7 +18,7 @@ from tests.integration.relay.consuming import (
     publish_some,
     publish_without,
 )
-from tests.support.kafka.messages import messages
+from tests.support.kafka.messages import messages, publishing
 from tests.support.relay.writing import register, toggle
 
 pytestmark = pytest.mark.kafka
@@ -79,10 +78,8 @@ async def test_what_a_relay_did_not_write_is_refused(
     kafka: KafkaSettings, resources: Resources
 ) -> None:
     log = LogIdentity(log_id="log", log_epoch="epoch", relay_id="relay")
-    publisher = TransactionalPublisher(kafka, log)
-    await publisher.start()
-    await publisher.publish(messages(1, 1), position=1)
-    await publisher.close()
+    async with publishing(kafka, log) as publisher:
+        await publisher.publish(messages(1, 1), position=1)
     async with consume(kafka.bootstrap, kafka.topic) as events:
         with pytest.raises(ForeignTopicError, match="no relay wrote"):
             await first(events, 1)

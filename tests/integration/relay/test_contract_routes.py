@@ -12,7 +12,6 @@ from projections.event_contract import (
 )
 from tests.support.project import ROOT
 
-PROJECT = ROOT
 PRICE = "model_pricing.price_set.v2"
 
 
@@ -28,9 +27,9 @@ def test_the_documents_are_the_same_in_every_process() -> None:
         env={"PYTHONHASHSEED": "7"},
         capture_output=True,
         check=True,
-        cwd=PROJECT,
+        cwd=ROOT,
     )
-    assert other.stdout == documents(PROJECT)[contract.FOLDER / contract.ASYNCAPI]
+    assert other.stdout == documents(ROOT)[contract.FOLDER / contract.ASYNCAPI]
 
 
 async def test_the_documents_are_served_to_anyone(client: TestClient) -> None:
@@ -41,7 +40,7 @@ async def test_the_documents_are_served_to_anyone(client: TestClient) -> None:
         response = await client.get(path)
         assert response.status == 200
         assert response.content_type == "application/json"
-        assert await response.read() == (PROJECT / contract.FOLDER / file).read_bytes()
+        assert await response.read() == (ROOT / contract.FOLDER / file).read_bytes()
         again = await client.get(
             path, headers={"If-None-Match": response.headers["ETag"]}
         )

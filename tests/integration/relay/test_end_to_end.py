@@ -7,14 +7,13 @@ import pytest
 from cloudevents.core.bindings.kafka import KafkaMessage, from_binary_event
 from jsonschema import Draft202012Validator
 
-from projections.audit.proofs.signer import CheckpointSigner
-from projections.engine.progress import wait_for_position
 from projections.event_contract import schemas
 from projections.relay.kafka.settings import KafkaSettings
 from projections.relay.relay import run_relay
 from projections.relay.type_names import TYPE_PREFIX
 from service.resources import Resources
 from tests.integration.relay.published import require_equal, until_published
+from tests.support.audit.tampering import sign
 from tests.support.callers import Callers
 from tests.support.kafka.reading import Record
 from tests.support.openapi.walk import Walk, end_things, make_things
@@ -26,9 +25,7 @@ async def test_every_event_of_the_log_is_on_the_topic_once_and_in_order(
     resources: Resources, callers: Callers, kafka: KafkaSettings, tmp_path: Path
 ) -> None:
     walk = Walk(await callers.user("ada", "superuser"))
-    head = (await resources.log.head()).position
-    await wait_for_position(resources.pool, ["merkle_tree"], head, timeout_s=60)
-    await CheckpointSigner(resources.pool, tmp_path).sign()
+    await sign(resources, tmp_path)
     made = await make_things(walk)
     async with run_relay(resources.log, resources.conninfo, kafka):
         await until_published(resources, kafka)

@@ -17,11 +17,10 @@ from service.resources import Resources
 from service.secrets.aggregate import VERSIONS_KEPT
 from service.secrets.missing_values import missing_values
 from tests.integration.http.test_failures import log_lines
+from tests.integration.secrets.asking import PATH, TOKEN
 from tests.support.callers import Caller, Callers
 from tests.support.keys.settings import KEY_PROGRAM
 
-PATH = "/api/secrets/TOKEN"
-NEW = {"name": "TOKEN", "value": "swordfish"}
 HONEST = f"""#!/bin/sh
 exec {sys.executable} {KEY_PROGRAM} honest "$1"
 """
@@ -55,21 +54,21 @@ async def test_a_key_program_that_is_down_means_try_again_later(
     client = await aiohttp_client(app)
     ada = await Callers(behind_a_program, client).user("ada")
     write(program, "#!/bin/sh\nexit 1\n")
-    reply = await ada.post("/api/secrets", NEW)
+    reply = await ada.post("/api/secrets", TOKEN)
     assert (reply.status, reply.code) == (503, "root_key_unavailable")
     assert reply.headers["Retry-After"] == "5"
     assert b"program" not in reply.body
     assert "X-Event-Position" not in reply.headers
     write(program, HONEST)
-    assert (await ada.post("/api/secrets", NEW)).status == 201
+    assert (await ada.post("/api/secrets", TOKEN)).status == 201
 
 
 async def test_a_value_put_into_another_row_is_not_given_out(
     callers: Callers, resources: Resources
 ) -> None:
     ada: Caller = await callers.user("ada")
-    for name in ("TOKEN", "OTHER"):
-        await ada.post("/api/secrets", {**NEW, "name": name})
+    for name in (TOKEN["name"], "OTHER"):
+        await ada.post("/api/secrets", {**TOKEN, "name": name})
     async with resources.pool.connection() as db:
         await db.execute(
             "UPDATE events.sealed_value v SET sealed = other.sealed"
@@ -87,8 +86,8 @@ async def test_a_row_that_was_deleted_is_not_a_value_destroyed(
     callers: Callers, resources: Resources, tmp_path: Path
 ) -> None:
     ada = await callers.user("ada")
-    await ada.post("/api/secrets", NEW)
-    await ada.post("/api/secrets", {**NEW, "name": "DELETED"})
+    await ada.post("/api/secrets", TOKEN)
+    await ada.post("/api/secrets", {**TOKEN, "name": "DELETED"})
     await ada.delete("/api/secrets/DELETED")
     async with resources.pool.connection() as db:
         assert await missing_values(db) == []
@@ -115,7 +114,7 @@ async def test_a_value_that_was_destroyed_since_is_not_missing(
     callers: Callers, resources: Resources
 ) -> None:
     ada = await callers.user("ada")
-    await ada.post("/api/secrets", NEW)
+    await ada.post("/api/secrets", TOKEN)
     for _ in range(VERSIONS_KEPT):
         await ada.put(PATH, {"value": "another"})
     reply = await ada.get(f"{PATH}/value?version=1")

@@ -13,6 +13,7 @@ import psycopg
 import pytest
 
 from service.embedded_postgres.server import EmbeddedPostgres
+from tests.support.harness.process_tree import has_ended
 from tests.support.project import ROOT
 from tests.support.waiting import until_blocking
 
@@ -119,4 +120,4 @@ def test_the_embedded_postgresql_still_starts_and_ends_with_its_parent(
             assert db.execute("SELECT 1").fetchone() == (1,)
         parent.kill()
         parent.wait()
-    until_blocking(lambda: not Path(f"/proc/{postgres}").exists())
+    until_blocking(lambda: has_ended(postgres))

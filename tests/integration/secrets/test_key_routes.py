@@ -12,18 +12,10 @@ from service.keys.cipher import TextBinding
 from service.keys.user_keys import KeyDestroyedError
 from service.open_resources import open_resources
 from service.resources import Resources
+from tests.integration.secrets.asking import PATH, TOKEN
 from tests.support.callers import Caller, Callers
 from tests.support.reading import read_events
 from tests.support.waiting import until
-
-PATH = "/api/secrets/TOKEN"
-
-
-@pytest.fixture
-async def ada(callers: Callers) -> Caller:
-    caller = await callers.user("ada")
-    await caller.post("/api/secrets", {"name": "TOKEN", "value": "swordfish"})
-    return caller
 
 
 @pytest.fixture
@@ -46,7 +38,7 @@ async def test_everything_of_that_user_becomes_unreadable(
     ada: Caller, callers: Callers, by: str
 ) -> None:
     bob = await callers.user("bob", *([by] if by == "superuser" else []))
-    await bob.post("/api/secrets", {"name": "TOKEN", "value": "tarpon"})
+    await bob.post("/api/secrets", {**TOKEN, "value": "tarpon"})
     destroyer = bob if by == "superuser" else ada
     reply = await destroyer.delete(f"/api/users/{ada.user_id}/key")
     assert (reply.status, reply.message) == (200, "key destroyed")
@@ -68,7 +60,7 @@ async def test_what_was_there_stays_on_record(ada: Caller) -> None:
     (version,) = reply.data["versions"]
     assert version["destroyed_at"] is not None
     listed = await ada.get("/api/secrets", **waited)
-    assert [each["name"] for each in listed.data["secrets"]] == ["TOKEN"]
+    assert [each["name"] for each in listed.data["secrets"]] == [TOKEN["name"]]
     assert (await ada.delete(PATH)).status == 200
 
 

@@ -7,10 +7,9 @@ from aiohttp.test_utils import TestClient
 from projections.engine.progress import wait_for_position
 from service.resources import Resources
 from service.secrets.aggregate import VERSIONS_KEPT
+from tests.integration.secrets.asking import PATH, TOKEN
 from tests.support.callers import Caller, Callers
 from tests.support.rebuilding import expect_rebuild_equals_live
-
-PATH = "/api/secrets/TOKEN"
 
 
 async def sealed_rows(resources: Resources, owner_id: UUID | None) -> int:
@@ -30,7 +29,7 @@ async def sealed_rows(resources: Resources, owner_id: UUID | None) -> int:
 
 async def new_secret(callers: Callers, name: str) -> Caller:
     caller = await callers.user(name)
-    await caller.post("/api/secrets", {"name": "TOKEN", "value": "swordfish"})
+    await caller.post("/api/secrets", TOKEN)
     return caller
 
 
@@ -59,7 +58,7 @@ async def test_starting_over_destroys_nothing_that_is_needed(
 ) -> None:
     ada, bob = [await new_secret(callers, name) for name in ("ada", "bob")]
     await ada.delete(PATH)
-    await ada.post("/api/secrets", {"name": "TOKEN", "value": "tarpon"})
+    await ada.post("/api/secrets", {**TOKEN, "value": "tarpon"})
     await bob.delete(f"/api/users/{bob.user_id}/key")
     assert await sealed_rows(resources, bob.user_id) == 0
     async with resources.pool.connection() as db:
@@ -100,7 +99,7 @@ async def test_rebuilt_secrets_equal_live_ones(
         if number in (2, 3, 4):
             await caller.delete(PATH)
         if number in (3, 4):
-            await caller.post("/api/secrets", {"name": "TOKEN", "value": "again"})
+            await caller.post("/api/secrets", {**TOKEN, "value": "again"})
         if number in (4, 5):
             await caller.delete(f"/api/users/{caller.user_id}/key")
     await expect_rebuild_equals_live(resources, "secrets")

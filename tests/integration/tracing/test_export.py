@@ -9,11 +9,8 @@ from service.tracing.export import (
     DROPPED,
     exporting_spans,
 )
+from tests.support.metrics import counted
 from tests.support.otlp_receiver import receiver
-
-
-def dropped(reason: str) -> float:
-    return float(DROPPED.labels(reason)._value.get())  # noqa: SLF001
 
 
 async def test_the_process_is_named_as_the_standard_variables_say(
@@ -31,14 +28,14 @@ async def test_the_process_is_named_as_the_standard_variables_say(
 
 
 async def test_a_receiver_that_is_down_costs_spans_alone() -> None:
-    before = dropped("export_failed")
+    before = counted(DROPPED, reason="export_failed")
     async with receiver() as received:
         pass
 
     async with exporting_spans(received.url) as provider:
         provider.get_tracer("test").start_span("one").end()
 
-    assert dropped("export_failed") - before == 1
+    assert counted(DROPPED, reason="export_failed") - before == 1
 
 
 def test_the_sdk_is_imported_only_when_it_is_used() -> None:

@@ -30,8 +30,7 @@ ADMIN_EVENTS = [
 
 
 async def everything(resources: Resources) -> list[RecordedEvent]:
-    head = await resources.log.head()
-    return await read_events(resources.log, after=0, upto=head.position, limit=100)
+    return await read_events(resources.log)
 
 
 def token_files(folder: Path) -> list[Path]:

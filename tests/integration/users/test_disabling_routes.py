@@ -16,12 +16,6 @@ from tests.support.callers import Callers
 from tests.support.scenario import Scenario
 
 
-def disabled(name: str) -> User:
-    user = User(name=name)
-    user.disable()
-    return user
-
-
 async def test_a_disabled_user_is_answered_like_an_unknown_token(
     callers: Callers,
 ) -> None:

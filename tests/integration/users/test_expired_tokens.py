@@ -1,7 +1,7 @@
 """Expired tokens over HTTP."""
 
 from datetime import UTC, datetime, timedelta
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import pytest
 
@@ -17,15 +17,6 @@ from tests.support.scenario import principal
 
 ADA = principal("ada")
 SECOND = timedelta(seconds=1)
-
-
-def token(expires_at: datetime | None = None) -> Token:
-    return Token(
-        id=uuid4(),
-        user_id=str(ADA.user_id),
-        label="laptop",
-        expires_at=expires_at.isoformat() if expires_at else None,
-    )
 
 
 async def test_an_expired_token_is_refused_also_from_the_cache(

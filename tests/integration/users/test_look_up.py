@@ -18,18 +18,6 @@ async def test_a_manager_finds_whom_to_appoint(callers: Callers) -> None:
     assert (await ada.get(LOOK_UP + "nobody", **seen)).status == 404
 
 
-@pytest.mark.parametrize(
-    ("roles", "status"),
-    [([], 403), (["runtime"], 403), (["auditor"], 200), (["superuser"], 200)],
-)
-async def test_who_looks_up_users(
-    callers: Callers, roles: list[str], status: int
-) -> None:
-    caller = await callers.user("caller", *roles)
-
-    assert (await caller.get(LOOK_UP + "caller")).status == status
-
-
 async def test_a_refusal_does_not_say_who_exists(callers: Callers) -> None:
     ada = await callers.user("ada")
 

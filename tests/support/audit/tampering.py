@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import orjson
 from psycopg import AsyncConnection
@@ -19,8 +20,10 @@ from projections.audit.trail.filters import TrailQuery, filters_of
 from projections.catalog import follower_conninfo
 from projections.engine.progress import wait_for_position
 from projections.engine.rebuild import rebuild
+from service.audit.epoch_changes import record_epoch_changes
 from service.cli.audit import reading_database
 from service.resources import Resources
+from tests.support.waiting import until
 
 # Not deleted: the follower, which runs, would begin anew at 0, and a rebuild goes only
 # as far as a follower of the same definition is.
@@ -88,6 +91,26 @@ async def as_owner(resources: Resources, *statements: str) -> None:
         await db.execute(OWNER)
         for statement in statements:
             await db.execute(statement)
+
+
+async def change_epoch(resources: Resources) -> UUID:
+    """Let another epoch begin; return it when the tree is its."""
+    await as_owner(resources, "UPDATE events.head SET epoch = gen_random_uuid()")
+    epoch = (await resources.log.head()).epoch
+    query = "SELECT FROM read.position WHERE follower = 'merkle_tree' AND epoch = %s"
+
+    async def is_followed() -> bool:
+        async with resources.pool.connection() as db:
+            return (await db.execute(query, [epoch])).rowcount == 1
+
+    await until(is_followed)
+    return epoch
+
+
+async def record_epoch(resources: Resources, data_dir: Path) -> None:
+    """Record the change of the epoch, as the service does."""
+    signer = CheckpointSigner(resources.pool, data_dir)
+    await record_epoch_changes(resources.log, resources.pool, signer.newest_of)
 
 
 async def rewrite_tree(resources: Resources) -> None:

@@ -1,7 +1,7 @@
 """Event logs of the tests, and commands to run on them."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 from uuid import UUID, uuid4
@@ -20,10 +20,12 @@ from service.event_log.writer import Timeouts
 from tests.support.event_log.in_memory import AnyLog
 from tests.support.event_log.ledger import Ledger
 from tests.support.reading import read_events
+from tests.support.waiting import until
 
 Result = TypeVar("Result")
 AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
 METADATA = {"actor": "test"}
+GENEROUS = Timeouts(queue_s=120, commit_s=120, settle_s=60)
 
 
 @asynccontextmanager
@@ -55,6 +57,15 @@ async def open_log(
             await log.stop()
 
 
+def open_unhurried_log(
+    database_url: str, timeouts: Timeouts = GENEROUS
+) -> AbstractAsyncContextManager[EventLog]:
+    """Open a log whose commands wait for as long as a test makes them."""
+    return open_log(
+        database_url, timeouts=timeouts, lock_timeout="2min", statement_timeout="2min"
+    )
+
+
 async def run(
     log: CommandLog,
     decide: Callable[[UnitOfWork], Awaitable[Result]],
@@ -62,6 +73,15 @@ async def run(
     receipt: Callable[[Result], Receipt] | None = None,
 ) -> tuple[Result, Appended | None]:
     return await execute(log, decide, metadata=METADATA, at=AT, receipt=receipt)
+
+
+def answered(key: bytes) -> Callable[[Any], Receipt]:
+    """Return what keeps a command's result as the answer for a key."""
+    return lambda result: Receipt(key=key, request=b"r", answer=str(result).encode())
+
+
+async def nothing(_work: UnitOfWork) -> str:
+    return "nothing"
 
 
 async def open_ledger(log: AnyLog, name: str) -> UUID:
@@ -106,6 +126,13 @@ def new_ledger(log: AnyLog, name: str | None = None) -> Append:
     return work.to_append(None)
 
 
+async def loaded(log: AnyLog, ledger_id: UUID) -> Ledger:
+    """Return a ledger as commands see it, by way of the cache."""
+    found = await log.load(ledger_id)
+    assert isinstance(found, Ledger)
+    return found
+
+
 async def entries(log: AnyLog, ledger_id: UUID) -> list[str]:
     """Return a ledger's entries as the log has them, past any cache."""
     return [
@@ -113,6 +140,16 @@ async def entries(log: AnyLog, ledger_id: UUID) -> list[str]:
         for each in await read_events(log, after=0, upto=2**62, limit=1_000_000)
         if each.aggregate_id == ledger_id and isinstance(each.event, Ledger.Entered)
     ]
+
+
+async def until_somebody_waits(owner: AsyncConnection[Any]) -> None:
+    """Wait until a lock is waited for."""
+
+    async def is_waited_for() -> bool:
+        cursor = await owner.execute("SELECT FROM pg_locks WHERE NOT granted")
+        return cursor.rowcount > 0
+
+    await until(is_waited_for)
 
 
 async def expect_sound(db: AsyncConnection[Any]) -> int:

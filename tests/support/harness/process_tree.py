@@ -26,7 +26,7 @@ def kill_tree(root: int) -> None:
     family = [root, *children(root)]
     for pid in family:
         _send(pid, signal.SIGKILL)
-    until_blocking(lambda: all(map(_has_ended, family)))
+    until_blocking(lambda: all(map(has_ended, family)))
 
 
 def children(parent: int) -> list[int]:
@@ -45,7 +45,7 @@ def _send(pid: int, number: signal.Signals) -> None:
         return
 
 
-def _has_ended(pid: int) -> bool:
+def has_ended(pid: int) -> bool:
     """Tell whether it has ended, also if nobody has asked for its exit status yet."""
     try:
         return bool(psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)

@@ -1,62 +1,18 @@
 """``agent-runtime audit verify`` with the keys and checkpoints of two epochs."""
 
-import argparse
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 from uuid import UUID
 
 import orjson
 import pytest
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from agent_runtime_client.proofs.checkpoint import Checkpoint, origin_of
-from agent_runtime_client.proofs.merkle import GrowingTree
-from agent_runtime_client.proofs.note import VerifierKey
-from projections.audit.proofs.leaf import hash_of
-from projections.audit.proofs.sign import sign_checkpoint
-from service.cli.audit_verify import verify_command
-from service.config import Config
-from service.event_log.stored_entries import StoredEntry
-from tests.unit.audit.test_verify_lines import entry, lines_of
+from agent_runtime_client.proofs.checkpoint import origin_of
+from tests.unit.audit.reviewer import Reviewer, entry, lines_of, signed
 
 A, B = UUID(int=1), UUID(int=2)
 ENTRIES: Final = [entry(position) for position in range(1, 21)]
-
-
-def signed(entries: Sequence[StoredEntry], size: int, epoch: UUID) -> Checkpoint:
-    tree = GrowingTree()
-    for each in entries[:size]:
-        tree.append(hash_of(each))
-    return Checkpoint(origin_of(epoch), size, tree.root())
-
-
-class Reviewer:
-    """Has the checkpoints of both epochs, signed with one key."""
-
-    def __init__(
-        self, folder: Path, capsys: pytest.CaptureFixture[str], *kept: Checkpoint
-    ) -> None:
-        self._folder, self._capsys = folder, capsys
-        self._key = Ed25519PrivateKey.generate()
-        (folder / "checkpoints").mkdir()
-        for number, each in enumerate(kept):
-            path = folder / "checkpoints" / str(number)
-            path.write_text(sign_checkpoint(each, self._key), encoding="utf-8")
-
-    def verify(self, lines: Sequence[bytes], *epochs: UUID) -> tuple[int, list[str]]:
-        export = self._folder / "export.jsonl"
-        export.write_bytes(b"".join(lines))
-        public = self._key.public_key().public_bytes_raw()
-        options = argparse.Namespace(
-            export=str(export),
-            public_key=[str(VerifierKey(origin_of(each), public)) for each in epochs],
-            checkpoint=[str(self._folder / "checkpoints")],
-            earlier=None,
-        )
-        status = verify_command(Config.read({}, {}), options)
-        return status, self._capsys.readouterr().out.splitlines()
 
 
 def changed(lines: list[bytes], position: int, leaf: str) -> list[bytes]:
@@ -79,12 +35,17 @@ HARMED = {
 }
 
 
+@pytest.fixture
+def reviewer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Reviewer:
+    """Someone with the checkpoints of both epochs."""
+    return Reviewer(tmp_path, capsys, signed(ENTRIES, 8, A), signed(ENTRIES, 20, B))
+
+
 @pytest.mark.parametrize("harm", HARMED)
 def test_an_earlier_epochs_key_doesnt_excuse_what_a_later_one_finds(
-    harm: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    reviewer: Reviewer, harm: str
 ) -> None:
     """A fail-over at position 10 lost nothing that was signed."""
-    reviewer = Reviewer(tmp_path, capsys, signed(ENTRIES, 8, A), signed(ENTRIES, 20, B))
     assert reviewer.verify(lines_of(ENTRIES), A, B)[0] == 0
 
     status, said = reviewer.verify(HARMED[harm], A, B)
@@ -95,10 +56,8 @@ def test_an_earlier_epochs_key_doesnt_excuse_what_a_later_one_finds(
 
 @pytest.mark.parametrize("harm", HARMED)
 def test_checkpoints_before_the_harm_are_said_to_agree(
-    harm: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    reviewer: Reviewer, harm: str
 ) -> None:
-    reviewer = Reviewer(tmp_path, capsys, signed(ENTRIES, 8, A), signed(ENTRIES, 20, B))
-
     status, said = reviewer.verify(HARMED[harm], B)
 
     assert status == 1
@@ -109,10 +68,8 @@ def test_checkpoints_before_the_harm_are_said_to_agree(
 
 
 def test_a_harmed_export_is_no_reason_to_call_an_epoch_rewritten(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    reviewer: Reviewer,
 ) -> None:
-    reviewer = Reviewer(tmp_path, capsys, signed(ENTRIES, 8, A), signed(ENTRIES, 20, B))
-
     _, said = reviewer.verify(lines_of(ENTRIES[:5]), B)
 
     assert said[-1].endswith(

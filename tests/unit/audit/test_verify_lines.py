@@ -1,26 +1,15 @@
 """``audit verify`` says where an export is wrong, whatever its lines hold."""
 
-import argparse
-import base64
-from collections.abc import Sequence
-from datetime import UTC, datetime
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 import orjson
 import pytest
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from agent_runtime_client.proofs.checkpoint import Checkpoint, origin_of
-from agent_runtime_client.proofs.merkle import GrowingTree
-from agent_runtime_client.proofs.note import VerifierKey
-from projections.audit.entry_json import recorded
-from projections.audit.proofs.leaf import hash_of
-from projections.audit.proofs.sign import sign_checkpoint
-from service.cli.audit_verify import verify_command
-from service.config import Config
 from service.event_log.stored_entries import StoredEntry
+from tests.unit.audit.reviewer import Reviewer, entry, lines_of, members_of, signed
 
 EPOCH = UUID(int=7)
 ENTRIES = 3
@@ -31,55 +20,8 @@ CHANGE = {
     "signed_size": None,
     "signed_root": None,
 }
+Verify = Callable[[Sequence[bytes]], tuple[int, list[str]]]
 EPOCH_CHANGE = b'{"x":"log.epoch_changed"}\n'
-
-
-def entry(position: int, **other: Any) -> StoredEntry:
-    columns: dict[str, Any] = {
-        "position": position,
-        "aggregate_id": UUID(int=position),
-        "version": 1,
-        "topic": "user.created",
-        "state": b"{}",
-        "recorded_at": datetime(2026, 3, 1, tzinfo=UTC),
-        "command_id": UUID(int=100 + position),
-        "metadata": "{}",
-    }
-    return StoredEntry(**{**columns, **other})
-
-
-def members_of(entry: StoredEntry) -> dict[str, Any]:
-    leaf = base64.b64encode(hash_of(entry)).decode()
-    return {**recorded(entry), "leaf_hash": leaf}
-
-
-def lines_of(entries: Sequence[StoredEntry]) -> list[bytes]:
-    return [orjson.dumps(members_of(each)) + b"\n" for each in entries]
-
-
-class Reviewer:
-    """Has a checkpoint of some entries, and verifies exports with it."""
-
-    def __init__(self, folder: Path, entries: Sequence[StoredEntry]) -> None:
-        self._folder = folder
-        tree = GrowingTree()
-        for each in entries:
-            tree.append(hash_of(each))
-        key, origin = Ed25519PrivateKey.generate(), origin_of(EPOCH)
-        note = sign_checkpoint(Checkpoint(origin, tree.size, tree.root()), key)
-        (folder / "checkpoint").write_text(note, encoding="utf-8")
-        self._public = VerifierKey(origin, key.public_key().public_bytes_raw())
-
-    def verify(self, lines: Sequence[bytes]) -> int:
-        export = self._folder / "export.jsonl"
-        export.write_bytes(b"".join(lines))
-        options = argparse.Namespace(
-            export=str(export),
-            public_key=[str(self._public)],
-            checkpoint=[str(self._folder / "checkpoint")],
-            earlier=None,
-        )
-        return verify_command(Config.read({}, {}), options)
 
 
 @pytest.fixture
@@ -88,40 +30,42 @@ def entries() -> list[StoredEntry]:
 
 
 @pytest.fixture
-def reviewer(tmp_path: Path, entries: list[StoredEntry]) -> Reviewer:
-    return Reviewer(tmp_path, entries)
+def verify(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], entries: list[StoredEntry]
+) -> Verify:
+    """Verify lines with a checkpoint of the entries."""
+    reviewer = Reviewer(tmp_path, capsys, signed(entries, len(entries), EPOCH))
+    return lambda lines: reviewer.verify(lines, EPOCH)
 
 
 @pytest.mark.parametrize(
     "appended", [b"", EPOCH_CHANGE, EPOCH_CHANGE[:-2], b'["log.epoch_changed"]\n']
 )
 def test_a_changed_entry_is_named_whatever_follows(
-    reviewer: Reviewer,
+    verify: Verify,
     entries: list[StoredEntry],
-    capsys: pytest.CaptureFixture[str],
     appended: bytes,
 ) -> None:
     changed = {**members_of(entries[1]), "state": '{"a":1}'}
     lines = lines_of(entries)
     lines[1] = orjson.dumps(changed) + b"\n"
 
-    assert reviewer.verify([*lines, appended]) == 1
+    status, said = verify([*lines, appended])
 
-    said = capsys.readouterr().out
-    assert "the entry at position 2 is not the one recorded there" in said
+    assert status == 1
+    assert "the entry at position 2 is not the one recorded there" in said[0]
 
 
 @pytest.mark.parametrize("appended", [EPOCH_CHANGE, EPOCH_CHANGE[:-2]])
 def test_a_line_that_is_no_entry_is_named_behind_sound_ones(
-    reviewer: Reviewer,
+    verify: Verify,
     entries: list[StoredEntry],
-    capsys: pytest.CaptureFixture[str],
     appended: bytes,
 ) -> None:
-    assert reviewer.verify([*lines_of(entries), appended]) == 1
+    status, said = verify([*lines_of(entries), appended])
 
-    said = capsys.readouterr().out
-    assert "the line of position 4 is no entry" in said
+    assert status == 1
+    assert "the line of position 4 is no entry" in said[0]
     assert "3 entries verified" in said
 
 
@@ -133,9 +77,11 @@ def test_a_line_with_two_states_is_refused(
     entries = [entry(1, state=genuine)]
     two = {"state": "EVIL", "state_base64": "RVZJTA=="} | members_of(entries[0])
 
-    assert Reviewer(tmp_path, entries).verify([orjson.dumps(two) + b"\n"]) == 1
+    reviewer = Reviewer(tmp_path, capsys, signed(entries, 1, EPOCH))
+    status, said = reviewer.verify([orjson.dumps(two) + b"\n"], EPOCH)
 
-    assert "the line of position 1 is no entry" in capsys.readouterr().out
+    assert status == 1
+    assert "the line of position 1 is no entry" in said[0]
 
 
 @pytest.mark.parametrize(
@@ -152,9 +98,8 @@ def test_a_line_with_two_states_is_refused(
     ],
 )
 def test_a_member_that_no_export_has_makes_the_line_wrong(
-    reviewer: Reviewer,
+    verify: Verify,
     entries: list[StoredEntry],
-    capsys: pytest.CaptureFixture[str],
     member: bytes,
 ) -> None:
     lines = lines_of(entries)
@@ -162,9 +107,10 @@ def test_a_member_that_no_export_has_makes_the_line_wrong(
     rest = {key: value for key, value in members_of(entries[1]).items() if key != name}
     lines[1] = orjson.dumps(rest)[:-1] + b"," + member + b"}\n"
 
-    assert reviewer.verify(lines) == 1
+    status, said = verify(lines)
 
-    assert "position 2" in capsys.readouterr().out
+    assert status == 1
+    assert "position 2" in said[0]
 
 
 @pytest.mark.parametrize(
@@ -183,12 +129,16 @@ def test_a_member_that_no_export_has_makes_the_line_wrong(
     ids=range(9),
 )
 def test_a_malformed_change_of_the_epoch_explains_nothing(
-    tmp_path: Path, entries: list[StoredEntry], state: bytes | dict[str, Any]
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    entries: list[StoredEntry],
+    state: bytes | dict[str, Any],
 ) -> None:
     """Whoever owns the database may append what the service then signs."""
     if isinstance(state, dict):
         state = orjson.dumps({**CHANGE, **state})
     appended = entry(ENTRIES + 1, topic="log.epoch_changed", state=state)
-    reviewer = Reviewer(tmp_path, [*entries, appended])
+    entries = [*entries, appended]
+    reviewer = Reviewer(tmp_path, capsys, signed(entries, len(entries), EPOCH))
 
-    assert reviewer.verify(lines_of([*entries, appended])) == 0
+    assert reviewer.verify(lines_of(entries), EPOCH)[0] == 0

@@ -11,7 +11,7 @@ from agent_runtime_client.proofs.checkpoint import Checkpoint
 from agent_runtime_client.proofs.export_check import check_export
 from agent_runtime_client.proofs.merkle import GrowingTree
 from projections.audit.proofs.leaf import hash_of
-from tests.unit.audit.test_verify_lines import entry, members_of
+from tests.unit.audit.reviewer import entry, members_of
 
 ACTOR = "944342f0-3b2a-4c5d-8e6f-0123456789ab"
 METADATA = {

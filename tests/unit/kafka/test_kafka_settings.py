@@ -39,11 +39,6 @@ def test_certificates_are_checked_against_the_name() -> None:
     assert context.verify_mode is ssl.CERT_REQUIRED
 
 
-def test_passwords_are_not_shown() -> None:
-    settings = KafkaSettings(bootstrap="kafka:9092", topic="t", tls=Tls(), sasl=SASL)
-    assert "hunter2" not in repr(settings)
-
-
 def test_the_clients_own_time_out_lies_behind_ours() -> None:
     settings = KafkaSettings(bootstrap="kafka:9092", topic="t", deadline_s=6.0)
     assert client_options(settings)["request_timeout_ms"] > 6000

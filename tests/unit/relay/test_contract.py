@@ -22,18 +22,17 @@ from projections.relay.schema_compatibility import breaking_changes
 from projections.relay.schemas import readable
 from tests.support.project import ROOT
 
-PROJECT = ROOT
 PRICE = "model_pricing.price_set.v2"
-DOCUMENTS = documents(PROJECT)
+DOCUMENTS = documents(ROOT)
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=str)
 def test_documents_are_as_the_code_is(path: Path) -> None:
-    assert (PROJECT / path).read_bytes() == DOCUMENTS[path], "make contract"
+    assert (ROOT / path).read_bytes() == DOCUMENTS[path], "make contract"
 
 
 def test_no_published_schema_is_broken() -> None:
-    assert broken(PROJECT) == []
+    assert broken(ROOT) == []
 
 
 @pytest.mark.parametrize("name", [entry.name for entry in PUBLIC_EVENTS.values()])
@@ -136,7 +135,7 @@ def test_types_of_earlier_versions_stay(project: Path) -> None:
 
 
 def test_every_reference_of_the_document_leads_somewhere() -> None:
-    document = orjson.loads(documents(PROJECT)[contract.FOLDER / contract.ASYNCAPI])
+    document = orjson.loads(documents(ROOT)[contract.FOLDER / contract.ASYNCAPI])
     for reference in references(document):
         found = document
         for part in reference.removeprefix("#/").split("/"):

@@ -14,6 +14,7 @@ from service.tracing.export import (
     QUEUE_MAX,
     BoundedProcessor,
 )
+from tests.support.metrics import counted
 
 
 class HangingExporter(SpanExporter):
@@ -41,16 +42,15 @@ def hanging() -> Iterator[tuple[HangingExporter, Tracer]]:
     provider.shutdown()
 
 
-def dropped(reason: str) -> float:
-    return float(DROPPED.labels(reason)._value.get())  # noqa: SLF001
-
-
 def test_what_the_queue_cannot_hold_is_dropped_and_counted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("OTEL_BSP_MAX_QUEUE_SIZE", "8")
     monkeypatch.setenv("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "4")
-    full, failed = dropped("queue_full"), dropped("export_failed")
+    full, failed = (
+        counted(DROPPED, reason="queue_full"),
+        counted(DROPPED, reason="export_failed"),
+    )
 
     with hanging() as (exporter, tracer):
         for _ in range(4):
@@ -59,10 +59,10 @@ def test_what_the_queue_cannot_hold_is_dropped_and_counted(
         # The receiver hangs, and nobody waits for it.
         for _ in range(20):
             tracer.start_span("next").end()
-        assert dropped("queue_full") - full == 20 - 8
+        assert counted(DROPPED, reason="queue_full") - full == 20 - 8
 
     assert exporter.got == 4 + 8
-    assert dropped("export_failed") - failed == exporter.got
+    assert counted(DROPPED, reason="export_failed") - failed == exporter.got
 
 
 @pytest.mark.parametrize("given", ["", "0", "-1", "many"])
@@ -70,7 +70,7 @@ def test_a_queue_size_that_is_none_is_the_default(
     monkeypatch: pytest.MonkeyPatch, given: str
 ) -> None:
     monkeypatch.setenv("OTEL_BSP_MAX_QUEUE_SIZE", given)
-    before = dropped("queue_full")
+    before = counted(DROPPED, reason="queue_full")
 
     with hanging() as (exporter, tracer):
         for _ in range(512):
@@ -79,4 +79,4 @@ def test_a_queue_size_that_is_none_is_the_default(
         for _ in range(QUEUE_MAX + 1):
             tracer.start_span("next").end()
 
-    assert dropped("queue_full") - before == 1
+    assert counted(DROPPED, reason="queue_full") - before == 1

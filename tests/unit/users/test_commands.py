@@ -100,15 +100,12 @@ async def test_superusers_do_not_demote_themselves(scenario: Scenario) -> None:
     await scenario.then_refused(ConflictError)
 
 
-@pytest.mark.parametrize("role_of_caller", [ADA, BOB])
-async def test_an_invisible_user_and_none_are_refused_alike(
-    scenario: Scenario, role_of_caller: Principal
-) -> None:
+async def test_an_invisible_user_and_none_are_refused_alike(scenario: Scenario) -> None:
     await scenario.given(User(name="eve"))
     refusals = []
     for user_id in (User.create_id("eve"), uuid4()):
         command = RevokeRole(user_id=user_id, role=Role.AUDITOR)
-        await scenario.when(revoke_role, command, by=role_of_caller)
+        await scenario.when(revoke_role, command, by=ADA)
         await scenario.then_refused(NotFoundError)
         refusals.append(scenario.error.message if scenario.error else "")
     assert refusals[0] == refusals[1]

@@ -1,0 +1,3 @@
+from tests.support.postgres_proxy import proxy
+
+__all__ = ["proxy"]
