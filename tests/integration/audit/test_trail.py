@@ -285,3 +285,13 @@ async def test_the_trail_rebuilt_is_the_trail(
     await connected(await callers.user("ada"))
 
     await expect_rebuild_equals_live(resources, "audit_trail")
+
+
+async def test_reading_stays_refused_after_the_role_is_gone(callers: Callers) -> None:
+    root = await callers.user("root", "superuser")
+    auditor = await callers.user("olga", "auditor")
+    assert (await auditor.get(EVENTS)).status == 200
+
+    await root.delete(f"/api/users/{auditor.user_id}/roles/auditor")
+
+    assert (await auditor.get(EVENTS)).status == 403

@@ -9,6 +9,7 @@ from confluent_kafka.admin import AdminClient, NewPartitions
 
 from agent_runtime_client.kafka.errors import (
     ForeignTopicError,
+    LogEpochChangedError,
     TopicCutError,
     TopicMissingError,
     TopicRefusedError,
@@ -160,3 +161,18 @@ def delete_topics(settings: KafkaSettings, topics: list[str]) -> None:
     admin = AdminClient({"bootstrap.servers": settings.bootstrap})
     for deleted in admin.delete_topics(topics).values():
         deleted.result(60)
+
+
+async def test_the_topic_of_another_log_is_refused(
+    settings: KafkaSettings, log: LogIdentity
+) -> None:
+    await publish(settings, log, last=5)
+    await expect_refusal(ForeignTopicError, settings, replace(log, log_id="other"))
+
+
+async def test_a_log_in_another_epoch_is_refused(
+    settings: KafkaSettings, log: LogIdentity
+) -> None:
+    await publish(settings, log, last=5)
+    restored = replace(log, log_epoch="epoch-2")
+    await expect_refusal(LogEpochChangedError, settings, restored)

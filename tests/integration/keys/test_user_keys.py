@@ -8,6 +8,7 @@ import pytest
 from service.database import Pool
 from service.keys.cipher import OpenError
 from service.keys.key_ring import KeyRing
+from service.keys.root_key import WrongRootKeyError
 from service.keys.user_keys import KeyDestroyedError, UserKeys
 
 ADA, BOB, EVE = (UUID(int=number) for number in range(3))  # also the nil UUID
@@ -187,3 +188,25 @@ async def test_a_key_destroyed_while_it_is_rewrapped_stays_destroyed(
     assert [progress.rewrapped async for progress in keys.rewrap_all()] == [1]
     with pytest.raises(KeyDestroyedError):
         await uncached(keys).get(ADA)
+
+
+async def test_a_key_under_an_unknown_root_key_names_it(
+    keys: UserKeys, ring: KeyRing
+) -> None:
+    await keys.get_or_create(ADA)
+    old_id = ring.primary_id
+    ring.replace_primary()
+    ring.remove_root_key(old_id)
+    with pytest.raises(WrongRootKeyError, match=old_id):
+        await uncached(keys).get(ADA)
+
+
+async def test_a_root_key_promoted_meanwhile_wraps_the_next_new_key(
+    keys: UserKeys, ring: KeyRing
+) -> None:
+    await keys.get_or_create(ADA)
+    old_id = ring.primary_id
+    rotating = KeyRing.load(ring._path)  # noqa: SLF001 # keys are never public
+    new_id = rotating.replace_primary()
+    await keys.get_or_create(BOB)
+    assert await keys.count_by_root_key() == {old_id: 1, new_id: 1}

@@ -29,14 +29,17 @@ class Done:
 class Service:
     """Runs ``agent-runtime`` on one database, folder and topic."""
 
-    def __init__(self, url: str, folder: Path, kafka: KafkaSettings) -> None:
+    def __init__(self, url: str, folder: Path, kafka: KafkaSettings | None) -> None:
         self.settings = {
             "AGENT_RUNTIME_DATABASE_URL": url,
             "AGENT_RUNTIME_DATA_DIR": str(folder),
-            "AGENT_RUNTIME_KAFKA": kafka.bootstrap,
-            "AGENT_RUNTIME_KAFKA_TOPIC": kafka.topic,
-            "AGENT_RUNTIME_KAFKA_REPLICATION": "1",
         }
+        if kafka is not None:
+            self.settings |= {
+                "AGENT_RUNTIME_KAFKA": kafka.bootstrap,
+                "AGENT_RUNTIME_KAFKA_TOPIC": kafka.topic,
+                "AGENT_RUNTIME_KAFKA_REPLICATION": "1",
+            }
 
     async def run(self, *arguments: str) -> Done:
         done = await asyncio.to_thread(
@@ -117,3 +120,12 @@ async def test_publishing_again_to_the_relays_own_topic_is_refused(
     refused = await service.run("topic", "republish", fresh.topic)
     assert refused.status == 1
     assert "the relay publishes to that topic" in refused.err
+
+
+async def test_a_relay_needs_a_kafka_address(
+    resources: Resources, tmp_path: Path
+) -> None:
+    service = Service(resources.database_url, tmp_path, None)
+    refused = await service.run("serve", "--only", "relay")
+    assert refused.status == 78
+    assert "AGENT_RUNTIME_KAFKA" in refused.err

@@ -16,6 +16,7 @@ from psycopg.conninfo import make_conninfo
 
 from service.app import create_app
 from service.keys.key_ring import KEY_RING_FILE
+from service.keys.root_key import WrongRootKeyError
 from service.keys.user_keys import UserKeys
 from service.open_resources import open_resources
 from service.resources import Resources
@@ -115,3 +116,13 @@ async def test_a_dump_restored_into_its_own_server_has_the_same_epoch_until_told
         db.execute(statement)
 
     assert epoch_of(restored_url) != was
+
+
+async def test_a_restored_database_refuses_any_other_key_ring(
+    restored_url: str, resources: Resources, tmp_path: Path
+) -> None:
+    folder = tmp_path / "empty"
+    folder.mkdir()
+    with pytest.raises(WrongRootKeyError, match=resources.key_ring.primary_id):
+        async with open_resources(restored_url, folder):
+            pass

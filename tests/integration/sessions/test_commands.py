@@ -9,13 +9,16 @@ import pytest
 
 from service.agents.aggregate import Agent
 from service.errors import ConflictError, InvalidRequestError
+from service.event_log.unit_of_work import UnitOfWork
 from service.principal import Role
 from service.resources import Resources
 from service.sessions import aggregate
 from service.sessions.aggregate import ChatSession
 from service.sessions.commands import (
     RecordTurns,
+    StartSession,
     record_turns,
+    start_session,
 )
 from service.sessions.turn import Texts, Turn
 from tests.support.scenario import Scenario, principal
@@ -84,3 +87,25 @@ async def test_a_full_session_takes_no_more_turns(
     await started.then_refused(ConflictError)
     assert started.error is not None
     assert started.error.code == "session_full"
+
+
+async def test_one_command_can_start_a_session_and_record_its_turns(
+    scenario: Scenario, record: Callable[..., Any]
+) -> None:
+    agent = Agent(name="helper", description="", manager_id=str(RUNTIME.user_id))
+    await scenario.given(agent)
+
+    async def ingest(command: StartSession, work: UnitOfWork) -> list[bool]:
+        await start_session(command, work)
+        _, known = await record(turns("a", "b"), work)
+        return known  # type: ignore[no-any-return]  # through a partial
+
+    await scenario.when(
+        ingest, StartSession(session_id="chat", agent_id=agent.id), by=RUNTIME
+    )
+
+    await scenario.then(
+        ("session.started", RUNTIME),
+        ("session.turn_recorded", RUNTIME),
+        ("session.turn_recorded", RUNTIME),
+    )

@@ -163,3 +163,23 @@ def test_every_part_of_a_price_takes_other_notes() -> None:
 )
 def test_amounts_are_written_exactly(amount: str, text: str) -> None:
     assert decimal_text(Decimal(amount)) == text
+
+
+def test_prices_may_touch_and_leave_gaps() -> None:
+    model = priced(5)
+    for start, end in ((1, 2), (4, 5)):
+        model.set_price(
+            price(str(start)),
+            effective_from=day(start),
+            effective_until=day(end),
+            source=MANUAL,
+        )
+    found = [amount_at(model, day(number)) for number in range(1, 7)]
+    assert found == [1, None, None, 4, 5, 5]
+
+
+def test_a_price_ended_at_its_start_never_applies() -> None:
+    model = priced(1, 20)
+    assert model.end_price(3, effective_until=day(20))
+    assert amount_at(model, day(20)) is None
+    assert len(model.periods) == 1
