@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from enum import StrEnum
-from typing import TypeVar
+from typing import Final, TypeVar
 from uuid import UUID
 
 from eventsourcing.domain import event
@@ -14,13 +14,17 @@ from service.identifiers import id_text, named_id
 
 Value = TypeVar("Value")
 
+# Names that were never accepted, also of tools that are gone.
+FIRST_SEEN_MAX: Final = 5_000
+
 
 class Standing(StrEnum):
     """How an observed definition compares with the accepted one.
 
-    ``accepted``: they are the same. ``new``: none of this name was accepted yet.
-    ``changed``: they differ, so that the tool is hidden. ``gone``: the upstream doesn't
-    list it now. ``unacceptable``: its name or definition can't be accepted.
+    ``accepted``: they are the same. ``new``: none of this name was accepted yet, and it
+    is as it was first seen. ``changed``: it differs from the accepted one, or else from
+    the first one seen, so that the tool is hidden. ``gone``: the upstream doesn't list
+    it now. ``unacceptable``: its name or definition can't be accepted.
     """
 
     ACCEPTED = "accepted"
@@ -109,6 +113,7 @@ class ToolDefinitions(LoggedAggregate):
             )
 
     TOPIC = "tool_definitions"
+    class_version = 2
 
     @staticmethod
     def create_id(connector_id: str) -> UUID:
@@ -124,6 +129,9 @@ class ToolDefinitions(LoggedAggregate):
         # By tool: what the upstream lists, and what may be called.
         self.observed: dict[str, StoredDefinition] = {}
         self.accepted: dict[str, StoredDefinition] = {}
+        # By tool that was never accepted: the digest of the first definition seen, also
+        # of one that is gone: it could come back as another.
+        self.first_seen: dict[str, str] = {}
         # By tool: why it is never accepted.
         self.unacceptable: dict[str, str] = {}
         self.was_observed = False
@@ -136,7 +144,8 @@ class ToolDefinitions(LoggedAggregate):
         if tool in self.unacceptable:
             return Standing.UNACCEPTABLE
         if accepted is None:
-            return Standing.NEW
+            is_first = self.first_seen.get(tool) == observed["digest"]
+            return Standing.NEW if is_first else Standing.CHANGED
         same = observed["digest"] == accepted["digest"]
         return Standing.ACCEPTED if same else Standing.CHANGED
 
@@ -199,6 +208,15 @@ class ToolDefinitions(LoggedAggregate):
             **unacceptable,
         }
         self._take(accepted)
+        first_seen = {
+            tool: digest
+            for tool, digest in digests.items()
+            if tool not in self.accepted
+            and tool not in self.unacceptable
+            and tool not in self.first_seen
+        }
+        room = FIRST_SEEN_MAX - len(self.first_seen)
+        self.first_seen = {**self.first_seen, **dict(list(first_seen.items())[:room])}
         self.was_observed = True
 
     def accept(self, tools: Sequence[str]) -> bool:
@@ -227,8 +245,9 @@ class ToolDefinitions(LoggedAggregate):
             **self.accepted,
             **{tool: self.observed[tool] for tool in tools},
         }
+        self.first_seen = _without(self.first_seen, tools)
 
 
-def _without(mapping: Mapping[str, Value], keys: Sequence[str]) -> dict[str, Value]:
+def _without(mapping: Mapping[str, Value], keys: Collection[str]) -> dict[str, Value]:
     gone = set(keys)
     return {key: value for key, value in mapping.items() if key not in gone}
