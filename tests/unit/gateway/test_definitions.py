@@ -83,12 +83,13 @@ def test_names_that_nobody_accepts_can_not_push_out_a_first_definition(
     monkeypatch.setattr(aggregate, "FIRST_SEEN_MAX", 3)
     definitions = observed(CREATE)
     definitions.observe(seen(CREATE, LIST), {})
-    others = [{**LIST, "name": f"issues.{n}"} for n in range(5)]
+    names = [f"issues.{n}" for n in range(5)]
+    others = [{**LIST, "name": name} for name in names]
 
     definitions.observe(seen(CREATE, *others), {})
     definitions.observe(seen(CREATE, {**LIST, "description": "Another"}, *others), {})
 
-    standings = [definitions.standing(each["name"]) for each in (LIST, *others)]
+    standings = [definitions.standing(each) for each in ("issues.list", *names)]
     assert standings == [
         Standing.CHANGED,
         Standing.NEW,
