@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from uuid import UUID
 
 from service.aggregates import AGGREGATES
 from service.connection_pool import CheckedPool, connection_pool
@@ -11,11 +12,15 @@ from service.event_log.log import EventLog
 from service.event_log.read_replica import read_servers
 from service.event_log.writer_connection import WRITER_NAME
 from service.keys.canary import verify_canary
-from service.keys.eviction import evicting
 from service.keys.key_ring import KEY_RING_FILE, KeyRing
 from service.keys.root_key import RootKeys
 from service.keys.user_keys import UserKeys
 from service.keys.vault import Vault
+from service.notifications import (
+    DESTROYED_KEYS_CHANNEL,
+    Notifications,
+    listening,
+)
 from service.resources import LogResources, Resources
 from service.users.authenticate import TokenAuthenticator
 
@@ -59,9 +64,10 @@ async def open_resources(
         # Before the log: it may begin a new epoch on a server that was promoted.
         await verify_canary(pool, key_ring)
         user_keys = UserKeys(pool, key_ring)
+        notifications = Notifications(pool)
         async with (
             _log(conninfo, pool, writer_conninfo) as log,
-            evicting(conninfo, user_keys),
+            _notified(notifications, conninfo, user_keys),
             read_servers(
                 pool, conninfo, read_database_url, lambda: log.history
             ) as reads,
@@ -75,7 +81,25 @@ async def open_resources(
                 key_ring=key_ring,
                 vault=Vault(pool, user_keys),
                 authenticator=TokenAuthenticator(log, key_ring.token_hash),
+                notifications=notifications,
             )
+
+
+@asynccontextmanager
+async def _notified(
+    notifications: Notifications, conninfo: str, user_keys: UserKeys
+) -> AsyncIterator[None]:
+    """Listen to other processes, above all to what they say of destroyed keys.
+
+    Without a connection, a key stays in the cache for at most ``CACHED_FOR_S``.
+    """
+    with notifications.subscribed(
+        DESTROYED_KEYS_CHANNEL,
+        lambda user_id: user_keys.forget(UUID(user_id)),
+        connected=user_keys.forget_all,
+    ):
+        async with listening(notifications, conninfo):
+            yield
 
 
 @asynccontextmanager

@@ -7,6 +7,7 @@ from service.event_log.log import EventLog
 from service.event_log.read_replica import ReadServers
 from service.keys.key_ring import KeyRing
 from service.keys.vault import Vault
+from service.notifications import Notifications
 from service.users.authenticate import TokenAuthenticator
 
 
@@ -20,6 +21,7 @@ class Resources:
     key_ring: KeyRing
     vault: Vault
     authenticator: TokenAuthenticator
+    notifications: Notifications
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

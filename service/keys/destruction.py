@@ -1,13 +1,10 @@
 """Destroy sealed values and users' keys; both operations are idempotent."""
 
 from collections.abc import Sequence
-from typing import Final
 from uuid import UUID
 
 from service.database import Db
-
-# Every process that caches users' keys listens here.
-DESTROYED_KEYS_CHANNEL: Final = "agent_runtime_destroyed_keys"
+from service.notifications import DESTROYED_KEYS_CHANNEL
 
 DESTROY_VALUES = "DELETE FROM events.sealed_value WHERE sealed_id = ANY (%s)"
 DESTROY_VALUES_OF = "DELETE FROM events.sealed_value WHERE owner_id = ANY (%s)"

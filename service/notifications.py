@@ -1,0 +1,100 @@
+"""What processes tell each other through PostgreSQL's LISTEN and NOTIFY.
+
+A notification takes milliseconds, and is lost where a process has no connection.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from typing import Final
+
+from psycopg import Error, sql
+
+from service.database import Pool, connect
+from service.tasks import background_task, end_tasks
+
+# Each is listened to by every process.
+DESTROYED_KEYS_CHANNEL: Final = "agent_runtime_destroyed_keys"
+CANCELLED_CALLS_CHANNEL: Final = "agent_runtime_cancelled_calls"
+CHANNELS: Final = (DESTROYED_KEYS_CHANNEL, CANCELLED_CALLS_CHANNEL)
+NOTIFY: Final = "SELECT pg_notify(%s, %s)"
+RECONNECT_S = 1.0
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Subscriber:
+    notified: Callable[[str], None]
+    connected: Callable[[], None] | None
+
+
+@dataclass(slots=True)
+class Notifications:
+    """The notifications that this process sends and gets."""
+
+    pool: Pool
+    _subscribers: dict[str, _Subscriber] = field(default_factory=dict)
+
+    async def notify(self, channel: str, payload: str) -> None:
+        """Tell every process, this one too.
+
+        :raises psycopg.Error: nobody could be told
+        """
+        async with self.pool.connection() as db:
+            await db.execute(NOTIFY, [channel, payload])
+
+    @contextmanager
+    def subscribed(
+        self,
+        channel: str,
+        notified: Callable[[str], None],
+        *,
+        connected: Callable[[], None] | None = None,
+    ) -> Iterator[None]:
+        """Pass a channel's payloads on during the block.
+
+        ``connected`` is called when listening has begun, also anew: what was sent
+        before is lost.
+        """
+        self._subscribers[channel] = _Subscriber(notified, connected)
+        try:
+            yield
+        finally:
+            del self._subscribers[channel]
+
+    async def listen(self, conninfo: str) -> None:
+        """Pass on what other processes say, until cancelled."""
+        while True:
+            try:
+                async with await connect(conninfo) as connection:
+                    for channel in CHANNELS:
+                        name = sql.Identifier(channel)
+                        await connection.execute(sql.SQL("LISTEN {}").format(name))
+                    for each in self._subscribers.values():
+                        if each.connected is not None:
+                            each.connected()
+                    async for notification in connection.notifies():
+                        subscriber = self._subscribers.get(notification.channel)
+                        if subscriber is not None:
+                            subscriber.notified(notification.payload)
+            except (Error, OSError):
+                logger.warning(
+                    "lost the connection for notifications of other processes; "
+                    "reconnecting"
+                )
+            await asyncio.sleep(RECONNECT_S)
+
+
+@asynccontextmanager
+async def listening(
+    notifications: Notifications, conninfo: str
+) -> AsyncIterator[Notifications]:
+    """Listen until the block ends."""
+    task = background_task(lambda: notifications.listen(conninfo), name="notifications")
+    try:
+        yield notifications
+    finally:
+        await end_tasks(task)
