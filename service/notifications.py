@@ -27,7 +27,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _Subscriber:
-    notified: Callable[[str], None]
+    notified: Callable[[str], object]
     connected: Callable[[], None] | None
 
 
@@ -50,7 +50,7 @@ class Notifications:
     def subscribed(
         self,
         channel: str,
-        notified: Callable[[str], None],
+        notified: Callable[[str], object],
         *,
         connected: Callable[[], None] | None = None,
     ) -> Iterator[None]:

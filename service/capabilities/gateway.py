@@ -50,6 +50,7 @@ def _tasks(app: web.Application, context: AppContext) -> Sequence[AppTask]:
         gate.running,
         serving_agents(
             context.resources.conninfo,
+            context.resources.notifications,
             context.resources.key_ring.request_state_mac,
             context.gateway,
             context.traces,

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from ipaddress import ip_network
 from typing import TYPE_CHECKING, Self
 
@@ -11,6 +12,7 @@ from aiohttp import web
 from service.config_groups import GatewayConfig
 from service.gateway.bounds import DEFAULT_BOUNDS, Bounds
 from service.gateway.endpoint.calls import ToolCalls
+from service.gateway.endpoint.cancellations import Cancellations
 from service.gateway.endpoint.forwarding import Forwarder
 from service.gateway.endpoint.request_state import RequestStates
 from service.gateway.endpoint.routes import AGENT_SERVER
@@ -23,6 +25,7 @@ from service.gateway.observer import DefinitionObserver, Note, observing
 from service.gateway.upstream.addresses import AddressPolicy, Network
 from service.gateway.upstream.client import UpstreamClient
 from service.gateway.upstream.connections import open_connections
+from service.notifications import CANCELLED_CALLS_CHANNEL, Notifications
 
 if TYPE_CHECKING:
     from service.tracing.tracing import Tracing
@@ -75,12 +78,12 @@ async def open_gateway(
     traces: "Tracing | None" = None,
     *,
     note: Note,
+    cancellations: Cancellations,
 ) -> AsyncIterator[Gateway]:
     """Yield a gateway; its connections are closed when the block ends.
 
     ``mac`` authenticates what clients keep between two rounds of a call. ``note`` keeps
-    how observations of tools ended. With
-    ``traces`` calls have spans.
+    how observations of tools ended. With ``traces`` calls have spans.
     """
     policy = AddressPolicy(settings.networks, settings.demo_port)
     async with open_connections(policy, settings.bounds) as connections:
@@ -97,6 +100,7 @@ async def open_gateway(
             server = AgentServer(
                 gate,
                 calls,
+                cancellations,
                 _of_calls(traces),
                 values_max=settings.bounds.values_max,
             )
@@ -115,6 +119,7 @@ def _of_calls(traces: "Tracing | None") -> CallTraces | None:
 
 def serving_agents(
     conninfo: str,
+    notifications: Notifications,
     mac: Callable[..., bytes],
     settings: GatewaySettings,
     traces: "Tracing | None" = None,
@@ -122,14 +127,22 @@ def serving_agents(
     """Return what answers agents, and observes tools, while an application runs."""
 
     async def serve(app: web.Application) -> AsyncIterator[None]:
+        channel = CANCELLED_CALLS_CHANNEL
+        cancellations = Cancellations(partial(notifications.notify, channel))
         async with (
             open_gateway(
-                app[GATE], mac, settings, traces, note=app[CONNECTOR_HEALTH].note
+                app[GATE],
+                mac,
+                settings,
+                traces,
+                note=app[CONNECTOR_HEALTH].note,
+                cancellations=cancellations,
             ) as gateway,
             observing(conninfo, gateway.observer),
         ):
             app[AGENT_SERVER] = gateway.server
             app[OBSERVER] = gateway.observer
-            yield
+            with notifications.subscribed(channel, cancellations.cancel_here):
+                yield
 
     return serve

@@ -6,14 +6,37 @@ Others run to their end: what they have begun may count.
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final
 
 from aiohttp import web
 
 from service.http.server import ClientConnection
 
+_CANCELLED: Final = web.RequestKey("work_is_cancelled", bool)
+
 
 class ClientLeftError(ConnectionError):
-    """The client has disconnected."""
+    """The client has disconnected, or has cancelled its request."""
+
+
+def cancel_work(request: web.Request) -> None:
+    """Cancel the work of a request as if its client had disconnected."""
+    if request.get(_CANCELLED):
+        return
+    request[_CANCELLED] = True
+    connection = request.protocol
+    if isinstance(connection, ClientConnection) and connection.on_lost is not None:
+        connection.on_lost()
+
+
+def is_connected(request: web.Request) -> bool:
+    return request.transport is not None and not request.transport.is_closing()
+
+
+def refuse_if_client_left(request: web.Request) -> None:
+    """Raise ClientLeftError where nobody waits for an answer any more."""
+    if request.get(_CANCELLED) or not is_connected(request):
+        raise ClientLeftError
 
 
 @contextmanager
@@ -26,14 +49,14 @@ def cancelled_on_disconnect(request: web.Request) -> Iterator[None]:
     assert isinstance(connection, ClientConnection)
     task = asyncio.current_task()
     assert task is not None
-    if request.transport is None or request.transport.is_closing():
-        raise ClientLeftError
+    refuse_if_client_left(request)
     left = False
 
     def cancel() -> None:
         nonlocal left
-        left = True
-        task.cancel()
+        if not left:
+            left = True
+            task.cancel()
 
     connection.on_lost = cancel
     try:

@@ -23,7 +23,11 @@ from service.gateway.upstream.errors import (
     NotConnectedError,
     UpstreamError,
 )
-from service.http.disconnect import cancelled_on_disconnect
+from service.http.disconnect import (
+    ClientLeftError,
+    cancelled_on_disconnect,
+    refuse_if_client_left,
+)
 
 ATTEMPTS_MAX: Final = 3
 
@@ -89,6 +93,17 @@ class Channels:
                     )
         except NotConnectedError:
             breaker.failed()
+            raise
+
+    async def refuse_if_client_left(self, asked: CallRequest, call: Call) -> None:
+        """Record a call that nobody waits for: admitted, it would use its approval up.
+
+        :raises ClientLeftError: the agent's client has left, or has cancelled the call
+        """
+        try:
+            refuse_if_client_left(asked.request)
+        except ClientLeftError:
+            await self._gate.refused(asked.caller, call, RefusalReason.CANCELLED)
             raise
 
     async def refuse(

@@ -123,6 +123,7 @@ class Forwarder:
                 if not isinstance(channel, Channel):
                     return channel
                 try:
+                    await self._channels.refuse_if_client_left(call.asked, call.call)
                     decision = await self._gate.admit(
                         call.asked.caller, call.call, url=channel.upstream.url
                     )

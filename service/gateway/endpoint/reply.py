@@ -23,6 +23,8 @@ class Reply:
 
     def __init__(self, request: web.Request) -> None:
         self._request = request
+        # Sent with an answer that is no stream.
+        self.headers: dict[str, str] = {}
         self._stream: Stream | None = None
         self._writing = asyncio.Lock()
 
@@ -68,9 +70,22 @@ class Reply:
     async def finish(self, answer: bytes, status: int = 200) -> web.StreamResponse:
         """Send the answer; its status counts unless a stream has been started."""
         if self._stream is None:
-            return DirectResponse(body=answer, status=status, content_type=JSON)
+            return DirectResponse(
+                body=answer, status=status, content_type=JSON, headers=self.headers
+            )
         await self._stream.write(event_of(answer))
         await self._stream.response.write_eof()
+        return self._stream.response
+
+    async def end(self) -> web.StreamResponse:
+        """End without an answer: the client has cancelled its request.
+
+        :raises ConnectionError: the client has left, or doesn't read
+        """
+        async with self._writing:
+            if self._stream is None:
+                self._stream = await self._start()
+            await self._stream.response.write_eof()
         return self._stream.response
 
     async def _beat(self) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from time import perf_counter
 from typing import Any, Final
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import orjson
 from aiohttp import web
@@ -15,6 +15,7 @@ from service.errors import ServiceError
 from service.gateway.bounds import DEFAULT_BOUNDS
 from service.gateway.endpoint.call_request import CallRequest
 from service.gateway.endpoint.calls import UNKNOWN_TOOL, ToolCalls
+from service.gateway.endpoint.cancellations import CANCELLED, Cancellations
 from service.gateway.endpoint.catalog import TTL_MS, ToolCatalog, Tools
 from service.gateway.endpoint.reply import Reply
 from service.gateway.endpoint.rpc_errors import RPC_ID, refuse_request, rpc_error_of
@@ -44,10 +45,12 @@ from service.gateway.protocol.revisions import (
     REVISION_HEADER,
     REVISION_KEY,
     SERVER_KEY,
+    SESSION_HEADER,
     STATELESS,
     SUPPORTED,
 )
 from service.http.body import read_json_bytes
+from service.http.disconnect import ClientLeftError, is_connected
 
 logger = logging.getLogger(__name__)
 
@@ -59,12 +62,14 @@ class AgentServer:
         self,
         gate: Gate,
         calls: ToolCalls,
+        cancellations: Cancellations,
         traces: CallTraces | None = None,
         *,
         values_max: int = DEFAULT_BOUNDS.values_max,
     ) -> None:
         self._gate = gate
         self._calls = calls
+        self._cancellations = cancellations
         self._traces = traces
         self._values_max = values_max
         self._catalog = ToolCatalog()
@@ -88,6 +93,9 @@ class AgentServer:
             request[RPC_ID] = message.id
             is_stateless = _is_stateless(message, request)
             if message.id is None or message.method is None:
+                if message.method == CANCELLED and not is_stateless:
+                    cancelled_id = message.params.get("requestId")
+                    await self._cancellations.cancel(request, caller, cancelled_id)
                 return web.Response(status=202)
             if is_stateless:
                 check_stateless(message, request.headers)
@@ -102,6 +110,8 @@ class AgentServer:
             status = error.status if has_status else HTTPStatus.OK
             return await reply.finish(error_of(request.get(RPC_ID), error), status)
         except Exception as error:
+            if isinstance(error, ClientLeftError) and is_connected(request):
+                return await reply.end()
             if reply.response is None:
                 raise
             return await _end(reply, request, error)
@@ -115,6 +125,8 @@ class AgentServer:
             case "server/discover" if incoming.is_stateless:
                 return DISCOVERED
             case "initialize" if not incoming.is_stateless:
+                # It only tells a client's requests apart: see Cancellations.
+                incoming.reply.headers[SESSION_HEADER] = uuid4().hex
                 return _initialized(incoming.message)
             case "ping" | "logging/setLevel" if not incoming.is_stateless:
                 return {}
@@ -132,7 +144,10 @@ class AgentServer:
         tools = await self._tools(incoming)
         tool = tools.by_name.get(name) if isinstance(name, str) else None
         context = TraceContext.of(message.meta, incoming.request.headers)
-        with self._traced(incoming, str(name) if tool else None, context) as trace:
+        with (
+            self._cancellable(incoming),
+            self._traced(incoming, str(name) if tool else None, context) as trace,
+        ):
             if tool is None:
                 await self._gate.refused_unlisted(
                     incoming.caller,
@@ -161,6 +176,15 @@ class AgentServer:
         if not is_stateless:
             result.pop("resultType", None)
         return result
+
+    def _cancellable(self, incoming: "Incoming") -> AbstractContextManager[None]:
+        # A stateless client cancels by closing its connection.
+        if incoming.is_stateless:
+            return nullcontext()
+        assert incoming.message.id is not None, "a call without an id is a notification"
+        return self._cancellations.cancellable(
+            incoming.request, incoming.caller, incoming.message.id
+        )
 
     def _traced(
         self, incoming: "Incoming", tool: str | None, context: TraceContext

@@ -13,6 +13,7 @@ from aiohttp import web
 from aiohttp.test_utils import TestClient
 
 from service.gateway.bounds import DEFAULT_BOUNDS, Bounds
+from service.gateway.endpoint.cancellations import Cancellations
 from service.gateway.endpoint.routes import AGENT_SERVER, routes
 from service.gateway.health.table import Failed, Succeeded
 from service.gateway.observer import DefinitionObserver
@@ -62,6 +63,10 @@ async def official_client(
         ) as client,
     ):
         yield client
+
+
+async def unannounced(_name: str) -> None:
+    """Tell no other process of a cancelled call: there is none."""
 
 
 @dataclass(frozen=True)
@@ -150,6 +155,7 @@ async def opened(
     approval_url: str | None = None,
     traces: Tracing | None = None,
     bounds: Bounds = DEFAULT_BOUNDS,
+    cancellations: Cancellations | None = None,
 ) -> AsyncIterator[Stage]:
     gate = gate or FakeGate()
     noted: list[Succeeded | Failed] = []
@@ -171,6 +177,7 @@ async def opened(
         ),
         traces,
         note=note,
+        cancellations=cancellations or Cancellations(unannounced),
     ) as gateway:
         app[AGENT_SERVER] = gateway.server
         add_operations(app, routes.operations)

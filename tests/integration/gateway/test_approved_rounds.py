@@ -156,6 +156,7 @@ async def test_a_round_is_decided_anew(asking: World, upstream: PlainUpstream) -
     await approve(asking)
     first = await post(asking)
     await asking.lists(tool("mix", description="Mix it with sand."))
+    await asking.accept("mix")
 
     second = await post(asking, **named(first["requestState"]))
 

@@ -1,0 +1,87 @@
+"""Calls that clients with a handshake cancel by a message, in whichever process."""
+
+import hashlib
+import logging
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Final
+
+import orjson
+from aiohttp import web
+from psycopg import Error
+
+from service.errors import ServiceError
+from service.gateway.gate import Caller
+from service.gateway.protocol.messages import RequestId
+from service.gateway.protocol.revisions import SESSION_HEADER
+from service.http.disconnect import cancel_work
+
+CANCELLED: Final = "notifications/cancelled"
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Cancellations:
+    """The calls of this process that may be cancelled.
+
+    A call is named by its token, its client's ``Mcp-Session-Id`` and its id. Without a
+    session several clients may use one id: what could mean more than one call means
+    none. ``announce`` tells the other processes of a call that isn't here.
+    """
+
+    announce: Callable[[str], Awaitable[None]]
+    _calls: dict[str, list[web.Request]] = field(default_factory=dict)
+
+    @contextmanager
+    def cancellable(
+        self, request: web.Request, caller: Caller, request_id: RequestId
+    ) -> Iterator[None]:
+        """Let the call of a request be cancelled during the block.
+
+        Then its work ends as if its client had disconnected.
+        """
+        name = _name(request, caller, request_id)
+        same = self._calls.setdefault(name, [])
+        same.append(request)
+        try:
+            yield
+        finally:
+            same.remove(request)
+            if not same:
+                del self._calls[name]
+
+    async def cancel(
+        self, request: web.Request, caller: Caller, request_id: object
+    ) -> None:
+        """Cancel a call of the client that sends this request, wherever it is.
+
+        A call that isn't known, or has ended, is no error: messages may cross.
+        """
+        if not isinstance(request_id, str | int) or isinstance(request_id, bool):
+            return
+        name = _name(request, caller, request_id)
+        if self.cancel_here(name):
+            return
+        try:
+            await self.announce(name)
+        except (Error, ServiceError, OSError) as error:
+            logger.warning(
+                "a cancellation could not be passed on to other processes: %s",
+                type(error).__name__,
+            )
+
+    def cancel_here(self, name: str) -> bool:
+        """Cancel a call of this process; return whether it is here."""
+        calls = self._calls.get(name, [])
+        if len(calls) == 1:
+            cancel_work(calls[0])
+        return bool(calls)
+
+
+def _name(request: web.Request, caller: Caller, request_id: RequestId) -> str:
+    """Return a name that tells other processes nothing, and is always short."""
+    session = request.headers.get(SESSION_HEADER, "")
+    named = orjson.dumps([caller.token_id, session, request_id])
+    return hashlib.sha256(named).hexdigest()
