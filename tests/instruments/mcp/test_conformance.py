@@ -38,7 +38,6 @@ EXCEPTIONS: Final[dict[str, set[str]]] = {
     "2025-11-25": {
         "elicitation-sep1034-defaults",
         "elicitation-sep1330-enums",
-        "server-initialize:server-session-id-visible-ascii",
         "server-session-lifecycle",
         "server-sse-multiple-streams",
         "tools-call-elicitation",
