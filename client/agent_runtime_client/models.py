@@ -726,12 +726,14 @@ class Explanation(Model):
     if there was none. ``definition`` compares the tool's definition with the accepted
     one, null if the connector lists no such tool, and if the agent doesn't hold the
     connector and the caller can't see it; before its tools were first observed, the
-    rules alone decide.
+    rules alone decide. ``explained_tool`` is the tool that all this is about: ``tool``,
+    or what that is an alias of in the lists of agents.
     """
 
     agent_id: UUID
     connector_id: UUID
     tool: str
+    explained_tool: str
     stance: Stance
     stance_since: Origin | None
     reason: Literal[
@@ -1316,7 +1318,7 @@ class PreviewedRules(Model):
     """What replacing the rules would do; ``version`` is the current one, for If-Match.
 
     ``connectors`` has the decisions that would change, of the tools that the connector
-    was observed to have, or of one name for each pattern until it is observed.
+    was observed to have. ``not_observed`` are connectors whose tools aren't known yet.
     ``recorded`` has what would become of the calls of the past days. Decisions are
     those of calls now, definitions included: a hidden tool is denied, whatever rules
     say, and a new one is asked about under a wildcard.
@@ -1328,6 +1330,7 @@ class PreviewedRules(Model):
     removed: Sequence[ToolRule]
     unchanged: int
     connectors: Sequence[ConnectorDecisions]
+    not_observed: Sequence[UUID]
     recorded: PreviewedCalls
     warnings: Sequence[ToolRuleWarning]
 
@@ -1336,6 +1339,7 @@ class PreviewedRules(Model):
         "added": lambda value: list_of(ToolRule.decode)(value),
         "removed": lambda value: list_of(ToolRule.decode)(value),
         "connectors": lambda value: list_of(ConnectorDecisions.decode)(value),
+        "not_observed": list_of(UUID),
         "recorded": lambda value: PreviewedCalls.decode(value),
         "warnings": lambda value: list_of(ToolRuleWarning.decode)(value),
     }
@@ -2207,15 +2211,26 @@ class ToolRuleWarning(Model):
     ``rule_shadowed``: the rule never decides, because ``shadowed_by`` is stronger and
     matches every tool, or the same tools. Rules that a stronger one shadows in another
     way have no warning. ``connector_not_granted``: the agent doesn't hold the
-    connector, so every tool of it is denied.
+    connector, so every tool of it is denied. ``rule_matches_nothing``: the rule matches
+    none of the tools that the connector was observed to have, also those that are gone;
+    ``suggestion`` is the pattern that was probably meant, where that can be told.
+    Before the connector is observed, only for a pattern with the prefix of an MCP
+    client or of an agent's list. ``rules_not_compared``: some rules with several
+    wildcards were not compared with the connector's tools, as that takes too long.
     """
 
-    code: Literal["rule_shadowed", "connector_not_granted"]
+    code: Literal[
+        "rule_shadowed",
+        "connector_not_granted",
+        "rule_matches_nothing",
+        "rules_not_compared",
+    ]
     message: str
     connector_id: UUID
     tool_pattern: str | None
     stance: Stance | None
     shadowed_by: ShadowingRule | None
+    suggestion: str | None
 
     CONVERTERS = {
         "connector_id": UUID,

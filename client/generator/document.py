@@ -56,6 +56,7 @@ class Described:
     raw_body: list[str]
     takes_key: bool
     takes_if_match: bool
+    takes_handling: bool
     takes_min_position: bool
     public: bool
     # None: no data. For JSON without an envelope see ``content_type``.
@@ -126,6 +127,7 @@ def _operation(
         raw_body=raw,
         takes_key="Idempotency-Key" in headers,
         takes_if_match="If-Match" in headers,
+        takes_handling="Prefer" in headers,
         takes_min_position="X-Min-Position" in headers,
         public=operation.get("security") == [],
         answer=None if not data or data == {"type": "null"} else types.of(data),

@@ -25,7 +25,7 @@ For authors of programs that use the service: every method of the client, genera
 - **Absence**: a parameter that isn't given is not sent; `None` is sent as null.
 - **Fields**: unknown fields of an answer are kept, in `fields()`; reading a known field that an older service doesn't send is an `AttributeError`.
 - **Answers**: the data of an answer has `response`, with `status`, `message`, `etag`, `position`, `epoch`, `request_id`, `was_replayed`, `idempotency_key` and `headers`.
-- **Commands** take `idempotency_key`; without one, the client makes one for all attempts of the call. `if_match` takes a version or an ETag.
+- **Commands** take `idempotency_key`; without one, the client makes one for all attempts of the call. `if_match` takes a version or an ETag. With `refuse_warnings` a command that would be answered with warnings is refused (422 `rule_warnings`).
 - **Lists** are iterated item by item; `pages()` iterates over pages, `first_page()` returns the first one, `to_list()` everything.
 - **Secrets** are `Secret`: `reveal()` returns the text, nothing else shows it.
 """

@@ -208,6 +208,8 @@ def _parameters(each: Described) -> list[str]:
     ]
     if each.takes_if_match:
         keyword.append("if_match: int | str | None = None")
+    if each.takes_handling:
+        keyword.append("refuse_warnings: bool = False")
     if each.takes_key:
         keyword.append("idempotency_key: str | None = None")
     return [*positional, *(["*", *keyword] if keyword else [])]
@@ -232,6 +234,8 @@ def _given(each: Described) -> list[str]:
             given.append("content_type=content_type")
     if each.takes_if_match:
         given.append("if_match=if_match")
+    if each.takes_handling:
+        given.append("refuse_warnings=refuse_warnings")
     if each.takes_key:
         given.append("idempotency_key=idempotency_key")
     return given

@@ -20,6 +20,7 @@ from service.agents.aggregate import Agent
 from service.connectors.aggregate import Connector
 from service.gateway.decision import PinReason, decide_pinned
 from service.gateway.definitions.aggregate import Standing, ToolDefinitions
+from service.gateway.tool_aliases import tools_by_alias
 from service.tool_rules.aggregate import ToolRules
 from service.tool_rules.decision import (
     WITHOUT_A_MATCH,
@@ -63,12 +64,15 @@ class Explanation(TypedDict):
     that last granted or revoked the connector; null if there was none. ``definition``
     compares the tool's definition with the accepted one, null if the connector lists no
     such tool, and if the agent doesn't hold the connector and the caller can't see it;
-    before its tools were first observed, the rules alone decide.
+    before its tools were first observed, the rules alone decide. ``explained_tool`` is
+    the tool that all this is about: ``tool``, or what that is an alias of in the lists
+    of agents.
     """
 
     agent_id: UUID
     connector_id: UUID
     tool: str
+    explained_tool: str
     stance: Stance
     stance_since: Origin | None
     reason: Reason
@@ -98,14 +102,17 @@ async def explain(
     retired = agent is not None and agent.is_retired
     connector = await then.find(Connector, connector_id)
     held = await then.find(ToolRules, ToolRules.create_id(str(agent_id)))
-    came_about = await _decision_history(then, agent_id, connector_id, tool)
-    stances = held.rules.get(str(connector_id), {}) if held else {}
-    matching = await asyncio.to_thread(matching_rules, stances, tool)
-    exists = connector is not None and not connector.is_retired
     granted = (
         connector is not None and connector.is_granted_to(agent_id) and not retired
     )
     definitions = await then.find(ToolDefinitions, ToolDefinitions.id_for(connector_id))
+    asked = tool
+    if granted or sees_connector:
+        tool = _behind_alias(tool, connector, definitions)
+    came_about = await _decision_history(then, agent_id, connector_id, tool)
+    stances = held.rules.get(str(connector_id), {}) if held else {}
+    matching = await asyncio.to_thread(matching_rules, stances, tool)
+    exists = connector is not None and not connector.is_retired
     standing = definitions.standing(tool) if definitions else None
     of_rules = decide(matching, granted=granted)
     stance, pin = decide_pinned(
@@ -115,7 +122,8 @@ async def explain(
     return {
         "agent_id": agent_id,
         "connector_id": connector_id,
-        "tool": tool,
+        "tool": asked,
+        "explained_tool": tool,
         "stance": stance,
         "stance_since": came_about.stance_since,
         "reason": (
@@ -140,6 +148,16 @@ async def explain(
         "version": held.version if held else 0,
         "position": then.position,
     }
+
+
+def _behind_alias(
+    name: str, connector: Connector | None, definitions: ToolDefinitions | None
+) -> str:
+    """Return the tool that a name is an alias of, or the name, if it is a tool's."""
+    if connector is None or definitions is None or name in definitions.known:
+        return name
+    aliases = tools_by_alias(connector.id, connector.slug, sorted(definitions.known))
+    return aliases.get(name, name)
 
 
 @dataclass(slots=True, kw_only=True)

@@ -27,6 +27,7 @@ from service.http.operation import Routes
 from service.http.requests import QueryModel
 from service.tool_rules.aggregate import ToolRules
 from service.tool_rules.body import PATTERN_CHARACTERS, PATTERN_CHARACTERS_MAX
+from service.tool_rules.known_tools import TOOL_NAMES
 from service.tool_rules.resource import (
     ToolRuleResource,
     ToolRuleWarning,
@@ -103,7 +104,9 @@ async def get_agent_tools(
         "position": then.position,
         "rules": rule_resources(rules),
         "warnings": (
-            await warnings_about(rules, named - held) if query.at is None else None
+            await warnings_about(rules, named - held, request.app[TOOL_NAMES])
+            if query.at is None
+            else None
         ),
     }
     return Answer(
@@ -122,6 +125,7 @@ async def get_tool_explanation(
     """Explain the decision for one tool, now or as of an earlier time.
 
     Lists every rule of the connector, with whether it matched and whether it decided.
+    A name that agents see, an alias, is explained as the tool behind it.
     An owner of a connector that the agent holds can ask about that connector.
     `definition` is null for a connector that the agent doesn't hold and the caller
     can't see.

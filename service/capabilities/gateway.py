@@ -26,7 +26,9 @@ from service.gateway.serving import serving_agents
 from service.gateway.tokens.aggregate import AgentTokens
 from service.gateway.tokens.routes import routes as agent_token_commands
 from service.gateway.tool_gate import ToolGate
+from service.gateway.tool_names import LatestToolNames
 from service.tool_rules.call_history import CALL_HISTORY
+from service.tool_rules.known_tools import TOOL_NAMES
 
 
 def _add_resources(app: web.Application, context: AppContext) -> None:
@@ -41,6 +43,7 @@ def _add_resources(app: web.Application, context: AppContext) -> None:
     )
     app[CONNECTOR_HEALTH] = HealthTable(resources.pool)
     app[CALL_HISTORY] = RecordedHistory(resources.log, resources.pool)
+    app[TOOL_NAMES] = LatestToolNames(resources.log)
 
 
 def _tasks(app: web.Application, context: AppContext) -> Sequence[AppTask]:

@@ -21,6 +21,18 @@ def prefixes_of(slugs: Mapping[UUID, str]) -> dict[UUID, str]:
     return {
         connector_id: slug
         if shared[slug] == 1 and not _ENDS_IN_DIGITS.search(slug)
-        else f"{slug}-{connector_id.hex[:DIGITS]}"
+        else _with_digits(connector_id, slug)
         for connector_id, slug in slugs.items()
     }
+
+
+def prefixes_for(connector_id: UUID, slug: str) -> tuple[str, str]:
+    """Return the prefixes that a connector can have, in the list of one agent or other.
+
+    The longer one, which begins with the other, comes first.
+    """
+    return _with_digits(connector_id, slug), slug
+
+
+def _with_digits(connector_id: UUID, slug: str) -> str:
+    return f"{slug}-{connector_id.hex[:DIGITS]}"

@@ -18,6 +18,7 @@ from service.http.authentication import PRINCIPAL
 from service.http.envelope import Answer, render
 from service.http.log_epoch import POSITION_HEADER
 from service.http.operation import KEY_HEADER, OPERATION
+from service.http.preferences import STRICT, prefers_strict
 from service.http.telemetry import count_of
 
 _KEY: Final = re.compile(r"[ -~]{1,255}")
@@ -97,5 +98,7 @@ async def idempotent_request(request: web.Request) -> IdempotentRequest | None:
 async def _fingerprint(request: web.Request) -> bytes:
     """Keyed, because a body can hold a secret that is easy to guess."""
     body = await request.read()
-    parts = (request.raw_path.encode(), request.headers.get("If-Match", "").encode())
+    parts = [request.raw_path.encode(), request.headers.get("If-Match", "").encode()]
+    if request[OPERATION].takes_handling and prefers_strict(request):
+        parts.append(STRICT.encode())
     return request.app[KEY_RING].request_fingerprint(*parts, body)

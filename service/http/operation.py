@@ -63,6 +63,8 @@ class Operation:
     idempotent_key: bool = False
     if_match: bool = False
     min_position: bool = False
+    # Takes Prefer: handling=strict, by which warnings refuse a command.
+    takes_handling: bool = False
     # False for a GET that records something, which HEAD must not.
     head: bool = True
     path_types: Mapping[str, TypeAdapter[Any]] = field(default_factory=dict)
@@ -145,6 +147,7 @@ class OperationOptions(TypedDict, total=False):
     idempotent_key: bool
     if_match: bool
     min_position: bool
+    takes_handling: bool
     head: bool
     also_answers_in: tuple[str, ...]
     refusal: RefusalRewriter

@@ -30,10 +30,10 @@ class RecordedCalls:
 class PinnedTools:
     """The tools that a connector was observed to have, and what their definitions do.
 
-    Of a connector that was never observed: no tools, and a stance stays as it is.
+    ``names`` is None for one that was never observed; then a stance stays as it is.
     """
 
-    names: Collection[str] = ()
+    names: Collection[str] | None = None
     pin: Pin = as_ruled
 
 

@@ -1,9 +1,4 @@
-"""Compare the decisions of two rule sets.
-
-Nobody knows all names of a connector's tools, so names are tried: one match for each
-pattern, and those that the caller adds. A tool that differs only where several patterns
-overlap is found if its name is among them.
-"""
+"""Compare the decisions of two rule sets on tools that the caller names."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
@@ -70,22 +65,26 @@ class Work:
 
         :raises InvalidRequestError: less is left
         """
-        characters = sum(map(len, patterns))
-        self.left -= characters * (sum(map(len, tools)) + COMPILING)
-        self.left -= len(patterns) * len(tools) * MATCHING
-        if self.left < 0:
+        if not self.affords(patterns, tools):
             raise InvalidRequestError(
                 "the rules are too many and too complicated to compare; "
                 f"{self.instead}",
                 code="comparison_too_large",
             )
 
+    def affords(self, patterns: Collection[str], tools: Collection[str]) -> bool:
+        """Account for matching patterns with names; return whether so much is left."""
+        characters = sum(map(len, patterns))
+        self.left -= characters * (sum(map(len, tools)) + COMPILING)
+        self.left -= len(patterns) * len(tools) * MATCHING
+        return self.left >= 0
+
 
 def changed_decisions(
     before: ConnectorRules,
     after: ConnectorRules,
     work: Work,
-    tools: Iterable[str] = (),
+    tools: Iterable[str],
     redefined: Collection[str] = (),
 ) -> Iterator[ChangedDecision]:
     """Yield the tools that the two decide differently on, by name.
@@ -94,7 +93,7 @@ def changed_decisions(
 
     :raises InvalidRequestError: that takes more than the remaining work
     """
-    names = {*tools, *examples(before.patterns, after.patterns)}
+    names = {*tools}
     changed = {
         pattern for pattern, _ in before.patterns.items() ^ after.patterns.items()
     }

@@ -37,6 +37,7 @@ from service.tool_rules.comparison import (
     decisions,
 )
 from service.tool_rules.decision import WITHOUT_A_MATCH, Stance
+from service.tool_rules.known_tools import TOOL_NAMES
 from service.tool_rules.resource import (
     ToolRuleResource,
     ToolRuleWarning,
@@ -91,7 +92,7 @@ class PreviewedRules(TypedDict):
     """What replacing the rules would do; ``version`` is the current one, for If-Match.
 
     ``connectors`` has the decisions that would change, of the tools that the connector
-    was observed to have, or of one name for each pattern until it is observed.
+    was observed to have. ``not_observed`` are connectors whose tools aren't known yet.
     ``recorded`` has what would become of the calls of the past days. Decisions are
     those of calls now, definitions included: a hidden tool is denied, whatever rules
     say, and a new one is asked about under a wildcard.
@@ -103,6 +104,7 @@ class PreviewedRules(TypedDict):
     removed: list[ToolRuleResource]
     unchanged: int
     connectors: list[ConnectorDecisions]
+    not_observed: list[UuidText]
     recorded: PreviewedCalls
     warnings: list[ToolRuleWarning]
 
@@ -181,8 +183,7 @@ async def post_tool_rules_preview(
     Takes a batch as the replacement does, and refuses what that would refuse. Shows the
     rules that would be added and removed, the decisions that would change, and how many
     recorded calls of the past `days` (7) would have been decided otherwise. Decisions
-    are tried with the tools that were observed, or with one name for each pattern where
-    the connector was never observed.
+    are those on the tools that were observed; connectors that never were are listed.
     """
     preview, _ = await execute_for(
         request,
@@ -204,9 +205,14 @@ async def post_tool_rules_preview(
         "agent_id": agent_id,
         "version": preview.version,
         "connectors": connectors,
+        "not_observed": [
+            each for each in sorted(preview.granted) if past.tools[each].names is None
+        ],
         "recorded": recorded,
         **changes_between(replaced.before, replaced.after),
-        "warnings": await warnings_about(replaced.after, replaced.not_granted),
+        "warnings": await warnings_about(
+            replaced.after, replaced.not_granted, request.app[TOOL_NAMES]
+        ),
     }
     return Answer(
         message="preview of the tool rules; nothing was changed",
@@ -231,6 +237,8 @@ def _changes(preview: Preview, past: Past, work: Work) -> list[ConnectorDecision
     found: list[ConnectorDecisions] = []
     for connector in sorted(preview.granted):
         known = past.tools[connector]
+        if known.names is None:
+            continue
         tools: list[ToolDecision] = [
             {"tool": each.tool, "before": each.before, "after": each.after}
             for each in changed_decisions(

@@ -11,8 +11,10 @@ from service.http.as_of import BodyAt
 from service.http.dispatch import dispatch
 from service.http.envelope import Answer
 from service.http.operation import Routes
+from service.http.preferences import APPLIED, prefers_strict
 from service.http.requests import RequestModel
 from service.tool_rules.aggregate import ToolRules
+from service.tool_rules.known_tools import TOOL_NAMES
 from service.tool_rules.resource import (
     ToolRuleResource,
     ToolRuleWarning,
@@ -25,6 +27,7 @@ from service.tool_rules.restore_commands import (
     RestoreToolRules,
     restore_tool_rules,
 )
+from service.tool_rules.strictness import refuse_warnings
 
 routes = Routes("mcp")
 
@@ -59,9 +62,11 @@ class RestoredRules(TypedDict):
         403: "the caller has no full management of the agent",
         404: "no such agent; other callers than superusers get 403",
         409: "the agent is retired (`agent_retired`)",
-        422: "a position beyond the end of the log",
+        422: "a position beyond the end of the log; or the rules have warnings, which "
+        "`Prefer: handling=strict` refuses (`rule_warnings`)",
     },
     if_match=True,
+    takes_handling=True,
     body_example={"at": 42},
 )
 async def post_tool_rules_restore(
@@ -77,10 +82,14 @@ async def post_tool_rules_restore(
     # What was is the same at each attempt.
     then, position = await log.load_past(ToolRules.create_id(str(agent_id)), body.at)
     rules = then.rules if isinstance(then, ToolRules) else {}
+    names, is_strict = request.app[TOOL_NAMES], prefers_strict(request)
 
     async def restore(command: RestoreToolRules, work: UnitOfWork) -> Restoration:
         restored = await restore_tool_rules(command, work)
-        return restored, await warnings_about(restored.after, restored.not_granted)
+        warnings = await warnings_about(restored.after, restored.not_granted, names)
+        if is_strict:
+            refuse_warnings(warnings, lambda _: "at")
+        return restored, warnings
 
     def present(restoration: Restoration) -> Answer[RestoredRules]:
         restored, warnings = restoration
@@ -103,6 +112,7 @@ async def post_tool_rules_restore(
             ),
             data=data,
             etag=restored.version,
+            headers=APPLIED if is_strict else {},
         )
 
     return await dispatch(

@@ -1,5 +1,6 @@
 """Operation 1, the batch upsert of tool rules, over HTTP."""
 
+from collections.abc import Callable
 from uuid import UUID
 
 from aiohttp import web
@@ -9,6 +10,7 @@ from service.event_log.unit_of_work import UnitOfWork
 from service.http.dispatch import dispatch
 from service.http.envelope import Answer
 from service.http.operation import Routes
+from service.http.preferences import APPLIED, prefers_strict
 from service.tool_rules.body import BulkToolUpdate
 from service.tool_rules.commands import (
     ReplacedToolRules,
@@ -16,6 +18,7 @@ from service.tool_rules.commands import (
     ToolRule,
     replace_tool_rules,
 )
+from service.tool_rules.known_tools import TOOL_NAMES
 from service.tool_rules.resource import (
     ToolRuleResource,
     ToolRuleWarning,
@@ -23,6 +26,7 @@ from service.tool_rules.resource import (
     rule_resources,
     warnings_about,
 )
+from service.tool_rules.strictness import refuse_warnings
 
 routes = Routes("mcp")
 
@@ -54,9 +58,11 @@ class ReplacedRules(TypedDict):
         404: "no such agent; other callers than superusers get 403",
         409: "the agent is retired (`agent_retired`)",
         422: "a rule isn't valid or contradicts another, names no connector "
-        "(`unknown_connector`), or is one too many (`too_many_rules`)",
+        "(`unknown_connector`), or is one too many (`too_many_rules`); or the rules "
+        "have warnings, which `Prefer: handling=strict` refuses (`rule_warnings`)",
     },
     if_match=True,
+    takes_handling=True,
     body_example={
         "rules": [
             {
@@ -84,11 +90,17 @@ async def bulk_update_tools(
     entirely or not at all.
 
     Deny overrides ask, ask overrides allow; tools that no rule matches are denied.
+    Patterns match the tools' own names; a rule that matches none of the known ones has
+    a warning, with what was probably meant.
     """
+    names, is_strict = request.app[TOOL_NAMES], prefers_strict(request)
 
     async def replace(command: ReplaceToolRules, work: UnitOfWork) -> Replacement:
         replaced = await replace_tool_rules(command, work)
-        return replaced, await warnings_about(replaced.after, replaced.not_granted)
+        warnings = await warnings_about(replaced.after, replaced.not_granted, names)
+        if is_strict:
+            refuse_warnings(warnings, _places(body))
+        return replaced, warnings
 
     def present(replacement: Replacement) -> Answer[ReplacedRules]:
         replaced, warnings = replacement
@@ -108,6 +120,7 @@ async def bulk_update_tools(
             ),
             data=data,
             etag=replaced.version,
+            headers=APPLIED if is_strict else {},
         )
 
     return await dispatch(request, replace, replacement_of(agent_id, body), present)
@@ -119,3 +132,19 @@ def replacement_of(agent_id: UUID, body: BulkToolUpdate) -> ReplaceToolRules:
         for rule in body.rules
     ]
     return ReplaceToolRules(agent_id=agent_id, rules=rules)
+
+
+def _places(body: BulkToolUpdate) -> Callable[[ToolRuleWarning], str]:
+    """Return what finds the first rule of a batch that a warning is about."""
+    numbers: dict[tuple[str, str | None], int] = {}
+    for number, rule in enumerate(body.rules):
+        connector = str(rule.connector_id)
+        numbers.setdefault((connector, None), number)
+        numbers.setdefault((connector, rule.tool_pattern), number)
+
+    def place(warning: ToolRuleWarning) -> str:
+        pattern = warning["tool_pattern"]
+        field = "connector_id" if pattern is None else "tool_pattern"
+        return f"rules[{numbers[warning['connector_id'], pattern]}].{field}"
+
+    return place

@@ -105,7 +105,7 @@ class Caller:
             answer.status_code, message, answer.headers, call.idempotency_key
         )
 
-    def call(
+    def call(  # noqa: PLR0913 # the parts of a request
         self,
         operation: Operation,
         *,
@@ -115,6 +115,7 @@ class Caller:
         content: bytes | None = None,
         content_type: str = "application/json",
         if_match: int | str | None = None,
+        refuse_warnings: bool = False,
         idempotency_key: str | None = None,
     ) -> Call:
         """Prepare a call; a command that takes a key gets one for all attempts."""
@@ -126,6 +127,8 @@ class Caller:
         if if_match is not None:
             text = str(if_match)
             headers["If-Match"] = text if text.startswith('"') else f'"{text}"'
+        if refuse_warnings:
+            headers["Prefer"] = "handling=strict"
         if operation.takes_key:
             idempotency_key = idempotency_key or str(uuid4())
             headers["Idempotency-Key"] = idempotency_key

@@ -34,6 +34,7 @@ HELP: Final[Mapping[str, str]] = {
     "slug": "short name, the beginning of its tools' names",
     "tool": "name of the tool",
     "if_match": "only if the resource still has this version",
+    "refuse_warnings": "change nothing if there are warnings about the rules",
     "idempotency_key": "key of an earlier run, to repeat the same command safely",
     "limit": "at most this many items; all pages are read up to there",
 }

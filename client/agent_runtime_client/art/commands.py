@@ -41,6 +41,10 @@ def run_method(options: argparse.Namespace) -> None:
     with caller_of(options) as caller:
         result = method(resource_of(options.thing)(caller), **arguments)
         write(_shown(result, arguments.get("limit")), options)
+        if options.thing == "rules" and isinstance(result, Mapping):
+            from agent_runtime_client.art.rule_warnings import note_warnings
+
+            note_warnings(caller, result)
 
 
 def write(data: Any, options: argparse.Namespace) -> None:

@@ -24,5 +24,12 @@ def labels_of(caller: Any, difference: Mapping[str, Any]) -> dict[str, str]:
     """Return name and id of each connector of a plan, or of compared decisions."""
     rules = [*difference.get("added", ()), *difference.get("removed", ())]
     ids = {each["connector_id"] for each in [*rules, *difference["connectors"]]}
+    ids |= {*difference.get("not_observed", ())}
     names = names_of(caller, ids)
-    return {each: f"{names[each]} ({each})" if each in names else each for each in ids}
+    return {each: label(each, names) for each in ids}
+
+
+def label(connector_id: str, names: Mapping[str, str]) -> str:
+    if connector_id not in names:
+        return connector_id
+    return f"{names[connector_id]} ({connector_id})"

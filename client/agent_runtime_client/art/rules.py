@@ -18,6 +18,7 @@ from agent_runtime_client.art.commands import (
 from agent_runtime_client.art.connector_names import labels_of, names_of
 from agent_runtime_client.art.errors import ExitCode, UsageError
 from agent_runtime_client.art.options import add_verb
+from agent_runtime_client.art.rule_warnings import note_warnings
 from agent_runtime_client.art.rules_file import RulesFile, read_rules, rules_text
 from agent_runtime_client.art.things import resource_of
 
@@ -48,6 +49,7 @@ def add_rule_verbs(verbs: Any) -> None:
     plan.add_argument(
         "--exit-code", action="store_true", help=f"exit with {CHANGES} on changes"
     )
+    _add_refusal(plan)
     apply = add_verb(
         verbs,
         "apply",
@@ -57,6 +59,15 @@ def add_rule_verbs(verbs: Any) -> None:
     apply.add_argument("file", metavar="FILE")
     apply.add_argument(
         "--plan", metavar="PLAN", help="apply only what this plan has shown"
+    )
+    _add_refusal(apply)
+
+
+def _add_refusal(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--refuse-warnings",
+        action="store_true",
+        help=f"exit with {ExitCode.REFUSED} if there are warnings; nothing is changed",
     )
 
 
@@ -81,15 +92,18 @@ def _plan(options: argparse.Namespace) -> int:
     with caller_of(options) as caller:
         plan = _planned(caller, file)
         labels = labels_of(caller, plan)
-    _write(plan, options, _plan_lines(plan, labels))
+        _write(plan, options, _plan_lines(plan, labels))
+        has_warnings = note_warnings(caller, plan)
     if options.out is not None:
         saved = {"file": file.digest, "version": plan["version"]}
         Path(options.out).write_text(json.dumps(saved) + "\n", encoding="utf-8")
+    if has_warnings and options.refuse_warnings:
+        return ExitCode.REFUSED
     changed = bool(plan["added"] or plan["removed"])
     return CHANGES if options.exit_code and changed else ExitCode.DONE
 
 
-def _apply(options: argparse.Namespace) -> None:
+def _apply(options: argparse.Namespace) -> int:
     file = read_rules(options.file)
     with caller_of(options) as caller:
         if options.plan is None:
@@ -97,8 +111,10 @@ def _apply(options: argparse.Namespace) -> None:
             version = plan["version"]
             for line in _plan_lines(plan, labels_of(caller, plan)):
                 note(line)
+            if note_warnings(caller, plan) and options.refuse_warnings:
+                return ExitCode.REFUSED
             if not (plan["added"] or plan["removed"]):
-                return
+                return ExitCode.DONE
         else:
             version = _version_of(Path(options.plan), file)
         if options.dry_run:
@@ -107,9 +123,15 @@ def _apply(options: argparse.Namespace) -> None:
             confirm("apply it?")
         options.yes = True
         replaced = resource_of("rules")(caller).replace(
-            file.agent_id, file.rules, if_match=version
+            file.agent_id,
+            file.rules,
+            if_match=version,
+            refuse_warnings=options.refuse_warnings,
         )
-    write(replaced, options)
+        write(replaced, options)
+        if options.plan is not None:
+            note_warnings(caller, replaced)
+    return ExitCode.DONE
 
 
 def _planned(caller: Any, file: RulesFile) -> Any:
@@ -154,8 +176,8 @@ def _plan_lines(plan: Mapping[str, Any], labels: Mapping[str, str]) -> Iterator[
         f"{plan['unchanged']} unchanged, on version {plan['version']}"
     )
     yield from _decision_lines(plan, labels)
-    for warning in plan["warnings"]:
-        yield f"warning: {output.cell(warning['message'])}"
+    for connector_id in plan["not_observed"]:
+        yield f"the tools of {labels[connector_id]} were never observed: no decisions"
 
 
 def _decision_lines(

@@ -136,6 +136,11 @@ class ToolDefinitions(LoggedAggregate):
         self.unacceptable: dict[str, str] = {}
         self.was_observed = False
 
+    @property
+    def known(self) -> set[str]:
+        """The tools that are listed, or were and may come back as accepted."""
+        return {*self.observed, *self.accepted}
+
     def standing(self, tool: str) -> Standing | None:
         """Return how a tool stands; None for one that was never observed."""
         observed, accepted = self.observed.get(tool), self.accepted.get(tool)

@@ -36,6 +36,11 @@ HEADERS: Final[dict[str, dict[str, Any]]] = {
         "is repeated.",
         "schema": {"type": "string", "const": "true"},
     },
+    "PreferenceApplied": {
+        "description": "Present when the request's `Prefer: handling=strict` was "
+        "honored: there are no warnings.",
+        "schema": {"type": "string", "const": "handling=strict"},
+    },
     "RetryAfter": {
         "description": "Seconds to wait before retrying.",
         "required": True,
@@ -252,6 +257,8 @@ def _headers_of(operation: Operation, status: int) -> dict[str, Schema]:
         names += ["Location"]
     if operation.idempotent_key:
         names += ["Idempotent-Replayed"]
+    if operation.takes_handling:
+        names += ["Preference-Applied"]
     if status == HTTPStatus.SERVICE_UNAVAILABLE:
         names += ["Retry-After"]
     return _references(*names)

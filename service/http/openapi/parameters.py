@@ -45,6 +45,15 @@ HEADERS: Final[dict[str, dict[str, Any]]] = {
         "schema": {"type": "string", "pattern": '^"[0-9]{1,18}"$'},
         "example": '"3"',
     },
+    "Prefer": {
+        "name": "Prefer",
+        "in": "header",
+        "description": "`handling=strict` (RFC 7240) has what would be answered with "
+        "warnings rejected with 422 instead; nothing is recorded then. Other "
+        "preferences are ignored.",
+        "schema": {"type": "string"},
+        "example": "handling=strict",
+    },
     "MinPosition": {
         "name": "X-Min-Position",
         "in": "header",
@@ -135,6 +144,8 @@ def _headers(operation: Operation) -> list[str]:
         names += ["IdempotencyKey"]
     if operation.if_match:
         names += ["IfMatch"]
+    if operation.takes_handling:
+        names += ["Prefer"]
     if operation.min_position:
         names += ["MinPosition", "LogEpoch"]
     if operation.method != "GET":

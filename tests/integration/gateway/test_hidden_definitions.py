@@ -28,7 +28,9 @@ async def eves(world: World, callers: Callers) -> World:
 async def explained(world: World, by: Caller, named: str, at: int | None = None) -> Any:
     asked = f"?connector_id={world.connector_id}&tool={named}"
     asked += "" if at is None else f"&at={at}"
-    return {**await world.read(f"{world.agent}/tools/explain{asked}", by), "tool": ""}
+    found = await world.read(f"{world.agent}/tools/explain{asked}", by)
+    assert found["tool"] == found["explained_tool"] == named
+    return {**found, "tool": "", "explained_tool": ""}
 
 
 async def test_who_cannot_see_a_connector_is_told_the_same_of_every_tool(
@@ -39,6 +41,8 @@ async def test_who_cannot_see_a_connector_is_told_the_same_of_every_tool(
 
     for at in (None, before):
         of_listed = await explained(eves, eves.ada, LISTED, at)
+        alias = world.alias(LISTED)
+        assert of_listed == await explained(eves, eves.ada, alias, at)
         assert of_listed == await explained(eves, eves.ada, NEVER_LISTED, at)
         assert of_listed["definition"] is None
         assert of_listed["reason"] == "connector_not_granted"

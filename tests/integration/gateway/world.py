@@ -80,8 +80,8 @@ class World:
         reply = await self.ada.put(f"{self.agent}/tools", self.rules(**stances))
         assert reply.status == 200, reply.data
 
-    async def record_mode(self, mode: str) -> None:
-        settings = {"slug": "tracker", "record_mode": mode}
+    async def record_mode(self, mode: str, slug: str = "tracker") -> None:
+        settings = {"slug": slug, "record_mode": mode}
         reply = await self.ada.put(f"{self.connector}/gateway", settings)
         assert reply.status == 200, reply.data
 

@@ -55,6 +55,7 @@ async def test_every_rule_is_listed_with_what_it_did(
         "agent_id": str(agent),
         "connector_id": str(tracker),
         "tool": "delete_repo",
+        "explained_tool": "delete_repo",
         "stance": "ask",
         "stance_since": since,
         "reason": "rule",

@@ -10,12 +10,19 @@ from service.tool_rules.comparison import (
     MATCHING,
 )
 from tests.support.callers import Caller, Callers
+from tests.support.gateway.observing import observe
 from tests.support.tool_rules.setting import Setting, path, put, rule
 
 
+async def lists(setting: Setting, connector: UUID, *tools: str) -> None:
+    listed = [{"name": each, "inputSchema": {"type": "object"}} for each in tools]
+    await observe(setting.resources.log, connector, listed)
+
+
 async def test_a_preview_shows_rules_and_decisions_that_would_change(
-    ada: Caller, agent: UUID, tracker: UUID
+    setting: Setting, ada: Caller, agent: UUID, tracker: UUID
 ) -> None:
+    await lists(setting, tracker, "list", "read_all")
     before = await put(
         ada, agent, rule(tracker, "read_*", "allow"), rule(tracker, "list", "ask")
     )
@@ -33,9 +40,10 @@ async def test_a_preview_shows_rules_and_decisions_that_would_change(
         "connectors": [
             {
                 "connector_id": str(tracker),
-                "tools": [{"tool": "read_x", "before": "allow", "after": "ask"}],
+                "tools": [{"tool": "read_all", "before": "allow", "after": "ask"}],
             }
         ],
+        "not_observed": [],
         "recorded": {
             "since": reply.data["recorded"]["since"],
             "calls": 0,
@@ -68,6 +76,8 @@ async def test_an_empty_batch_shows_only_granted_connectors_decisions(
 ) -> None:
     held = await setting.connector(ada, granted_to=[agent])
     not_held = await setting.connector(ada)
+    for each in (held, not_held):
+        await lists(setting, each, "a", "b")
     await put(ada, agent, rule(held, "a", "allow"), rule(not_held, "b", "allow"))
 
     reply = await ada.post(f"{path(agent)}/preview", {"rules": []})
@@ -108,10 +118,33 @@ async def test_a_preview_on_an_outdated_version_is_refused(
     assert reply.status == 412
 
 
-async def test_a_comparison_within_the_bound_is_answered_and_one_beyond_is_refused(
-    ada: Caller, agent: UUID, tracker: UUID, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("pattern", ["mcp__github__*", "mcp__github__x", "read_?"])
+async def test_no_tool_is_made_up_for_a_connector_that_was_never_observed(
+    setting: Setting, ada: Caller, agent: UUID, tracker: UUID, pattern: str
 ) -> None:
-    # One pattern of three characters with one name of three, the pattern's example.
+    observed = await setting.connector(ada, granted_to=[agent])
+    await lists(setting, observed, "read_1")
+    not_held = await setting.connector(ada)
+    batch = [rule(each, pattern, "allow") for each in (tracker, observed, not_held)]
+
+    reply = await ada.post(f"{path(agent)}/preview", {"rules": batch})
+
+    assert reply.data["not_observed"] == [str(tracker)]
+    shown = {
+        tool["tool"] for each in reply.data["connectors"] for tool in each["tools"]
+    }
+    assert shown == ({"read_1"} if pattern == "read_?" else set())
+
+
+async def test_a_comparison_within_the_bound_is_answered_and_one_beyond_is_refused(
+    setting: Setting,
+    ada: Caller,
+    agent: UUID,
+    tracker: UUID,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    await lists(setting, tracker, "abx")
+    # One pattern of three characters with one name of three.
     takes = 3 * (3 + COMPILING) + MATCHING
 
     monkeypatch.setattr(comparison, "WORK_MAX", takes)

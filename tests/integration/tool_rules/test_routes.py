@@ -116,6 +116,7 @@ async def test_warnings_name_shadowed_rules_and_connectors_not_granted(
         "matches every tool that it matches",
         **rule(tracker, "*delete*", "allow"),
         "shadowed_by": {"tool_pattern": "*delete**", "stance": "deny"},
+        "suggestion": None,
     }
 
 

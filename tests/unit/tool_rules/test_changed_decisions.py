@@ -8,15 +8,18 @@ from service.tool_rules.comparison import (
 from service.tool_rules.decision import Stance
 
 
-def test_a_tool_that_is_named_is_compared_too() -> None:
+def test_tools_that_are_named_are_compared() -> None:
     before = {"*": "allow", "*delete*": "deny"}
     after = {"*": "allow", "*delete*": "deny", "files.*": "ask"}
 
     found = changed_decisions(
-        ConnectorRules(before), ConnectorRules(after), Work(""), ["files.delete"]
+        ConnectorRules(before),
+        ConnectorRules(after),
+        Work(""),
+        ["files.delete", "files.x"],
     )
 
-    # A tool where several patterns overlap: deny is stronger before and after.
+    # Where several patterns overlap, deny is stronger before and after.
     assert [*found] == [("files.x", Stance.ALLOW, Stance.ASK)]
 
 
@@ -27,7 +30,7 @@ def test_comparing_literal_patterns_is_free() -> None:
         ConnectorRules(before),
         ConnectorRules({**before, "tool7": "deny"}),
         Work("", left=0),
-        [f"other{n}" for n in range(1000)],
+        ["tool7", *(f"other{n}" for n in range(1000))],
     )
 
     assert [*found] == [("tool7", Stance.ALLOW, Stance.DENY)]

@@ -31,6 +31,7 @@ class ToolRulesResource:
         rules: Sequence[ToolRule],
         *,
         if_match: int | str | None = None,
+        refuse_warnings: bool = False,
         idempotency_key: str | None = None,
     ) -> ReplacedRules:
         """Replace an agent's tool rules, connector by connector.
@@ -42,6 +43,8 @@ class ToolRulesResource:
         batch is applied entirely or not at all.
 
         Deny overrides ask, ask overrides allow; tools that no rule matches are denied.
+        Patterns match the tools' own names; a rule that matches none of the known ones
+        has a warning, with what was probably meant.
         """
         return self._caller.model(
             operations.BULK_UPDATE_TOOLS,
@@ -49,6 +52,7 @@ class ToolRulesResource:
             path={"agent_id": agent_id},
             body={"rules": rules},
             if_match=if_match,
+            refuse_warnings=refuse_warnings,
             idempotency_key=idempotency_key,
         )
 
@@ -81,8 +85,8 @@ class ToolRulesResource:
         Takes a batch as the replacement does, and refuses what that would refuse. Shows
         the rules that would be added and removed, the decisions that would change, and
         how many recorded calls of the past `days` (7) would have been decided
-        otherwise. Decisions are tried with the tools that were observed, or with one
-        name for each pattern where the connector was never observed.
+        otherwise. Decisions are those on the tools that were observed; connectors that
+        never were are listed.
         """
         return self._caller.model(
             operations.POST_TOOL_RULES_PREVIEW,
@@ -100,6 +104,7 @@ class ToolRulesResource:
         at: int | datetime,
         *,
         if_match: int | str | None = None,
+        refuse_warnings: bool = False,
         idempotency_key: str | None = None,
     ) -> RestoredRules:
         """Restore an agent's tool rules of an earlier position or time.
@@ -114,6 +119,7 @@ class ToolRulesResource:
             path={"agent_id": agent_id},
             body={"at": at},
             if_match=if_match,
+            refuse_warnings=refuse_warnings,
             idempotency_key=idempotency_key,
         )
 
@@ -150,9 +156,10 @@ class ToolRulesResource:
         """Explain the decision for one tool, now or as of an earlier time.
 
         Lists every rule of the connector, with whether it matched and whether it
-        decided. An owner of a connector that the agent holds can ask about that
-        connector. `definition` is null for a connector that the agent doesn't hold and
-        the caller can't see.
+        decided. A name that agents see, an alias, is explained as the tool behind it.
+        An owner of a connector that the agent holds can ask about that connector.
+        `definition` is null for a connector that the agent doesn't hold and the caller
+        can't see.
         """
         return self._caller.model(
             operations.GET_TOOL_EXPLANATION,
