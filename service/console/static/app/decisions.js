@@ -6,6 +6,7 @@ import { Named, OF_CONNECTOR } from "./names.js";
 import { Field, RULE, Reading, Stance, Table } from "./parts.js";
 import { useRead } from "./reads.js";
 import { link, setQuery } from "./route.js";
+import { RuleWarnings } from "./rule_warnings.js";
 import { WrongTimes, isPosition, momentsOf } from "./time.js";
 import { html, useEffect, useState } from "./ui.js";
 
@@ -27,9 +28,6 @@ function useObserved(connectors) {
   return found.of === key ? found.names : null;
 }
 
-// Names to try where no tool is known: each pattern with one character for each run that it leaves open.
-const samples = (rules) => [...new Set(rules.map((rule) => rule.tool_pattern.replace(/[*?]/g, "x")))];
-
 const connectorsOf = (rules) => [...new Set(rules.map((rule) => rule.connector_id))];
 
 export function Matrix({ agent, rules, version, query }) {
@@ -38,7 +36,7 @@ export function Matrix({ agent, rules, version, query }) {
   const connectors = connectorsOf(rules).slice(0, CONNECTORS_MAX);
   const observed = useObserved(connectors);
   const known = [...new Set(observed ?? [])];
-  const tools = (given.length ? given : known.length ? known : observed ? samples(rules) : []).slice(0, TOOLS_MAX);
+  const tools = (given.length ? given : known).slice(0, TOOLS_MAX);
   const asked = tools.flatMap((tool) => connectors.map((connector) => ({ agent, connector, tool, version })));
   const found = useExplanations(asked);
   const columns = [
@@ -60,7 +58,7 @@ export function Matrix({ agent, rules, version, query }) {
   return html`<h2>Effective decisions</h2>
     ${connectors.length > 0 && html`<form class="filters" onSubmit=${apply}><${Field} label="Tools to decide, separated by commas" value=${draft} onValue=${setDraft} placeholder="all known ones" /><span class="buttons"><button type="submit">Decide</button></span></form>`}
     <${Table} caption="Decisions now, by tool and connector" columns=${columns} rows=${connectors.length ? tools.map((tool, index) => ({ tool, index })) : []}
-      rowKey=${(row) => row.tool} empty=${connectors.length ? "…" : "The agent has no rules, so every tool is denied."} />`;
+      rowKey=${(row) => row.tool} empty=${connectors.length ? (observed ? "No tools of these connectors were observed yet; name some to decide on them." : "…") : "The agent has no rules, so every tool is denied."} />`;
 }
 
 const warningsOf = (warnings, connector) => warnings.filter((each) => each.connector_id === connector);
@@ -70,7 +68,7 @@ export function RuleTables({ agent, read, may, changed }) {
   if (rules.length === 0) return html`<p class="empty">No rules yet: every tool is denied.</p>`;
   return connectorsOf(rules).map((connector) => html`<section key=${connector}>
     <h3><${Named} kind="connectors" id=${connector} /></h3>
-    ${warningsOf(warnings, connector).map((each) => html`<p class="warning">${each.tool_pattern && html`<code>${each.tool_pattern}</code>: `}${each.message}</p>`)}
+    <${RuleWarnings} warnings=${warningsOf(warnings, connector)} />
     <${Table} caption=${html`Rules for <${Named} kind="connectors" id=${connector} plain=${true} />`} hideCaption=${true} columns=${RULE} rows=${rules.filter((rule) => rule.connector_id === connector)} rowKey=${(rule) => rule.tool_pattern} empty="" />
     ${may && html`<p class="buttons"><${Confirmed} label="Remove these rules" title="Remove all rules for this connector?" danger=${true} after=${changed}
       perform=${() => call("DELETE", `/api/mcp/agents/${agent}/tools/connectors/${connector}`, { ifMatch: version })}>

@@ -80,8 +80,12 @@ const RULES = [
 export const Decision = ({ title, read }) =>
   html`<section class="decision"><h2>${title}</h2><${Reading} read=${read} what="Reading the decision">${() => html`<${Decided} data=${read.data} />`}<//></section>`;
 
+// Rules match a tool's own name, not its alias in an agent's list.
+export const Behind = ({ data }) => data.explained_tool !== data.tool && html`<p role="status"><code>${data.tool}</code> is an alias: agents call the tool <code>${data.explained_tool}</code> by it, which this explains.</p>`;
+
 function Decided({ data }) {
   return html`<p class="figure"><${Stance} stance=${data.stance} /></p>
+    <${Behind} data=${data} />
     <p>Why: ${reasonOf(data)}. ${data.stance_since && html`Last changed by <${Cause} event=${data.stance_since} />.`}</p>
     <p>${data.granted ? html`The agent holds the connector. Granted by <${Cause} event=${data.granted_since} />.` : "The agent doesn't hold the connector."}</p>
     ${data.definition && html`<p>The tool's definition is <a href=${link(["definitions", data.connector_id])}>${data.definition}</a>.</p>`}

@@ -6,6 +6,7 @@ import { number, plural } from "./format.js";
 import { Named, OF_CONNECTOR, options, useList } from "./names.js";
 import { Field, RULE, Stance, Table } from "./parts.js";
 import { link } from "./route.js";
+import { RuleWarnings } from "./rule_warnings.js";
 import { Time } from "./time.js";
 import { html, useEffect, useState } from "./ui.js";
 
@@ -47,19 +48,20 @@ function Recorded({ recorded }) {
     ${changed > 0 && html`<${Table} caption="Recorded calls that would have been decided otherwise, most frequent first" columns=${RECORDED_COLUMNS} rows=${examples} rowKey=${(row) => `${row.connector_id} ${row.tool} ${row.decided}`} empty="" />`}`;
 }
 
-function Preview({ preview }) {
+function Preview({ preview, take }) {
   const changes = preview.connectors.flatMap((each) => each.tools.map((tool) => ({ connector_id: each.connector_id, ...tool })));
   const wider = changes.filter((each) => each.after === "allow").length;
   return html`<section aria-label="Preview">
     <h3>What saving would change</h3>
     <p class=${changes.length ? "warning" : "done"} role="status">${changes.length ? `${plural(changes.length, "decision changes", "decisions change")}, ${wider} of them to allow.` : "No decision changes."}</p>
-    <${Table} caption="Decisions that change, one name for each pattern" columns=${CHANGE_COLUMNS} rows=${changes} rowKey=${(row) => `${row.connector_id} ${row.tool}`} empty="No decision changes." />
+    ${preview.not_observed.length > 0 && html`<p class="warning">The tools of ${preview.not_observed.map((id) => html`<${Named} kind="connectors" id=${id} plain=${true} /> `)}were never observed, so no decisions on them are shown.</p>`}
+    <${Table} caption="Decisions that change, by tool" columns=${CHANGE_COLUMNS} rows=${changes} rowKey=${(row) => `${row.connector_id} ${row.tool}`} empty="No decision changes." />
     <${Recorded} recorded=${preview.recorded} />
     <div class="columns">
       <${Table} caption="Rules added" columns=${RULE_COLUMNS} rows=${preview.added} rowKey=${ruleKey} empty="No rules are added." />
       <${Table} caption="Rules removed" columns=${RULE_COLUMNS} rows=${preview.removed} rowKey=${ruleKey} empty="No rules are removed." />
     </div>
-    ${preview.warnings.map((each) => html`<p class="warning">${each.tool_pattern && html`<code>${each.tool_pattern}</code>: `}${each.message}</p>`)}
+    <${RuleWarnings} warnings=${preview.warnings} take=${take} />
   </section>`;
 }
 
@@ -95,6 +97,8 @@ function Editor({ agent, rules, version, saved }) {
   // A preview is of one draft; another draft needs another.
   useEffect(() => setPreview(null), [draft, days]);
   const change = (index, values) => setDraft(draft.map((rule, at) => (at === index ? { ...rule, ...values } : rule)));
+  const take = ({ connector_id, tool_pattern, suggestion }) =>
+    setDraft(draft.map((rule) => (rule.connector_id === connector_id && rule.tool_pattern === tool_pattern ? { ...rule, tool_pattern: suggestion } : rule)));
   const show = (event) => {
     event.preventDefault();
     previewing.run();
@@ -113,6 +117,6 @@ function Editor({ agent, rules, version, saved }) {
     </p>
     <${Outcome} action=${{ ...previewing, message: null }} />
     <${Outcome} action=${saving} />
-    ${preview && html`<${Preview} preview=${preview} />`}
+    ${preview && html`<${Preview} preview=${preview} take=${take} />`}
   </form>`;
 }

@@ -1,5 +1,5 @@
 // Who could call a tool, when, and who allowed it: one agent or all, one moment or two.
-import { Cause, Decision, reasonOf, useExplanations } from "../app/explaining.js";
+import { Behind, Cause, Decision, reasonOf, useExplanations } from "../app/explaining.js";
 import { Named, options, useList } from "../app/names.js";
 import { Badge, Filters, Page, Reading, Stance, Table } from "../app/parts.js";
 import { useRead } from "../app/reads.js";
@@ -38,6 +38,7 @@ function AllAgents({ connector, tool, at, query }) {
   ];
   return html`<${Reading} read=${read} what="Reading grants">${() => html`
     <p class="figure" role="status">${waiting ? "Asking for each agent …" : `${able} of ${rows.length} agents that held the connector could call it`}</p>
+    ${rows.some((row) => row.explained_tool) && html`<${Behind} data=${rows.find((row) => row.explained_tool)} />`}
     ${!waiting && asking > 0 && html`<p>${asking} of them only with a person's approval of each call.</p>`}
     <${Table} caption="${named(at)}: agents that held the connector" columns=${columns} rows=${rows} empty="No agent held this connector then, so none could call any of its tools." />
     ${read.data.grants.length > AGENTS_MAX && html`<p class="warning">Only the first ${AGENTS_MAX} agents are shown.</p>`}`}<//>`;

@@ -22,28 +22,28 @@ def test_rules_are_previewed_and_saved(visit: Visit, demo: DemoData) -> None:
     path = f"/api/mcp/agents/{demo.agent_id}/tools"
     before = demo.call("GET", path)["rules"]
     visitor.click("Edit rules")
-    visitor.page.get_by_label("Tool pattern").nth(1).fill("issues.assign")
+    visitor.page.get_by_label("Tool pattern").nth(1).fill("delete_i*")
     visitor.page.get_by_label("Stance").nth(1).select_option("allow")
     visitor.click("Preview")
 
     preview = visitor.page.get_by_role("region", name="Preview")
     expect(preview).to_contain_text(re.compile("decisions? change"))
     expect(preview.get_by_role("table", name="Rules added")).to_contain_text(
-        "issues.assign"
+        "delete_i*"
     )
     assert demo.call("GET", path)["rules"] == before
     assert visitor.violations() == []
 
     visitor.click("Save these rules")
-    expect(visitor.page.get_by_role("cell", name="issues.assign").first).to_be_visible()
+    expect(visitor.page.get_by_role("cell", name="delete_i*").first).to_be_visible()
     expect(visitor.page.get_by_role("button", name="Edit rules")).to_be_visible()
     patterns = [rule["tool_pattern"] for rule in demo.call("GET", path)["rules"]]
-    assert "issues.assign" in patterns
+    assert "delete_i*" in patterns
 
     # As they were before.
     visitor.page.get_by_text("Restore earlier rules").click()
     visitor.page.get_by_label("Rules as of").fill(str(demo.position))
     visitor.click("Show them")
     visitor.confirm("Restore these rules")
-    expect(visitor.page.get_by_text("issues.assign")).to_have_count(0)
+    expect(visitor.page.get_by_text("delete_i*")).to_have_count(0)
     assert demo.call("GET", path)["rules"] == before

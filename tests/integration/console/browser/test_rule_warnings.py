@@ -1,0 +1,53 @@
+"""A rule that matches no tool is told before it is saved, with what was meant."""
+
+from playwright.sync_api import expect
+
+from tests.integration.console.browser.conftest import Counts, Visit
+from tests.support.console.browser.service import DemoData
+
+
+def test_a_suggestion_is_shown_taken_and_saved(
+    visit: Visit, demo: DemoData, counts: Counts
+) -> None:
+    visitor = visit("ben").open(f"agents/{demo.agent_id}")
+    path = f"/api/mcp/agents/{demo.agent_id}/tools"
+    before = demo.call("GET", path)["rules"]
+    visitor.click("Edit rules")
+    patterns = visitor.page.get_by_label("Tool pattern")
+    (index,) = [
+        number
+        for number in range(patterns.count())
+        if patterns.nth(number).input_value() == "delete_*"
+    ]
+    patterns.nth(index).fill("mcp__issue-tracker__delete_*")
+    visitor.click("Preview")
+
+    preview = visitor.page.get_by_role("region", name="Preview")
+    expect(preview).to_contain_text("matches none of the connector's known tools")
+    expect(preview).to_contain_text("it denies nothing")
+    counts.check(visitor, "agent, a rule that matches nothing")
+
+    visitor.click("Use delete_*")
+    expect(patterns.nth(index)).to_have_value("delete_*")
+    patterns.nth(index).fill("issue-tracker_delete_issue")
+    visitor.click("Preview")
+    visitor.click("Save these rules")
+
+    warning = visitor.page.locator("p.warning").filter(has_text="delete_issue")
+    expect(warning).to_contain_text("'delete_issue' was probably meant")
+    expect(visitor.page.get_by_role("button", name="Use delete_issue")).to_have_count(0)
+    demo.call("PUT", path, {"rules": before})
+
+
+def test_an_alias_is_explained_as_its_tool(
+    visit: Visit, demo: DemoData, counts: Counts
+) -> None:
+    alias = "issue-tracker_delete_issue"
+    address = f"explain?connector={demo.connector_id}&tool={alias}"
+
+    for page, more in (("explain-all", ""), ("explain", f"&agent={demo.agent_id}")):
+        visitor = visit("ben").open(address + more)
+        expect(visitor.page.locator("main")).to_contain_text(
+            f"{alias} is an alias: agents call the tool delete_issue by it"
+        )
+        counts.check(visitor, f"{page}, an alias")
