@@ -110,8 +110,9 @@ def _comparisons(
 ) -> int:
     """Count what comparing patterns one by one takes, in work on a rule."""
     return sum(
-        len(known[connector].names or ()) // NAMES_AT_ONCE
+        len(names) // NAMES_AT_ONCE
         for connector, patterns in rules.items()
+        if (names := known[connector].names)
         for pattern in patterns
         if of_all or plain_part(pattern) is None
     )
