@@ -590,6 +590,22 @@ class CredentialResource(Model):
     scheme: str | None
 
 
+class CredentialReturns(Model):
+    """Answers of its server that held the credential that it was sent.
+
+    At its present URL: ``count`` of them, the last at ``last_at``. ``message`` says
+    what to do.
+    """
+
+    count: int
+    last_at: datetime
+    message: str
+
+    CONVERTERS = {
+        "last_at": datetime.fromisoformat,
+    }
+
+
 class CurrencyCost(Model):
     currency: str
     cost: Decimal
@@ -863,7 +879,8 @@ class Health(Model):
     ``message`` says it in words. ``cause`` is a stable name of why not. ``failures``
     counts those in a row, since ``failing_since``. ``tools`` is how many were taken at
     ``succeeded_at``. ``next_at`` is null of a connector that no agent holds, which is
-    only observed when somebody asks for it.
+    only observed when somebody asks for it. ``credential_returned`` is null unless its
+    server sends back the credential that it is sent.
     """
 
     connector_id: UUID
@@ -877,6 +894,7 @@ class Health(Model):
     next_at: datetime | None
     tools: int | None
     left_out: ToolsLeftOut | None
+    credential_returned: CredentialReturns | None
 
     CONVERTERS = {
         "connector_id": UUID,
@@ -885,6 +903,7 @@ class Health(Model):
         "failing_since": datetime.fromisoformat,
         "next_at": datetime.fromisoformat,
         "left_out": lambda value: ToolsLeftOut.decode(value),
+        "credential_returned": lambda value: CredentialReturns.decode(value),
     }
 
 
@@ -2564,6 +2583,7 @@ __all__ = [
     "ContractResource",
     "CostSummary",
     "CredentialResource",
+    "CredentialReturns",
     "CurrencyCost",
     "DecisionsDifference",
     "Definitions",

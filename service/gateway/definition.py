@@ -17,11 +17,15 @@ class ToolDefinition:
 
     ``digest`` is the SHA-256 of the document's canonical JSON (keys sorted, no spaces,
     UTF-8) in hex: what an agent may call is pinned by it.
+    ``has_credential``: its upstream put the credential into it that it was sent. Then
+    the document is the name alone, since a digest of the whole would let anybody test
+    guesses of a short secret.
     """
 
     name: str
     document: Mapping[str, Any]
     digest: str
+    has_credential: bool = False
 
     @classmethod
     def of(cls, listed: Mapping[str, Any]) -> Self:
@@ -36,6 +40,12 @@ class ToolDefinition:
             key: value for key, value in listed.items() if key not in NOT_PINNED
         }
         return cls(name, document, digest_of(document))
+
+    @classmethod
+    def withheld(cls, name: str) -> Self:
+        """Return the definition of a tool in place of one with the credential."""
+        document = {"name": name}
+        return cls(name, document, digest_of(document), has_credential=True)
 
 
 def digest_of(document: Mapping[str, Any]) -> str:

@@ -32,6 +32,11 @@ UNRECORDED = Counter(
     "Refusals and ends of tool calls that could not be recorded as events; should "
     "stay 0.",
 )
+CREDENTIALS_RETURNED = Counter(
+    "agent_runtime_gateway_credentials_returned_total",
+    "Answers of upstreams that held the credential that was sent to them; should "
+    "stay 0.",
+)
 
 
 @cache

@@ -1,6 +1,6 @@
 """Open the MCP endpoints of agents over a gate."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -20,8 +20,14 @@ from service.gateway.endpoint.server import AgentServer
 from service.gateway.endpoint.traces import CallTraces
 from service.gateway.gate import GATE, Gate
 from service.gateway.health.observing import OBSERVER
-from service.gateway.health.table import CONNECTOR_HEALTH
-from service.gateway.observer import DefinitionObserver, Note, observing
+from service.gateway.health.returned_credentials import ReturnedCredentials
+from service.gateway.health.table import (
+    CONNECTOR_HEALTH,
+    CredentialReturned,
+    Failed,
+    Succeeded,
+)
+from service.gateway.observer import DefinitionObserver, observing
 from service.gateway.upstream.addresses import AddressPolicy, Network
 from service.gateway.upstream.client import UpstreamClient
 from service.gateway.upstream.connections import open_connections
@@ -29,6 +35,9 @@ from service.notifications import CANCELLED_CALLS_CHANNEL, Notifications
 
 if TYPE_CHECKING:
     from service.tracing.tracing import Tracing
+
+
+Note = Callable[[Succeeded | Failed | CredentialReturned], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,11 +92,13 @@ async def open_gateway(
     """Yield a gateway; its connections are closed when the block ends.
 
     ``mac`` authenticates what clients keep between two rounds of a call. ``note`` keeps
-    how observations of tools ended. With ``traces`` calls have spans.
+    how observations of tools ended, and whether upstreams return their credentials.
+    With ``traces`` calls have spans.
     """
+    returned = ReturnedCredentials(note)
     policy = AddressPolicy(settings.networks, settings.demo_port)
     async with open_connections(policy, settings.bounds) as connections:
-        client = UpstreamClient(connections)
+        client = UpstreamClient(connections, returned.count)
         observer = DefinitionObserver(gate, client, note)
         calls = ToolCalls(
             gate,
@@ -107,6 +118,7 @@ async def open_gateway(
             yield Gateway(server, observer)
         finally:
             await observer.close()
+            await returned.close()
 
 
 def _of_calls(traces: "Tracing | None") -> CallTraces | None:

@@ -17,6 +17,10 @@ NAME_REFUSED: Final = (
 )
 TOO_LARGE: Final = f"the definition has more than {DOCUMENT_BYTES_MAX} bytes"
 NO_SCHEMA: Final = "inputSchema must be a JSON Schema of an object"
+CREDENTIAL_RETURNED: Final = (
+    "the server put the credential that it was sent into the definition, which is not "
+    "kept; stop the server from that, then replace the secret"
+)
 
 
 def is_acceptable_name(name: str) -> bool:

@@ -18,6 +18,7 @@ from service.event_log.unit_of_work import UnitOfWork
 from service.gateway.bounds import DEFAULT_BOUNDS, Bounds
 from service.gateway.definition import ToolDefinition, canonical_json
 from service.gateway.definitions.acceptable import (
+    CREDENTIAL_RETURNED,
     DOCUMENT_BYTES_MAX,
     why_unacceptable,
 )
@@ -28,7 +29,7 @@ from service.gateway.definitions.aggregate import (
 )
 from service.gateway.gate import ObservedTools
 
-# Shown for a definition that is too large to keep.
+# Shown for a definition that is too large to keep, or has its upstream's credential.
 LEFT_OUT: Final = "{}"
 
 
@@ -76,6 +77,8 @@ async def observe_definitions(
         written = canonical_json(each.document)
         reason = why_unacceptable(each.document, len(written))
         kept = LEFT_OUT.encode() if len(written) > DOCUMENT_BYTES_MAX else written
+        if each.has_credential:
+            reason, kept = CREDENTIAL_RETURNED, LEFT_OUT.encode()
         bytes_kept += len(kept) + len(each.name)
         if bytes_kept > command.bounds.definitions_bytes:
             break

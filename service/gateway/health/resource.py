@@ -2,6 +2,7 @@
 
 from datetime import datetime
 from enum import StrEnum
+from typing import Final
 from uuid import UUID
 
 from typing_extensions import TypedDict
@@ -29,13 +30,26 @@ class ToolsLeftOut(TypedDict):
     names: list[str]
 
 
+class CredentialReturns(TypedDict):
+    """Answers of its server that held the credential that it was sent.
+
+    At its present URL: ``count`` of them, the last at ``last_at``. ``message`` says
+    what to do.
+    """
+
+    count: int
+    last_at: datetime
+    message: str
+
+
 class HealthResource(TypedDict):
     """Whether a connector's tools can be listed, and why not.
 
     ``message`` says it in words. ``cause`` is a stable name of why not. ``failures``
     counts those in a row, since ``failing_since``. ``tools`` is how many were taken at
     ``succeeded_at``. ``next_at`` is null of a connector that no agent holds, which is
-    only observed when somebody asks for it.
+    only observed when somebody asks for it. ``credential_returned`` is null unless its
+    server sends back the credential that it is sent.
     """
 
     connector_id: UUID
@@ -49,6 +63,14 @@ class HealthResource(TypedDict):
     next_at: datetime | None
     tools: int | None
     left_out: ToolsLeftOut | None
+    credential_returned: CredentialReturns | None
+
+
+CREDENTIAL_RETURNED: Final = (
+    "its server sends back the credential that it is sent, which is removed from its "
+    "answers; stop the server from that, for example from showing request headers, "
+    "then replace the secret"
+)
 
 
 def health_resource(connector: Connector, row: HealthRow | None) -> HealthResource:
@@ -70,6 +92,7 @@ def health_resource(connector: Connector, row: HealthRow | None) -> HealthResour
             "next_at": None,
             "tools": None,
             "left_out": None,
+            "credential_returned": _returned(connector, row),
         }
     return {
         "connector_id": connector.id,
@@ -87,6 +110,21 @@ def health_resource(connector: Connector, row: HealthRow | None) -> HealthResour
             if row.left_out
             else None
         ),
+        "credential_returned": _returned(connector, row),
+    }
+
+
+def _returned(connector: Connector, row: HealthRow | None) -> CredentialReturns | None:
+    if (
+        row is None
+        or row.credential_returned_at is None
+        or row.credential_url != connector.url
+    ):
+        return None
+    return {
+        "count": row.credential_returns,
+        "last_at": row.credential_returned_at,
+        "message": CREDENTIAL_RETURNED,
     }
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 from uuid import UUID
 
 from aiohttp import web
@@ -61,9 +62,26 @@ FAILED = """
            error = excluded.error,
            next_at = coalesce(excluded.next_at, h.next_at)
 """
+# Counted from one URL on: at another one, there is another server.
+CREDENTIAL_RETURNED = """
+    INSERT INTO events.connector_health AS h (
+           connector_id, url, credential_url, credential_returned_at,
+           credential_returns)
+    VALUES (%(connector_id)s, %(url)s, %(url)s, %(at)s, %(answers)s)
+    ON CONFLICT (connector_id) DO UPDATE
+       SET credential_url = excluded.credential_url,
+           credential_returned_at = CASE
+               WHEN h.credential_url = excluded.credential_url
+               THEN greatest(h.credential_returned_at, excluded.credential_returned_at)
+               ELSE excluded.credential_returned_at END,
+           credential_returns = excluded.credential_returns + CASE
+               WHEN h.credential_url = excluded.credential_url
+               THEN h.credential_returns ELSE 0 END
+"""
 SELECT = """
     SELECT url, attempted_at, succeeded_at, tools, left_out, left_out_names,
-           failing_since, failures, cause, error, next_at
+           failing_since, failures, cause, error, next_at, credential_url,
+           credential_returned_at, credential_returns
       FROM events.connector_health
      WHERE connector_id = %s
 """
@@ -98,6 +116,23 @@ class Failed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CredentialReturned:
+    """So many ``answers`` held the credential of their requests, the last at ``at``."""
+
+    connector_id: UUID
+    url: str
+    at: datetime
+    answers: int
+
+
+STATEMENTS: Final = {
+    Succeeded: SUCCEEDED,
+    Failed: FAILED,
+    CredentialReturned: CREDENTIAL_RETURNED,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HealthRow:
     url: str
     attempted_at: datetime | None
@@ -110,6 +145,9 @@ class HealthRow:
     cause: str | None
     error: str | None
     next_at: datetime | None
+    credential_url: str | None
+    credential_returned_at: datetime | None
+    credential_returns: int
 
 
 class HealthTable:
@@ -134,11 +172,10 @@ class HealthTable:
             )
             return await cursor.fetchone() is not None
 
-    async def note(self, ended: Succeeded | Failed) -> None:
-        statement = SUCCEEDED if isinstance(ended, Succeeded) else FAILED
-        values = {name: getattr(ended, name) for name in ended.__slots__}
+    async def note(self, noted: Succeeded | Failed | CredentialReturned) -> None:
+        values = {name: getattr(noted, name) for name in noted.__slots__}
         async with self._pool.connection() as db:
-            await db.execute(statement, values)
+            await db.execute(STATEMENTS[type(noted)], values)
 
     async def find(self, connector_id: UUID) -> HealthRow | None:
         async with (

@@ -13,7 +13,9 @@ from service.gateway.protocol.events import (
     EventTooLargeError,
 )
 from service.gateway.protocol.revisions import EVENT_STREAM, JSON, SESSION_HEADER
+from service.gateway.upstream.credential_echo import CredentialEcho
 from service.gateway.upstream.errors import (
+    CREDENTIAL_RETURNED,
     ENDED,
     NO_ANSWER,
     UpstreamError,
@@ -25,6 +27,8 @@ from service.http.json_bounds import JSON_STRING
 from service.pacing import Pace
 
 Notified = Callable[[dict[str, Any]], Awaitable[None]]
+# Takes the credential of the request, which may be there, out of a message, in place.
+Removal = Callable[[dict[str, Any], CredentialEcho], Awaitable[None]]
 
 # As deep as the API, too, can show a definition; orjson reads deeper than it writes.
 LEVELS_MAX: Final = 128
@@ -32,6 +36,9 @@ ORJSON_LEVELS_MAX: Final = 254
 # Larger ones are counted before they are parsed, which holds the event loop.
 BYTES_UNCOUNTED_MAX: Final = 256 * 1024
 VALUES_MAX: Final = 50_000
+_NAMED_KINDS: Final = frozenset(
+    {"", "text/html", "text/plain", "text/xml", "application/xml"}
+)
 _RESULT_TWICE: Final = frozenset({"content", "structuredContent"})
 SESSION: Final = SESSION_HEADER.lower().encode()
 
@@ -40,12 +47,16 @@ class UpstreamAnswer:
     """The response to one request; ``bytes_read`` is how much of it was received.
 
     ``bytes_max`` is how large it may be. A result may stand in it twice, as ``content``
-    and as ``structuredContent``, and counts once.
+    and as ``structuredContent``, and counts once. ``echo`` looks for the credential of
+    the request, if it had one.
     """
 
-    def __init__(self, response: Response, bytes_max: int) -> None:
+    def __init__(
+        self, response: Response, bytes_max: int, echo: CredentialEcho | None = None
+    ) -> None:
         self._response = response
         self._bytes_max = bytes_max
+        self._echo = echo
         self.bytes_read = 0
 
     @property
@@ -60,31 +71,49 @@ class UpstreamAnswer:
     def session_id(self) -> str | None:
         return self._response.header(SESSION)
 
-    async def last_message(self, notified: Notified) -> dict[str, Any]:
+    @property
+    def returned_credential(self) -> bool:
+        """Whether what was read of it held the credential of the request."""
+        return self._echo is not None and self._echo.was_found
+
+    async def last_message(
+        self, notified: Notified, removal: Removal | None = None
+    ) -> dict[str, Any]:
         """Return the message that isn't a notification; others are passed on.
 
-        :raises UpstreamError: too late, too large, not MCP, or it ended before
+        The credential of the request is removed from all of them.
+
+        :raises UpstreamError: too late, too large, not MCP, or it ended before; or the
+            credential can't be removed
         """
+        message, data = await self._last_message(notified)
+        message = await self._counted(message)
+        return await self._without_credential(data, message, removal or _removed)
+
+    async def _last_message(self, notified: Notified) -> tuple[dict[str, Any], bytes]:
         kind = self._response.content_type
         if kind == EVENT_STREAM:
             return await self._last_event(notified)
         if kind != JSON:
-            raise unusable(f"status {self.status}, {kind}")
-        message = await _parsed(await self._whole())
+            # Other kinds could be any text of the upstream's.
+            named = kind if kind in _NAMED_KINDS else "another content type"
+            raise unusable(f"status {self.status}, {named}")
+        data = await self._whole()
+        message = await _parsed(data)
         if "method" in message:
             raise unusable("no answer")
-        return await self._counted(message)
+        return message, data
 
     async def _whole(self) -> bytes:
         length = self._response.header(b"content-length")
         if length is not None and int(length) > 2 * self._bytes_max:
-            raise too_large(f"{length} bytes")
+            raise too_large(f"more than {self._bytes_max} bytes")
         pieces = []
         while piece := await self._read():
             pieces.append(piece)
         return b"".join(pieces)
 
-    async def _last_event(self, notified: Notified) -> dict[str, Any]:
+    async def _last_event(self, notified: Notified) -> tuple[dict[str, Any], bytes]:
         parser = EventParser(2 * self._bytes_max)
         notified_bytes = 0
         try:
@@ -92,10 +121,11 @@ class UpstreamAnswer:
                 for data in parser.feed(piece):
                     message = await _parsed(data)
                     if "method" not in message:
-                        return await self._counted(message)
+                        return message, data
                     notified_bytes += len(data)
                     if len(data) > EVENT_BYTES_MAX or notified_bytes > self._bytes_max:
                         raise too_large("notifications")
+                    message = await self._without_credential(data, message, _removed)
                     await notified(message)
         except EventTooLargeError:
             raise too_large("an event") from None
@@ -125,6 +155,30 @@ class UpstreamAnswer:
         if self.bytes_read - _twice(message.get("result")) > self._bytes_max:
             raise too_large(f"more than {self._bytes_max} bytes")
         return message
+
+    async def _without_credential(
+        self, data: bytes, message: dict[str, Any], removal: Removal
+    ) -> dict[str, Any]:
+        """Return a message, parsed from ``data``, without the request's credential."""
+        if self._echo is not None and await self._echo.may_be_in(data):
+            await removal(message, self._echo)
+        return message
+
+
+async def _removed(message: dict[str, Any], echo: CredentialEcho) -> None:
+    """Remove the credential.
+
+    :raises UpstreamError: it stands where the upstream needs it unchanged
+    """
+    state = _request_state(message)
+    await echo.remove_from(message)
+    if _request_state(message) != state:
+        raise unusable("a requestState with the credential", CREDENTIAL_RETURNED)
+
+
+def _request_state(message: dict[str, Any]) -> Any:
+    result = message.get("result")
+    return result.get("requestState") if isinstance(result, dict) else None
 
 
 def _twice(result: Any) -> int:

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple, Self
 
 from service.gateway.gate import Caller, Upstream
 from service.gateway.protocol.errors import INVALID_PARAMS, MISSING_CAPABILITY
-from service.gateway.upstream.answers import Notified, UpstreamAnswer
+from service.gateway.upstream.answers import Notified, Removal, UpstreamAnswer
 from service.gateway.upstream.connections import Connections
 from service.gateway.upstream.dialects import Dialect, Dialects
 from service.gateway.upstream.errors import SessionEndedError, bad_status, unusable
@@ -26,10 +26,18 @@ logger = logging.getLogger(__name__)
 
 
 class UpstreamClient:
-    """Sends requests to upstreams, each once."""
+    """Sends requests to upstreams, each once.
 
-    def __init__(self, connections: Connections) -> None:
+    ``on_returned_credential`` is told each upstream that sends its credential back.
+    """
+
+    def __init__(
+        self,
+        connections: Connections,
+        on_returned_credential: Callable[[Upstream], None] | None = None,
+    ) -> None:
         self.connections = connections
+        self.on_returned_credential = on_returned_credential
         self.bounds = connections.bounds
         self.ids = itertools.count(1)
         self.handshake = Handshake(connections, self.ids)
@@ -190,16 +198,24 @@ class Exchange:
     ) -> None:
         if isinstance(error, asyncio.CancelledError):
             self._cancel()
+        told = self._client.on_returned_credential
+        if told is not None and self._answer.returned_credential:
+            told(self._upstream)
         await self._post.__aexit__(kind, error, trace)
 
-    async def answer(self, notified: Notified) -> dict[str, Any]:
+    async def answer(
+        self, notified: Notified, removal: Removal | None = None
+    ) -> dict[str, Any]:
         """Return the answer; each notification before it is passed on.
+
+        Neither has the credential that was sent; ``removal`` is another way to take it
+        out of the answer.
 
         :raises UpstreamError: no answer
         """
         message: dict[str, Any] = {}
         try:
-            message = await self._answer.last_message(notified)
+            message = await self._answer.last_message(notified, removal)
         finally:
             status = self._answer.status
             if status == HTTPStatus.BAD_REQUEST and not self._is_about_call(message):

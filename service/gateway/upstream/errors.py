@@ -13,6 +13,10 @@ TOO_LARGE: Final = "the tool's answer is too large for the gateway"
 NOT_MCP: Final = "the tool's server answered with something that is not MCP"
 REFUSED: Final = "the tool's server refused the call"
 SESSION_ENDED: Final = "the tool's server ends its sessions at once; call again"
+CREDENTIAL_RETURNED: Final = (
+    "the tool's server put its credential into its answer, which can't be used; "
+    "the connector's owner has to stop it from that"
+)
 WANTS_INPUT: Final = "the tool asked for input that the client can't give"
 
 

@@ -1,13 +1,15 @@
 """The complete list of an upstream's tools, page by page, within bounds."""
 
 import asyncio
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Final
 
-from service.gateway.definition import ToolDefinition
+from service.gateway.definition import NOT_PINNED, ToolDefinition
 from service.gateway.gate import Outcome, Upstream
 from service.gateway.upstream.answers import ignored
 from service.gateway.upstream.client import UpstreamClient
+from service.gateway.upstream.credential_echo import CredentialEcho
 from service.gateway.upstream.errors import (
     NO_ANSWER,
     REFUSED,
@@ -53,8 +55,9 @@ async def _list_tools(client: UpstreamClient, upstream: Upstream) -> Listing:
     found: dict[str, ToolDefinition] = {}
     cursor: Any = None
     for _ in range(PAGES_MAX):
-        page = await _page(client, upstream, cursor)
-        for tool in _tools(page):
+        withheld: set[str] = set()
+        page = await _page(client, upstream, cursor, withheld)
+        for tool in _tools(page, withheld):
             # Two tools may have one name; agents could only ever call the first.
             found.setdefault(tool.name, tool)
         if len(found) > LISTED_MAX:
@@ -67,13 +70,21 @@ async def _list_tools(client: UpstreamClient, upstream: Upstream) -> Listing:
 
 
 async def _page(
-    client: UpstreamClient, upstream: Upstream, cursor: Any
+    client: UpstreamClient, upstream: Upstream, cursor: Any, withheld: set[str]
 ) -> dict[str, Any]:
+    """Return a page; ``withheld`` gets the tools whose definitions must not be kept."""
+
+    async def withhold(message: dict[str, Any], echo: CredentialEcho) -> None:
+        # A cursor stays as it is: only its upstream is ever sent it.
+        await _withhold(message.get("result"), echo, withheld)
+        if "error" in message:
+            await echo.remove_from(message)
+
     channel = await client.open_channel(upstream, None)
     params = {} if cursor is None else {"cursor": cursor}
     request = Request(method="tools/list", params=params)
     async with client.exchange(upstream, None, channel, request) as exchange:
-        message = await exchange.answer(ignored)
+        message = await exchange.answer(ignored, withhold)
     if (error := message.get("error")) is not None:
         code = error.get("code") if isinstance(error, dict) else None
         raise unusable(f"error {code}" if isinstance(code, int) else "error", REFUSED)
@@ -83,15 +94,39 @@ async def _page(
     return result
 
 
-def _tools(page: dict[str, Any]) -> list[ToolDefinition]:
-    tools = page.get("tools")
-    if not isinstance(tools, list):
+def _tools(page: dict[str, Any], withheld: Collection[str]) -> list[ToolDefinition]:
+    if not isinstance(page.get("tools"), list):
         raise unusable("no list of tools")
     return [
-        ToolDefinition.of(tool)
-        for tool in tools
+        ToolDefinition.withheld(tool["name"])
+        if tool["name"] in withheld
+        else ToolDefinition.of(tool)
+        for tool in _named(page)
+    ]
+
+
+def _named(page: dict[str, Any]) -> list[dict[str, Any]]:
+    return [
+        tool
+        for tool in page["tools"]
         if isinstance(tool, dict) and isinstance(tool.get("name"), str)
     ]
+
+
+async def _withhold(page: Any, echo: CredentialEcho, withheld: set[str]) -> None:
+    """Find the definitions that hold the credential; leave out names that do."""
+    if not isinstance(page, dict) or not isinstance(page.get("tools"), list):
+        return
+    kept = []
+    for tool in _named(page):
+        name = tool["name"]
+        if await echo.remove_from([name]):
+            continue
+        document = {key: tool[key] for key in tool.keys() - NOT_PINNED}
+        if await echo.remove_from(document):
+            withheld.add(name)
+        kept.append(tool)
+    page["tools"] = kept
 
 
 def _ttl_s(value: Any) -> float | None:

@@ -5,10 +5,13 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Final
 
+from pydantic import SecretStr
+
 from service.gateway.gate import Credential, Outcome, Upstream
 from service.gateway.protocol.revisions import ACCEPT, JSON
 from service.gateway.upstream.answers import UpstreamAnswer
 from service.gateway.upstream.connections import Connections
+from service.gateway.upstream.credential_echo import CredentialEcho
 from service.gateway.upstream.errors import (
     ENDED,
     NO_ANSWER,
@@ -71,8 +74,11 @@ class Post:
     async def __aenter__(self) -> UpstreamAnswer:
         headers = {"Content-Type": JSON, "Accept": ACCEPT}
         credential = self._upstream.credential
+        echo = None
         if credential is not None:
-            headers[credential.header] = await self._revealed(credential)
+            value = await self._revealed(credential)
+            headers[credential.header] = value.get_secret_value()
+            echo = CredentialEcho(value)
         headers |= self._headers
         url, connection = self._upstream.url, self._connection
         try:
@@ -88,15 +94,16 @@ class Post:
             raise UpstreamError(NO_ANSWER, Outcome.TIMEOUT) from None
         except (OSError, ValueError) as error:
             raise unusable(type(error).__name__, ENDED) from None
-        return UpstreamAnswer(self._response, self._connections.bounds.answer_bytes)
+        bytes_max = self._connections.bounds.answer_bytes
+        return UpstreamAnswer(self._response, bytes_max, echo)
 
-    async def _revealed(self, credential: Credential) -> str:
+    async def _revealed(self, credential: Credential) -> SecretStr:
         clock = asyncio.get_running_loop().time
         began = clock()
         value = await credential.reveal()
         if self._is_decided and clock() - began > SEND_S:
             raise NotSentError("opening the credential took too long")
-        return value.get_secret_value()
+        return value
 
     async def __aexit__(
         self,

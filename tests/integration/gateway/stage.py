@@ -15,7 +15,7 @@ from aiohttp.test_utils import TestClient
 from service.gateway.bounds import DEFAULT_BOUNDS, Bounds
 from service.gateway.endpoint.cancellations import Cancellations
 from service.gateway.endpoint.routes import AGENT_SERVER, routes
-from service.gateway.health.table import Failed, Succeeded
+from service.gateway.health.table import CredentialReturned, Failed, Succeeded
 from service.gateway.observer import DefinitionObserver
 from service.gateway.protocol.revisions import (
     ACCEPT,
@@ -76,6 +76,8 @@ class Stage:
     observer: DefinitionObserver
     # How observations ended.
     noted: list[Succeeded | Failed]
+    # Answers that held the credential of their requests.
+    returned: list[CredentialReturned]
 
     def path(self, connector_id: UUID | None = None) -> str:
         path = f"/mcp/agents/{self.gate.agent_id}"
@@ -159,9 +161,13 @@ async def opened(
 ) -> AsyncIterator[Stage]:
     gate = gate or FakeGate()
     noted: list[Succeeded | Failed] = []
+    returned: list[CredentialReturned] = []
 
-    async def note(ended: Succeeded | Failed) -> None:
-        noted.append(ended)
+    async def note(each: Succeeded | Failed | CredentialReturned) -> None:
+        if isinstance(each, CredentialReturned):
+            returned.append(each)
+        else:
+            noted.append(each)
 
     app = web.Application(middlewares=[edge])
     app[READS_ONLY] = False
@@ -182,7 +188,7 @@ async def opened(
         app[AGENT_SERVER] = gateway.server
         add_operations(app, routes.operations)
         async with TestClient(Server(app)) as http:
-            yield Stage(gate, http, gateway.observer, noted)
+            yield Stage(gate, http, gateway.observer, noted, returned)
 
 
 @asynccontextmanager

@@ -2,6 +2,7 @@
 import { Confirmed, FormDialog } from "../app/actions.js";
 import { call } from "../app/api.js";
 import { Exposure } from "../app/exposure.js";
+import { plural } from "../app/format.js";
 import { isSuperuser, seesEverything, useMe } from "../app/me.js";
 import { Named, OF_AGENT, forgetNames, options, useList } from "../app/names.js";
 import { Badge, Facts, Failure, Field, NotOffered, Page, Paging, RULE, Reading, Table } from "../app/parts.js";
@@ -69,6 +70,12 @@ function Credential({ connector, changed }) {
     ${connector.credential && html`<${Confirmed} label="Detach the credential" title="Send no credential any more?" confirm="Detach it" danger=${true} after=${changed}
       perform=${() => call("DELETE", `/api/mcp/connectors/${connector.id}/credential`, { ifMatch: connector.version })}>
       <p>The secret itself remains.</p><//>`}`;
+}
+
+// That its server sends the credential back, and what to do.
+function Returned({ id }) {
+  const returned = useRead(`/api/mcp/connectors/${id}/health`, undefined, { minor: true }).data?.credential_returned;
+  return returned && html`<p class="warning">${plural(returned.count, "answer")} of its server had the credential in it, the last one <${Time} at=${returned.last_at} />: ${returned.message}.</p>`;
 }
 
 function Edit({ connector, changed }) {
@@ -155,6 +162,7 @@ export default function Connector({ id, query }) {
         ["Last change", html`<${Time} at=${connector.updated_at} />`],
         ["History", seesEverything(me) ? html`<a href=${link("audit", { resource: id })}>in the audit trail</a>` : undefined],
       ]} />
+      ${connector.credential && html`<${Returned} id=${id} />`}
       ${owns ? html`<p class="buttons"><${Edit} key=${connector.version} connector=${connector} changed=${changed} />
         <${Gateway} key="gateway-${connector.version}" connector=${connector} changed=${changed} /><${Credential} key="credential-${connector.version}" connector=${connector} changed=${changed} /><${Share} connector=${connector} changed=${changed} />
         <${Grant} key="grant-${connector.version}" owns=${true} connector=${connector} changed=${changed} />

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
+from tests.integration.console.browser.answers import answer
 from tests.integration.console.browser.conftest import Visit
 from tests.integration.console.browser.visitor import Visitor
 from tests.support.console.browser.service import DemoData
@@ -50,6 +51,28 @@ def test_slug_and_record_mode_are_changed(
     visitor.shows(".facts", "in batches")
     found = read(demo, connector)
     assert (found["slug"], found["record_mode"]) == ("forms-2", "batched")
+
+
+def test_a_credential_that_came_back_is_shown(
+    visit: Visit, demo: DemoData, connector: str
+) -> None:
+    path = f"/api/mcp/connectors/{connector}"
+    sent = {"whose": "owner", "secret_name": "FORMS_TOKEN"}
+    demo.call("PUT", f"{path}/credential", sent, user="ada")
+    health = demo.call("GET", f"{path}/health", user="ada")
+    assert health["credential_returned"] is None
+    visitor = visit("ada")
+    returned = {
+        "count": 3,
+        "last_at": "2026-03-01T12:30:00Z",
+        "message": "its server sends it back; stop it",
+    }
+    answer(visitor.page, f"{path}/health", health | {"credential_returned": returned})
+    visitor.open(f"connectors/{connector}")
+
+    visitor.shows(".warning", "3 answers of its server had the credential in it")
+    visitor.shows(".warning", "its server sends it back; stop it")
+    assert visitor.violations() == []
 
 
 def test_errors_are_shown_at_their_field(
