@@ -81,14 +81,15 @@ class CredentialEcho:
 
         Return whether there was anything to remove.
         """
-        pace, found, containers = Pace(), False, [document]
+        pace, containers = Pace(), [document]
+        found = False
         while containers:
             each = containers.pop()
             is_object = isinstance(each, dict)
             members: Iterable[tuple[Any, Any]] = (
-                list(each.items()) if is_object else enumerate(each)
+                each.items() if is_object else enumerate(each)
             )
-            cleaned = []
+            cleaned, is_changed = [], False
             for key, value in members:
                 new_key = await self._cleaned(key, pace) if is_object else key
                 new_value = value
@@ -96,8 +97,11 @@ class CredentialEcho:
                     containers.append(value)
                 else:
                     new_value = await self._cleaned(value, pace)
-                found |= new_key is not key or new_value is not value
+                is_changed |= new_key is not key or new_value is not value
                 cleaned.append((new_key, new_value))
+            if not is_changed:
+                continue
+            found = True
             if is_object:
                 each.clear()
                 each.update(cleaned)
