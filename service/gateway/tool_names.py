@@ -1,10 +1,10 @@
 """The names of connectors' tools as this process knows them, for warnings."""
 
+import time
+from collections.abc import Iterable
 from functools import partial
 from typing import Final, NamedTuple
 from uuid import UUID
-
-from cachetools import LRUCache, TTLCache
 
 from service.connectors.aggregate import Connector
 from service.event_log.log import EventLog
@@ -14,16 +14,19 @@ from service.gateway.tool_aliases import tools_by_alias
 from service.tool_rules.known_tools import UNKNOWN, KnownTools
 
 KEPT_MAX: Final = 256
-# What another process observes first is not noticed by its id; so for a second only.
-ABSENT_MAX: Final = 20_000
-ABSENT_AGE_MAX_S: Final = 1.0
+# What another process observes first is not noticed by its id; so what was never
+# observed is looked for again after some seconds, not for each command.
+ABSENT_AGE_MAX_S: Final = 10.0
 
 
 class _Kept(NamedTuple):
-    """What is known of a connector's tools, with what it was made from."""
+    """What is known of a connector's tools, with what it was made from, and when."""
 
-    connector: Connector
+    connector_id: UUID
+    connector: Connector | None
+    definitions_id: UUID
     definitions: ToolDefinitions | None
+    at: float
     known: KnownTools
 
 
@@ -32,36 +35,51 @@ class LatestToolNames:
 
     def __init__(self, log: EventLog) -> None:
         self._log = log
-        # By numbers of ids.
-        self._kept: LRUCache[int, _Kept] = LRUCache(KEPT_MAX)
-        self._absent: TTLCache[int, bool] = TTLCache(ABSENT_MAX, ABSENT_AGE_MAX_S)
+        # By the texts of ids: rules have these, and a UUID takes longer to make than
+        # all else here.
+        self._kept: dict[str, _Kept] = {}
 
-    async def known_tools(self, connector_id: UUID) -> KnownTools:
-        connector = await self._log.load(connector_id)
-        definitions = await self._definitions(connector_id)
+    async def known_tools(self, connector_ids: Iterable[str]) -> dict[str, KnownTools]:
+        found = {}
+        for connector_id in connector_ids:
+            kept = self._kept.get(connector_id)
+            if kept is None or not self._is_current(kept):
+                kept = await self._look(connector_id)
+            found[connector_id] = kept.known
+        return found
+
+    def _is_current(self, kept: _Kept) -> bool:
+        cache = self._log.cache
+        return (
+            kept.connector is not None
+            and cache.get(kept.connector_id) is kept.connector
+            and cache.get(kept.definitions_id) is kept.definitions
+            and (
+                kept.definitions is not None
+                or time.monotonic() - kept.at < ABSENT_AGE_MAX_S
+            )
+        )
+
+    async def _look(self, connector_id: str) -> _Kept:
+        ids = UUID(connector_id), ToolDefinitions.create_id(connector_id)
+        connector, definitions = [await self._log.load(each) for each in ids]
         if not isinstance(connector, Connector):
-            return UNKNOWN
-        kept = self._kept.get(connector_id.int)
-        if (
-            kept is None
-            or kept.connector is not connector
-            or kept.definitions is not definitions
-        ):
-            known = _known(connector, definitions)
-            kept = self._kept[connector_id.int] = _Kept(connector, definitions, known)
-        return kept.known
-
-    async def _definitions(self, connector_id: UUID) -> ToolDefinitions | None:
-        definitions_id = ToolDefinitions.id_for(connector_id)
-        found = self._log.cache.get(definitions_id)
-        if found is None and definitions_id.int not in self._absent:
-            found = await self._log.load(definitions_id)
-            if found is None:
-                self._absent[definitions_id.int] = True
-        return found if isinstance(found, ToolDefinitions) else None
+            connector = None
+        if not isinstance(definitions, ToolDefinitions):
+            definitions = None
+        known = _known(connector, definitions)
+        if len(self._kept) >= KEPT_MAX:
+            self._kept.pop(next(iter(self._kept)))
+        kept = _Kept(ids[0], connector, ids[1], definitions, time.monotonic(), known)
+        self._kept[connector_id] = kept
+        return kept
 
 
-def _known(connector: Connector, definitions: ToolDefinitions | None) -> KnownTools:
+def _known(
+    connector: Connector | None, definitions: ToolDefinitions | None
+) -> KnownTools:
+    if connector is None:
+        return UNKNOWN
     prefixes = prefixes_for(connector.id, connector.slug)
     if definitions is None:
         return KnownTools(prefixes=prefixes)

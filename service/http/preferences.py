@@ -20,7 +20,9 @@ def prefers_strict(request: web.Request) -> bool:
 
     The first ``handling`` counts; other preferences are ignored, as the RFC demands.
     """
-    given = ",".join(request.headers.getall(PREFER, ()))
+    if PREFER not in request.headers:
+        return False
+    given = ",".join(request.headers.getall(PREFER))
     for preference in _PREFERENCE.findall(given):
         if found := _VALUE.match(preference):
             return found[2].lower() == "strict"

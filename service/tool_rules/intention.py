@@ -1,7 +1,7 @@
 """What the author of a pattern that matches no tool probably meant."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Final
 
@@ -30,11 +30,13 @@ def intended(pattern: str, known: KnownTools, work: Work) -> str | None:
     return None
 
 
-def certainly_intended(pattern: str, prefixes: Iterable[str]) -> str | None:
+def certainly_intended(pattern: str, prefixes: tuple[str, ...]) -> str | None:
     """Return what was meant by a pattern with a prefix that isn't the tool's own.
 
     That of an MCP client, of aliases, or both: whatever the tools are.
     """
+    if not pattern.startswith((*prefixes, "m", "M")):
+        return None
     meant = pattern
     if (client := _CLIENTS.match(meant)) and client[1] == "__":
         server, _, tool = meant[client.end() :].partition("__")

@@ -1,12 +1,11 @@
 """The names of a connector's tools, and the interface by which warnings learn them."""
 
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 from typing import Final, Protocol
-from uuid import UUID
 
 from aiohttp import web
 
@@ -111,8 +110,10 @@ UNKNOWN: Final = KnownTools()
 class ToolNames(Protocol):
     """The names of the tools of connectors."""
 
-    async def known_tools(self, connector_id: UUID) -> KnownTools:
-        """Return what this process knows of a connector's tools.
+    async def known_tools(
+        self, connector_ids: Iterable[str]
+    ) -> Mapping[str, KnownTools]:
+        """Return what this process knows of the tools of connectors.
 
         A decision doesn't rest on it, so that no observation makes a command wait.
         """

@@ -119,11 +119,11 @@ async def warnings_about(
 ) -> list[ToolRuleWarning]:
     """List warnings by connector id; those about many rules are made in a thread."""
     missing = {str(connector_id) for connector_id in not_granted}
-    known = {
+    known: Mapping[str, KnownTools]
+    known = await names.known_tools(each for each in rules if each not in missing)
+    if missing:
         # Nothing is told of the tools of a connector that the agent doesn't hold.
-        each: UNKNOWN if each in missing else await names.known_tools(UUID(each))
-        for each in rules
-    }
+        known = {**dict.fromkeys(missing, UNKNOWN), **known}
     unmatched = await find_unmatched(rules, known)
     return await computed(
         sum(map(len, rules.values())), _warnings_about, rules, missing, unmatched, known

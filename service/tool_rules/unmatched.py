@@ -42,9 +42,9 @@ async def find_unmatched(
     found = await computed(
         number + _comparisons(rules, known), _matching_nothing, rules, known
     )
-    unmatched = {connector: each.suggestions for connector, each in found.items()}
-    if not any(unmatched.values()):
+    if not found:
         return found
+    unmatched = {connector: each.suggestions for connector, each in found.items()}
     return await computed(
         number + _comparisons(unmatched, known, of_all=True), _interpreted, found, known
     )

@@ -1,5 +1,6 @@
 """Warnings about rules that match none of a connector's tools, and their refusal."""
 
+from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
@@ -211,11 +212,11 @@ async def test_an_observation_at_the_same_time_does_not_make_the_command_wait(
     known_tools = LatestToolNames.known_tools
 
     async def observed_meanwhile(
-        names: LatestToolNames, connector_id: UUID
-    ) -> KnownTools:
+        names: LatestToolNames, connector_ids: Iterable[str]
+    ) -> dict[str, KnownTools]:
         nonlocal asked
         asked += 1
-        known = await known_tools(names, connector_id)
+        known = await known_tools(names, connector_ids)
         await tracker.lists(*TOOLS, tool(f"new_{asked}"))
         return known
 
