@@ -13,7 +13,7 @@ from service.gateway.prefixes import prefixes_for
 from service.gateway.tool_aliases import tools_by_alias
 from service.tool_rules.known_tools import UNKNOWN, KnownTools
 
-KEPT_MAX: Final = 256
+KEPT_MAX: Final = 1_000
 # What another process observes first is not noticed by its id; so what was never
 # observed is looked for again after some seconds, not for each command.
 ABSENT_AGE_MAX_S: Final = 10.0
