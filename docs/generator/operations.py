@@ -31,7 +31,11 @@ def operations_page() -> str:
 
 def _entry(operation: Operation) -> tuple[str, str]:
     said = (inspect.getdoc(operation.function) or "").partition("\n")[0]
-    headers = {"If-Match": operation.if_match, "X-Min-Position": operation.min_position}
+    headers = {
+        "If-Match": operation.if_match,
+        "Prefer": operation.takes_handling,
+        "X-Min-Position": operation.min_position,
+    }
     if taken := [code(name) for name, is_taken in headers.items() if is_taken]:
         said += f" Takes {', '.join(taken)}."
     refusals = [
