@@ -9,6 +9,7 @@ from aiohttp.test_utils import TestClient
 from service.gateway.gate import GATE
 from service.gateway.tool_gate import ToolGate
 from service.resources import Resources
+from tests.integration.gateway.patterns import TOOLS as NAMED_TOOLS
 from tests.integration.gateway.plain_upstream import PlainUpstream, plain_upstream
 from tests.integration.gateway.world import TOOLS, TRACKER, World
 from tests.support.callers import Callers
@@ -42,4 +43,14 @@ async def world(callers: Callers, client: TestClient, resources: Resources) -> W
         token_id=UUID(token.data["id"]),
     )
     await world.lists(*TOOLS)
+    return world
+
+
+@pytest.fixture
+async def tracker(world: World) -> World:
+    """A connector with the slug ``issue-tracker`` and four tools."""
+    await world.record_mode("strict", slug="issue-tracker")
+    await world.lists(*NAMED_TOOLS)
+    for each in NAMED_TOOLS:
+        await world.accept(each["name"])
     return world

@@ -1,42 +1,15 @@
-"""Warnings about rules that match none of a connector's tools, and their refusal."""
+"""Rules that match none of a connector's tools, and warnings of what was meant."""
 
 from collections.abc import Iterable
-from typing import Any
 from uuid import UUID
 
 import pytest
 
 from service.gateway.tool_names import LatestToolNames
 from service.tool_rules.known_tools import KnownTools
+from tests.integration.gateway.patterns import TOOLS, put, rules
 from tests.integration.gateway.world import ALLOW, ASK, DENY, World, tool
 from tests.support.callers import Reply
-
-STRICT = "handling=strict"
-TOOLS = [tool(name) for name in ("delete_issue", "delete_label", "list_issues", "q")]
-
-
-@pytest.fixture
-async def tracker(world: World) -> World:
-    """A connector with the slug ``issue-tracker`` and four tools."""
-    await world.record_mode("strict", slug="issue-tracker")
-    await world.lists(*TOOLS)
-    for each in TOOLS:
-        await world.accept(each["name"])
-    return world
-
-
-def rules(connector: UUID, *patterns: tuple[str, str]) -> dict[str, Any]:
-    return {
-        "rules": [
-            {"connector_id": str(connector), "tool_pattern": pattern, "stance": stance}
-            for pattern, stance in patterns
-        ]
-    }
-
-
-async def put(world: World, *patterns: tuple[str, str], **headers: str) -> Reply:
-    batch = rules(world.connector_id, *patterns)
-    return await world.ada.put(f"{world.agent}/tools", batch, **headers)
 
 
 def found(reply: Reply) -> list[tuple[str, str, str | None]]:
@@ -226,92 +199,3 @@ async def test_an_observation_at_the_same_time_does_not_make_the_command_wait(
 
     assert found(reply) == [("rule_matches_nothing", "Q", "q")]
     assert asked == 1
-
-
-async def test_strict_handling_refuses_warnings_and_records_nothing(
-    tracker: World,
-) -> None:
-    await put(tracker, ("*", ALLOW))
-    before = (await tracker.ada.get(f"{tracker.agent}/tools")).data
-
-    reply = await put(
-        tracker,
-        ("*", DENY),
-        ("q", ALLOW),
-        ("Delete_*", DENY),
-        ("*", DENY),
-        ("mcp__a__q", ASK),
-        ("**", ASK),
-        Prefer=STRICT,
-    )
-
-    assert (reply.status, reply.code) == (422, "rule_warnings")
-    assert "Preference-Applied" not in reply.headers
-    assert [each["path"] for each in reply.data["errors"]] == [
-        "rules[2].tool_pattern",
-        "rules[4].tool_pattern",
-        "rules[5].tool_pattern",
-        "rules[4].tool_pattern",
-        "rules[1].tool_pattern",
-    ]
-    assert reply.data["errors"][0]["message"].endswith("'delete_*' was probably meant")
-    after = (await tracker.ada.get(f"{tracker.agent}/tools")).data
-    assert (after["version"], after["rules"]) == (before["version"], before["rules"])
-
-
-async def test_strict_handling_names_the_first_rule_of_a_connector_not_held(
-    tracker: World,
-) -> None:
-    await tracker.ada.delete(tracker.grant)
-
-    reply = await put(tracker, ("q", ALLOW), ("*", ALLOW), Prefer=STRICT)
-
-    assert reply.data["errors"] == [
-        {
-            "path": "rules[0].connector_id",
-            "message": "the agent doesn't hold this connector: its tools are denied",
-        }
-    ]
-
-
-async def test_strict_handling_is_acknowledged_where_there_are_no_warnings(
-    tracker: World,
-) -> None:
-    strict = await put(tracker, ("*", ALLOW), ("delete_*", DENY), Prefer=STRICT)
-    lenient = await put(tracker, ("*", ALLOW), Prefer="handling=lenient, wait=1")
-    emptied = await put(tracker, Prefer=STRICT)
-
-    assert [each.status for each in (strict, lenient, emptied)] == [200] * 3
-    assert strict.headers["Preference-Applied"] == STRICT
-    assert "Preference-Applied" not in lenient.headers
-    assert emptied.headers["Preference-Applied"] == STRICT
-
-
-async def test_a_restore_takes_strict_handling(tracker: World) -> None:
-    bad = await put(tracker, ("Q", DENY))
-    good = await put(tracker, ("q", DENY))
-    path = f"{tracker.agent}/tools/restore"
-
-    refused = await tracker.ada.post(path, {"at": bad.position}, Prefer=STRICT)
-    restored = await tracker.ada.post(path, {"at": good.position}, Prefer=STRICT)
-
-    assert (refused.status, refused.code) == (422, "rule_warnings")
-    assert [each["path"] for each in refused.data["errors"]] == ["at"]
-    assert restored.status == 200
-    assert restored.headers["Preference-Applied"] == STRICT
-    assert restored.data["version"] == good.data["version"]
-
-
-async def test_a_kept_answer_is_not_that_of_a_stricter_request(
-    tracker: World,
-) -> None:
-    lenient = await put(tracker, ("Q", DENY), Idempotency_Key="a")
-    stricter = await put(tracker, ("Q", DENY), Idempotency_Key="a", Prefer=STRICT)
-    refused = await put(tracker, ("Q", DENY), Idempotency_Key="b", Prefer=STRICT)
-    changed = await put(tracker, ("q", DENY), Idempotency_Key="b", Prefer=STRICT)
-    repeated = await put(tracker, ("q", DENY), Idempotency_Key="b", Prefer=STRICT)
-
-    assert (lenient.status, refused.code) == (200, "rule_warnings")
-    assert (stricter.status, stricter.code) == (422, "idempotency_key_reused")
-    assert changed.status == repeated.status == 200
-    assert repeated.headers["Preference-Applied"] == STRICT
