@@ -86,14 +86,9 @@ class UpstreamAnswer:
         :raises UpstreamError: too late, too large, not MCP, or it ended before; or the
             credential can't be removed
         """
-        message, data = await self._last_message(notified)
-        message = await self._counted(message)
-        return await self._without_credential(data, message, removal or _removed)
-
-    async def _last_message(self, notified: Notified) -> tuple[dict[str, Any], bytes]:
         kind = self._response.content_type
         if kind == EVENT_STREAM:
-            return await self._last_event(notified)
+            return await self._last_event(notified, removal)
         if kind != JSON:
             # Other kinds could be any text of the upstream's.
             named = kind if kind in _NAMED_KINDS else "another content type"
@@ -102,7 +97,10 @@ class UpstreamAnswer:
         message = await _parsed(data)
         if "method" in message:
             raise unusable("no answer")
-        return message, data
+        message = await self._counted(message)
+        if self._echo is not None:
+            await _remove(self._echo, data, message, removal)
+        return message
 
     async def _whole(self) -> bytes:
         length = self._response.header(b"content-length")
@@ -113,7 +111,9 @@ class UpstreamAnswer:
             pieces.append(piece)
         return b"".join(pieces)
 
-    async def _last_event(self, notified: Notified) -> tuple[dict[str, Any], bytes]:
+    async def _last_event(
+        self, notified: Notified, removal: Removal | None
+    ) -> dict[str, Any]:
         parser = EventParser(2 * self._bytes_max)
         notified_bytes = 0
         try:
@@ -121,11 +121,15 @@ class UpstreamAnswer:
                 for data in parser.feed(piece):
                     message = await _parsed(data)
                     if "method" not in message:
-                        return message, data
+                        message = await self._counted(message)
+                        if self._echo is not None:
+                            await _remove(self._echo, data, message, removal)
+                        return message
                     notified_bytes += len(data)
                     if len(data) > EVENT_BYTES_MAX or notified_bytes > self._bytes_max:
                         raise too_large("notifications")
-                    message = await self._without_credential(data, message, _removed)
+                    if self._echo is not None:
+                        await _remove(self._echo, data, message)
                     await notified(message)
         except EventTooLargeError:
             raise too_large("an event") from None
@@ -156,20 +160,22 @@ class UpstreamAnswer:
             raise too_large(f"more than {self._bytes_max} bytes")
         return message
 
-    async def _without_credential(
-        self, data: bytes, message: dict[str, Any], removal: Removal
-    ) -> dict[str, Any]:
-        """Return a message, parsed from ``data``, without the request's credential."""
-        if self._echo is not None and await self._echo.may_be_in(data):
-            await removal(message, self._echo)
-        return message
 
-
-async def _removed(message: dict[str, Any], echo: CredentialEcho) -> None:
-    """Remove the credential.
+async def _remove(
+    echo: CredentialEcho,
+    data: bytes,
+    message: dict[str, Any],
+    removal: Removal | None = None,
+) -> None:
+    """Remove the request's credential from a message, which was parsed from ``data``.
 
     :raises UpstreamError: it stands where the upstream needs it unchanged
     """
+    if await echo.may_be_in(data):
+        await (removal or _removed)(message, echo)
+
+
+async def _removed(message: dict[str, Any], echo: CredentialEcho) -> None:
     state = _request_state(message)
     await echo.remove_from(message)
     if _request_state(message) != state:

@@ -5,6 +5,7 @@ them.
 """
 
 import asyncio
+import base64
 import json
 import secrets
 from collections.abc import Sequence
@@ -50,6 +51,7 @@ OUTCOMES = {
     "fine": "ok",
     "refusing": "tool_error",
     "streaming": "ok",
+    "reflecting": "ok",
     "broken": "upstream_error",
     "huge": "too_large",
     "nonsense": "upstream_error",
@@ -59,21 +61,38 @@ OUTCOMES = {
 # It times out after a minute.
 SILENT = "silent"
 ASKED, DENIED = "asked", "denied"
+DESCRIBED = "described"
 ANSWER_BYTES_MAX = 8 * 2**20
 
 
 @dataclass
 class MarkedUpstream:
-    """Answers with the mark, as the tool's name says."""
+    """Answers with the mark, as the tool's name says.
+
+    The description of one tool is the credential that was sent.
+    """
 
     mark: str
+    tools: Sequence[str]
     credentials: set[str | None] = field(default_factory=set)
     silences: int = 0
+
+    async def handle(
+        self, request: web.Request, body: dict[str, Any]
+    ) -> web.StreamResponse:
+        if body["method"] != "tools/list":
+            return await self.answer(request, body)
+        received = request.headers.get("Authorization")
+        schema = {"type": "object"}
+        tools = [{"name": name, "inputSchema": schema} for name in self.tools]
+        tools.append({"name": DESCRIBED, "description": f"Sent {received}"})
+        return answered(body, {"tools": tools, "ttlMs": 60_000})
 
     async def answer(
         self, request: web.Request, body: dict[str, Any]
     ) -> web.StreamResponse:
-        self.credentials.add(request.headers.get("Authorization"))
+        received = request.headers.get("Authorization")
+        self.credentials.add(received)
         text = [{"type": "text", "text": f"{self.mark} a result {self.mark}"}]
         params = {"level": "error", "data": f"{self.mark} a message"}
         told = {"jsonrpc": "2.0", "method": "notifications/message", "params": params}
@@ -81,6 +100,9 @@ class MarkedUpstream:
         result = answered(body, {"content": text}).body
         assert isinstance(result, bytes)
         match body["params"]["name"]:
+            case "reflecting":
+                encoded = base64.b64encode(str(received).encode()).decode()
+                text[0]["text"] = f"{received} {encoded}"
             case "refusing":
                 return answered(body, {"content": text, "isError": True})
             case "streaming":
@@ -121,14 +143,14 @@ async def test_arguments_results_and_credentials_are_nowhere(
     options = ["--data-dir", str(data_dir), "--log-level", "debug", *GATEWAY_OPTIONS]
     options += ["--kafka", bootstrap, "--kafka-topic", topic]
     options += ["--kafka-replication", "1"]
-    upstream = MarkedUpstream(mark)
     tools = (*OUTCOMES, ASKED, DENIED)
+    upstream = MarkedUpstream(mark, tools)
     async with receiver() as exported:
         options += ["--otlp-endpoint", exported.url]
         with running(serving(*options, log=log)) as service:
             async with (
                 new_session() as http,
-                plain_upstream(upstream.answer, tools=tools) as server,
+                plain_upstream(upstream.handle) as server,
             ):
                 admin = Api(http, service.url, service.admin_token)
                 setting = await new_setting(admin, server.url, *tools)
@@ -138,6 +160,7 @@ async def test_arguments_results_and_credentials_are_nowhere(
                 attached = {"whose": "owner", "secret_name": "TOKEN"}
                 path = f"{setting.connector_path}/credential"
                 await admin.do("PUT", path, attached)
+                await until(lambda: is_withheld(setting), timeout_s=300)
                 await setting.rule(any="allow", asked="ask", denied="deny")
                 await call_all(setting, upstream, f"{mark} an argument {mark}")
                 await until(lambda: all_recorded(admin), timeout_s=300)
@@ -232,6 +255,14 @@ async def call_all(setting: Setting, upstream: MarkedUpstream, argument: str) ->
         assert not is_answered(answer), answer
     # One more is left open, with its arguments sealed.
     await setting.agent.call(ASKED, {**arguments, "n": 2})
+
+
+async def is_withheld(setting: Setting) -> bool:
+    """Say whether the definition with the credential was observed, and refused."""
+    path = f"{setting.connector_path}/definitions"
+    tools = (await setting.manager.do("GET", path)).data["tools"]
+    reasons = {each["tool"]: each["reason"] or "" for each in tools}
+    return "credential" in reasons[DESCRIBED]
 
 
 async def pending(setting: Setting) -> str | None:
