@@ -25,8 +25,9 @@ RECONNECT_S = 1.0
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Subscriber:
+    channel: str
     notified: Callable[[str], object]
     connected: Callable[[], None] | None
 
@@ -36,7 +37,7 @@ class Notifications:
     """The notifications that this process sends and gets."""
 
     pool: Pool
-    _subscribers: dict[str, _Subscriber] = field(default_factory=dict)
+    _subscribers: list[_Subscriber] = field(default_factory=list)
 
     async def notify(self, channel: str, payload: str) -> None:
         """Tell every process, this one too.
@@ -59,11 +60,12 @@ class Notifications:
         ``connected`` is called when listening has begun, also anew: what was sent
         before is lost.
         """
-        self._subscribers[channel] = _Subscriber(notified, connected)
+        subscriber = _Subscriber(channel, notified, connected)
+        self._subscribers.append(subscriber)
         try:
             yield
         finally:
-            del self._subscribers[channel]
+            self._subscribers.remove(subscriber)
 
     async def listen(self, conninfo: str) -> None:
         """Pass on what other processes say, until cancelled."""
@@ -73,13 +75,13 @@ class Notifications:
                     for channel in CHANNELS:
                         name = sql.Identifier(channel)
                         await connection.execute(sql.SQL("LISTEN {}").format(name))
-                    for each in self._subscribers.values():
+                    for each in self._subscribers:
                         if each.connected is not None:
                             each.connected()
                     async for notification in connection.notifies():
-                        subscriber = self._subscribers.get(notification.channel)
-                        if subscriber is not None:
-                            subscriber.notified(notification.payload)
+                        for each in self._subscribers:
+                            if each.channel == notification.channel:
+                                each.notified(notification.payload)
             except (Error, OSError):
                 logger.warning(
                     "lost the connection for notifications of other processes; "
