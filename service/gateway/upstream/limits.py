@@ -1,4 +1,4 @@
-"""Calls in flight: of a process, of an agent, and of a connector."""
+"""Calls in flight: of a process, of an agent, of a connector, and of both together."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -11,7 +11,9 @@ from prometheus_client import Gauge
 from service.errors import ServiceError, TooManyRequestsError, UnavailableError
 
 CALLS_MAX: Final = 256
-CALLS_OF_AGENT_MAX: Final = 16
+CALLS_OF_AGENT_MAX: Final = 32
+# Fewer, so that a server that hangs leaves an agent its other tools.
+CALLS_OF_AGENT_AT_CONNECTOR_MAX: Final = 16
 CALLS_OF_CONNECTOR_MAX: Final = 32
 RETRY_AFTER: Final = {"Retry-After": "1"}
 
@@ -27,7 +29,7 @@ class CallLimits:
     def __init__(self) -> None:
         self._all = 0
         # By numbers of ids: hashing a UUID takes a call of a Python function.
-        self._of: Counter[int] = Counter()
+        self._of: Counter[int | tuple[int, int]] = Counter()
 
     def reached(self, agent_id: UUID, connector_id: UUID) -> ServiceError | None:
         """Return the error of a call that would be one too many."""
@@ -37,11 +39,17 @@ class CallLimits:
                 code="too_many_calls",
                 headers=RETRY_AFTER,
             )
+        agent, connector = agent_id.int, connector_id.int
         for key, most, whose in (
-            (agent_id, CALLS_OF_AGENT_MAX, "the agent"),
-            (connector_id, CALLS_OF_CONNECTOR_MAX, "the connector"),
+            (
+                (agent, connector),
+                CALLS_OF_AGENT_AT_CONNECTOR_MAX,
+                "of this connector, the agent",
+            ),
+            (agent, CALLS_OF_AGENT_MAX, "the agent"),
+            (connector, CALLS_OF_CONNECTOR_MAX, "the connector"),
         ):
-            if self._of[key.int] >= most:
+            if self._of[key] >= most:
                 return TooManyRequestsError(
                     f"{whose} has {most} calls in flight; call again in a second",
                     code="too_many_calls",
@@ -54,7 +62,8 @@ class CallLimits:
         """Count a call in flight."""
         self._all += 1
         IN_FLIGHT.inc()
-        counted = (agent_id.int, connector_id.int)
+        agent, connector = agent_id.int, connector_id.int
+        counted = (agent, connector, (agent, connector))
         for key in counted:
             self._of[key] += 1
         try:

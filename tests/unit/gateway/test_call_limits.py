@@ -11,6 +11,7 @@ from service.gateway.gate import Call, Caller
 from service.gateway.protocol.errors import RpcError
 from service.gateway.upstream.limits import (
     CALLS_MAX,
+    CALLS_OF_AGENT_AT_CONNECTOR_MAX,
     CALLS_OF_AGENT_MAX,
     CALLS_OF_CONNECTOR_MAX,
     CallLimits,
@@ -40,6 +41,22 @@ def test_calls_in_flight_are_limited_by_agent_connector_and_process() -> None:
     for error in (of_agent, of_connector, of_process):
         assert error.headers == {"Retry-After": "1"}
     assert limits.reached(agent, connector) is None
+
+
+def test_a_server_that_hangs_leaves_an_agent_its_other_tools() -> None:
+    limits = CallLimits()
+    agent, hanging, other = uuid4(), uuid4(), uuid4()
+
+    with ExitStack() as calls:
+        for _ in range(CALLS_OF_AGENT_AT_CONNECTOR_MAX):
+            assert limits.reached(agent, hanging) is None
+            calls.enter_context(limits.counted(agent, hanging))
+        refused = limits.reached(agent, hanging)
+
+        assert isinstance(refused, TooManyRequestsError)
+        assert limits.reached(agent, other) is None
+        assert limits.reached(uuid4(), hanging) is None
+    assert limits.reached(agent, hanging) is None
 
 
 def test_the_state_of_a_round_expires() -> None:
