@@ -3,15 +3,18 @@
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final, Self
 
 import orjson
+
+from service.gateway.schemas.presented import Presented, presented
 
 # Free to change without a person: the protocol's metadata, and pictures.
 NOT_PINNED: Final = frozenset({"_meta", "icons"})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ToolDefinition:
     """A tool's name, and its document without ``_meta`` and ``icons``.
 
@@ -26,6 +29,11 @@ class ToolDefinition:
     document: Mapping[str, Any]
     digest: str
     has_credential: bool = False
+
+    @cached_property
+    def presented(self) -> Presented:
+        """The document as agents see it; only of one that is acceptable."""
+        return presented(self.document)
 
     @classmethod
     def of(cls, listed: Mapping[str, Any]) -> Self:

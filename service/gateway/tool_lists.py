@@ -84,13 +84,15 @@ class ToolLists:
             if each.connector is None or each.definitions is None:
                 continue
             upstream = upstream_of(each.connector)
+            callable_tools = await asyncio.to_thread(each.callable_tools)
+            await self._parse(callable_tools)
             tools += (
                 ListedTool(
                     connector=upstream,
                     prefix=prefixes[upstream.connector_id],
                     definition=self.definition(name, stored),
                 )
-                for name, stored in await asyncio.to_thread(each.callable_tools)
+                for name, stored in callable_tools
             )
         return _List(
             tools=tuple(tools),
@@ -99,14 +101,30 @@ class ToolLists:
             since=since,
         )
 
+    async def _parse(self, tools: Sequence[tuple[str, StoredDefinition]]) -> None:
+        """Parse definitions, and check what of them agents see, in a thread."""
+        new = [each for each in tools if each[1]["digest"] not in self._definitions]
+        for definition in await asyncio.to_thread(_checked, new) if new else ():
+            self._definitions[definition.digest] = definition
+
     def definition(self, name: str, stored: StoredDefinition) -> ToolDefinition:
         """Return a recorded definition, parsed once."""
         digest = stored["digest"]
         known = self._definitions.get(digest)
         if known is None:
-            document = orjson.loads(stored["document"])
-            known = self._definitions[digest] = ToolDefinition(name, document, digest)
+            known = self._definitions[digest] = _parsed(name, stored)
         return known
+
+
+def _parsed(name: str, stored: StoredDefinition) -> ToolDefinition:
+    return ToolDefinition(name, orjson.loads(stored["document"]), stored["digest"])
+
+
+def _checked(tools: Sequence[tuple[str, StoredDefinition]]) -> list[ToolDefinition]:
+    parsed = [_parsed(name, stored) for name, stored in tools]
+    for each in parsed:
+        _ = each.presented
+    return parsed
 
 
 def upstream_of(connector: Connector) -> Upstream:

@@ -4,6 +4,9 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from service.gateway.schemas.check import problem_of
+from service.gateway.schemas.presented import in_2020_12
+
 # In one request that accepts them.
 ACCEPTED_AT_ONCE_MAX: Final = 500
 DOCUMENT_BYTES_MAX: Final = 65_536
@@ -36,4 +39,4 @@ def why_unacceptable(document: Mapping[str, Any], size: int) -> str | None:
     schema = document.get("inputSchema")
     if not isinstance(schema, dict) or schema.get("type") != "object":
         return NO_SCHEMA
-    return None
+    return problem_of(in_2020_12(schema), "inputSchema")

@@ -171,6 +171,7 @@ class ToolDefinitions(LoggedAggregate):
             tool: each
             for tool, each in sorted(definitions.items())
             if self.observed.get(tool) != each
+            or self.unacceptable.get(tool) != unacceptable.get(tool)
         }
         gone = sorted(self.observed.keys() - definitions.keys())
         if not differing and not gone and self.was_observed:

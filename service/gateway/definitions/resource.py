@@ -9,6 +9,7 @@ from typing_extensions import TypedDict
 
 from service.gateway.definitions.aggregate import Standing, ToolDefinitions
 from service.gateway.definitions.difference import Difference, differences
+from service.gateway.schemas.presented import presented
 
 
 class ToolDefinitionResource(TypedDict):
@@ -17,7 +18,9 @@ class ToolDefinitionResource(TypedDict):
     ``digest`` is that of the definition that the upstream lists, null if it is gone;
     ``accepted_digest`` that of the accepted one. ``differences`` are those between the
     two, ``definition`` is what the upstream lists. ``reason`` says why it can't be
-    accepted. ``name_escaped`` shows characters of the name that can't be seen.
+    accepted, and ``left_out`` what of it agents don't see, as strict clients would
+    refuse their whole list of tools for it, each with its reason. ``name_escaped``
+    shows characters of the name that can't be seen.
     """
 
     tool: str
@@ -26,6 +29,7 @@ class ToolDefinitionResource(TypedDict):
     digest: str | None
     accepted_digest: str | None
     reason: str | None
+    left_out: list[str]
     definition: dict[str, Any] | None
     differences: list[Difference]
 
@@ -58,13 +62,17 @@ def _tool_resource(name: str, definitions: ToolDefinitions) -> ToolDefinitionRes
     assert standing is not None, "the name is known"
     now = orjson.loads(observed["document"]) if observed else None
     was = orjson.loads(accepted["document"]) if accepted else None
+    reason = definitions.unacceptable.get(name)
     return {
         "tool": name,
         "name_escaped": json.dumps(name)[1:-1],
         "standing": standing,
         "digest": observed["digest"] if observed else None,
         "accepted_digest": accepted["digest"] if accepted else None,
-        "reason": definitions.unacceptable.get(name),
+        "reason": reason,
+        "left_out": (
+            [*presented(now).left_out] if now is not None and reason is None else []
+        ),
         "definition": now,
         "differences": (differences(was, now) if standing is Standing.CHANGED else []),
     }

@@ -44,7 +44,7 @@ class Tools:
             orjson.dumps(
                 {
                     "resultType": "complete",
-                    "tools": self._documents,
+                    "tools": self._documents(is_stateless=True),
                     "ttlMs": TTL_MS,
                     "cacheScope": "private",
                 }
@@ -54,12 +54,13 @@ class Tools:
     @cached_property
     def handshake_list(self) -> orjson.Fragment:
         """The result of tools/list in revisions with a handshake."""
-        return orjson.Fragment(orjson.dumps({"tools": self._documents}))
+        return orjson.Fragment(
+            orjson.dumps({"tools": self._documents(is_stateless=False)})
+        )
 
-    @property
-    def _documents(self) -> list[Mapping[str, Any]]:
+    def _documents(self, *, is_stateless: bool) -> list[Mapping[str, Any]]:
         return [
-            {**tool.listed.definition.document, "name": name}
+            _document(name, tool, is_stateless=is_stateless)
             for name, tool in self.by_name.items()
         ]
 
@@ -86,6 +87,14 @@ class ToolCatalog:
         if known is None or (known.listed is not listed and known.listed != listed):
             known = self._tools[key] = Tools(listed, aliased=connector_id is None)
         return known
+
+
+def _document(name: str, tool: Tool, *, is_stateless: bool) -> Mapping[str, Any]:
+    presented = tool.listed.definition.presented
+    document = {**presented.document, "name": name}
+    if not is_stateless and not presented.has_object_output:
+        document.pop("outputSchema", None)
+    return document
 
 
 def _named(listed: Sequence[ListedTool]) -> dict[str, Tool]:

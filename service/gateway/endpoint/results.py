@@ -83,7 +83,22 @@ def result_of_upstream(
         _check_inputs(result, capabilities)
     elif kind != "complete" or not isinstance(result.get("content"), list):
         raise unusable("no result of a tool")
+    elif not is_stateless:
+        _fit_handshake(result)
     return result
+
+
+def _fit_handshake(result: dict[str, Any]) -> None:
+    """Take a structured result that isn't an object out: such clients refuse it.
+
+    They weren't told its schema either; where nothing else says it, a text does.
+    """
+    structured = result.get("structuredContent", {})
+    if not isinstance(structured, dict):
+        del result["structuredContent"]
+        if not result["content"] and structured is not None:
+            text = orjson.dumps(structured).decode()
+            result["content"] = [{"type": "text", "text": text}]
 
 
 def _raise(error: Any) -> None:

@@ -1,5 +1,6 @@
 """Tool definitions as their owner reads and accepts them, and as servers list them."""
 
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -7,11 +8,12 @@ from aiohttp.test_utils import TestClient
 
 from service.gateway.definition import ToolDefinition
 from service.resources import Resources
-from tests.integration.gateway.world import World
+from tests.integration.gateway.world import ALLOW, TOOLS, World, tool
 from tests.support.callers import Callers
 from tests.support.connectors.making import TRACKER
 from tests.support.gateway.listing import CREATE, LIST
 from tests.support.gateway.observing import observe
+from tests.support.gateway.served import stateless
 
 
 async def test_the_owner_reads_and_accepts_definitions(
@@ -110,3 +112,47 @@ async def test_nothing_is_recorded_that_a_server_at_a_former_url_lists(
     observed = await world.gate.observed(upstream, changed)
     assert observed is not None
     assert observed.is_changed
+
+
+async def test_what_strict_clients_refuse_is_left_out_and_said(world: World) -> None:
+    odd = tool("issues.odd", outputSchema={"type": "strin"}, title=None)
+    array = tool("issues.array", outputSchema={"type": "array"})
+    invalid = tool("issues.invalid")
+    invalid["inputSchema"] = {"type": "object", "properties": []}
+    await world.lists(*TOOLS, odd, array, invalid)
+    await world.accept("issues.odd")
+    await world.accept("issues.array")
+    await world.rule(any=ALLOW)
+
+    defined = (await world.ada.get(f"{world.connector}/definitions")).data["tools"]
+
+    shown = {each["tool"]: each for each in defined}
+    assert shown["issues.odd"]["left_out"] == [
+        "title isn't a text",
+        "outputSchema.type isn't valid JSON Schema 2020-12",
+    ]
+    assert shown["issues.odd"]["definition"] == odd
+    assert shown["issues.array"]["left_out"] == []
+    assert shown["issues.invalid"]["standing"] == "unacceptable"
+    assert shown["issues.invalid"]["reason"] == (
+        "inputSchema.properties isn't valid JSON Schema 2020-12"
+    )
+    for is_stateless in (True, False):
+        listed = {each["name"]: each for each in await rendered(world, is_stateless)}
+        assert "tracker_issues_invalid" not in listed
+        of_odd = next(each for name, each in listed.items() if "odd" in name)
+        assert not of_odd.keys() & {"outputSchema", "title"}
+        of_array = next(each for name, each in listed.items() if "array" in name)
+        assert ("outputSchema" in of_array) == is_stateless
+
+
+async def rendered(world: World, is_stateless: bool) -> list[dict[str, Any]]:  # noqa: FBT001
+    """Return the list as agents of one of the eras get it."""
+    body, headers = stateless("tools/list", {})
+    if not is_stateless:
+        body, headers = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}, {}
+    headers = {"Authorization": f"Bearer {world.token}", **headers}
+    path = f"/mcp/agents/{world.agent_id}"
+    async with world.client.post(path, json=body, headers=headers) as response:
+        tools: list[dict[str, Any]] = (await response.json())["result"]["tools"]
+        return tools

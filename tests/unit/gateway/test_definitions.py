@@ -77,6 +77,17 @@ def test_a_tool_that_was_unacceptable_is_first_seen_when_it_is_acceptable() -> N
     assert definitions.standing("issues.list") is Standing.NEW
 
 
+def test_an_accepted_tool_can_become_unacceptable_as_it_is() -> None:
+    definitions = observed(CREATE)
+
+    assert definitions.observe(seen(CREATE), {"issues.create": "no valid schema"})
+    assert definitions.standing("issues.create") is Standing.UNACCEPTABLE
+    assert not definitions.observe(seen(CREATE), {"issues.create": "no valid schema"})
+
+    assert definitions.observe(seen(CREATE), {})
+    assert definitions.standing("issues.create") is Standing.ACCEPTED
+
+
 def test_names_that_nobody_accepts_can_not_push_out_a_first_definition(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

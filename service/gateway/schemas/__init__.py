@@ -1,0 +1,1 @@
+"""JSON Schemas of tools: checked, and made fit for every client."""
