@@ -2182,7 +2182,9 @@ class ToolDefinition(Model):
     ``digest`` is that of the definition that the upstream lists, null if it is gone;
     ``accepted_digest`` that of the accepted one. ``differences`` are those between the
     two, ``definition`` is what the upstream lists. ``reason`` says why it can't be
-    accepted. ``name_escaped`` shows characters of the name that can't be seen.
+    accepted, and ``left_out`` what of it agents don't see, as strict clients would
+    refuse their whole list of tools for it, each with its reason. ``name_escaped``
+    shows characters of the name that can't be seen.
     """
 
     tool: str
@@ -2191,6 +2193,7 @@ class ToolDefinition(Model):
     digest: str | None
     accepted_digest: str | None
     reason: str | None
+    left_out: Sequence[str]
     definition: Mapping[str, Any] | None
     differences: Sequence[Difference]
 
