@@ -5,7 +5,7 @@ A notification takes milliseconds, and is lost where a process has no connection
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import Final
@@ -18,8 +18,14 @@ from service.tasks import background_task, end_tasks
 # Each is listened to by every process.
 DESTROYED_KEYS_CHANNEL: Final = "agent_runtime_destroyed_keys"
 CANCELLED_CALLS_CHANNEL: Final = "agent_runtime_cancelled_calls"
-CHANNELS: Final = (DESTROYED_KEYS_CHANNEL, CANCELLED_CALLS_CHANNEL)
-NOTIFY: Final = "SELECT pg_notify(%s, %s)"
+CLIENTS_ANSWERS_CHANNEL: Final = "agent_runtime_clients_answers"
+CHANNELS: Final = (
+    DESTROYED_KEYS_CHANNEL,
+    CANCELLED_CALLS_CHANNEL,
+    CLIENTS_ANSWERS_CHANNEL,
+)
+# Notifications of one transaction arrive together, in their order.
+NOTIFY: Final = "SELECT pg_notify(%s, payload) FROM unnest(%s::text[]) AS payload"
 RECONNECT_S = 1.0
 
 logger = logging.getLogger(__name__)
@@ -39,13 +45,13 @@ class Notifications:
     pool: Pool
     _subscribers: list[_Subscriber] = field(default_factory=list)
 
-    async def notify(self, channel: str, payload: str) -> None:
-        """Tell every process, this one too.
+    async def notify(self, channel: str, payloads: Sequence[str]) -> None:
+        """Tell every process, this one too, in this order.
 
         :raises psycopg.Error: nobody could be told
         """
         async with self.pool.connection() as db:
-            await db.execute(NOTIFY, [channel, payload])
+            await db.execute(NOTIFY, [channel, list(payloads)])
 
     @contextmanager
     def subscribed(

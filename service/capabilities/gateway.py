@@ -27,6 +27,7 @@ from service.gateway.tokens.aggregate import AgentTokens
 from service.gateway.tokens.routes import routes as agent_token_commands
 from service.gateway.tool_gate import ToolGate
 from service.gateway.tool_names import LatestToolNames
+from service.keys.relayed import RelayedMessages
 from service.tool_rules.call_history import CALL_HISTORY
 from service.tool_rules.known_tools import TOOL_NAMES
 
@@ -54,6 +55,7 @@ def _tasks(app: web.Application, context: AppContext) -> Sequence[AppTask]:
         serving_agents(
             context.resources.conninfo,
             context.resources.notifications,
+            RelayedMessages(context.resources.key_ring),
             context.resources.key_ring.request_state_mac,
             context.gateway,
             context.traces,

@@ -14,6 +14,7 @@ from service.gateway.bounds import DEFAULT_BOUNDS, Bounds
 from service.gateway.endpoint.calls import ToolCalls
 from service.gateway.endpoint.cancellations import Cancellations
 from service.gateway.endpoint.forwarding import Forwarder
+from service.gateway.endpoint.questions import Questions, Seal
 from service.gateway.endpoint.request_state import RequestStates
 from service.gateway.endpoint.routes import AGENT_SERVER
 from service.gateway.endpoint.server import AgentServer
@@ -31,7 +32,11 @@ from service.gateway.observer import DefinitionObserver, observing
 from service.gateway.upstream.addresses import AddressPolicy, Network
 from service.gateway.upstream.client import UpstreamClient
 from service.gateway.upstream.connections import open_connections
-from service.notifications import CANCELLED_CALLS_CHANNEL, Notifications
+from service.notifications import (
+    CANCELLED_CALLS_CHANNEL,
+    CLIENTS_ANSWERS_CHANNEL,
+    Notifications,
+)
 
 if TYPE_CHECKING:
     from service.tracing.tracing import Tracing
@@ -88,6 +93,7 @@ async def open_gateway(
     *,
     note: Note,
     cancellations: Cancellations,
+    questions: Questions,
 ) -> AsyncIterator[Gateway]:
     """Yield a gateway; its connections are closed when the block ends.
 
@@ -104,7 +110,9 @@ async def open_gateway(
             gate,
             Forwarder(gate, client, on_list_changed=observer.list_changed),
             RequestStates(mac),
+            questions=questions,
             hold_s=settings.hold_s,
+            answer_s=settings.bounds.call_s,
             approval_url=settings.approval_url,
         )
         try:
@@ -112,6 +120,7 @@ async def open_gateway(
                 gate,
                 calls,
                 cancellations,
+                questions,
                 _of_calls(traces),
                 values_max=settings.bounds.values_max,
             )
@@ -132,6 +141,7 @@ def _of_calls(traces: "Tracing | None") -> CallTraces | None:
 def serving_agents(
     conninfo: str,
     notifications: Notifications,
+    seal: Seal,
     mac: Callable[..., bytes],
     settings: GatewaySettings,
     traces: "Tracing | None" = None,
@@ -139,8 +149,9 @@ def serving_agents(
     """Return what answers agents, and observes tools, while an application runs."""
 
     async def serve(app: web.Application) -> AsyncIterator[None]:
-        channel = CANCELLED_CALLS_CHANNEL
-        cancellations = Cancellations(partial(notifications.notify, channel))
+        cancelled, answers = CANCELLED_CALLS_CHANNEL, CLIENTS_ANSWERS_CHANNEL
+        cancellations = Cancellations(partial(notifications.notify, cancelled))
+        questions = Questions(partial(notifications.notify, answers), seal)
         async with (
             open_gateway(
                 app[GATE],
@@ -149,12 +160,16 @@ def serving_agents(
                 traces,
                 note=app[CONNECTOR_HEALTH].note,
                 cancellations=cancellations,
+                questions=questions,
             ) as gateway,
             observing(conninfo, gateway.observer),
         ):
             app[AGENT_SERVER] = gateway.server
             app[OBSERVER] = gateway.observer
-            with notifications.subscribed(channel, cancellations.cancel_here):
+            with (
+                notifications.subscribed(cancelled, cancellations.cancel_here),
+                notifications.subscribed(answers, questions.answered_elsewhere),
+            ):
                 yield
 
     return serve

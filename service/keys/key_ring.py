@@ -120,6 +120,10 @@ class KeyRing:
         """
         return self._mac("fingerprint", b"tool call", *parts)
 
+    def relay_key(self) -> bytes:
+        """Return the 32 bytes that seal what processes tell each other."""
+        return self._mac("fingerprint", b"relayed message")
+
     def purpose_check(self) -> bytes:
         """Return 32 bytes that identify these purpose keys."""
         checks = (self._mac(name, b"purpose check") for name in key_ring_file.PURPOSES)

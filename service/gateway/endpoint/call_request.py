@@ -1,9 +1,9 @@
 """A call as an agent's client asks for it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import perf_counter
-from typing import Any
+from typing import Any, Self
 
 from aiohttp import web
 
@@ -36,6 +36,12 @@ class CallRequest:
     context: TraceContext
     trace: CallTrace | None = None
     started: float = field(default_factory=perf_counter)
+
+    def answering(self, answers: Mapping[str, Any]) -> Self:
+        """Return the call's next round, with the client's answers."""
+        params = {**self.message.params, "inputResponses": answers}
+        message = Message(self.message.id, self.message.method, params)
+        return replace(self, message=message, started=perf_counter())
 
     def call(self) -> Call:
         """Return the call to decide on.

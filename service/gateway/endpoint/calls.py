@@ -3,10 +3,11 @@
 import asyncio
 from dataclasses import replace
 from time import time
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from service.gateway.endpoint.call_request import CallRequest
 from service.gateway.endpoint.forwarding import Forwarder, Forwarding
+from service.gateway.endpoint.questions import NoAnswerError, Questions
 from service.gateway.endpoint.reply import KEEPALIVE_S
 from service.gateway.endpoint.request_state import RequestState, RequestStates
 from service.gateway.endpoint.results import failed, link_to_approval
@@ -24,13 +25,32 @@ from service.gateway.upstream.limits import CallLimits
 from service.http.disconnect import cancelled_on_disconnect
 
 UNKNOWN_TOOL: Final = "unknown tool"
+UNANSWERED: Final = "the tool asked for input, and got none"
+# Of one call of a client with a handshake; a stateless client counts by itself.
+ROUNDS_MAX: Final = 10
+ASKED_TOO_OFTEN: Final = f"the tool asked for input more than {ROUNDS_MAX} times"
+
+
+class Round(NamedTuple):
+    """How one round of a call ended, and what has to be kept for the next."""
+
+    result: dict[str, Any] | Refused | Pending
+    kept: RequestState | None = None
+
+    @property
+    def is_last(self) -> bool:
+        return (
+            isinstance(self.result, Refused | Pending)
+            or self.result["resultType"] != "input_required"
+        )
 
 
 class ToolCalls:
     """Answers the calls of one process.
 
     A person's answer is waited for during ``hold_s``, before the agent is told that it
-    is pending. ``approval_url`` is where people answer, with ``{approval_id}`` and
+    is pending, and that of a client with a handshake during ``answer_s``.
+    ``approval_url`` is where people answer, with ``{approval_id}`` and
     perhaps ``{agent_id}`` in it.
     """
 
@@ -40,10 +60,14 @@ class ToolCalls:
         forwarder: Forwarder,
         states: RequestStates,
         *,
+        questions: Questions,
         hold_s: float,
+        answer_s: float,
         approval_url: str | None = None,
     ) -> None:
         self._gate = gate
+        self._questions = questions
+        self._answer_s = answer_s
         self._forwarder = forwarder
         self._states = states
         self._hold_s = hold_s
@@ -59,19 +83,45 @@ class ToolCalls:
         """
         call = asked.call()
         state = self._state(asked, call)
-        if state is not None:
-            call = replace(call, continues=state.continues)
         await self._check_limits(asked.caller, call)
         with self._limits.counted(asked.caller.agent_id, call.connector_id):
-            result = await self._attempt(asked, call, state)
-            if isinstance(result, Pending):
-                link = self._link(asked, call, state, result)
-                if link is not None:
-                    return link
-                result = await self._hold(asked, call, state, result)
-        if isinstance(result, Refused | Pending):
-            return _not_admitted(result)
-        return result
+            ended = await self._round(asked, call, state)
+            if not asked.is_stateless:
+                ended = await self._ask(asked, call, ended)
+        if isinstance(ended.result, Refused | Pending):
+            return _not_admitted(ended.result)
+        if ended.kept is not None:
+            ended.result["requestState"] = self._sealed(ended.kept, asked, call)
+        return ended.result
+
+    async def _ask(self, asked: CallRequest, call: Call, ended: Round) -> Round:
+        """Ask a client with a handshake, within its call, until that has its result.
+
+        A stateless client asks by itself, and calls again.
+        """
+        for _ in range(ROUNDS_MAX):
+            if ended.is_last or not isinstance(ended.result, dict):
+                return ended
+            requests = ended.result.get("inputRequests", {})
+            try:
+                answers = await self._questions.ask(asked, requests, self._answer_s)
+            except NoAnswerError as error:
+                return Round(failed(f"{UNANSWERED}: {error}"))
+            ended = await self._round(asked.answering(answers), call, ended.kept)
+        return ended if ended.is_last else Round(failed(ASKED_TOO_OFTEN))
+
+    async def _round(
+        self, asked: CallRequest, call: Call, state: RequestState | None
+    ) -> Round:
+        if state is not None:
+            call = replace(call, continues=state.continues)
+        ended = await self._attempt(asked, call, state)
+        if isinstance(ended.result, Pending):
+            link = self._link(asked, state, ended.result)
+            if link is not None:
+                return Round(link, RequestState("approval"))
+            ended = await self._hold(asked, call, state, ended.result)
+        return ended
 
     def _state(self, asked: CallRequest, call: Call) -> RequestState | None:
         params = asked.message.params
@@ -89,11 +139,7 @@ class ToolCalls:
             raise error
 
     def _link(
-        self,
-        asked: CallRequest,
-        call: Call,
-        state: RequestState | None,
-        pending: Pending,
+        self, asked: CallRequest, state: RequestState | None, pending: Pending
     ) -> dict[str, Any] | None:
         """Return a link for the client's user, once, if the client can open one."""
         elicitation = asked.capabilities.get("elicitation")
@@ -107,8 +153,7 @@ class ToolCalls:
         url = self._approval_url.replace(
             "{approval_id}", str(pending.approval_id)
         ).replace("{agent_id}", str(pending.agent_id))
-        kept = self._sealed(RequestState("approval"), asked, call)
-        return link_to_approval(pending.message, url, kept)
+        return link_to_approval(pending.message, url)
 
     async def _hold(
         self,
@@ -116,22 +161,22 @@ class ToolCalls:
         call: Call,
         state: RequestState | None,
         pending: Pending,
-    ) -> dict[str, Any] | Refused | Pending:
+    ) -> Round:
         """Wait for a person, and try again; the client is kept connected."""
         clock = asyncio.get_running_loop().time
         began = clock()
         until = began + self._hold_s
-        result: dict[str, Any] | Refused | Pending = pending
-        while isinstance(result, Pending) and (left := until - clock()) > 0:
+        ended = Round(pending)
+        while isinstance(ended.result, Pending) and (left := until - clock()) > 0:
             with cancelled_on_disconnect(asked.request):
                 is_decided = await self._gate.wait_for_decision(
-                    result, min(left, KEEPALIVE_S)
+                    ended.result, min(left, KEEPALIVE_S)
                 )
                 if not is_decided and left > KEEPALIVE_S:
                     await asked.reply.keep_alive()
             if is_decided:
-                result = await self._attempt(asked, call, state, held_s=clock() - began)
-        return result
+                ended = await self._attempt(asked, call, state, held_s=clock() - began)
+        return ended
 
     async def _attempt(
         self,
@@ -139,7 +184,7 @@ class ToolCalls:
         call: Call,
         state: RequestState | None,
         held_s: float = 0.0,
-    ) -> dict[str, Any] | Refused | Pending:
+    ) -> Round:
         """Decide a call, and forward it if it is admitted.
 
         None is admitted before its connector can be given it: that would use up a
@@ -148,7 +193,8 @@ class ToolCalls:
         breaker = self._forwarder.breaker(call.connector_id)
         if not breaker.allows_request():
             await self._gate.refused(asked.caller, call, RefusalReason.CIRCUIT_OPEN)
-            return Refused(reason=RefusalReason.CIRCUIT_OPEN, message=NOT_REACHABLE)
+            reason = RefusalReason.CIRCUIT_OPEN
+            return Round(Refused(reason=reason, message=NOT_REACHABLE))
         trial = breaker.trial
         forwarding = Forwarding(asked=asked, call=call, state=state, held_s=held_s)
         try:
@@ -157,17 +203,14 @@ class ToolCalls:
             breaker.undecided(trial)
         admitted = forwarding.admitted
         if isinstance(result, Refused | Pending) or admitted is None:
-            return result
+            return Round(result)
         # What a person has approved is this call in all of its rounds.
         is_approved = admitted.is_approved and result["resultType"] == "input_required"
-        if is_approved or "requestState" in result:
-            kept = RequestState(
-                "upstream",
-                result.get("requestState"),
-                admitted.call_id if is_approved else None,
-            )
-            result["requestState"] = self._sealed(kept, asked, call)
-        return result
+        if not is_approved and "requestState" not in result:
+            return Round(result)
+        inner = result.get("requestState")
+        continues = admitted.call_id if is_approved else None
+        return Round(result, RequestState("upstream", inner, continues))
 
 
 def _not_admitted(decision: Refused | Pending) -> dict[str, Any]:

@@ -1,20 +1,18 @@
 """Calls that clients with a handshake cancel by a message, in whichever process."""
 
-import hashlib
 import logging
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
-import orjson
 from aiohttp import web
 from psycopg import Error
 
 from service.errors import ServiceError
+from service.gateway.endpoint.client_sessions import name_of
 from service.gateway.gate import Caller
 from service.gateway.protocol.messages import RequestId
-from service.gateway.protocol.revisions import SESSION_HEADER
 from service.http.disconnect import cancel_work
 
 CANCELLED: Final = "notifications/cancelled"
@@ -31,7 +29,7 @@ class Cancellations:
     none. ``announce`` tells the other processes of a call that isn't here.
     """
 
-    announce: Callable[[str], Awaitable[None]]
+    announce: Callable[[Sequence[str]], Awaitable[None]]
     _calls: dict[str, list[web.Request]] = field(default_factory=dict)
 
     @contextmanager
@@ -42,7 +40,7 @@ class Cancellations:
 
         Then its work ends as if its client had disconnected.
         """
-        name = _name(request, caller, request_id)
+        name = name_of(request, caller, request_id)
         same = self._calls.setdefault(name, [])
         same.append(request)
         try:
@@ -61,11 +59,11 @@ class Cancellations:
         """
         if not isinstance(request_id, str | int) or isinstance(request_id, bool):
             return
-        name = _name(request, caller, request_id)
+        name = name_of(request, caller, request_id)
         if self.cancel_here(name):
             return
         try:
-            await self.announce(name)
+            await self.announce([name])
         except (Error, ServiceError, OSError) as error:
             logger.warning(
                 "a cancellation could not be passed on to other processes: %s",
@@ -78,10 +76,3 @@ class Cancellations:
         if len(calls) == 1:
             cancel_work(calls[0])
         return bool(calls)
-
-
-def _name(request: web.Request, caller: Caller, request_id: RequestId) -> str:
-    """Return a name that tells other processes nothing, and is always short."""
-    session = request.headers.get(SESSION_HEADER, "")
-    named = orjson.dumps([caller.token_id, session, request_id])
-    return hashlib.sha256(named).hexdigest()

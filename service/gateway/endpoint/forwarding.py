@@ -15,6 +15,7 @@ from service.circuit_breaker import CircuitBreaker
 from service.errors import ServiceError
 from service.gateway.endpoint.call_request import CallRequest
 from service.gateway.endpoint.channels import ATTEMPTS_MAX, Channels
+from service.gateway.endpoint.client_sessions import inputs_of
 from service.gateway.endpoint.notifications import (
     LIST_CHANGED,
     RELAYED,
@@ -22,7 +23,7 @@ from service.gateway.endpoint.notifications import (
     relay,
 )
 from service.gateway.endpoint.request_state import RequestState
-from service.gateway.endpoint.results import failed, inputs_of, result_of_upstream
+from service.gateway.endpoint.results import failed, result_of_upstream
 from service.gateway.gate import (
     Admitted,
     Call,

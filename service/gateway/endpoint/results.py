@@ -1,10 +1,11 @@
 """Results of tools/call: the upstream's, made fit for the agent's client, and ours."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 import orjson
 
+from service.gateway.endpoint.client_sessions import INPUTS, inputs_of
 from service.gateway.endpoint.request_state import INNER_BYTES_MAX
 from service.gateway.protocol.errors import (
     INVALID_PARAMS,
@@ -19,13 +20,6 @@ from service.gateway.upstream.errors import (
     unusable,
 )
 
-# What a client can be asked for, by the capability that says so.
-INPUTS: Final = {
-    "elicitation": "elicitation/create",
-    "sampling": "sampling/createMessage",
-    "roots": "roots/list",
-}
-
 
 def failed(message: str) -> dict[str, Any]:
     """Return a tool error, which models read."""
@@ -36,7 +30,7 @@ def failed(message: str) -> dict[str, Any]:
     }
 
 
-def link_to_approval(message: str, url: str, state: str) -> dict[str, Any]:
+def link_to_approval(message: str, url: str) -> dict[str, Any]:
     """Return what makes a client show its user where people approve."""
     params = {"mode": "url", "message": message, "url": url}
     return {
@@ -44,16 +38,6 @@ def link_to_approval(message: str, url: str, state: str) -> dict[str, Any]:
         "inputRequests": {
             "approval": {"method": INPUTS["elicitation"], "params": params}
         },
-        "requestState": state,
-    }
-
-
-def inputs_of(capabilities: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a client can be asked for, of its capabilities."""
-    return {
-        name: value
-        for name, value in capabilities.items()
-        if name in INPUTS and isinstance(value, dict)
     }
 
 
@@ -64,8 +48,6 @@ def result_of_upstream(
     is_stateless: bool,
 ) -> dict[str, Any]:
     """Return the result of an upstream's answer, without what isn't for the agent.
-
-    A client with a handshake, which isn't stateless, can't be asked for input.
 
     :raises RpcError: the upstream refused the arguments, or lacks a capability
     :raises UpstreamError: any other error, or no result of a tool
@@ -78,8 +60,6 @@ def result_of_upstream(
     _strip_meta(result)
     kind = result.setdefault("resultType", "complete")
     if kind == "input_required":
-        if not is_stateless:
-            raise unusable("it asked a client with a handshake", WANTS_INPUT)
         _check_inputs(result, capabilities)
     elif kind != "complete" or not isinstance(result.get("content"), list):
         raise unusable("no result of a tool")

@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from time import perf_counter
 from typing import Any, Final
-from uuid import UUID, uuid4
+from uuid import UUID
 
-import orjson
 from aiohttp import web
 
 from service.errors import ServiceError
@@ -16,7 +15,14 @@ from service.gateway.bounds import DEFAULT_BOUNDS
 from service.gateway.endpoint.call_request import CallRequest
 from service.gateway.endpoint.calls import UNKNOWN_TOOL, ToolCalls
 from service.gateway.endpoint.cancellations import CANCELLED, Cancellations
-from service.gateway.endpoint.catalog import TTL_MS, ToolCatalog, Tools
+from service.gateway.endpoint.catalog import ToolCatalog, Tools
+from service.gateway.endpoint.client_sessions import (
+    capabilities_of,
+    new_session_id,
+    session_of,
+)
+from service.gateway.endpoint.introduction import DISCOVERED, initialized
+from service.gateway.endpoint.questions import Questions
 from service.gateway.endpoint.reply import Reply
 from service.gateway.endpoint.rpc_errors import RPC_ID, refuse_request, rpc_error_of
 from service.gateway.endpoint.trace_context import TraceContext
@@ -41,13 +47,10 @@ from service.gateway.protocol.messages import (
 from service.gateway.protocol.revisions import (
     CAPABILITIES_KEY,
     HANDSHAKE,
-    IMPLEMENTATION,
     REVISION_HEADER,
     REVISION_KEY,
-    SERVER_KEY,
     SESSION_HEADER,
     STATELESS,
-    SUPPORTED,
 )
 from service.http.body import read_json_bytes
 from service.http.disconnect import ClientLeftError, is_connected
@@ -63,6 +66,7 @@ class AgentServer:
         gate: Gate,
         calls: ToolCalls,
         cancellations: Cancellations,
+        questions: Questions,
         traces: CallTraces | None = None,
         *,
         values_max: int = DEFAULT_BOUNDS.values_max,
@@ -70,6 +74,7 @@ class AgentServer:
         self._gate = gate
         self._calls = calls
         self._cancellations = cancellations
+        self._questions = questions
         self._traces = traces
         self._values_max = values_max
         self._catalog = ToolCatalog()
@@ -93,9 +98,8 @@ class AgentServer:
             request[RPC_ID] = message.id
             is_stateless = _is_stateless(message, request)
             if message.id is None or message.method is None:
-                if message.method == CANCELLED and not is_stateless:
-                    cancelled_id = message.params.get("requestId")
-                    await self._cancellations.cancel(request, caller, cancelled_id)
+                if not is_stateless:
+                    await self._take(request, caller, message)
                 return web.Response(status=202)
             if is_stateless:
                 check_stateless(message, request.headers)
@@ -116,6 +120,16 @@ class AgentServer:
                 raise
             return await _end(reply, request, error)
 
+    async def _take(
+        self, request: web.Request, caller: Caller, message: Message
+    ) -> None:
+        """Take what a client with a handshake says of its calls in flight."""
+        if message.method is None and message.id is not None:
+            await self._questions.answered(request, caller, message.id, message.params)
+        elif message.method == CANCELLED:
+            cancelled_id = message.params.get("requestId")
+            await self._cancellations.cancel(request, caller, cancelled_id)
+
     async def _result(self, incoming: "Incoming") -> Any:
         match incoming.message.method:
             case "tools/list":
@@ -125,9 +139,10 @@ class AgentServer:
             case "server/discover" if incoming.is_stateless:
                 return DISCOVERED
             case "initialize" if not incoming.is_stateless:
-                # It only tells a client's requests apart: see Cancellations.
-                incoming.reply.headers[SESSION_HEADER] = uuid4().hex
-                return _initialized(incoming.message)
+                capabilities = incoming.message.params.get("capabilities")
+                session_id = new_session_id(capabilities)
+                incoming.reply.headers[SESSION_HEADER] = session_id
+                return initialized(incoming.message)
             case "ping" | "logging/setLevel" if not incoming.is_stateless:
                 return {}
         raise RpcError(METHOD_NOT_FOUND, "method not found")
@@ -164,7 +179,11 @@ class AgentServer:
                     message=message,
                     tool=tool,
                     is_stateless=is_stateless,
-                    capabilities=message.meta[CAPABILITIES_KEY] if is_stateless else {},
+                    capabilities=(
+                        message.meta[CAPABILITIES_KEY]
+                        if is_stateless
+                        else capabilities_of(session_of(incoming.request))
+                    ),
                     reply=incoming.reply,
                     context=context,
                     trace=trace,
@@ -236,18 +255,6 @@ def _is_stateless(message: Message, request: web.Request) -> bool:
     raise unsupported(revision.encode(errors="replace").decode())
 
 
-def _initialized(message: Message) -> dict[str, Any]:
-    """Return the negotiated revision: the client's, or the newest of its kind."""
-    wanted = message.params.get("protocolVersion")
-    if not isinstance(wanted, str):
-        raise RpcError(INVALID_PARAMS, "initialize needs params.protocolVersion")
-    return {
-        "protocolVersion": wanted if wanted in HANDSHAKE else HANDSHAKE[0],
-        "capabilities": CAPABILITIES,
-        "serverInfo": IMPLEMENTATION,
-    }
-
-
 async def _end(
     reply: Reply, request: web.Request, error: Exception
 ) -> web.StreamResponse:
@@ -265,16 +272,3 @@ async def _end(
 
 # Nobody can be sure which message these answer, whatever the revision.
 _UNREADABLE: Final = frozenset({PARSE_ERROR, INVALID_REQUEST})
-CAPABILITIES: Final[dict[str, Any]] = {"tools": {}}
-DISCOVERED: Final = orjson.Fragment(
-    orjson.dumps(
-        {
-            "resultType": "complete",
-            "supportedVersions": SUPPORTED,
-            "capabilities": CAPABILITIES,
-            "ttlMs": TTL_MS,
-            "cacheScope": "private",
-            "_meta": {SERVER_KEY: IMPLEMENTATION},
-        }
-    )
-)

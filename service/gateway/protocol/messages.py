@@ -18,7 +18,8 @@ RequestId = str | int
 class Message:
     """A request, or a notification, whose ``id`` is None. ``method`` None: an answer.
 
-    Answers are of clients to servers' requests, which the gateway never sends.
+    An answer is a client's, to what it was asked within a call; its ``params`` are
+    ``result`` or ``error``.
     """
 
     id: RequestId | None
@@ -49,7 +50,8 @@ def parse_message(body: bytes, values_max: int = JSON_VALUES_MAX) -> Message:
     if "id" in document and not _is_id(message_id):
         raise RpcError(INVALID_REQUEST, "an id is a string or an integer")
     if method is None and message_id is not None and document.keys() & _OUTCOMES:
-        return Message(message_id, None, {})
+        outcome = {key: document[key] for key in _OUTCOMES & document.keys()}
+        return Message(message_id, None, outcome)
     if not isinstance(method, str):
         raise InvalidMessageError(message_id, "a message needs a method")
     params = document.get("params", {})

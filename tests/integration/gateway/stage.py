@@ -14,6 +14,7 @@ from aiohttp.test_utils import TestClient
 
 from service.gateway.bounds import DEFAULT_BOUNDS, Bounds
 from service.gateway.endpoint.cancellations import Cancellations
+from service.gateway.endpoint.questions import Questions
 from service.gateway.endpoint.routes import AGENT_SERVER, routes
 from service.gateway.health.table import CredentialReturned, Failed, Succeeded
 from service.gateway.observer import DefinitionObserver
@@ -65,8 +66,18 @@ async def official_client(
         yield client
 
 
-async def unannounced(_name: str) -> None:
-    """Tell no other process of a cancelled call: there is none."""
+async def unannounced(_payloads: Sequence[str]) -> None:
+    """Tell no other process: there is none."""
+
+
+class Unsealed:
+    """Seals nothing: there is no other process."""
+
+    def seal(self, message: bytes, name: str) -> bytes:
+        return name.encode() + message
+
+    def open(self, sealed: bytes, name: str) -> bytes | None:
+        return sealed.removeprefix(name.encode())
 
 
 @dataclass(frozen=True)
@@ -184,6 +195,7 @@ async def opened(
         traces,
         note=note,
         cancellations=cancellations or Cancellations(unannounced),
+        questions=Questions(unannounced, Unsealed()),
     ) as gateway:
         app[AGENT_SERVER] = gateway.server
         add_operations(app, routes.operations)

@@ -1,7 +1,7 @@
 """A client with a handshake cancels a call by a message: nothing is made of it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -93,8 +93,8 @@ async def test_only_the_call_that_is_meant_is_cancelled(
 ) -> None:
     announced: list[str] = []
 
-    async def announce(name: str) -> None:
-        announced.append(name)
+    async def announce(names: Sequence[str]) -> None:
+        announced.extend(names)
 
     others = Cancellations(announce)
     async with forwarding(wait_for_ever, cancellations=others) as (upstream, stage):

@@ -9,6 +9,7 @@ import pytest
 from aiohttp import web
 
 from service.gateway.bounds import Bounds
+from service.gateway.endpoint.calls import ASKED_TOO_OFTEN, ROUNDS_MAX
 from service.gateway.gate import Outcome
 from service.gateway.protocol.revisions import LOG_LEVEL_KEY
 from service.gateway.upstream.errors import NO_ANSWER, NOT_MCP, TOO_LARGE, WANTS_INPUT
@@ -178,13 +179,14 @@ async def test_logs_are_relayed_from_the_level_on_that_is_wanted() -> None:
     assert levels_of(handshake) == ["info", "notice", "error", "emergency"]
 
 
-async def test_a_client_with_a_handshake_is_not_asked_for_input() -> None:
+async def test_an_upstream_that_asks_without_end_is_left() -> None:
     answer = asks(requestState="later")
-    async with forwarding(answer) as (_, stage):
+    async with forwarding(answer) as (upstream, stage):
         got = await stage.post(OF_A_HANDSHAKE)
 
-    assert got.content == WANTS_INPUT
+    assert got.content == ASKED_TOO_OFTEN
     assert got.body["result"].keys() == {"content", "isError"}
+    assert len(upstream.requests) == ROUNDS_MAX + 1
 
 
 async def test_progress_does_not_extend_the_time_of_a_call() -> None:

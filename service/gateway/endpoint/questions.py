@@ -1,0 +1,149 @@
+"""Ask clients with a handshake what an upstream wants to know, within their call.
+
+A client answers by a request of its own, which may arrive in another process.
+"""
+
+import asyncio
+import base64
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Final, Protocol
+from uuid import uuid4
+
+import orjson
+from aiohttp import web
+from psycopg import Error
+
+from service.errors import ServiceError
+from service.gateway.endpoint.call_request import CallRequest
+from service.gateway.endpoint.client_sessions import name_of
+from service.gateway.gate import Caller
+from service.gateway.protocol.messages import RequestId
+from service.http.disconnect import cancelled_on_disconnect
+
+# PostgreSQL's notifications have less than 8,000 bytes.
+PIECE_CHARACTERS: Final = 7_500
+
+logger = logging.getLogger(__name__)
+
+
+class NoAnswerError(Exception):
+    """The client didn't answer, or not with a result; the message is for the agent."""
+
+
+class Seal(Protocol):
+    def seal(self, message: bytes, name: str) -> bytes: ...
+    def open(self, sealed: bytes, name: str) -> bytes | None: ...
+
+
+@dataclass(slots=True)
+class _Waiting:
+    answer: asyncio.Future[Mapping[str, Any]]
+    pieces: list[str] = field(default_factory=list)
+
+
+class Questions:
+    """The questions to clients of this process that aren't answered yet.
+
+    ``announce`` tells the other processes of an answer to none of them, in pieces.
+    """
+
+    def __init__(
+        self, announce: Callable[[Sequence[str]], Awaitable[None]], seal: Seal
+    ) -> None:
+        self._announce = announce
+        self._seal = seal
+        self._waiting: dict[str, _Waiting] = {}
+
+    async def ask(
+        self, asked: CallRequest, requests: Mapping[str, Any], timeout_s: float
+    ) -> dict[str, Any]:
+        """Return the results of the client, by the names of the requests.
+
+        :raises NoAnswerError: there is none
+        :raises ClientLeftError: the client has left, or has cancelled its call
+        """
+        ids = {name: uuid4().hex for name in requests}
+        names = {name: name_of(asked.request, asked.caller, ids[name]) for name in ids}
+        with (
+            self._asking(names.values()) as answers,
+            cancelled_on_disconnect(asked.request),
+        ):
+            for name, request in requests.items():
+                message = {"jsonrpc": "2.0", "id": ids[name], **request}
+                await asked.reply.notify(message)
+            try:
+                async with asked.reply.kept_alive(), asyncio.timeout(timeout_s):
+                    found = await asyncio.gather(*answers)
+            except TimeoutError:
+                raise NoAnswerError("nobody answered in time") from None
+        if not all(isinstance(each.get("result"), dict) for each in found):
+            raise NoAnswerError("the client answered with an error")
+        return {
+            name: each["result"] for name, each in zip(requests, found, strict=True)
+        }
+
+    @contextmanager
+    def _asking(
+        self, names: Iterable[str]
+    ) -> Iterator[list[asyncio.Future[Mapping[str, Any]]]]:
+        loop = asyncio.get_running_loop()
+        waiting = {name: _Waiting(loop.create_future()) for name in names}
+        self._waiting |= waiting
+        try:
+            yield [each.answer for each in waiting.values()]
+        finally:
+            for name in waiting:
+                del self._waiting[name]
+
+    async def answered(
+        self,
+        request: web.Request,
+        caller: Caller,
+        request_id: RequestId,
+        outcome: Mapping[str, Any],
+    ) -> None:
+        """Take what a client answers, for whichever process has asked."""
+        name = name_of(request, caller, request_id)
+        if name in self._waiting:
+            self._take(name, outcome)
+            return
+        sealed = self._seal.seal(orjson.dumps(outcome), name)
+        text = base64.b64encode(sealed).decode()
+        pieces = [
+            text[start : start + PIECE_CHARACTERS]
+            for start in range(0, len(text), PIECE_CHARACTERS)
+        ]
+        last = len(pieces) - 1
+        try:
+            await self._announce(
+                [f"{name} {n} {last} {each}" for n, each in enumerate(pieces)]
+            )
+        except (Error, ServiceError, OSError) as error:
+            logger.warning(
+                "an answer could not be passed on to other processes: %s",
+                type(error).__name__,
+            )
+
+    def answered_elsewhere(self, piece: str) -> None:
+        """Take a piece of an answer that another process got, in its order."""
+        name, number, last, text = piece.split(" ")
+        waiting = self._waiting.get(name)
+        if waiting is None:
+            return
+        if number == "0":
+            waiting.pieces.clear()
+        waiting.pieces.append(text)
+        if number == last and len(waiting.pieces) == int(last) + 1:
+            sealed = base64.b64decode("".join(waiting.pieces))
+            opened = self._seal.open(sealed, name)
+            if opened is not None:
+                self._take(name, orjson.loads(opened))
+
+    def _take(self, name: str, outcome: Mapping[str, Any]) -> None:
+        answer = self._waiting[name].answer
+        # The first answer counts.
+        if not answer.done():
+            answer.set_result(outcome)
