@@ -17,6 +17,7 @@ from service.gateway.upstream.dialects import OFFERED, Dialect
 from service.gateway.upstream.errors import (
     NO_ANSWER,
     Cause,
+    NotConnectedError,
     UpstreamError,
     bad_status,
     unusable,
@@ -42,7 +43,7 @@ class Handshake:
     async def find_dialect(
         self, upstream: Upstream, on_connected: Callable[[], None] | None
     ) -> Dialect:
-        """Ask ``server/discover``; a server that doesn't know it wants a handshake.
+        """Ask ``server/discover``; a server that doesn't answer it wants a handshake.
 
         :raises UpstreamError: not reachable, failing, too late, or no revision in
             common
@@ -57,26 +58,42 @@ class Handshake:
     async def _find_dialect(
         self, upstream: Upstream, on_connected: Callable[[], None] | None
     ) -> Dialect:
+        refused: UpstreamError | None = None
+        try:
+            if await self._is_stateless(upstream, on_connected):
+                return Dialect(STATELESS)
+        except NotConnectedError:
+            raise
+        except UpstreamError as error:
+            if error.outcome is Outcome.TIMEOUT:
+                raise
+            # Some servers with a handshake fail at a method that they don't know.
+            refused = error
+        try:
+            return await self._shake_hands(upstream)
+        except UpstreamError as error:
+            if refused is not None and error.cause is Cause.CONNECTION_CLOSED:
+                raise refused from None
+            raise
+
+    async def _is_stateless(
+        self, upstream: Upstream, on_connected: Callable[[], None] | None
+    ) -> bool:
+        request, number = Request(method="server/discover", params={}), next(self._ids)
         stateless = Dialect(STATELESS)
-        request = Request(method="server/discover", params={})
-        number = next(self._ids)
-        headers, body = (
-            headers_of(stateless, request),
-            body_of(stateless, request, number),
-        )
+        headers = headers_of(stateless, request)
+        body = body_of(stateless, request, number)
         async with Post(
             self._connections, upstream, headers, body, on_connected
         ) as answer:
             if answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
                 raise bad_status(answer.status)
-            result = None
-            if answer.status == HTTPStatus.OK:
-                result = (await _answer(answer, number)).get("result")
-        if isinstance(result, dict) and STATELESS in _texts(
+            if answer.status != HTTPStatus.OK:
+                return False
+            result = (await _answer(answer, number)).get("result")
+        return isinstance(result, dict) and STATELESS in _texts(
             result.get("supportedVersions")
-        ):
-            return stateless
-        return await self._shake_hands(upstream)
+        )
 
     async def _shake_hands(self, upstream: Upstream) -> Dialect:
         number = next(self._ids)
