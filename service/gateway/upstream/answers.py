@@ -46,6 +46,7 @@ SESSION: Final = SESSION_HEADER.lower().encode()
 class UpstreamAnswer:
     """The response to one request; ``bytes_read`` is how much of it was received.
 
+    ``has_notified`` is whether other messages preceded its last one.
     ``bytes_max`` is how large it may be. A result may stand in it twice, as ``content``
     and as ``structuredContent``, and counts once. ``echo`` looks for the credential of
     the request, if it had one.
@@ -58,6 +59,7 @@ class UpstreamAnswer:
         self._bytes_max = bytes_max
         self._echo = echo
         self.bytes_read = 0
+        self.has_notified = False
 
     @property
     def status(self) -> int:
@@ -102,6 +104,13 @@ class UpstreamAnswer:
             await _remove(self._echo, data, message, removal)
         return message
 
+    async def text(self) -> str:
+        """Return a body that isn't MCP.
+
+        :raises UpstreamError: too late, too large, or it ended before
+        """
+        return (await self._whole()).decode(errors="replace")
+
     async def _whole(self) -> bytes:
         length = self._response.header(b"content-length")
         if length is not None and int(length) > 2 * self._bytes_max:
@@ -130,6 +139,7 @@ class UpstreamAnswer:
                         raise too_large("notifications")
                     if self._echo is not None:
                         await _remove(self._echo, data, message)
+                    self.has_notified = True
                     await notified(message)
         except EventTooLargeError:
             raise too_large("an event") from None

@@ -3,24 +3,35 @@
 import asyncio
 import itertools
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from http import HTTPStatus
 from types import TracebackType
 from typing import Any, Final, NamedTuple, Self
 
 from service.gateway.gate import Caller, Upstream
-from service.gateway.protocol.errors import INVALID_PARAMS, MISSING_CAPABILITY
 from service.gateway.upstream.answers import Notified, Removal, UpstreamAnswer
 from service.gateway.upstream.connections import Connections
 from service.gateway.upstream.dialects import Dialect, Dialects
-from service.gateway.upstream.errors import SessionEndedError, bad_status, unusable
+from service.gateway.upstream.errors import (
+    NOT_MCP,
+    SessionEndedError,
+    UpstreamError,
+    bad_status,
+    unusable,
+)
 from service.gateway.upstream.handshake import Handshake
 from service.gateway.upstream.http_connection import Connection
+from service.gateway.upstream.lost_sessions import (
+    is_about_call,
+    is_invalid_request,
+    says_lost,
+)
 from service.gateway.upstream.posts import Post
 from service.gateway.upstream.requests import Request, body_of, headers_of
 
 CANCEL_S: Final = 5.0
-_ABOUT_CALLS: Final = (INVALID_PARAMS, MISSING_CAPABILITY)
+# The session that a request came in isn't there, and nothing was done.
+_SESSION_GONE: Final = (HTTPStatus.NOT_FOUND, HTTPStatus.GONE)
 
 logger = logging.getLogger(__name__)
 
@@ -94,11 +105,20 @@ class UpstreamClient:
 
     def cancel(self, upstream: Upstream, dialect: Dialect, number: int) -> None:
         """Tell a server with handshake, where a closed connection doesn't say so."""
-        task = asyncio.create_task(
-            self._tell(upstream, dialect, number), name="MCP cancellation"
-        )
+        self._start(self._tell(upstream, dialect, number), "MCP cancellation")
+
+    def doubt(self, upstream: Upstream, caller: Caller, dialect: Dialect) -> None:
+        """Find out whether a server still knows a session, and forget it if not."""
+        self._start(self._check(upstream, caller, dialect), "MCP session check")
+
+    def _start(self, work: Coroutine[Any, Any, None], name: str) -> None:
+        task = asyncio.create_task(work, name=name)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+    async def _check(self, upstream: Upstream, caller: Caller, known: Dialect) -> None:
+        if await self.handshake.is_refused(upstream, known):
+            self.dialects.forget(upstream, caller, known)
 
     async def _tell(self, upstream: Upstream, dialect: Dialect, number: int) -> None:
         method, params = "notifications/cancelled", {"requestId": number}
@@ -184,7 +204,8 @@ class Exchange:
                 self._cancel()
             raise
         try:
-            self._check_status()
+            if self._answer.status != HTTPStatus.OK:
+                await self._check_status()
         except BaseException as error:
             await self._post.__aexit__(type(error), error, None)
             raise
@@ -216,22 +237,26 @@ class Exchange:
         message: dict[str, Any] = {}
         try:
             message = await self._answer.last_message(notified, removal)
+        except UpstreamError as error:
+            if error.message == NOT_MCP:
+                self._doubt()
+            raise
         finally:
             status = self._answer.status
             if status == HTTPStatus.BAD_REQUEST and not self._is_about_call(message):
                 self._forget()
+        if "error" in message:
+            await self._check_session(message["error"])
         if message.get("id") != self.id:
             raise unusable("the answer has another id")
         return message
 
-    def _check_status(self) -> None:
-        status = self._answer.status
-        if status == HTTPStatus.OK:
-            return
-        dialect = self._channel.dialect
-        if status == HTTPStatus.NOT_FOUND and dialect.session_id is not None:
+    async def _check_status(self) -> None:
+        """Raise what a status that isn't 200 means, unless the body says it."""
+        status, dialect = self._answer.status, self._channel.dialect
+        if status in _SESSION_GONE and dialect.session_id is not None:
             self._forget()
-            raise SessionEndedError
+            raise SessionEndedError(status)
         if status >= HTTPStatus.BAD_REQUEST and self._answer.is_json:
             # Errors of JSON-RPC. Another server may be there by now; with status 400,
             # the body says whether it understood the request.
@@ -239,17 +264,50 @@ class Exchange:
                 self._forget()
             return
         self._forget()
+        if (
+            status == HTTPStatus.BAD_REQUEST
+            and dialect.session_id is not None
+            and says_lost(await self._answer.text())
+        ):
+            raise SessionEndedError(status)
         raise bad_status(status)
+
+    async def _check_session(self, error: Any) -> None:
+        """Forget a session that the server has lost, by its error.
+
+        :raises SessionEndedError: it has lost it, and has done nothing
+        """
+        if not says_lost(error):
+            if not is_about_call(error):
+                self._doubt()
+            return
+        if not is_about_call(error):
+            self._forget()
+        if self._answer.has_notified:
+            return  # It was at work.
+        dialect, status = self._channel.dialect, self._answer.status
+        # Anything else may be of a session that the tool itself has.
+        if is_invalid_request(
+            error, status, dialect
+        ) or await self._client.handshake.is_refused(self._upstream, dialect):
+            self._forget()
+            raise SessionEndedError(status)
 
     def _is_about_call(self, message: dict[str, Any]) -> bool:
         """Say whether a refusal is of what the request says, not of how."""
-        error = message.get("error")
-        code = error.get("code") if isinstance(error, dict) else None
-        return message.get("id") == self.id and code in _ABOUT_CALLS
+        return message.get("id") == self.id and is_about_call(message.get("error"))
 
     def _forget(self) -> None:
         upstream, dialect = self._channel.upstream, self._channel.dialect
         self._client.dialects.forget(upstream, self._caller, dialect)
+
+    def _doubt(self) -> None:
+        """Forget the session unless the server still knows it."""
+        if self._caller is None:
+            # Observing tools leaves nothing in a session.
+            self._forget()
+        else:
+            self._client.doubt(self._upstream, self._caller, self._channel.dialect)
 
     def _cancel(self) -> None:
         dialect = self._channel.dialect

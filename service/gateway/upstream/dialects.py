@@ -1,11 +1,12 @@
 """The revision that an upstream speaks, and its sessions."""
 
 import asyncio
+import time
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any, Final
 
-from cachetools import LRUCache, TTLCache
+from cachetools import TTLCache
 
 from service.gateway.gate import Caller, Upstream
 from service.gateway.protocol.revisions import (
@@ -17,7 +18,8 @@ from service.gateway.protocol.revisions import (
 
 UPSTREAMS_MAX: Final = 4096
 SESSIONS_MAX: Final = 4096
-# Then an upstream is asked again: it may have been updated.
+# Then an upstream is asked again: it may have been updated, or lost a session
+# without saying so.
 REMEMBERED_S: Final = 3600.0
 # The revision offered to servers that want a handshake.
 OFFERED: Final = HANDSHAKE[0]
@@ -56,10 +58,15 @@ class Dialects:
     def __init__(
         self,
         find: Callable[[Upstream, OnConnected | None], Coroutine[Any, Any, Dialect]],
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._find = find
-        self._dialects: TTLCache[Key, Dialect] = TTLCache(UPSTREAMS_MAX, REMEMBERED_S)
-        self._sessions: LRUCache[SessionKey, Dialect] = LRUCache(SESSIONS_MAX)
+        self._dialects: TTLCache[Key, Dialect] = TTLCache(
+            UPSTREAMS_MAX, REMEMBERED_S, clock
+        )
+        self._sessions: TTLCache[SessionKey, Dialect] = TTLCache(
+            SESSIONS_MAX, REMEMBERED_S, clock
+        )
         self._finding: dict[SessionKey, asyncio.Task[Dialect]] = {}
 
     async def of(

@@ -107,8 +107,8 @@ class NotSentError(NotTakenError):
 class SessionEndedError(NotTakenError):
     """The server knows the session no longer."""
 
-    def __init__(self) -> None:
-        super().__init__(SESSION_ENDED, Outcome.UPSTREAM_ERROR, "status 404")
+    def __init__(self, status: int) -> None:
+        super().__init__(SESSION_ENDED, Outcome.UPSTREAM_ERROR, f"status {status}")
 
 
 def unusable(

@@ -5,7 +5,9 @@ from collections.abc import Callable, Iterator
 from http import HTTPStatus
 from typing import Any, Final
 
+from service.errors import ServiceError
 from service.gateway.gate import Outcome, Upstream
+from service.gateway.protocol.errors import METHOD_NOT_FOUND
 from service.gateway.protocol.revisions import (
     HANDSHAKE_OF_UPSTREAMS,
     IMPLEMENTATION,
@@ -16,12 +18,14 @@ from service.gateway.upstream.connections import Connections
 from service.gateway.upstream.dialects import OFFERED, Dialect
 from service.gateway.upstream.errors import (
     NO_ANSWER,
+    NOT_MCP,
     Cause,
     NotConnectedError,
     UpstreamError,
     bad_status,
     unusable,
 )
+from service.gateway.upstream.lost_sessions import code_of
 from service.gateway.upstream.posts import Post
 from service.gateway.upstream.requests import (
     Request,
@@ -31,6 +35,8 @@ from service.gateway.upstream.requests import (
 )
 
 SESSION_CHARACTERS_MAX: Final = 1024
+# For an answer that says whether a session is still known.
+CHECK_S: Final = 5.0
 
 
 class Handshake:
@@ -116,6 +122,27 @@ class Handshake:
         dialect = Dialect(agreed, session_id)
         await self.notify(upstream, dialect, "notifications/initialized", {})
         return dialect
+
+    async def is_refused(self, upstream: Upstream, dialect: Dialect) -> bool:
+        """Say whether the server refuses even what every server answers."""
+        method = "server/discover" if dialect.is_stateless else "ping"
+        request, number = Request(method=method, params={}), next(self._ids)
+        headers = headers_of(dialect, request)
+        body = body_of(dialect, request, number)
+        try:
+            async with (
+                asyncio.timeout(CHECK_S),
+                Post(self._connections, upstream, headers, body) as answer,
+            ):
+                if answer.status != HTTPStatus.OK:
+                    return answer.status >= HTTPStatus.BAD_REQUEST
+                message = await answer.last_message(ignored)
+        except UpstreamError as error:
+            return error.message == NOT_MCP
+        except (ServiceError, TimeoutError):
+            return False
+        has_no_ping = code_of(message.get("error")) == METHOD_NOT_FOUND
+        return "error" in message and (dialect.is_stateless or not has_no_ping)
 
     async def notify(
         self, upstream: Upstream, dialect: Dialect, method: str, params: dict[str, Any]

@@ -13,6 +13,7 @@ from service.gateway.upstream.credential_echo import CredentialEcho
 from service.gateway.upstream.errors import (
     NO_ANSWER,
     REFUSED,
+    NotTakenError,
     UpstreamError,
     too_large,
     unusable,
@@ -46,7 +47,11 @@ async def list_tools(client: UpstreamClient, upstream: Upstream) -> Listing:
     """
     try:
         async with asyncio.timeout(LIST_S):
-            return await _list_tools(client, upstream)
+            try:
+                return await _list_tools(client, upstream)
+            except NotTakenError:
+                # From the first page on: its cursors were of the session, too.
+                return await _list_tools(client, upstream)
     except TimeoutError:
         raise UpstreamError(NO_ANSWER, Outcome.TIMEOUT) from None
 

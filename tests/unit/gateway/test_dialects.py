@@ -5,7 +5,12 @@ from collections.abc import Callable
 from uuid import uuid4
 
 from service.gateway.gate import RecordMode, Upstream
-from service.gateway.upstream.dialects import Dialect, Dialects, OnConnected
+from service.gateway.upstream.dialects import (
+    REMEMBERED_S,
+    Dialect,
+    Dialects,
+    OnConnected,
+)
 
 UPSTREAM = Upstream(
     connector_id=uuid4(),
@@ -72,3 +77,25 @@ async def test_a_session_that_was_forgotten_does_not_come_back() -> None:
     await asyncio.gather(*callers)
 
     assert dialects.known(UPSTREAM, None) is None
+
+
+async def test_a_session_ends_after_an_hour() -> None:
+    server, clock = Server(), Clock()
+    server.answers.set()
+    dialects = Dialects(server.find, clock)
+    await dialects.of(UPSTREAM, None)
+
+    clock.now += REMEMBERED_S - 1
+    kept = dialects.known(UPSTREAM, None)
+    clock.now += 1
+
+    assert kept is not None
+    assert kept.session_id == "session-1"
+    assert dialects.known(UPSTREAM, None) is None
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
