@@ -17,7 +17,7 @@ from service.database import ANSWER_TIMEOUT_S, TRY_ADVISORY_LOCK, connect, deadl
 from service.errors import ServiceError, TooManyRequestsError
 from service.gateway.definitions.acceptable import is_acceptable_name
 from service.gateway.gate import Gate, ObservedTools, Upstream
-from service.gateway.health.explain import Failure, explain, host_of
+from service.gateway.health.explain import Failure, explain, host_of, words_of_cut_list
 from service.gateway.health.table import Failed, Succeeded
 from service.gateway.upstream.client import UpstreamClient
 from service.gateway.upstream.errors import Cause
@@ -230,6 +230,11 @@ class DefinitionObserver:
                 left_out=len(observed.left_out),
                 left_out_names=names[:LEFT_OUT_NAMES_MAX],
                 next_at=self._next(upstream, wait_s),
+                note=(
+                    None
+                    if listing.is_whole or observed.left_out
+                    else words_of_cut_list(observed.tools)
+                ),
             )
         )
 

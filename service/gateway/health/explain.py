@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from service.errors import ServiceError
 from service.gateway.gate import Upstream
 from service.gateway.upstream.errors import Cause, UpstreamError
+from service.gateway.upstream.listing import PAGES_MAX
 
 HOST_CHARACTERS_MAX: Final = 253
 # Answers that a server of the older transport gives to a POST.
@@ -109,6 +110,14 @@ def explain(error: Exception, upstream: Upstream) -> Failure:
     host = host_of(upstream.url)
     words = _WORDS[cause].format(host=host, detail=detail)
     return Failure(cause, words)
+
+
+def words_of_cut_list(tools: int) -> str:
+    """Return what an owner is told of a list with more pages than are read."""
+    return (
+        f"{tools} tools of the first {PAGES_MAX} pages were taken, and the list goes "
+        "on; let the server send more tools in a page"
+    )
 
 
 def host_of(url: str) -> str:

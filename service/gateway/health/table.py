@@ -24,9 +24,9 @@ ASK = """
 SUCCEEDED = """
     INSERT INTO events.connector_health (
            connector_id, url, attempted_at, succeeded_at, tools, left_out,
-           left_out_names, next_at)
+           left_out_names, error, next_at)
     VALUES (%(connector_id)s, %(url)s, %(at)s, %(at)s, %(tools)s, %(left_out)s,
-           %(left_out_names)s, %(next_at)s)
+           %(left_out_names)s, %(note)s, %(next_at)s)
     ON CONFLICT (connector_id) DO UPDATE
        SET url = excluded.url,
            attempted_at = excluded.attempted_at,
@@ -37,7 +37,7 @@ SUCCEEDED = """
            failing_since = NULL,
            failures = 0,
            cause = NULL,
-           error = NULL,
+           error = excluded.error,
            next_at = coalesce(excluded.next_at, connector_health.next_at)
 """
 # At another URL, what was known of the former one is not.
@@ -91,7 +91,8 @@ SELECT = """
 class Succeeded:
     """An observation that listed tools; ``left_out_names`` are the first of them.
 
-    ``next_at`` is null where this process doesn't schedule the next.
+    ``next_at`` is null where this process doesn't schedule the next. ``note`` is what
+    the owner is told instead of the number of tools, in words.
     """
 
     connector_id: UUID
@@ -101,6 +102,7 @@ class Succeeded:
     left_out: int
     left_out_names: Sequence[str]
     next_at: datetime | None
+    note: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

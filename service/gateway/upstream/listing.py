@@ -15,7 +15,6 @@ from service.gateway.upstream.errors import (
     REFUSED,
     NotTakenError,
     UpstreamError,
-    too_large,
     unusable,
 )
 from service.gateway.upstream.requests import Request
@@ -30,8 +29,8 @@ LISTED_MAX: Final = 5_000
 class Listing:
     """``ttl_s`` is how long the upstream says that the list stays as it is.
 
-    ``is_whole`` is false of one that goes on after so many tools that none of the rest
-    could be taken.
+    ``is_whole`` is false of one that goes on after ``PAGES_MAX`` pages, or after so
+    many tools that none of the rest could be taken.
     """
 
     definitions: tuple[ToolDefinition, ...]
@@ -42,7 +41,7 @@ class Listing:
 async def list_tools(client: UpstreamClient, upstream: Upstream) -> Listing:
     """Return the list as the service itself gets it.
 
-    :raises UpstreamError: not reachable, no MCP, or too many pages
+    :raises UpstreamError: not reachable, or no MCP
     :raises ServiceError: the credential can't be revealed
     """
     try:
@@ -59,19 +58,22 @@ async def list_tools(client: UpstreamClient, upstream: Upstream) -> Listing:
 async def _list_tools(client: UpstreamClient, upstream: Upstream) -> Listing:
     found: dict[str, ToolDefinition] = {}
     cursor: Any = None
+    asked: list[Any] = []
+    ttl_s: float | None = None
     for _ in range(PAGES_MAX):
         withheld: set[str] = set()
         page = await _page(client, upstream, cursor, withheld)
         for tool in _tools(page, withheld):
             # Two tools may have one name; agents could only ever call the first.
             found.setdefault(tool.name, tool)
+        ttl_s, cursor = _ttl_s(page.get("ttlMs")), page.get("nextCursor")
         if len(found) > LISTED_MAX:
-            first = tuple(found.values())[:LISTED_MAX]
-            return Listing(first, _ttl_s(page.get("ttlMs")), is_whole=False)
-        cursor = page.get("nextCursor")
-        if cursor is None:
-            return Listing(tuple(found.values()), _ttl_s(page.get("ttlMs")))
-    raise too_large(f"more than {PAGES_MAX} pages of tools")
+            break
+        # Some servers give an empty cursor at the end, or the same list for any.
+        if not cursor or cursor in asked:
+            return Listing(tuple(found.values()), ttl_s)
+        asked.append(cursor)
+    return Listing(tuple(found.values())[:LISTED_MAX], ttl_s, is_whole=False)
 
 
 async def _page(

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
@@ -240,6 +241,8 @@ async def test_the_table_keeps_the_last_success_beside_failures(
     row = await table.find(connector)
     await table.note(failed(3, "b"))
     moved = await table.find(connector)
+    await table.note(replace(succeeded(connector, at), note="of a long list"))
+    noted = await table.find(connector)
     await table.note(succeeded(connector, at))
     again = await table.find(connector)
 
@@ -249,7 +252,10 @@ async def test_the_table_keeps_the_last_success_beside_failures(
     assert (row.tools, row.left_out, row.left_out_names) == (3, 1, ["x"])
     assert moved is not None
     assert (moved.succeeded_at, moved.failures, moved.tools) == (None, 1, None)
+    assert noted is not None
+    assert (noted.cause, noted.error) == (None, "of a long list")
     assert again is not None
+    assert again.error is None
     assert (again.cause, again.failures, again.failing_since) == (None, 0, None)
 
 

@@ -99,13 +99,6 @@ async def test_lists_have_pages() -> None:
         assert await observed(stage) == [["a", "b", "c"]]
 
 
-async def test_lists_end() -> None:
-    async with plain_upstream(pages(*map(str, range(101)))) as upstream, opened() as st:
-        st.gate.connect(upstream.url)
-
-        assert await observed(st) == []
-
-
 async def say_list_changed(request: web.Request, body: Any) -> web.StreamResponse:
     if body["method"] == "tools/list":
         return await pages("add", "sub")(request, body)  # type: ignore[no-any-return]
