@@ -7,6 +7,7 @@ EVENT_BYTES_MAX: Final = 1024 * 1024
 # Bounds the lines of a whole stream: each costs something, also an empty one.
 LINES_MAX: Final = 250_000
 COMMENT: Final = b":\n\n"
+BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
 
 class EventTooLargeError(Exception):
@@ -23,6 +24,8 @@ class EventParser:
         self._bytes = 0
         self._lines = 0
         self._is_message = True
+        # A "\n" that follows is of the same line's end.
+        self._is_after_cr = False
 
     def feed(self, chunk: bytes) -> Iterator[bytes]:
         """Yield the data of the events that this chunk completes.
@@ -30,13 +33,18 @@ class EventParser:
         :raises EventTooLargeError: one is too large, or there are too many lines
         """
         self._bytes += len(chunk)
+        if self._is_after_cr and chunk:
+            self._is_after_cr = False
+            chunk = chunk.removeprefix(b"\n")
         self._rest += chunk
         # A long line in many chunks is searched once.
         if b"\n" in chunk or b"\r" in chunk:
             lines = self._rest.splitlines(keepends=True)
-            # A "\r" may be the first half of a line's end.
-            whole = lines[-1].endswith(b"\n")
-            self._rest = bytearray() if whole else lines.pop()
+            is_whole = lines[-1].endswith((b"\n", b"\r"))
+            self._is_after_cr = lines[-1].endswith(b"\r")
+            self._rest = bytearray() if is_whole else lines.pop()
+            if not self._lines:
+                lines[0] = lines[0].removeprefix(BYTE_ORDER_MARK)
             self._lines += len(lines)
             if self._lines > LINES_MAX:
                 raise EventTooLargeError
@@ -54,7 +62,7 @@ class EventParser:
             if name == b"data":
                 self._data.append(value)
             elif name == b"event":
-                self._is_message = value == b"message"
+                self._is_message = value in (b"message", b"")
             return b""
         data = b"\n".join(self._data) if self._is_message else b""
         self._data, self._is_message = [], True

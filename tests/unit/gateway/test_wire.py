@@ -101,7 +101,7 @@ def test_malformed_header_values(value: str) -> None:
 )
 def test_events_arrive_in_any_chunks(texts: list[str], end: str, size: int) -> None:
     stream = "".join(f": c{end}data: {text}{end}id: 1{end}{end}" for text in texts)
-    sent, parser = stream.encode() + b"\n", EventParser()
+    sent, parser = stream.encode(), EventParser()
 
     found = [
         data
@@ -120,6 +120,38 @@ def test_events_of_other_kinds_are_not_messages() -> None:
     ]
 
     assert found == [b"a\nb", b"c"]
+
+
+@pytest.mark.parametrize(
+    ("sent", "found"),
+    [
+        (b"event:\ndata: a\n\n", [b"a"]),
+        (b"event: \ndata: a\n\n", [b"a"]),
+        (b"event\ndata: a\n\n", [b"a"]),
+        (b"event: ping\nevent:\ndata: a\n\n", [b"a"]),
+        (b"\xef\xbb\xbfdata: a\n\n", [b"a"]),
+        (b"\xef\xbb\xbf: c\n\ndata: a\n\n", [b"a"]),
+        (b"\xef\xbb\xbf\r\rdata: a\r\r", [b"a"]),
+        (b"data: a\r\rdata: b\r\r", [b"a", b"b"]),
+        (b"data: a\r\n\r\ndata: b\r\n\r\n", [b"a", b"b"]),
+        (b"data: a\rdata: b\n\r\n", [b"a\nb"]),
+        (b"data\ndata: a\n\n", [b"\na"]),
+        # Only the first is no part of the stream.
+        (b"data: a\n\n\xef\xbb\xbfdata: b\n\n", [b"a"]),
+        (b"Data: a\n\n", []),
+    ],
+)
+@pytest.mark.parametrize("size", [1, 2, 100])
+def test_events_are_read_as_browsers_do(
+    sent: bytes, found: list[bytes], size: int
+) -> None:
+    parser = EventParser()
+
+    assert [
+        data
+        for start in range(0, len(sent), size)
+        for data in parser.feed(sent[start : start + size])
+    ] == found
 
 
 def test_events_are_bounded() -> None:
