@@ -2,8 +2,7 @@
 
 import asyncio
 import itertools
-import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from http import HTTPStatus
 from types import TracebackType
 from typing import Any, Final, NamedTuple, Self
@@ -28,12 +27,10 @@ from service.gateway.upstream.lost_sessions import (
 )
 from service.gateway.upstream.posts import Post
 from service.gateway.upstream.requests import Request, body_of, headers_of
+from service.gateway.upstream.side_messages import SideMessages
 
-CANCEL_S: Final = 5.0
 # The session that a request came in isn't there, and nothing was done.
 _SESSION_GONE: Final = (HTTPStatus.NOT_FOUND, HTTPStatus.GONE)
-
-logger = logging.getLogger(__name__)
 
 
 class UpstreamClient:
@@ -53,7 +50,7 @@ class UpstreamClient:
         self.ids = itertools.count(1)
         self.handshake = Handshake(connections, self.ids)
         self.dialects = Dialects(self.handshake.find_dialect)
-        self._tasks: set[asyncio.Task[None]] = set()
+        self.beside = SideMessages(self.handshake, self.dialects)
 
     def kept_channel(
         self, upstream: Upstream, caller: Caller | None
@@ -103,31 +100,6 @@ class UpstreamClient:
         """
         return Exchange(self, upstream, caller, channel, request)
 
-    def cancel(self, upstream: Upstream, dialect: Dialect, number: int) -> None:
-        """Tell a server with handshake, where a closed connection doesn't say so."""
-        self._start(self._tell(upstream, dialect, number), "MCP cancellation")
-
-    def doubt(self, upstream: Upstream, caller: Caller, dialect: Dialect) -> None:
-        """Find out whether a server still knows a session, and forget it if not."""
-        self._start(self._check(upstream, caller, dialect), "MCP session check")
-
-    def _start(self, work: Coroutine[Any, Any, None], name: str) -> None:
-        task = asyncio.create_task(work, name=name)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
-    async def _check(self, upstream: Upstream, caller: Caller, known: Dialect) -> None:
-        if await self.handshake.is_refused(upstream, known):
-            self.dialects.forget(upstream, caller, known)
-
-    async def _tell(self, upstream: Upstream, dialect: Dialect, number: int) -> None:
-        method, params = "notifications/cancelled", {"requestId": number}
-        try:
-            async with asyncio.timeout(CANCEL_S):
-                await self.handshake.notify(upstream, dialect, method, params)
-        except Exception as error:  # noqa: BLE001 # best effort
-            logger.debug("no cancellation was sent: %s", type(error).__name__)
-
 
 class Channel(NamedTuple):
     """A connection on which nothing but the message is left to send."""
@@ -156,6 +128,7 @@ class Exchange:
         "_caller",
         "_channel",
         "_client",
+        "_pong",
         "_post",
         "_upstream",
         "id",
@@ -180,6 +153,7 @@ class Exchange:
         self._upstream = upstream
         self._caller = caller
         self._channel = channel
+        self._pong: asyncio.Task[None] | None = None
         headers = headers_of(dialect, request)
         self._post = Post(
             client.connections,
@@ -227,16 +201,23 @@ class Exchange:
     async def answer(
         self, notified: Notified, removal: Removal | None = None
     ) -> dict[str, Any]:
-        """Return the answer; each notification before it is passed on.
+        """Return the answer; each message before it is passed on, but pings.
 
         Neither has the credential that was sent; ``removal`` is another way to take it
         out of the answer.
 
         :raises UpstreamError: no answer
         """
+
+        async def received(message: dict[str, Any]) -> None:
+            if message["method"] == "ping" and "id" in message:
+                self._answer_ping(message["id"])
+            else:
+                await notified(message)
+
         message: dict[str, Any] = {}
         try:
-            message = await self._answer.last_message(notified, removal)
+            message = await self._answer.last_message(received, removal)
         except UpstreamError as error:
             if error.message == NOT_MCP:
                 self._doubt()
@@ -307,9 +288,19 @@ class Exchange:
             # Observing tools leaves nothing in a session.
             self._forget()
         else:
-            self._client.doubt(self._upstream, self._caller, self._channel.dialect)
+            self._client.beside.check_session(
+                self._upstream, self._caller, self._channel.dialect
+            )
+
+    def _answer_ping(self, ping_id: Any) -> None:
+        """Answer a server with handshake, one ping at a time."""
+        dialect, is_id = self._channel.dialect, isinstance(ping_id, str | int)
+        if is_id and not dialect.is_stateless and (not self._pong or self._pong.done()):
+            self._pong = self._client.beside.answer_ping(
+                self._upstream, dialect, ping_id
+            )
 
     def _cancel(self) -> None:
         dialect = self._channel.dialect
         if not dialect.is_stateless:
-            self._client.cancel(self._upstream, dialect, self.id)
+            self._client.beside.cancel(self._upstream, dialect, self.id)

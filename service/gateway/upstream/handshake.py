@@ -120,7 +120,8 @@ class Handshake:
         if session_id is not None and len(session_id) > SESSION_CHARACTERS_MAX:
             raise unusable("a session id that is too long")
         dialect = Dialect(agreed, session_id)
-        await self.notify(upstream, dialect, "notifications/initialized", {})
+        method = "notifications/initialized"
+        await self.send(upstream, dialect, message_of(method, {}), method)
         return dialect
 
     async def is_refused(self, upstream: Upstream, dialect: Dialect) -> bool:
@@ -144,17 +145,16 @@ class Handshake:
         has_no_ping = code_of(message.get("error")) == METHOD_NOT_FOUND
         return "error" in message and (dialect.is_stateless or not has_no_ping)
 
-    async def notify(
-        self, upstream: Upstream, dialect: Dialect, method: str, params: dict[str, Any]
+    async def send(
+        self, upstream: Upstream, dialect: Dialect, body: bytes, what: str
     ) -> None:
-        """Send a notification.
+        """Send a message that has no answer; ``what`` it is.
 
         :raises UpstreamError: it can't be reached, or refuses
         """
-        body = message_of(method, params)
         async with Post(self._connections, upstream, dialect.headers, body) as answer:
             if answer.status >= HTTPStatus.BAD_REQUEST:
-                raise bad_status(answer.status, method)
+                raise bad_status(answer.status, what)
 
 
 async def _answer(answer: UpstreamAnswer, number: int) -> dict[str, Any]:
