@@ -1,7 +1,7 @@
 """Results of tools/call: the upstream's, made fit for the agent's client, and ours."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 import orjson
 
@@ -19,6 +19,9 @@ from service.gateway.upstream.errors import (
     too_large,
     unusable,
 )
+
+# Fields that some servers write as null where they have none.
+_NOT_NULL: Final = ("content", "isError", "resultType")
 
 
 def failed(message: str) -> dict[str, Any]:
@@ -52,16 +55,22 @@ def result_of_upstream(
     :raises RpcError: the upstream refused the arguments, or lacks a capability
     :raises UpstreamError: any other error, or no result of a tool
     """
-    if "error" in message:
+    if message.get("error") is not None:
         _raise(message["error"])
     result = message.get("result")
     if not isinstance(result, dict):
         raise unusable("no result")
     _strip_meta(result)
+    for name in _NOT_NULL:
+        if name in result and result[name] is None:
+            del result[name]
     kind = result.setdefault("resultType", "complete")
     if kind == "input_required":
         _check_inputs(result, capabilities)
-    elif kind != "complete" or not isinstance(result.get("content"), list):
+        return result
+    if "content" not in result:
+        _add_content(result)
+    if kind != "complete" or not isinstance(result.get("content"), list):
         raise unusable("no result of a tool")
     elif not is_stateless:
         _fit_handshake(result)
@@ -73,12 +82,21 @@ def _fit_handshake(result: dict[str, Any]) -> None:
 
     They weren't told its schema either; where nothing else says it, a text does.
     """
-    structured = result.get("structuredContent", {})
-    if not isinstance(structured, dict):
+    if not isinstance(result.get("structuredContent", {}), dict):
+        if not result["content"]:
+            _add_content(result)
         del result["structuredContent"]
-        if not result["content"] and structured is not None:
-            text = orjson.dumps(structured).decode()
+
+
+def _add_content(result: dict[str, Any]) -> None:
+    """Give a result its value as content, too: models read nothing else."""
+    # ``toolResult`` is of the protocol's first revision.
+    for name in ("structuredContent", "toolResult"):
+        if name in result:
+            value = result[name]
+            text = value if isinstance(value, str) else orjson.dumps(value).decode()
             result["content"] = [{"type": "text", "text": text}]
+            return
 
 
 def _raise(error: Any) -> None:

@@ -226,7 +226,7 @@ class Exchange:
             status = self._answer.status
             if status == HTTPStatus.BAD_REQUEST and not self._is_about_call(message):
                 self._forget()
-        if "error" in message:
+        if message.get("error") is not None:
             await self._check_session(message["error"])
         if message.get("id") != self.id:
             raise unusable("the answer has another id")
