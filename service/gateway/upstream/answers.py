@@ -16,6 +16,7 @@ from service.gateway.protocol.revisions import EVENT_STREAM, JSON, SESSION_HEADE
 from service.gateway.upstream.credential_echo import CredentialEcho
 from service.gateway.upstream.errors import (
     CREDENTIAL_RETURNED,
+    DUPLICATE_KEY,
     ENDED,
     NO_ANSWER,
     UpstreamError,
@@ -23,6 +24,7 @@ from service.gateway.upstream.errors import (
     unusable,
 )
 from service.gateway.upstream.http_connection import Response
+from service.gateway.upstream.json_answers import DuplicateKeyError, parsed
 from service.http.json_bounds import JSON_STRING
 from service.pacing import Pace
 
@@ -49,13 +51,19 @@ class UpstreamAnswer:
     ``has_notified`` is whether other messages preceded its last one.
     ``bytes_max`` is how large it may be. A result may stand in it twice, as ``content``
     and as ``structuredContent``, and counts once. ``echo`` looks for the credential of
-    the request, if it had one.
+    the request, if it had one; ``exactly`` is of :func:`parsed`.
     """
 
     def __init__(
-        self, response: Response, bytes_max: int, echo: CredentialEcho | None = None
+        self,
+        response: Response,
+        bytes_max: int,
+        echo: CredentialEcho | None = None,
+        *,
+        exactly: bool = False,
     ) -> None:
         self._response = response
+        self._exactly = exactly
         self._bytes_max = bytes_max
         self._echo = echo
         self.bytes_read = 0
@@ -96,7 +104,7 @@ class UpstreamAnswer:
             named = kind if kind in _NAMED_KINDS else "another content type"
             raise unusable(f"status {self.status}, {named}")
         data = await self._whole()
-        message = await _parsed(data)
+        message = await _message(data, exactly=self._exactly)
         if "method" in message:
             raise unusable("no answer")
         message = await self._counted(message)
@@ -128,7 +136,7 @@ class UpstreamAnswer:
         try:
             while piece := await self._read():
                 for data in parser.feed(piece):
-                    message = await _parsed(data)
+                    message = await _message(data, exactly=self._exactly)
                     if "method" not in message:
                         message = await self._counted(message)
                         if self._echo is not None:
@@ -208,12 +216,14 @@ async def ignored(_message: dict[str, Any]) -> None:
     """Take no notice of a notification."""
 
 
-async def _parsed(data: bytes) -> dict[str, Any]:
+async def _message(data: bytes, *, exactly: bool) -> dict[str, Any]:
     if len(data) > BYTES_UNCOUNTED_MAX:
         await _refuse_many_values(data)
     try:
-        message = orjson.loads(data)
-    except orjson.JSONDecodeError:
+        message = parsed(data, exactly=exactly)
+    except DuplicateKeyError:
+        raise unusable("a key twice in one object", DUPLICATE_KEY) from None
+    except ValueError:
         raise unusable("not JSON") from None
     if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
         raise unusable("not a JSON-RPC message")

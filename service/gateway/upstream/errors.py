@@ -11,6 +11,9 @@ NO_ANSWER: Final = "the tool's server did not answer in time"
 ENDED: Final = "the tool's server ended the connection before it had answered"
 TOO_LARGE: Final = "the tool's answer is too large for the gateway"
 NOT_MCP: Final = "the tool's server answered with something that is not MCP"
+DUPLICATE_KEY: Final = (
+    "the tool's answer has a key twice in one object, so that one value would be lost"
+)
 REFUSED: Final = "the tool's server refused the call"
 SESSION_ENDED: Final = "the tool's server ends its sessions at once; call again"
 CREDENTIAL_RETURNED: Final = (

@@ -33,8 +33,8 @@ class Post:
 
     It goes on ``connection``, which was reserved for it, or else on any: then
     ``on_connected`` is called before, once there is one. When the block ends, the
-    connection is closed unless the response was read. ``is_decided``: it must be sent
-    soon, or not at all.
+    connection is closed unless the response was read. ``is_decided``: it is a call,
+    which must be sent soon, or not at all, and its answer passed on as it is.
 
     :raises NotSentError: its connection has ended, or its credential took too long
     :raises UpstreamError: it wasn't answered
@@ -94,8 +94,12 @@ class Post:
             raise UpstreamError(NO_ANSWER, Outcome.TIMEOUT) from None
         except (OSError, ValueError) as error:
             raise unusable(type(error).__name__, ENDED) from None
-        bytes_max = self._connections.bounds.answer_bytes
-        return UpstreamAnswer(self._response, bytes_max, echo)
+        return UpstreamAnswer(
+            self._response,
+            self._connections.bounds.answer_bytes,
+            echo,
+            exactly=self._is_decided,
+        )
 
     async def _revealed(self, credential: Credential) -> SecretStr:
         clock = asyncio.get_running_loop().time

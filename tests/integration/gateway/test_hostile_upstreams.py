@@ -104,10 +104,6 @@ UNUSABLE: dict[str, tuple[Answer, str]] = {
         body_of(b'{"jsonrpc":"2.0","id":ID,"result":{"content":[NaN]}}'),
         NOT_MCP,
     ),
-    "a text that is none": (
-        body_of(b'{"jsonrpc":"2.0","id":ID,"result":{"content":["\\ud800"]}}'),
-        NOT_MCP,
-    ),
 }
 
 
