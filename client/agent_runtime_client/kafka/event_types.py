@@ -1336,8 +1336,8 @@ class ToolDefinitionsObservedV1:
     `digests` has those that are new or differ, by tool, and `gone` those that it
     doesn't list any more. `unacceptable` says why a tool is never accepted.
     `accepted` are accepted with their first observation. `documents` are the
-    definitions as canonical JSON. Emitted by observations of a connector, where
-    the list differs.
+    definitions as JSON; another order of keys is no other definition. Emitted by
+    observations of a connector, where the list differs.
     """
 
     connector_id: str

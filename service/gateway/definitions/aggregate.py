@@ -35,7 +35,7 @@ class Standing(StrEnum):
 
 
 class StoredDefinition(TypedDict):
-    """A definition as canonical JSON, with its digest."""
+    """A definition as JSON, its keys in the server's order, with its digest."""
 
     digest: str
     document: str
@@ -69,7 +69,7 @@ class ToolDefinitions(LoggedAggregate):
         ``digests`` has those that are new or differ, by tool, and ``gone`` those that
         it doesn't list any more. ``unacceptable`` says why a tool is never accepted.
         ``accepted`` are accepted with their first observation. ``documents`` are the
-        definitions as canonical JSON.
+        definitions as JSON; another order of keys is no other definition.
 
         Emitted by observations of a connector, where the list differs.
         """
@@ -170,7 +170,8 @@ class ToolDefinitions(LoggedAggregate):
         differing = {
             tool: each
             for tool, each in sorted(definitions.items())
-            if self.observed.get(tool) != each
+            if tool not in self.observed
+            or self.observed[tool]["digest"] != each["digest"]
             or self.unacceptable.get(tool) != unacceptable.get(tool)
         }
         gone = sorted(self.observed.keys() - definitions.keys())

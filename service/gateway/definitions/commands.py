@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
+import orjson
+
 from service.connectors.aggregate import Connector
 from service.connectors.commands import visible_connector
 from service.connectors.policy import may_share
@@ -16,7 +18,7 @@ from service.errors import (
 )
 from service.event_log.unit_of_work import UnitOfWork
 from service.gateway.bounds import DEFAULT_BOUNDS, Bounds
-from service.gateway.definition import ToolDefinition, canonical_json
+from service.gateway.definition import ToolDefinition
 from service.gateway.definitions.acceptable import (
     CREDENTIAL_RETURNED,
     DOCUMENT_BYTES_MAX,
@@ -74,7 +76,8 @@ async def observe_definitions(
     bytes_kept = 0
     listed = _known_first(command.definitions, definitions)
     for each in listed[: command.bounds.tools_max]:
-        written = canonical_json(each.document)
+        # Keys stay in the server's order: models fill in arguments in that of schemas.
+        written = orjson.dumps(each.document)
         reason = why_unacceptable(each.document, len(written))
         kept = LEFT_OUT.encode() if len(written) > DOCUMENT_BYTES_MAX else written
         if each.has_credential:

@@ -156,3 +156,25 @@ async def rendered(world: World, is_stateless: bool) -> list[dict[str, Any]]:  #
     async with world.client.post(path, json=body, headers=headers) as response:
         tools: list[dict[str, Any]] = (await response.json())["result"]["tools"]
         return tools
+
+
+async def test_keys_of_schemas_stay_in_the_server_s_order(world: World) -> None:
+    """Models fill in arguments in that order."""
+    properties = {"reasoning": {"type": "string"}, "answer": {"type": "string"}}
+    schema = {"type": "object", "properties": properties}
+    sorted_schema = {**schema, "properties": {**dict(sorted(properties.items()))}}
+    decide = {"name": "decide", "inputSchema": schema}
+    reordered = {"inputSchema": sorted_schema, "name": "decide"}
+    await world.lists(decide)
+    await world.accept("decide")
+    await world.rule(decide="allow")
+
+    caller = await world.caller()
+    (listed,) = await world.gate.tools(caller)
+
+    shown = [*listed.definition.document["inputSchema"]["properties"]]
+    assert shown == ["reasoning", "answer"]
+    digest = ToolDefinition.of(reordered).digest
+    assert listed.definition.digest == digest
+    log = world.resources.log
+    assert not await observe(log, world.connector_id, [reordered])

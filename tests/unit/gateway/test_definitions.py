@@ -1,10 +1,12 @@
 """Tool definitions: what is observed, what is accepted, and what never is."""
 
+import orjson
 import pytest
 
+from service.gateway.definition import ToolDefinition
 from service.gateway.definitions import aggregate
 from service.gateway.definitions.acceptable import why_unacceptable
-from service.gateway.definitions.aggregate import Standing
+from service.gateway.definitions.aggregate import Standing, StoredDefinition
 from service.gateway.definitions.difference import differences
 from tests.support.gateway.listing import CREATE, LIST, observed, seen
 
@@ -21,6 +23,21 @@ def test_an_equal_observation_records_nothing() -> None:
 
     with_pictures = {**CREATE, "icons": [{"src": "x"}], "_meta": {"a": 1}}
     assert not definitions.observe(seen(with_pictures), {})
+
+
+def test_another_order_of_keys_is_no_other_definition() -> None:
+    """Also compared with what was recorded in the order of canonical JSON."""
+    definitions = observed(CREATE)
+    (digest,) = {each["digest"] for each in definitions.observed.values()}
+    reordered = {"name": CREATE["name"], "inputSchema": CREATE["inputSchema"]}
+    stored = StoredDefinition(
+        digest=ToolDefinition.of(reordered).digest,
+        document=orjson.dumps(reordered).decode(),
+    )
+
+    assert stored["digest"] == digest
+    assert stored["document"] != definitions.observed["issues.create"]["document"]
+    assert not definitions.observe({"issues.create": stored}, {})
 
 
 def test_a_new_name_waits_for_a_person() -> None:
