@@ -25,12 +25,15 @@ _OPTIONS: Final[OperationOptions] = {
 }
 
 
+# Many people end an address in a slash.
+@routes.post("/mcp/agents/{agent_id}/", **_OPTIONS)
 @routes.post("/mcp/agents/{agent_id}", **_OPTIONS)
 async def post_to_agent(request: web.Request, agent_id: UUID) -> web.StreamResponse:
     """Answer one MCP message of an agent, with the tools of all its connectors."""
     return await request.app[AGENT_SERVER].answer(request, agent_id, None)
 
 
+@routes.post("/mcp/agents/{agent_id}/connectors/{connector_id}/", **_OPTIONS)
 @routes.post("/mcp/agents/{agent_id}/connectors/{connector_id}", **_OPTIONS)
 async def post_to_connector(
     request: web.Request, agent_id: UUID, connector_id: UUID

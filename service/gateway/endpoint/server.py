@@ -148,7 +148,7 @@ class AgentServer:
         raise RpcError(METHOD_NOT_FOUND, "method not found")
 
     async def _list(self, incoming: "Incoming") -> Any:
-        if "cursor" in incoming.message.params:
+        if incoming.message.params.get("cursor", "") != "":
             raise RpcError(INVALID_PARAMS, "the list has one page: give no cursor")
         tools = await self._tools(incoming)
         return tools.stateless_list if incoming.is_stateless else tools.handshake_list

@@ -54,10 +54,22 @@ def parse_message(body: bytes, values_max: int = JSON_VALUES_MAX) -> Message:
         return Message(message_id, None, outcome)
     if not isinstance(method, str):
         raise InvalidMessageError(message_id, "a message needs a method")
-    params = document.get("params", {})
+    params = document.get("params")
+    if params is None:
+        params = {}
     if not isinstance(params, dict):
         raise InvalidMessageError(message_id, "params must be an object")
+    params = _without_nulls(params)
+    if isinstance(meta := params.get("_meta"), dict):
+        params["_meta"] = _without_nulls(meta)
     return Message(message_id, method, params)
+
+
+def _without_nulls(fields: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields that have values; many clients write null for none."""
+    if None not in fields.values():
+        return fields
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 class InvalidMessageError(RpcError):

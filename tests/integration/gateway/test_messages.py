@@ -216,7 +216,7 @@ async def test_a_page_of_this_server_on_this_machine_may_call(stage: Stage) -> N
     assert answer.status == 200
 
 
-@pytest.mark.parametrize("arguments", [[], "text", 1, None])
+@pytest.mark.parametrize("arguments", [[], "text", 1, False, ""])
 async def test_arguments_that_are_no_object(stage: Stage, arguments: Any) -> None:
     params = {"name": "tools_add", "arguments": arguments}
 
