@@ -51,7 +51,7 @@ _WORDS: Final[Mapping[Cause, str]] = {
     ),
     Cause.TOO_LARGE: (
         "the answer of {host} is larger than the gateway reads{detail}; an operator "
-        "can raise --gateway-answer-bytes"
+        "can raise --gateway-answer-bytes, which is of its body"
     ),
     Cause.UNAUTHORIZED: (
         "{host} wants a credential, or refuses the one that is sent (401); attach a "

@@ -18,12 +18,13 @@ from service.gateway.upstream.errors import (
     CREDENTIAL_RETURNED,
     DUPLICATE_KEY,
     ENDED,
+    HEAD,
     NO_ANSWER,
     UpstreamError,
     too_large,
     unusable,
 )
-from service.gateway.upstream.http_connection import Response
+from service.gateway.upstream.http_connection import HeadTooLargeError, Response
 from service.gateway.upstream.json_answers import DuplicateKeyError, parsed
 from service.http.json_bounds import JSON_STRING
 from service.pacing import Pace
@@ -158,6 +159,8 @@ class UpstreamAnswer:
             piece = await self._response.read()
         except TimeoutError:
             raise UpstreamError(NO_ANSWER, Outcome.TIMEOUT) from None
+        except HeadTooLargeError:
+            raise too_large(HEAD) from None
         except (OSError, ValueError) as error:
             raise unusable(type(error).__name__, ENDED) from None
         self.bytes_read += len(piece)

@@ -20,6 +20,8 @@ CREDENTIAL_RETURNED: Final = (
     "the tool's server put its credential into its answer, which can't be used; "
     "the connector's owner has to stop it from that"
 )
+# Which no setting allows.
+HEAD: Final = "64 KiB of head or trailers"
 WANTS_INPUT: Final = "the tool asked for input that the client can't give"
 
 

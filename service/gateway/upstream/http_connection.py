@@ -16,7 +16,11 @@ UNREAD_BYTES_MAX: Final = 256 * 1024
 
 
 class NotHttpError(ValueError):
-    """The upstream sent what isn't HTTP/1.1, or too long a head."""
+    """The upstream sent what isn't HTTP/1.1."""
+
+
+class HeadTooLargeError(ValueError):
+    """The upstream sent too long a head, or trailers."""
 
 
 class Response:
@@ -53,6 +57,7 @@ class Response:
         :raises TimeoutError: nothing has come for as long as is allowed
         :raises ConnectionError: the connection was closed
         :raises NotHttpError: it isn't HTTP
+        :raises HeadTooLargeError: its head is too large
         """
         while not self.status:
             await self._change()
@@ -123,8 +128,9 @@ class Connection(asyncio.Protocol):
         self._loop = asyncio.get_running_loop()
         self._parser = httptools.HttpResponseParser(self)
         self._response: Response | None = None
-        # Bytes since the last one of a body.
+        # Bytes since the head's end, or the last one of a body.
         self._between = 0
+        self._trailer_bytes = 0
         self._unread = 0
         self._heard_at = 0.0
         self._is_reusable = True
@@ -146,7 +152,7 @@ class Connection(asyncio.Protocol):
         assert self._response is None
         self._is_reserved = self._is_new = False
         self._response = Response(self)
-        self._between = self._unread = 0
+        self._between = self._trailer_bytes = self._unread = 0
         self._heard_at = self._loop.time()
         self._transport.write(request)
         return self._response
@@ -189,8 +195,15 @@ class Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         self._heard_at = self._loop.time()
-        self._between += len(data)
+        response, room = self._response, HEAD_BYTES_MAX - self._between
         try:
+            if len(data) > room and response is not None and not response.status:
+                self._parser.feed_data(data[:room])
+                data = data[room:]
+                if not response.status:
+                    self._fail(HeadTooLargeError())
+                    return
+            self._between += len(data)
             self._parser.feed_data(data)
         except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
             self._fail(NotHttpError(type(error).__name__))
@@ -206,7 +219,7 @@ class Connection(asyncio.Protocol):
             else:
                 self.close()
         elif self._between > HEAD_BYTES_MAX:
-            self._fail(NotHttpError("a head is too long"))
+            self._fail(HeadTooLargeError())
 
     def connection_lost(self, error: Exception | None) -> None:
         self._timer.cancel()
@@ -228,8 +241,16 @@ class Connection(asyncio.Protocol):
             self._is_reusable = False
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        if self._response is not None and not self._response.status:
-            self._response.headers.setdefault(name.lower(), value)
+        response = self._response
+        if response is None or response.is_complete:
+            return
+        if not response.status:
+            response.headers.setdefault(name.lower(), value)
+            return
+        # They may come in one piece with the body's end.
+        self._trailer_bytes += len(name) + len(value)
+        if self._trailer_bytes > HEAD_BYTES_MAX:
+            self._fail(HeadTooLargeError())
 
     def on_headers_complete(self) -> None:
         status = self._parser.get_status_code()
@@ -239,6 +260,7 @@ class Connection(asyncio.Protocol):
             # Such as 103, before the answer.
             self._response.headers.clear()
             return
+        self._between = 0
         self._is_reusable &= self._parser.should_keep_alive()
         self._response.begun(status)
 

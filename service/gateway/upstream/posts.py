@@ -14,12 +14,18 @@ from service.gateway.upstream.connections import Connections
 from service.gateway.upstream.credential_echo import CredentialEcho
 from service.gateway.upstream.errors import (
     ENDED,
+    HEAD,
     NO_ANSWER,
     NotSentError,
     UpstreamError,
+    too_large,
     unusable,
 )
-from service.gateway.upstream.http_connection import Connection, Response
+from service.gateway.upstream.http_connection import (
+    Connection,
+    HeadTooLargeError,
+    Response,
+)
 
 # Between the decision on a call and its being sent, for opening its credential.
 SEND_S: Final = 1.0
@@ -92,6 +98,8 @@ class Post:
                 )
         except TimeoutError:
             raise UpstreamError(NO_ANSWER, Outcome.TIMEOUT) from None
+        except HeadTooLargeError:
+            raise too_large(HEAD) from None
         except (OSError, ValueError) as error:
             raise unusable(type(error).__name__, ENDED) from None
         return UpstreamAnswer(

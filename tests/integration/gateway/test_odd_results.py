@@ -3,9 +3,11 @@
 from typing import Any
 
 import pytest
+from aiohttp import web
 
 from service.gateway.gate import Outcome
-from service.gateway.upstream.errors import NOT_MCP
+from service.gateway.upstream.errors import NOT_MCP, TOO_LARGE
+from tests.integration.gateway.plain_upstream import answered
 from tests.integration.gateway.stage import forwarding
 from tests.integration.gateway.test_hostile_upstreams import body_of, result
 
@@ -51,3 +53,16 @@ async def test_an_error_that_is_null_is_none() -> None:
         got = await stage.call("tools_add")
 
     assert got.body["result"]["content"] == []
+
+
+async def test_an_answer_with_too_large_a_head_is_too_large() -> None:
+    async def answer(_request: web.Request, body: Any) -> web.StreamResponse:
+        got = answered(body, {"content": []})
+        got.headers.update({f"X-{number}": "x" * 4000 for number in range(20)})
+        return got
+
+    async with forwarding(answer) as (_, stage):
+        got = await stage.call("tools_add")
+
+    assert got.content == TOO_LARGE
+    assert [each.outcome for each in stage.gate.ended] == [Outcome.TOO_LARGE]

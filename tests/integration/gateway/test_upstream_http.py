@@ -17,6 +17,7 @@ from service.gateway.upstream.errors import NotConnectedError
 from service.gateway.upstream.http_connection import (
     HEAD_BYTES_MAX,
     UNREAD_BYTES_MAX,
+    HeadTooLargeError,
     NotHttpError,
     Response,
 )
@@ -123,7 +124,6 @@ async def test_bodies(answers: Sequence[bytes | None]) -> None:
         b"SSH-2.0-OpenSSH_9.6\r\n",
         OK + b"Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello",
         OK + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-        OK + b"X: " + b"x" * 2 * HEAD_BYTES_MAX,
         b"HTTP/1.1 101 Switching\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n",
     ],
 )
@@ -133,11 +133,47 @@ async def test_answers_that_are_not_http(answer: bytes) -> None:
             await raw.post()
 
 
-async def test_trailers_are_bounded() -> None:
-    trailers = b"X: " + b"x" * 32 * HEAD_BYTES_MAX
-    async with answering(OK + CHUNKED + b"5\r\nhello\r\n0\r\n" + trailers) as raw:
-        with pytest.raises(NotHttpError):
-            await raw.body()
+def fields(size: int, count: int = 1) -> bytes:
+    """Return so many lines of a head, of so many bytes together."""
+    line = size // count
+    lines = [b"X: " + b"x" * (line - 5) + b"\r\n"] * (count - 1)
+    rest = size - line * (count - 1)
+    return b"".join([*lines, b"X: " + b"x" * (rest - 5) + b"\r\n"])
+
+
+@pytest.mark.parametrize("count", [1, 3, 1000])
+async def test_a_head_is_bounded(count: int) -> None:
+    length = b"Content-Length: 0\r\n"
+    room = HEAD_BYTES_MAX - len(OK) - len(length) - 2
+    head = OK + length
+    async with answering(
+        head + fields(room, count) + b"\r\n", head + fields(room + 1, count) + b"\r\n"
+    ) as raw:
+        assert (await raw.post()).status == 200
+        with pytest.raises(HeadTooLargeError):
+            await raw.post()
+
+
+async def test_heads_before_an_answer_are_bounded_with_its_own() -> None:
+    hint = b"HTTP/1.1 103 Early Hints\r\n" + fields(2048) + b"\r\n"
+    async with answering(hint * 40 + HELLO) as raw:
+        with pytest.raises(HeadTooLargeError):
+            await raw.post()
+
+
+@pytest.mark.parametrize("count", [1, 3])
+async def test_trailers_are_bounded(count: int) -> None:
+    body = OK + CHUNKED + b"5\r\nhello\r\n0\r\n"
+    room = HEAD_BYTES_MAX - 2
+    async with answering(
+        body + fields(room // 2, count) + b"\r\n",
+        body + fields(room + 1024, count) + b"\r\n",
+        body + fields(32 * HEAD_BYTES_MAX, count),
+    ) as raw:
+        assert await raw.body() == b"hello"
+        for _ in range(2):
+            with pytest.raises(HeadTooLargeError):
+                await raw.body()
 
 
 async def test_an_answer_that_is_cut() -> None:
