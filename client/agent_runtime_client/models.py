@@ -387,7 +387,7 @@ class ConnectorList(Model):
 
 
 class Connector(Model):
-    """A connector; ``slug``, ``record_mode`` and ``credential`` are for the gateway."""
+    """A connector; from ``slug`` to ``credential`` it is for the gateway."""
 
     id: UUID
     name: str
@@ -400,6 +400,10 @@ class Connector(Model):
     made_public_by: UUID | None
     slug: str
     record_mode: Literal["strict", "batched"]
+    protocol_revision: (
+        Literal["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"]
+        | None
+    )
     credential: CredentialResource | None
     version: int
     created_at: datetime
@@ -429,6 +433,10 @@ class ConnectorWithGrants(Model):
     made_public_by: UUID | None
     slug: str
     record_mode: Literal["strict", "batched"]
+    protocol_revision: (
+        Literal["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"]
+        | None
+    )
     credential: CredentialResource | None
     version: int
     created_at: datetime
@@ -1168,6 +1176,10 @@ class ListedConnector(Model):
     made_public_by: UUID | None
     slug: str
     record_mode: Literal["strict", "batched"]
+    protocol_revision: (
+        Literal["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"]
+        | None
+    )
     credential: CredentialResource | None
     version: int
     created_at: datetime

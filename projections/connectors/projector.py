@@ -35,6 +35,7 @@ class ConnectorsProjector(Projector):
         Connector.Retired,
         Connector.SlugChanged,
         Connector.RecordModeChanged,
+        Connector.ProtocolRevisionSet,
         Connector.CredentialAttached,
         Connector.CredentialDetached,
     )
@@ -99,6 +100,8 @@ def _fold_gateway(row: ConnectorRow, event: Any) -> None:
             row.slug, row.has_chosen_slug = event.slug, True
         case Connector.RecordModeChanged():
             row.record_mode = event.record_mode
+        case Connector.ProtocolRevisionSet():
+            row.protocol_revision = event.protocol_revision
         case Connector.CredentialAttached():
             row.credential = credential_resource(
                 {

@@ -23,8 +23,8 @@ CONNECTORS = """
     SELECT c.id, c.name, c.url, c.description, c.owner_id, c.offered_owner_id,
            CASE WHEN c.public_since IS NULL THEN 'private' ELSE 'public' END
                AS visibility,
-           c.public_since, c.made_public_by, c.slug, c.record_mode, c.credential,
-           c.version, c.created_at, c.updated_at,
+           c.public_since, c.made_public_by, c.slug, c.record_mode,
+           c.protocol_revision, c.credential, c.version, c.created_at, c.updated_at,
            CASE WHEN h.attempted_at IS NULL THEN 'unobserved'
                 WHEN h.cause IS NULL THEN 'ok'
                 ELSE 'failing' END AS health
@@ -67,8 +67,8 @@ CONNECTOR = """
     SELECT id, name, url, description, owner_id, offered_owner_id,
            CASE WHEN public_since IS NULL THEN 'private' ELSE 'public' END
                AS visibility,
-           public_since, made_public_by, slug, record_mode, credential, version,
-           created_at, updated_at
+           public_since, made_public_by, slug, record_mode, protocol_revision,
+           credential, version, created_at, updated_at
       FROM read.connector
      WHERE id = %s
 """

@@ -28,6 +28,7 @@ class ConnectorRow:
     slug: str
     has_chosen_slug: bool = False
     record_mode: str = STRICT
+    protocol_revision: str | None = None
     credential: CredentialResource | None = None
     version: int
     created_at: datetime
@@ -43,16 +44,16 @@ class GrantRow:
 
 SELECT = """
     SELECT id, owner_id, name, url, description, offered_owner_id, public_since,
-           made_public_by, is_retired, slug, has_chosen_slug, record_mode, credential,
-           version, created_at, updated_at
+           made_public_by, is_retired, slug, has_chosen_slug, record_mode,
+           protocol_revision, credential, version, created_at, updated_at
       FROM connector
      WHERE id = ANY (%s)
 """
 UPSERT = """
     INSERT INTO connector (
            id, owner_id, name, url, description, offered_owner_id, public_since,
-           made_public_by, is_retired, slug, has_chosen_slug, record_mode, credential,
-           version, created_at, updated_at)
+           made_public_by, is_retired, slug, has_chosen_slug, record_mode,
+           protocol_revision, credential, version, created_at, updated_at)
     SELECT *
       FROM unnest(
            %(id)b::uuid[], %(owner_id)b::uuid[], %(name)b::text[], %(url)b::text[],
@@ -60,7 +61,8 @@ UPSERT = """
            %(public_since)b::timestamptz[],
            %(made_public_by)b::uuid[], %(is_retired)b::boolean[],
            %(slug)b::text[], %(has_chosen_slug)b::boolean[], %(record_mode)b::text[],
-           %(credential)b::jsonb[], %(version)b::bigint[],
+           %(protocol_revision)b::text[], %(credential)b::jsonb[],
+           %(version)b::bigint[],
            %(created_at)b::timestamptz[], %(updated_at)b::timestamptz[])
     ON CONFLICT (id) DO UPDATE
        SET owner_id = excluded.owner_id,
@@ -74,6 +76,7 @@ UPSERT = """
            slug = excluded.slug,
            has_chosen_slug = excluded.has_chosen_slug,
            record_mode = excluded.record_mode,
+           protocol_revision = excluded.protocol_revision,
            credential = excluded.credential,
            version = excluded.version,
            updated_at = excluded.updated_at

@@ -11,6 +11,7 @@ CREATE TABLE connector (
     slug           text        NOT NULL,
     has_chosen_slug boolean    NOT NULL,
     record_mode    text        NOT NULL,
+    protocol_revision text,
     credential     jsonb,
     version        bigint      NOT NULL,
     created_at     timestamptz NOT NULL,

@@ -60,13 +60,15 @@ class Connector(LoggedAggregate):
     Retired = events.Retired
     SlugChanged = gateway_events.SlugChanged
     RecordModeChanged = gateway_events.RecordModeChanged
+    ProtocolRevisionSet = gateway_events.ProtocolRevisionSet
     CredentialAttached = gateway_events.CredentialAttached
     CredentialDetached = gateway_events.CredentialDetached
 
     TOPIC = "connector"
     # 2: has offered_owner_id. 3: has what the gateway needs. 4: has callers_origin.
-    # 5: has granted_as_public. 6: has not_lent instead, which a hand-over fills.
-    class_version = 6
+    # 5: has granted_as_public. 6: has not_lent instead, which a hand-over fills. 7: has
+    # protocol_revision.
+    class_version = 7
 
     @event(Created)
     def __init__(self, owner_id: str, name: str, url: str, description: str) -> None:
@@ -86,6 +88,7 @@ class Connector(LoggedAggregate):
         self.offered_owner_id: str | None = None
         self.chosen_slug: str | None = None
         self.record_mode = STRICT
+        self.protocol_revision: str | None = None
         self.credential: CredentialSetting | None = None
         # Where callers have agreed to send their secrets: where they were first asked.
         self.callers_origin: str | None = None
@@ -247,19 +250,18 @@ class Connector(LoggedAggregate):
             agent: side for agent, side in self.offers.items() if agent != agent_id
         }
 
-    def change_slug(self, slug: str) -> bool:
-        """Set the prefix of its tools' names; return whether it was not set to that."""
-        if slug == self.chosen_slug:
-            return False
-        self.trigger_event(self.SlugChanged, slug=slug, previous_slug=self.slug)
-        return True
-
-    def record_calls(self, mode: str) -> bool:
-        """Record calls strictly or batched; return whether that differs."""
-        if mode == self.record_mode:
-            return False
-        self.trigger_event(self.RecordModeChanged, record_mode=mode)
-        return True
+    def change_gateway_settings(
+        self, *, slug: str, record_mode: str, protocol_revision: str | None
+    ) -> bool:
+        """Change how tools are named and calls made; return whether any differs."""
+        version = self.version
+        if slug != self.chosen_slug:
+            self.trigger_event(self.SlugChanged, slug=slug, previous_slug=self.slug)
+        if record_mode != self.record_mode:
+            self.trigger_event(self.RecordModeChanged, record_mode=record_mode)
+        if (revision := protocol_revision) != self.protocol_revision:
+            self.trigger_event(self.ProtocolRevisionSet, protocol_revision=revision)
+        return self.version > version
 
     def attach_credential(self, setting: CredentialSetting) -> bool:
         """Let the gateway send a secret; return whether the setting differs.

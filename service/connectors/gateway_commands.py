@@ -21,6 +21,7 @@ class ChangeGatewaySettings:
     connector_id: UUID
     slug: str
     record_mode: str
+    protocol_revision: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,18 +38,19 @@ class DetachCredential:
 async def change_gateway_settings(
     command: ChangeGatewaySettings, work: UnitOfWork
 ) -> tuple[Connector, bool]:
-    """Change slug and record mode; return the connector, and whether any differs.
+    """Change the settings; return the connector, and whether any differs.
 
     :raises NotFoundError: there is none, or none that the caller can see
     :raises ForbiddenError: the caller is neither its owner nor a superuser
     """
     connector = await _connector_of_caller(work, command.connector_id)
-    changes = [
-        connector.change_slug(command.slug),
-        connector.record_calls(command.record_mode),
-    ]
+    changed = connector.change_gateway_settings(
+        slug=command.slug,
+        record_mode=command.record_mode,
+        protocol_revision=command.protocol_revision,
+    )
     work.save(connector)
-    return connector, any(changes)
+    return connector, changed
 
 
 async def attach_credential(

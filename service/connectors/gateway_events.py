@@ -56,6 +56,32 @@ class RecordModeChanged(LoggedAggregate.Event):
         aggregate.record_mode = self.record_mode
 
 
+class ProtocolRevisionSet(LoggedAggregate.Event):
+    """The gateway speaks this revision of MCP with the connector's server.
+
+    Null: it finds out which one the server speaks.
+
+    Emitted by ``PUT /api/mcp/connectors/{id}/gateway``.
+    """
+
+    TOPIC = "connector.protocol_revision_set"
+    protocol_revision: Published[str | None]
+
+    def sentence(self, named: Named) -> str:
+        if self.protocol_revision is None:
+            return (
+                "let the gateway find out which revision of MCP the connector "
+                f"{self.subject(named)} speaks"
+            )
+        return (
+            f"let the gateway speak MCP {self.protocol_revision} with the connector "
+            f"{self.subject(named)}"
+        )
+
+    def apply(self, aggregate: Any) -> None:
+        aggregate.protocol_revision = self.protocol_revision
+
+
 class CredentialAttached(LoggedAggregate.Event):
     """The gateway sends a secret's value to the connector from now on.
 

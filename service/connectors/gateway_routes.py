@@ -16,6 +16,7 @@ from service.connectors.gateway_commands import (
     change_gateway_settings,
     detach_credential,
 )
+from service.connectors.protocol_revision import ProtocolRevision
 from service.connectors.resource import ConnectorResource, connector_resource
 from service.connectors.slug import SLUG_PATTERN
 from service.http.dispatch import dispatch
@@ -61,6 +62,15 @@ class GatewaySettingsBody(RequestModel):
             )
         ),
     ]
+    protocol_revision: Annotated[
+        ProtocolRevision | None,
+        Field(
+            description=(
+                "The revision of MCP that is spoken with its server; null: the gateway "
+                "finds out. Set it for a server that answers wrongly when it is asked."
+            )
+        ),
+    ] = None
 
 
 def _named_by_owners(schema: dict[str, Any]) -> None:
@@ -129,7 +139,7 @@ async def put_connector_gateway(
     id: UUID,  # noqa: A002
     body: GatewaySettingsBody,
 ) -> Answer[ConnectorResource]:
-    """Change how the gateway names a connector's tools and records its calls.
+    """Change how the gateway names a connector's tools and makes its calls.
 
     For its owner and superusers. Agents see the tools under other names from then on
     when the slug changes; rules name the upstream's own names and remain.
@@ -138,7 +148,10 @@ async def put_connector_gateway(
         request,
         change_gateway_settings,
         ChangeGatewaySettings(
-            connector_id=id, slug=body.slug, record_mode=body.record_mode
+            connector_id=id,
+            slug=body.slug,
+            record_mode=body.record_mode,
+            protocol_revision=body.protocol_revision,
         ),
         lambda result: _answer(
             result,

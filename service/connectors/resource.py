@@ -9,6 +9,7 @@ from typing_extensions import TypedDict
 from service.connectors.aggregate import BATCHED, Connector
 from service.connectors.credential import OF_OWNER, CredentialSetting
 from service.connectors.events import AGENT_SIDE, CONNECTOR_SIDE
+from service.connectors.protocol_revision import ProtocolRevision, known_revision
 
 Side = Literal["connector", "agent"]
 
@@ -22,7 +23,7 @@ class CredentialResource(TypedDict):
 
 
 class ConnectorResource(TypedDict):
-    """A connector; ``slug``, ``record_mode`` and ``credential`` are for the gateway."""
+    """A connector; from ``slug`` to ``credential`` it is for the gateway."""
 
     id: UUID
     name: str
@@ -35,6 +36,7 @@ class ConnectorResource(TypedDict):
     made_public_by: UUID | None
     slug: str
     record_mode: Literal["strict", "batched"]
+    protocol_revision: ProtocolRevision | None
     credential: CredentialResource | None
     version: int
     created_at: datetime
@@ -80,6 +82,7 @@ def connector_resource(connector: Connector) -> ConnectorResource:
         ),
         "slug": connector.slug,
         "record_mode": "batched" if connector.record_mode == BATCHED else "strict",
+        "protocol_revision": known_revision(connector.protocol_revision),
         "credential": credential_resource(connector.credential),
         "version": connector.version,
         "created_at": connector.created_on,

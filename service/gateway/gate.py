@@ -101,8 +101,8 @@ class Upstream:
     """Where a connector's calls go.
 
     ``version`` is the connector's: it changes with URL and credential.
-    ``credential`` is null in lists, and where the connector has none. ``name`` is for
-    logs.
+    ``credential`` is null in lists, and where the connector has none. ``revision`` is
+    the one to speak, null if that is to be found out. ``name`` is for logs.
     """
 
     connector_id: UUID
@@ -110,6 +110,7 @@ class Upstream:
     mode: RecordMode
     version: int
     credential: Credential | None = None
+    revision: str | None = None
     name: str = ""
 
 

@@ -12,6 +12,7 @@ import orjson
 from cachetools import LRUCache
 
 from service.connectors.aggregate import Connector
+from service.connectors.protocol_revision import known_revision
 from service.event_log.cache import AggregateCache
 from service.event_log.log import EventLog
 from service.event_log.unit_of_work import UnitOfWork
@@ -134,5 +135,6 @@ def upstream_of(connector: Connector) -> Upstream:
         url=connector.url,
         mode=RecordMode(connector.record_mode),
         version=connector.version,
+        revision=known_revision(connector.protocol_revision),
         name=connector.name,
     )

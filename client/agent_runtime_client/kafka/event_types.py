@@ -908,6 +908,17 @@ class ConnectorRecordModeChangedV1:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectorProtocolRevisionSetV1:
+    """The gateway speaks this revision of MCP with the connector's server.
+
+    Null: it finds out which one the server speaks. Emitted by `PUT
+    /api/mcp/connectors/{id}/gateway`.
+    """
+
+    protocol_revision: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectorCredentialAttachedV1:
     """The gateway sends a secret's value to the connector from now on.
 
@@ -1566,6 +1577,7 @@ EVENT_TYPES: Final[Mapping[str, type[Any]]] = {
     "connector.retired.v1": ConnectorRetiredV1,
     "connector.slug_changed.v1": ConnectorSlugChangedV1,
     "connector.record_mode_changed.v1": ConnectorRecordModeChangedV1,
+    "connector.protocol_revision_set.v1": ConnectorProtocolRevisionSetV1,
     "connector.credential_attached.v1": ConnectorCredentialAttachedV1,
     "connector.credential_detached.v1": ConnectorCredentialDetachedV1,
     "log.epoch_changed.v1": LogEpochChangedV1,

@@ -51,6 +51,8 @@ class Handshake:
     ) -> Dialect:
         """Ask ``server/discover``; a server that doesn't answer it wants a handshake.
 
+        A server whose revision is set isn't asked.
+
         :raises UpstreamError: not reachable, failing, too late, or no revision in
             common
         """
@@ -64,6 +66,10 @@ class Handshake:
     async def _find_dialect(
         self, upstream: Upstream, on_connected: Callable[[], None] | None
     ) -> Dialect:
+        if upstream.revision == STATELESS:
+            return Dialect(STATELESS)
+        if upstream.revision is not None:
+            return await self._shake_hands(upstream, upstream.revision, on_connected)
         refused: UpstreamError | None = None
         try:
             if await self._is_stateless(upstream, on_connected):
@@ -76,7 +82,7 @@ class Handshake:
             # Some servers with a handshake fail at a method that they don't know.
             refused = error
         try:
-            return await self._shake_hands(upstream)
+            return await self._shake_hands(upstream, OFFERED)
         except UpstreamError as error:
             if refused is not None and error.cause is Cause.CONNECTION_CLOSED:
                 raise refused from None
@@ -101,15 +107,20 @@ class Handshake:
             result.get("supportedVersions")
         )
 
-    async def _shake_hands(self, upstream: Upstream) -> Dialect:
+    async def _shake_hands(
+        self,
+        upstream: Upstream,
+        offered: str,
+        on_connected: Callable[[], None] | None = None,
+    ) -> Dialect:
         number = next(self._ids)
         params = {
-            "protocolVersion": OFFERED,
+            "protocolVersion": offered,
             "capabilities": {},
             "clientInfo": IMPLEMENTATION,
         }
         body = message_of("initialize", params, number)
-        async with Post(self._connections, upstream, {}, body) as answer:
+        async with Post(self._connections, upstream, {}, body, on_connected) as answer:
             if answer.status != HTTPStatus.OK:
                 raise bad_status(answer.status, "initialize")
             session_id = answer.session_id
@@ -125,7 +136,12 @@ class Handshake:
         return dialect
 
     async def is_refused(self, upstream: Upstream, dialect: Dialect) -> bool:
-        """Say whether the server refuses even what every server answers."""
+        """Say whether the server refuses even what every server answers.
+
+        Of one that is set to be stateless, nobody knows whether it answers that.
+        """
+        if dialect.is_stateless and upstream.revision is not None:
+            return False
         method = "server/discover" if dialect.is_stateless else "ping"
         request, number = Request(method=method, params={}), next(self._ids)
         headers = headers_of(dialect, request)

@@ -34,12 +34,16 @@ async def test_settings_are_shown_where_the_connector_is(ada: Caller) -> None:
     path = f"/api/mcp/connectors/{connector['id']}"
     assert (connector["slug"], connector["credential"]) == ("issue-tracker", None)
 
-    await ada.put(f"{path}/gateway", {"slug": "tracker", "record_mode": "batched"})
+    assert connector["protocol_revision"] is None
+    settings = {"slug": "tracker", "record_mode": "batched"}
+    revision = {"protocol_revision": "2025-06-18"}
+    await ada.put(f"{path}/gateway", settings | revision)
     last = await ada.put(f"{path}/credential", {"whose": "caller", "scheme": None})
 
     shown = await ada.get(path, X_Min_Position=str(last.position))
     assert shown.data["slug"] == "tracker"
     assert shown.data["record_mode"] == "batched"
+    assert shown.data["protocol_revision"] == "2025-06-18"
     assert shown.data["credential"] == {
         "whose": "caller",
         "header": "Authorization",
@@ -63,3 +67,35 @@ async def test_a_slug_that_was_set_stays_when_the_name_changes(ada: Caller) -> N
     assert renamed.data["slug"] == connector["slug"]
     shown = await ada.get(path, X_Min_Position=str(renamed.position))
     assert shown.data["slug"] == connector["slug"]
+
+
+async def test_a_revision_is_set_until_a_change_without_one(ada: Caller) -> None:
+    connector = (await ada.post("/api/mcp/connectors", TRACKER)).data["id"]
+    path = f"/api/mcp/connectors/{connector}/gateway"
+    settings = {"slug": "tracker", "record_mode": "strict"}
+
+    async def put(**revision: str | None) -> tuple[str, str | None]:
+        reply = await ada.put(path, settings | revision)
+        return reply.message, reply.data["protocol_revision"]
+
+    changed, had = "gateway settings changed", "connector already had them"
+    assert await put(protocol_revision="2026-07-28") == (changed, "2026-07-28")
+    assert await put(protocol_revision="2026-07-28") == (had, "2026-07-28")
+    assert await put() == (changed, None)
+    assert await put(protocol_revision=None) == (had, None)
+
+
+@pytest.mark.parametrize("revision", ["2024-10-07", "", 1, "2031-01-01"])
+async def test_a_revision_that_is_not_spoken_is_refused(
+    ada: Caller, revision: object
+) -> None:
+    connector = (await ada.post("/api/mcp/connectors", TRACKER)).data["id"]
+    settings = {"slug": "tracker", "record_mode": "strict"}
+
+    reply = await ada.put(
+        f"/api/mcp/connectors/{connector}/gateway",
+        settings | {"protocol_revision": revision},
+    )
+
+    assert reply.status == 422
+    assert [each["path"] for each in reply.data["errors"]] == ["protocol_revision"]

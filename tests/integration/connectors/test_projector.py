@@ -41,7 +41,7 @@ async def test_grants_follow_their_events_within_a_batch_and_across(
     at = "2026-03-01 12:00:00+00"
     words = f'{OWNER.user_id},"Issue tracker",https://tracker.example/mcp,""'
     assert rows["connector"] == [
-        f'({connector.id},{words},,,,f,issue-tracker,f,strict,,11,"{at}","{at}")'
+        f'({connector.id},{words},,,,f,issue-tracker,f,strict,,,11,"{at}","{at}")'
     ]
 
 
@@ -56,7 +56,7 @@ async def test_nothing_of_a_retired_connector_is_held(
     rows = await tables(resources, "connectors")
 
     assert rows["connector_grant"] == []
-    assert ",,,t,issue-tracker,f,strict,,5," in rows["connector"][0]
+    assert ",,,t,issue-tracker,f,strict,,,5," in rows["connector"][0]
 
 
 async def test_rebuilt_connectors_equal_live_ones(

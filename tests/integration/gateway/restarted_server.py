@@ -29,6 +29,7 @@ class RestartedServer:
     has_sessions: bool = True
     is_stateless: bool = False
     answers_any_ping: bool = False
+    answers_discover: bool = True
     begun: int = 0
     known: set[str] = field(default_factory=set)
     is_initialized: bool = False
@@ -48,6 +49,8 @@ class RestartedServer:
         method = body["method"]
         self.got.append((method, session))
         if method == "server/discover" and self.is_stateless:
+            if not self.answers_discover:
+                return web.Response(status=404)
             return answered(body, {"supportedVersions": [STATELESS]})
         if method == "initialize":
             return self._begin(body)

@@ -10,10 +10,18 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
+from service.connectors.protocol_revision import PROTOCOL_REVISIONS
 from service.gateway.bounds import Bounds
 from service.gateway.health.table import Failed, Succeeded
+from service.gateway.protocol.revisions import HANDSHAKE_OF_UPSTREAMS, STATELESS
+from service.gateway.upstream.errors import REFUSED
 from tests.integration.gateway.plain_upstream import answered, streamed
-from tests.integration.gateway.restarted_server import Refusal, error, plain
+from tests.integration.gateway.restarted_server import (
+    Refusal,
+    error,
+    plain,
+    restarted,
+)
 from tests.integration.gateway.stage import Stage, opened
 
 
@@ -24,10 +32,13 @@ class OddServer:
     discover: Refusal
     initialize: Refusal | None = None
     asked: list[str] = field(default_factory=list)
+    offered: list[str] = field(default_factory=list)
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()
         self.asked.append(body["method"])
+        if body["method"] == "initialize":
+            self.offered.append(body["params"]["protocolVersion"])
         match body["method"]:
             case "server/discover":
                 return await self.discover(request, body)
@@ -66,14 +77,17 @@ async def batch(_request: web.Request, _body: Any) -> web.StreamResponse:
 
 @asynccontextmanager
 async def observed(
-    discover: Refusal, initialize: Refusal | None = None
+    discover: Refusal,
+    initialize: Refusal | None = None,
+    revision: str | None = None,
 ) -> AsyncIterator[tuple[OddServer, Stage, Succeeded | Failed]]:
     """The server, after its tools were observed once, and how that ended."""
     served = OddServer(discover, initialize)
     app = web.Application()
     app.router.add_post("/mcp", served.handle)
     async with TestServer(app) as server, opened() as stage:
-        stage.gate.connect(str(server.make_url("/mcp")))
+        connector = stage.gate.connect(str(server.make_url("/mcp")))
+        stage.gate.change(connector, revision=revision)
         await stage.observer.step()
         await stage.observer.settled()
         yield served, stage, stage.noted[0]
@@ -141,3 +155,44 @@ async def test_a_server_that_is_silent_is_asked_once() -> None:
         assert isinstance(stage.noted[0], Failed)
         assert stage.noted[0].cause == "timeout"
     assert served.asked == ["server/discover"]
+
+
+async def claims_to_be_stateless(
+    _request: web.Request, body: Any
+) -> web.StreamResponse:
+    return answered(body, {"supportedVersions": [STATELESS]})
+
+
+@pytest.mark.parametrize("revision", HANDSHAKE_OF_UPSTREAMS)
+async def test_a_server_whose_revision_is_set_is_offered_that_at_once(
+    revision: str,
+) -> None:
+    """Even where it claims to be stateless."""
+    async with observed(claims_to_be_stateless, revision=revision) as (served, _, _):
+        assert served.asked[0] == "initialize"
+        assert served.offered == [revision]
+        assert "server/discover" not in served.asked
+
+
+async def test_a_server_that_is_set_to_be_stateless_is_not_asked() -> None:
+    async with observed(plain(500), revision=STATELESS) as (served, stage, _):
+        assert served.asked == ["tools/list"]
+        assert [names for _, names in stage.gate.observations] == [["add"]]
+
+
+async def test_a_server_that_is_set_to_be_stateless_gets_no_call_twice() -> None:
+    """Whether it still answers server/discover says nothing about a session."""
+    tool = error(-32000, "chat session not found")
+    async with restarted(plain(404), is_stateless=True, tool=tool) as (served, stage):
+        (upstream,) = stage.gate.upstreams.values()
+        stage.gate.change(upstream, revision=STATELESS)
+        served.answers_discover = False
+
+        got = await stage.call("tools_add")
+
+    assert got.content == REFUSED
+    assert len(served.ran) == 1
+
+
+def test_the_revisions_that_can_be_set_are_those_that_are_spoken() -> None:
+    assert (STATELESS, *HANDSHAKE_OF_UPSTREAMS) == PROTOCOL_REVISIONS

@@ -274,10 +274,15 @@ class ConnectorsResource:
         slug: str,
         record_mode: Literal["strict", "batched"],
         *,
+        protocol_revision: Literal[
+            "2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"
+        ]
+        | None
+        | NotGiven = NOT_GIVEN,
         if_match: int | str | None = None,
         idempotency_key: str | None = None,
     ) -> Connector:
-        """Change how the gateway names a connector's tools and records its calls.
+        """Change how the gateway names a connector's tools and makes its calls.
 
         For its owner and superusers. Agents see the tools under other names from then
         on when the slug changes; rules name the upstream's own names and remain.
@@ -286,7 +291,11 @@ class ConnectorsResource:
             operations.PUT_CONNECTOR_GATEWAY,
             Connector,
             path={"id": connector_id},
-            body={"slug": slug, "record_mode": record_mode},
+            body={
+                "slug": slug,
+                "record_mode": record_mode,
+                "protocol_revision": protocol_revision,
+            },
             if_match=if_match,
             idempotency_key=idempotency_key,
         )

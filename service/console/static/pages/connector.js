@@ -19,13 +19,17 @@ const RECORD_MODES = [
   { value: "batched", label: "batched: ten times a second" },
 ];
 
+const REVISIONS = ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
+
 function Gateway({ connector, changed }) {
   const [slug, setSlug] = useState(connector.slug);
   const [mode, setMode] = useState(connector.record_mode);
+  const [revision, setRevision] = useState(connector.protocol_revision ?? "");
   return html`<${FormDialog} label="Gateway settings" submit="Save" after=${changed}
-    perform=${() => call("PUT", `/api/mcp/connectors/${connector.id}/gateway`, { body: { slug: slug.trim(), record_mode: mode }, ifMatch: connector.version })}>
+    perform=${() => call("PUT", `/api/mcp/connectors/${connector.id}/gateway`, { body: { slug: slug.trim(), record_mode: mode, protocol_revision: revision || null }, ifMatch: connector.version })}>
     <${Field} label="Tool name prefix (slug)" name="slug" value=${slug} onValue=${setSlug} required=${true} maxlength="24" help="Agents see the tools under other names once it changes; rules stay as they are." />
     <${Field} label="Record mode" name="record_mode" value=${mode} onValue=${setMode} choices=${RECORD_MODES} any=${null} help="Batched, for high rates: a right just revoked may be used for a second, and a crash may lose the record of 100 ms. Calls that send a credential are recorded strictly all the same." />
+    <${Field} label="Protocol revision" name="protocol_revision" value=${revision} onValue=${setRevision} choices=${REVISIONS} any="find out" help="Only for a server that answers wrongly when it is asked which one it speaks." />
   <//>`;
 }
 
@@ -155,7 +159,7 @@ export default function Connector({ id, query }) {
         ["Offered to", connector.offered_owner_id ? html`<${Named} kind="users" id=${connector.offered_owner_id} />` : undefined],
         ["Tools", html`<a href=${link(["definitions", id])}>as accepted and as listed now</a>`],
         ["Calls", html`<a href=${link("calls", { connector_id: id })}>of its tools</a>`],
-        ["Gateway", html`tools begin with <code>${connector.slug}</code>; calls are recorded ${connector.record_mode === "strict" ? "one by one (strict)" : "in batches (batched)"}`],
+        ["Gateway", html`tools begin with <code>${connector.slug}</code>; calls are recorded ${connector.record_mode === "strict" ? "one by one (strict)" : "in batches (batched)"}${connector.protocol_revision ? `; its server is spoken to in MCP ${connector.protocol_revision}` : ""}`],
         ["Credential", credentialOf(connector)],
         ["URL", html`<code>${connector.url}</code>`],
         ["Description", connector.description || undefined],

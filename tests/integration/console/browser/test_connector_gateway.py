@@ -44,13 +44,16 @@ def test_slug_and_record_mode_are_changed(
     visitor.click("Gateway settings")
     visitor.page.get_by_label("Tool name prefix").fill("forms-2")
     visitor.page.get_by_label("Record mode").select_option("batched")
+    visitor.page.get_by_label("Protocol revision").select_option("2025-06-18")
     assert visitor.violations() == []
     save(visitor)
 
     visitor.shows(".facts", "forms-2")
     visitor.shows(".facts", "in batches")
+    visitor.shows(".facts", "in MCP 2025-06-18")
     found = read(demo, connector)
     assert (found["slug"], found["record_mode"]) == ("forms-2", "batched")
+    assert found["protocol_revision"] == "2025-06-18"
 
 
 def test_a_credential_that_came_back_is_shown(
