@@ -223,7 +223,7 @@ async def _message(data: bytes, *, exactly: bool) -> dict[str, Any]:
     if len(data) > BYTES_UNCOUNTED_MAX:
         await _refuse_many_values(data)
     try:
-        message = parsed(data, exactly=exactly)
+        message = _parsed(data, exactly=exactly)
     except DuplicateKeyError:
         raise unusable("a key twice in one object", DUPLICATE_KEY) from None
     except ValueError:
@@ -233,6 +233,20 @@ async def _message(data: bytes, *, exactly: bool) -> dict[str, Any]:
     if data.count(b"[") + data.count(b"{") > LEVELS_MAX and _is_deep(message):
         raise unusable(f"more than {LEVELS_MAX} levels")
     return message
+
+
+def _parsed(data: bytes, *, exactly: bool) -> Any:
+    """Return the value of JSON; what isn't an answer needn't be exact.
+
+    :raises ValueError: not JSON, or an answer that would lose a value
+    """
+    try:
+        return parsed(data, exactly=exactly)
+    except DuplicateKeyError:
+        message = parsed(data)
+        if isinstance(message, dict) and "method" in message:
+            return message
+        raise
 
 
 def _is_deep(message: Any) -> bool:

@@ -48,6 +48,22 @@ async def test_half_a_pair_in_a_stream_is_replaced() -> None:
     assert got.content == "hello"
 
 
+@pytest.mark.parametrize(
+    "log",
+    [
+        b'{"level":"info","data":1,"data":2}',
+        b'{"level":"info","data":18446744073709551616}',
+        b'{"level":"info","data":{"a":1,"a":"\\ud83d"}}',
+    ],
+)
+async def test_an_odd_notification_costs_no_answer(log: bytes) -> None:
+    told = b'{"jsonrpc":"2.0","method":"notifications/message","params":%b}' % log
+    async with forwarding(events(told)) as (_, stage):
+        got = await stage.call("tools_add")
+
+    assert got.content == "hello"
+
+
 async def test_json_may_begin_with_a_byte_order_mark() -> None:
     async with forwarding(body_of(b"\xef\xbb\xbf" + TEXT % b"x")) as (_, stage):
         assert (await stage.call("tools_add")).content == "x"
