@@ -66,8 +66,9 @@ class GatewaySettingsBody(RequestModel):
         ProtocolRevision | None,
         Field(
             description=(
-                "The revision of MCP that is spoken with its server; null: the gateway "
-                "finds out. Set it for a server that answers wrongly when it is asked."
+                "The revision of MCP to speak with its server; null, or left out: "
+                "the gateway finds out. Set it for a server that answers wrongly when "
+                "it is asked."
             )
         ),
     ] = None
