@@ -72,7 +72,7 @@ def result_of_upstream(
         _add_content(result)
     if kind != "complete" or not isinstance(result.get("content"), list):
         raise unusable("no result of a tool")
-    elif not is_stateless:
+    if not is_stateless:
         _fit_handshake(result)
     return result
 
