@@ -127,6 +127,7 @@ async def open_gateway(
             yield Gateway(server, observer)
         finally:
             await observer.close()
+            await client.close()
             await returned.close()
 
 

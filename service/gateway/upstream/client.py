@@ -49,8 +49,15 @@ class UpstreamClient:
         self.bounds = connections.bounds
         self.ids = itertools.count(1)
         self.handshake = Handshake(connections, self.ids)
-        self.dialects = Dialects(self.handshake.find_dialect)
+        streams = self.handshake.streams
+        self.dialects = Dialects(
+            self.handshake.find_dialect, on_forgotten=streams.forget
+        )
         self.beside = SideMessages(self.handshake, self.dialects)
+
+    async def close(self) -> None:
+        """Listen to no session any more."""
+        await self.handshake.streams.close()
 
     def kept_channel(
         self, upstream: Upstream, caller: Caller | None

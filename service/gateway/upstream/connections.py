@@ -22,6 +22,7 @@ CONNECT_S: Final = 5.0
 # Before the next address of a name is tried as well.
 NEXT_ADDRESS_S: Final = 0.25
 TARGETS_MAX: Final = 4096
+STREAM_SILENCE_S: Final = 3600.0
 
 
 class ServerAddress(NamedTuple):
@@ -42,7 +43,7 @@ def _tls_context() -> ssl.SSLContext:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A URL, and the lines that each request to it begins with."""
+    """A URL, and the lines that each request to it begins with, after the method."""
 
     origin: ServerAddress
     head: str
@@ -83,6 +84,21 @@ class Connections:
         if on_connected is not None:
             on_connected()
         return await self.send(connection, url, headers, body)
+
+    async def get(self, url: str, headers: Mapping[str, str]) -> Response:
+        """Send a GET on a connection of its own, whose answer may be silent for long.
+
+        Raises what :meth:`post` does.
+        """
+        connection = await self.connect(url, silence_s=STREAM_SILENCE_S)
+        request = _request(_target(url), headers, None)
+        response = connection.send(request)
+        try:
+            await response.begin()
+        except BaseException:
+            response.close()
+            raise
+        return response
 
     async def send(
         self, connection: Connection, url: str, headers: Mapping[str, str], body: bytes
@@ -126,22 +142,28 @@ class Connections:
             connection.close()
         return None
 
-    async def connect(self, url: str) -> Connection:
+    async def connect(self, url: str, silence_s: float | None = None) -> Connection:
         """Return a new connection, reserved for one request.
+
+        So many seconds without a byte end it; without them, as many as are set.
 
         :raises NotConnectedError: there is none
         """
         origin = _target(url).origin
         try:
             async with asyncio.timeout(CONNECT_S):
-                connection = await self._open_connection(origin)
+                connection = await self._open_connection(
+                    origin, silence_s or self.bounds.silence_s
+                )
         # uvloop raises RuntimeError for some addresses; UnicodeError is a name's.
         except (OSError, RuntimeError, UnicodeError) as error:
             raise not_connected(error) from None
         connection.reserve()
         return connection
 
-    async def _open_connection(self, origin: ServerAddress) -> Connection:
+    async def _open_connection(
+        self, origin: ServerAddress, silence_s: float
+    ) -> Connection:
         loop = asyncio.get_running_loop()
         is_tls = origin.scheme == "https"
         connected = await self._connected_socket(origin, tls=is_tls)
@@ -159,7 +181,7 @@ class Connections:
 
         try:
             _, connection = await loop.create_connection(
-                lambda: Connection(keep, lose, self.bounds.silence_s),
+                lambda: Connection(keep, lose, silence_s),
                 sock=connected,
                 ssl=self._tls if is_tls else None,
                 server_hostname=origin.host if is_tls else None,
@@ -231,15 +253,15 @@ def _target(url: str) -> Target:
         raise NotConnectedError("a URL with a user", Cause.INVALID_URL)
     # An answer that is compressed nevertheless is rejected as not JSON.
     head = (
-        f"POST {parsed.raw_path_qs} HTTP/1.1\r\n"
+        f"{parsed.raw_path_qs} HTTP/1.1\r\n"
         f"Host: {parsed.host_port_subcomponent}\r\n"
         "User-Agent: agent-runtime\r\nAccept-Encoding: identity\r\n"
     )
     return Target(ServerAddress(parsed.scheme, host, port), head)
 
 
-def _request(target: Target, headers: Mapping[str, str], body: bytes) -> bytes:
-    """Return a request's bytes.
+def _request(target: Target, headers: Mapping[str, str], body: bytes | None) -> bytes:
+    """Return the bytes of a POST, or without a body of a GET.
 
     :raises ValueError: a header would end its line
     """
@@ -247,9 +269,7 @@ def _request(target: Target, headers: Mapping[str, str], body: bytes) -> bytes:
     count = len(headers)
     if lines.count("\r") != count or lines.count("\n") != count or "\0" in lines:
         raise ValueError("a header contains a line break")
-    return b"%b%bContent-Length: %d\r\n\r\n%b" % (
-        target.head.encode(),
-        lines.encode("latin-1"),
-        len(body),
-        body,
-    )
+    head, encoded = target.head.encode(), lines.encode("latin-1")
+    if body is None:
+        return b"GET %b%b\r\n" % (head, encoded)
+    return b"POST %b%bContent-Length: %d\r\n\r\n%b" % (head, encoded, len(body), body)

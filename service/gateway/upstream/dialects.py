@@ -52,15 +52,19 @@ class Dialect:
 class Dialects:
     """Remembers revisions by connector, and sessions by connector and caller.
 
-    A session is never shared between agents, or between users of one agent.
+    A session is never shared between agents, or between users of one agent;
+    ``on_forgotten`` is told of each that is over.
     """
 
     def __init__(
         self,
         find: Callable[[Upstream, OnConnected | None], Coroutine[Any, Any, Dialect]],
         clock: Callable[[], float] = time.monotonic,
+        *,
+        on_forgotten: Callable[[Upstream, Dialect], None] | None = None,
     ) -> None:
         self._find = find
+        self._on_forgotten = on_forgotten
         self._dialects: TTLCache[Key, Dialect] = TTLCache(
             UPSTREAMS_MAX, REMEMBERED_S, clock
         )
@@ -128,6 +132,8 @@ class Dialects:
             del self._dialects[key]
         if self._sessions.get(session_key) is dialect:
             del self._sessions[session_key]
+            if self._on_forgotten is not None:
+                self._on_forgotten(upstream, dialect)
 
 
 def _keys(upstream: Upstream, caller: Caller | None) -> tuple[Key, SessionKey]:

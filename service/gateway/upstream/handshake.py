@@ -33,6 +33,7 @@ from service.gateway.upstream.requests import (
     headers_of,
     message_of,
 )
+from service.gateway.upstream.standalone_streams import StandaloneStreams
 
 SESSION_CHARACTERS_MAX: Final = 1024
 # For an answer that says whether a session is still known.
@@ -45,6 +46,7 @@ class Handshake:
     def __init__(self, connections: Connections, ids: Iterator[int]) -> None:
         self._connections = connections
         self._ids = ids
+        self.streams = StandaloneStreams(connections, self.send)
 
     async def find_dialect(
         self, upstream: Upstream, on_connected: Callable[[], None] | None
@@ -133,6 +135,8 @@ class Handshake:
         dialect = Dialect(agreed, session_id)
         method = "notifications/initialized"
         await self.send(upstream, dialect, message_of(method, {}), method)
+        if session_id is not None:
+            await self.streams.open(upstream, dialect)
         return dialect
 
     async def is_refused(self, upstream: Upstream, dialect: Dialect) -> bool:

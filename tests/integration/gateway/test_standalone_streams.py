@@ -1,0 +1,173 @@
+"""Servers that ask on their standalone stream are told that nobody answers there."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
+from mcp import types
+from mcp.server.mcpserver import Context
+
+from service.gateway.gate import Outcome
+from service.gateway.upstream import standalone_streams
+from tests.integration.gateway.plain_upstream import answered
+from tests.integration.gateway.sdk_server import serving, tools
+from tests.integration.gateway.stage import Stage, opened
+from tests.support.waiting import TIMEOUT_S, until
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::mcp.shared.exceptions.MCPDeprecationWarning"
+)
+QUESTIONS = ["sampling/createMessage", "elicitation/create", "roots/list", "x/unknown"]
+
+
+@pytest.mark.parametrize("mode", ["2026-07-28", "legacy"])
+async def test_a_tool_of_the_official_sdk_fails_at_once(mode: str) -> None:
+    server = tools()
+
+    @server.tool()
+    async def rhyme(ctx: Context) -> str:
+        """Rhyme."""
+        text = types.TextContent(type="text", text="rhyme")
+        asked = [types.SamplingMessage(role="user", content=text)]
+        # Related to no request, so not in the call's own stream.
+        await ctx.session.create_message(asked, max_tokens=9)
+        return "never"
+
+    async with serving(server, handshake_only=True) as url, opened() as stage:
+        stage.gate.connect(url, "rhyme", "add")
+        async with stage.client(mode) as client, asyncio.timeout(TIMEOUT_S):
+            await client.list_tools()
+            for _ in range(2):
+                result = await client.call_tool("tools_rhyme", {})
+                assert result.is_error
+            after = await client.call_tool("tools_add", {"a": 1, "b": 2})
+
+    assert after.content[0].text == "3"  # type: ignore[union-attr]
+    outcomes = [each.outcome for each in stage.gate.ended]
+    refused = Outcome.UPSTREAM_ERROR
+    assert outcomes == [refused, refused, Outcome.OK]
+
+
+@dataclass
+class Asking:
+    """A server with a session that says on its stream what a test puts in."""
+
+    say: asyncio.Queue[bytes] = field(default_factory=asyncio.Queue)
+    answers: list[Any] = field(default_factory=list)
+    streams: int = 0
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
+    stream_status: int = 200
+    knows: bool = True
+
+    async def post(self, request: web.Request) -> web.StreamResponse:
+        body = await request.json()
+        match body.get("method"):
+            case "initialize":
+                agreed = {"protocolVersion": "2025-11-25", "capabilities": {}}
+                answer = answered(body, agreed)
+                answer.headers["Mcp-Session-Id"] = "one"
+                return answer
+            case "tools/call":
+                if not self.knows:
+                    self.knows = True
+                    return web.Response(status=404)
+                return answered(body, {"content": [{"type": "text", "text": "hi"}]})
+            case None:
+                assert request.headers["Mcp-Session-Id"] == "one"
+                self.answers.append(body)
+                return web.Response(status=202)
+        return web.Response(status=400 if "id" in body else 202)
+
+    async def get(self, request: web.Request) -> web.StreamResponse:
+        assert request.headers["Mcp-Session-Id"] == "one"
+        assert request.headers["MCP-Protocol-Version"] == "2025-11-25"
+        self.streams += 1
+        if self.stream_status != 200:
+            return web.Response(status=self.stream_status)
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        await response.prepare(request)
+        try:
+            while True:
+                await response.write(b"data: " + await self.say.get() + b"\n\n")
+        finally:
+            self.ended.set()
+
+
+@asynccontextmanager
+async def asking() -> AsyncIterator[tuple[Asking, Stage]]:
+    server = Asking()
+    app = web.Application()
+    app.router.add_post("/mcp", server.post)
+    app.router.add_get("/mcp", server.get, allow_head=False)
+    async with TestServer(app) as served, opened() as stage:
+        stage.gate.connect(str(served.make_url("/mcp")), "add")
+        yield server, stage
+
+
+async def test_questions_are_refused_and_pings_answered() -> None:
+    async with asking() as (server, stage):
+        assert (await stage.call("tools_add")).content == "hi"
+        said: list[Any] = [
+            *({"id": n, "method": each} for n, each in enumerate(QUESTIONS)),
+            {"id": "p", "method": "ping"},
+        ]
+        for each in said:
+            server.say.put_nowait(orjson.dumps({"jsonrpc": "2.0", **each}))
+        await until(lambda: len(server.answers) == len(said))
+
+    codes = {each["id"]: each.get("error", {}).get("code") for each in server.answers}
+    assert codes == {0: -32601, 1: -32601, 2: -32601, 3: -32601, "p": None}
+    assert server.answers[-1]["result"] == {}
+    assert server.streams == 1
+
+
+@pytest.mark.parametrize(
+    "said", [b"no json", b"[]", b'"text"', b'{"method":7,"id":1}', b'{"id":{}}']
+)
+async def test_what_is_no_question_ends_nothing(said: bytes) -> None:
+    async with asking() as (server, stage):
+        assert (await stage.call("tools_add")).content == "hi"
+        server.say.put_nowait(said)
+
+        assert (await stage.call("tools_add")).content == "hi"
+
+    assert server.answers == []
+
+
+@pytest.mark.parametrize("status", [405, 404, 500, 401])
+async def test_a_server_without_a_stream_is_called_as_before(status: int) -> None:
+    async with asking() as (server, stage):
+        server.stream_status = status
+        for _ in range(2):
+            assert (await stage.call("tools_add")).content == "hi"
+
+    assert server.streams == 1
+
+
+async def test_the_stream_ends_with_its_session() -> None:
+    async with asking() as (server, stage):
+        await stage.call("tools_add")
+        server.knows = False
+
+        assert (await stage.call("tools_add")).content == "hi"
+
+        await asyncio.wait_for(server.ended.wait(), TIMEOUT_S)
+        await until(lambda: server.streams == 2)
+
+
+async def test_streams_are_so_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(standalone_streams, "STREAMS_MAX", 1)
+    async with asking() as (server, stage):
+        await stage.call("tools_add")
+        url = next(iter(stage.gate.upstreams.values())).url
+        stage.gate.connect(url, "add", slug="more")
+        await stage.call("more_add")
+
+        await asyncio.wait_for(server.ended.wait(), TIMEOUT_S)
+        assert server.streams == 2
