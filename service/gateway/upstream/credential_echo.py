@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any, Final
 
+import orjson
 from pydantic import SecretStr
 
 from service.gateway.upstream.escapes import has_escapes, plain_of, unescaped
@@ -116,6 +117,10 @@ class CredentialEcho:
         needles = self._compiled()
         if isinstance(value, str):
             return await _without(value, needles, pace)
+        if needles.digits and isinstance(value, orjson.Fragment):
+            # An integer beyond 64 bits, as it was written.
+            digits = orjson.dumps(value).decode()
+            return REMOVED if any(each in digits for each in needles.digits) else value
         if needles.numbers and isinstance(value, int | float):
             is_it = value in needles.numbers or any(
                 needle in str(value) for needle in needles.digits

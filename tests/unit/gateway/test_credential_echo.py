@@ -14,6 +14,7 @@ from pydantic import SecretStr
 from service.gateway.upstream import credential_echo, escapes
 from service.gateway.upstream.credential_echo import REMOVED, CredentialEcho
 from service.gateway.upstream.escapes import unescaped
+from service.gateway.upstream.json_answers import parsed
 from service.pacing import Pace
 
 SECRET = "gh/p_7Kx+Qm2.vT9==&<~z"
@@ -207,3 +208,16 @@ def test_neither_the_secret_nor_what_is_looked_for_is_shown() -> None:
     echo = CredentialEcho(SecretStr(HEADER))
 
     assert SECRET not in repr(echo)
+
+
+async def test_an_integer_that_is_kept_as_it_was_written_is_removed_too() -> None:
+    secret = "1234567890123456789012345"
+    raw = b'{"a": [1234567890123456789012345, 9234567890123456789012345]}'
+    document = parsed(raw, exactly=True)
+    echo = CredentialEcho(SecretStr(f"Bearer {secret}"))
+
+    assert await echo.may_be_in(raw)
+    assert await echo.remove_from(document)
+
+    shown = orjson.dumps(document)
+    assert shown == b'{"a":["[credential removed]",9234567890123456789012345]}'
