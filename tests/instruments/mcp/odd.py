@@ -26,14 +26,18 @@ ODD, PLAIN = "odd", "plain"
 class Odd:
     """``document`` are members of the odd tool's definition, ``result`` its answer.
 
-    ``listed`` are members of its list. ``is_refused``: the gateway doesn't offer the
-    tool to agents, though some clients would call it directly.
+    ``listed`` are members of its list. ``probed`` is what a server with a handshake
+    answers to ``server/discover``: status, content type and body. ``streamed`` is the
+    event stream in which it answers a call, with ANSWER in it. ``is_refused``: the
+    gateway doesn't offer the tool, though some clients would call it directly.
     """
 
     name: str
     document: Mapping[str, Any] = field(default_factory=dict)
     result: Any = field(default_factory=lambda: HELLO)
     listed: Mapping[str, Any] = field(default_factory=dict)
+    probed: tuple[int, str, bytes] = (400, "text/plain", b"Bad Request")
+    streamed: bytes | None = None
     is_refused: bool = False
 
 
@@ -196,11 +200,62 @@ def _lists() -> Iterator[Odd]:
         yield Odd(f"list with {member} {value}", listed={member: value})
 
 
+def _probes() -> Iterator[Odd]:
+    error = b'{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"no"}}'
+    for status, kind, body in (
+        (500, "text/plain", b"Internal Server Error"),
+        (503, "text/html", b"<html>"),
+        (200, "text/html", b"<html>"),
+        (200, "application/json", b""),
+        (200, "application/json", b"{}"),
+        (200, "application/json", error),
+        (400, "application/json", error),
+        (404, "application/json", error),
+        (200, "text/event-stream", b"data: " + error + b"\n\n"),
+        (200, "text/event-stream", b""),
+        (202, "text/plain", b""),
+        (204, "text/plain", b""),
+        (405, "text/plain", b""),
+        (422, "application/json", b"[]"),
+    ):
+        shown = body.decode()[:30]
+        yield Odd(f"discover {status} {kind} {shown}", probed=(status, kind, body))
+
+
+def _streams() -> Iterator[Odd]:
+    log = (
+        b'data: {"jsonrpc":"2.0","method":"notifications/message",'
+        b'"params":{"level":"info","data":"x"}}\n\n'
+    )
+    ping = b'data: {"jsonrpc":"2.0","id":"p","method":"ping"}\n\n'
+    for stream in (
+        b"event: message\ndata: ANSWER\n\n",
+        b"data: ANSWER\n\n",
+        b"data:ANSWER\n\n",
+        b"data: ANSWER\r\n\r\n",
+        b"data: ANSWER\r\r",
+        b"event:\ndata: ANSWER\n\n",
+        b"event: \ndata: ANSWER\n\n",
+        b"\xef\xbb\xbfdata: ANSWER\n\n",
+        b": comment\n\nretry: 10\n\ndata: ANSWER\n\n",
+        b"id: 1\ndata: ANSWER\n\n",
+        b"id: 0\ndata:\n\ndata: ANSWER\n\n",
+        b"other: x\ndata: ANSWER\n\n",
+        b"event: other\ndata: x\n\ndata: ANSWER\n\n",
+        log + b"data: ANSWER\n\n",
+        ping + b"data: ANSWER\n\n",
+        ping + log + ping + b"data: ANSWER\n\n",
+    ):
+        yield Odd(f"stream {stream[-60:]!r}", streamed=stream)
+
+
 ODDITIES: Final[Sequence[Odd]] = [
     *_definitions(),
     *_inputs(),
     *_results(),
     *_lists(),
+    *_probes(),
+    *_streams(),
 ]
 
 
@@ -214,13 +269,17 @@ def odd_servers(*, is_stateless: bool) -> web.Application:
             return web.Response(status=202)
         revision = request.headers.get(REVISION_HEADER)
         if not is_stateless and revision == STATELESS:
-            return web.Response(status=400, text="Bad Request")
+            status, kind, body = odd.probed
+            return web.Response(status=status, content_type=kind, body=body)
         result = _result(odd, message)
         if result is None or (is_stateless and message["method"] == "initialize"):
             return _answered(message, error={"code": -32601, "message": "unknown"})
         if is_stateless:
             result = {"resultType": "complete", **result}
         response = _answered(message, result=result)
+        if odd.streamed and message["method"] == "tools/call":
+            stream = odd.streamed.replace(b"ANSWER", _json(message, result=result))
+            return web.Response(body=stream, content_type="text/event-stream")
         if message["method"] == "initialize":
             response.headers[SESSION_HEADER] = "one"
         return response
@@ -236,8 +295,11 @@ def odd_servers(*, is_stateless: bool) -> web.Application:
 
 
 def _answered(message: Mapping[str, Any], **outcome: Any) -> web.Response:
-    body = orjson.dumps({"jsonrpc": "2.0", "id": message["id"], **outcome})
-    return web.Response(body=body, content_type="application/json")
+    return web.Response(body=_json(message, **outcome), content_type="application/json")
+
+
+def _json(message: Mapping[str, Any], **outcome: Any) -> bytes:
+    return orjson.dumps({"jsonrpc": "2.0", "id": message["id"], **outcome})
 
 
 def _result(odd: Odd, message: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -74,11 +74,19 @@ async def test_an_odd_server_hurts_nobody_else(
             got = tools.get(f"odd_{name}")
             if succeeded(had) is None or (name == ODD and odd.is_refused):
                 continue
-            if got != had:
+            if not is_same(had, got):
                 lost.append((odd.name, name, {"direct": had, "through": got}))
     assert lost == []
     worked = sum(ODD in each.get("tools", {}) for each in direct)
     print(f"{client}, {era}: {len(ODDITIES)} servers, {worked} usable directly")  # noqa: T201
+
+
+def is_same(had: Found, got: Found | None) -> bool:
+    """Whether a client got the same; where there is no content, the gateway adds it."""
+    if got is None:
+        return False
+    is_added = not had["content"] and had["structured"] is not None
+    return got == ({**had, "content": got.get("content")} if is_added else had)
 
 
 def succeeded(outcome: Any) -> Any:
