@@ -6,13 +6,10 @@ Others run to their end: what they have begun may count.
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Final
 
 from aiohttp import web
 
 from service.http.server import ClientConnection
-
-_CANCELLED: Final = web.RequestKey("work_is_cancelled", bool)
 
 
 class ClientLeftError(ConnectionError):
@@ -21,12 +18,11 @@ class ClientLeftError(ConnectionError):
 
 def cancel_work(request: web.Request) -> None:
     """Cancel the work of a request as if its client had disconnected."""
-    if request.get(_CANCELLED):
-        return
-    request[_CANCELLED] = True
     connection = request.protocol
-    if isinstance(connection, ClientConnection) and connection.on_lost is not None:
-        connection.on_lost()
+    if isinstance(connection, ClientConnection) and connection.cancelled is not request:
+        connection.cancelled = request
+        if connection.on_lost is not None:
+            connection.on_lost()
 
 
 def is_connected(request: web.Request) -> bool:
@@ -35,7 +31,9 @@ def is_connected(request: web.Request) -> bool:
 
 def refuse_if_client_left(request: web.Request) -> None:
     """Raise ClientLeftError where nobody waits for an answer any more."""
-    if request.get(_CANCELLED) or not is_connected(request):
+    connection = request.protocol
+    assert isinstance(connection, ClientConnection)
+    if connection.cancelled is request or not is_connected(request):
         raise ClientLeftError
 
 
@@ -45,11 +43,11 @@ def cancelled_on_disconnect(request: web.Request) -> Iterator[None]:
 
     :raises ClientLeftError: it has, before or during the block
     """
+    refuse_if_client_left(request)
     connection = request.protocol
     assert isinstance(connection, ClientConnection)
     task = asyncio.current_task()
     assert task is not None
-    refuse_if_client_left(request)
     left = False
 
     def cancel() -> None:

@@ -133,14 +133,23 @@ class _Server(web.Server):
 class ClientConnection(RequestHandler):
     """Refuses malformed requests; aiohttp would quote them and name its version.
 
-    ``on_lost`` is called when the client disconnects.
+    ``on_lost`` is called when the client disconnects. ``cancelled`` is the request
+    whose work was cancelled as if it had.
     """
 
-    __slots__ = ("_discards", "_newest_body", "_received", "_resumes", "on_lost")
+    __slots__ = (
+        "_discards",
+        "_newest_body",
+        "_received",
+        "_resumes",
+        "cancelled",
+        "on_lost",
+    )
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:
         super().__init__(*arguments, **settings)
         self.on_lost: Callable[[], None] | None = None
+        self.cancelled: web.BaseRequest | None = None
         self._newest_body: StreamReader = EMPTY_PAYLOAD
         # Bytes since the newest body began, while it hasn't ended.
         self._received = 0
