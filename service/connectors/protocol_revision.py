@@ -10,4 +10,6 @@ PROTOCOL_REVISIONS: Final[tuple[ProtocolRevision, ...]] = get_args(ProtocolRevis
 
 def known_revision(revision: str | None) -> ProtocolRevision | None:
     """Return a recorded revision; None for one that isn't spoken any more."""
+    if revision is None:
+        return None
     return next((each for each in PROTOCOL_REVISIONS if each == revision), None)

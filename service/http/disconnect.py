@@ -33,7 +33,8 @@ def refuse_if_client_left(request: web.Request) -> None:
     """Raise ClientLeftError where nobody waits for an answer any more."""
     connection = request.protocol
     assert isinstance(connection, ClientConnection)
-    if connection.cancelled is request or not is_connected(request):
+    transport = connection.transport
+    if connection.cancelled is request or transport is None or transport.is_closing():
         raise ClientLeftError
 
 

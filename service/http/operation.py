@@ -213,7 +213,9 @@ def add_operations(app: web.Application, operations: Sequence[Operation]) -> Non
     """Add the routes; a parameter doesn't stand for a word that another path has."""
     paths = [operation.path for operation in operations]
     # aiohttp tries routes of one path together if they are added one after the other.
-    for operation in sorted(operations, key=lambda each: each.path):
+    # Few addresses end in a slash.
+    ordered = sorted(operations, key=lambda each: (each.path[-1] == "/", each.path))
+    for operation in ordered:
         methods = [operation.method]
         if (
             operation.method == "GET"

@@ -199,7 +199,7 @@ class AgentServer:
     def _cancellable(self, incoming: "Incoming") -> AbstractContextManager[None]:
         # A stateless client cancels by closing its connection.
         if incoming.is_stateless:
-            return nullcontext()
+            return _NOT_CANCELLABLE
         assert incoming.message.id is not None, "a call without an id is a notification"
         return self._cancellations.cancellable(
             incoming.request, incoming.caller, incoming.message.id
@@ -270,5 +270,6 @@ async def _end(
     return await reply.finish(error_of(request[RPC_ID], answer))
 
 
+_NOT_CANCELLABLE: Final = nullcontext()
 # Nobody can be sure which message these answer, whatever the revision.
 _UNREADABLE: Final = frozenset({PARSE_ERROR, INVALID_REQUEST})

@@ -242,10 +242,12 @@ class Connection(asyncio.Protocol):
 
     def on_header(self, name: bytes, value: bytes) -> None:
         response = self._response
-        if response is None or response.is_complete:
+        if response is None:
             return
         if not response.status:
             response.headers.setdefault(name.lower(), value)
+            return
+        if response.is_complete:
             return
         # They may come in one piece with the body's end.
         self._trailer_bytes += len(name) + len(value)

@@ -1,6 +1,5 @@
 """Calls in flight: of a process, of an agent, of a connector, and of both together."""
 
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
@@ -29,7 +28,7 @@ class CallLimits:
     def __init__(self) -> None:
         self._all = 0
         # By numbers of ids: hashing a UUID takes a call of a Python function.
-        self._of: Counter[int | tuple[int, int]] = Counter()
+        self._of: dict[int | tuple[int, int], int] = {}
 
     def reached(self, agent_id: UUID, connector_id: UUID) -> ServiceError | None:
         """Return the error of a call that would be one too many."""
@@ -49,7 +48,7 @@ class CallLimits:
             (agent, CALLS_OF_AGENT_MAX, "the agent"),
             (connector, CALLS_OF_CONNECTOR_MAX, "the connector"),
         ):
-            if self._of[key] >= most:
+            if self._of.get(key, 0) >= most:
                 return TooManyRequestsError(
                     f"{whose} has {most} calls in flight; call again in a second",
                     code="too_many_calls",
@@ -65,13 +64,15 @@ class CallLimits:
         agent, connector = agent_id.int, connector_id.int
         counted = (agent, connector, (agent, connector))
         for key in counted:
-            self._of[key] += 1
+            self._of[key] = self._of.get(key, 0) + 1
         try:
             yield
         finally:
             self._all -= 1
             IN_FLIGHT.dec()
             for key in counted:
-                self._of[key] -= 1
-                if not self._of[key]:
+                left = self._of[key] - 1
+                if left:
+                    self._of[key] = left
+                else:
                     del self._of[key]
