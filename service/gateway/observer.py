@@ -13,7 +13,13 @@ from uuid import UUID
 import psycopg
 from prometheus_client import Gauge
 
-from service.database import ANSWER_TIMEOUT_S, TRY_ADVISORY_LOCK, connect, deadline
+from service.database import (
+    ANSWER_TIMEOUT_S,
+    TRY_ADVISORY_LOCK,
+    connect,
+    deadline,
+    message_of,
+)
 from service.errors import ServiceError, TooManyRequestsError
 from service.gateway.definitions.acceptable import is_acceptable_name
 from service.gateway.gate import Gate, ObservedTools, Upstream
@@ -222,6 +228,7 @@ class DefinitionObserver:
             )
         names = [each for each in observed.left_out if is_acceptable_name(each)]
         await self._keep(
+            upstream,
             Succeeded(
                 connector_id=upstream.connector_id,
                 url=upstream.url,
@@ -235,7 +242,7 @@ class DefinitionObserver:
                     if listing.is_whole or observed.left_out
                     else words_of_cut_list(observed.tools)
                 ),
-            )
+            ),
         )
 
     async def _failed(self, upstream: Upstream, error: Exception) -> float:
@@ -253,6 +260,7 @@ class DefinitionObserver:
         was_told = before is not None and is_same and before.cause is failure.cause
         _log(upstream, failure, error, was_told=was_told)
         await self._keep(
+            upstream,
             Failed(
                 connector_id=upstream.connector_id,
                 url=upstream.url,
@@ -260,7 +268,7 @@ class DefinitionObserver:
                 cause=failure.cause.value,
                 error=failure.words,
                 next_at=self._next(upstream, retry_s),
-            )
+            ),
         )
         return retry_s
 
@@ -269,12 +277,15 @@ class DefinitionObserver:
             return None
         return datetime.now(UTC) + timedelta(seconds=wait_s)
 
-    async def _keep(self, ended: Succeeded | Failed) -> None:
+    async def _keep(self, upstream: Upstream, ended: Succeeded | Failed) -> None:
         try:
             await self._note(ended)
         except (psycopg.Error, ServiceError, OSError) as error:
             logger.warning(
-                "the health of a connector can't be kept: %s", type(error).__name__
+                "the health of connector %r can't be kept: %s",
+                upstream.name,
+                message_of(error),
+                extra={"connector_id": str(upstream.connector_id)},
             )
 
 

@@ -1,16 +1,17 @@
 """Open the connections that calls are sent on, decided before, and anew afterwards."""
 
 import asyncio
-import logging
 from typing import Final
 
 from service.circuit_breaker import CircuitBreaker
 from service.errors import ServiceError, UnauthenticatedError, UnavailableError
 from service.gateway.endpoint.call_request import CallRequest
+from service.gateway.endpoint.failed_calls import FailedCalls
 from service.gateway.gate import (
     Call,
     Gate,
     MovedError,
+    Outcome,
     Pending,
     RefusalReason,
     Refused,
@@ -19,8 +20,8 @@ from service.gateway.gate import (
 from service.gateway.upstream.client import Channel, UpstreamClient
 from service.gateway.upstream.errors import (
     NO_ANSWER,
-    NOT_REACHABLE,
     NotConnectedError,
+    NotSentError,
     UpstreamError,
 )
 from service.http.disconnect import (
@@ -30,15 +31,17 @@ from service.http.disconnect import (
 )
 
 ATTEMPTS_MAX: Final = 3
-
-logger = logging.getLogger(__name__)
+CHANGES: Final = "it changes all the time"
 
 
 class Channels:
     """Opens channels for calls that are allowed so far."""
 
-    def __init__(self, gate: Gate, client: UpstreamClient) -> None:
+    def __init__(
+        self, gate: Gate, client: UpstreamClient, failed_calls: FailedCalls
+    ) -> None:
         self._gate = gate
+        self._failed_calls = failed_calls
         self._client = client
 
     async def open(
@@ -63,9 +66,10 @@ class Channels:
             except MovedError:
                 continue
             except UpstreamError as error:
-                return await self.refuse(asked, call, error.message, error.detail)
+                return await self.refuse(asked, call, error)
             except TimeoutError:
-                return await self.refuse(asked, call, NO_ANSWER, "too late")
+                late = UpstreamError(NO_ANSWER, Outcome.TIMEOUT, "too late")
+                return await self.refuse(asked, call, late)
             except (UnauthenticatedError, UnavailableError):
                 raise
             except ServiceError as error:
@@ -76,7 +80,7 @@ class Channels:
                 reason = RefusalReason.CANCELLED
                 await self._gate.refused(asked.caller, call, reason)
                 raise
-        return await self.refuse(asked, call, NOT_REACHABLE, "it changes all the time")
+        return await self.refuse(asked, call, NotSentError(CHANGES))
 
     async def _opened(
         self,
@@ -107,14 +111,10 @@ class Channels:
             raise
 
     async def refuse(
-        self, asked: CallRequest, call: Call, message: str, detail: str
+        self, asked: CallRequest, call: Call, error: UpstreamError
     ) -> Refused:
         """Record a call that can't be sent, and say so in the log."""
-        logger.warning(
-            "a tool call was not sent: %s",
-            detail or message,
-            extra={"connector_id": str(call.connector_id)},
-        )
+        self._failed_calls.log(asked.tool.listed.connector, error)
         reason = RefusalReason.NOT_CONNECTED
         await self._gate.refused(asked.caller, call, reason)
-        return Refused(reason=reason, message=message)
+        return Refused(reason=reason, message=error.message)

@@ -1,7 +1,6 @@
 """Forward admitted calls, relay what upstreams say meanwhile, record how they end."""
 
 import asyncio
-import logging
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
@@ -14,8 +13,9 @@ from cachetools import LRUCache
 from service.circuit_breaker import CircuitBreaker
 from service.errors import ServiceError
 from service.gateway.endpoint.call_request import CallRequest
-from service.gateway.endpoint.channels import ATTEMPTS_MAX, Channels
+from service.gateway.endpoint.channels import ATTEMPTS_MAX, CHANGES, Channels
 from service.gateway.endpoint.client_sessions import inputs_of
+from service.gateway.endpoint.failed_calls import FailedCalls
 from service.gateway.endpoint.notifications import (
     LIST_CHANGED,
     RELAYED,
@@ -39,7 +39,6 @@ from service.gateway.protocol.revisions import LOG_LEVEL_KEY
 from service.gateway.upstream.client import Channel, Exchange, UpstreamClient
 from service.gateway.upstream.errors import (
     NO_ANSWER,
-    NOT_REACHABLE,
     WANTS_INPUT,
     NotSentError,
     NotTakenError,
@@ -50,8 +49,6 @@ from service.gateway.upstream.requests import Request
 from service.http.disconnect import cancelled_on_disconnect
 
 CONNECTORS_MAX: Final = 4096
-
-logger = logging.getLogger(__name__)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -94,7 +91,8 @@ class Forwarder:
     ) -> None:
         self._gate = gate
         self._client = client
-        self._channels = Channels(gate, client)
+        self._failed_calls = FailedCalls()
+        self._channels = Channels(gate, client, self._failed_calls)
         self._on_list_changed = on_list_changed
         self._breakers: LRUCache[int, CircuitBreaker] = LRUCache(CONNECTORS_MAX)
 
@@ -136,13 +134,11 @@ class Forwarder:
                 except NotTakenError as error:
                     assert call.admitted is not None, "it was about to be sent"
                     if attempt + 1 == ATTEMPTS_MAX:
-                        return _explained(call.admitted, error)
+                        return self._explained(call.admitted, error)
                     call.repeat(call.admitted)
                 finally:
                     channel.release()
-        return await self._channels.refuse(
-            call.asked, call.call, NOT_REACHABLE, "it changes all the time"
-        )
+        return await self._channels.refuse(call.asked, call.call, NotSentError(CHANGES))
 
     async def _channel(
         self, call: Forwarding, until: float
@@ -176,10 +172,11 @@ class Forwarder:
             call.outcome = error.outcome
             if isinstance(error, NotTakenError):
                 raise
-            return _explained(admitted, error)
+            return self._explained(admitted, error)
         except TimeoutError:
             call.outcome = Outcome.TIMEOUT
-            return failed(NO_ANSWER)
+            late = UpstreamError(NO_ANSWER, call.outcome, "too late")
+            return self._explained(admitted, late)
         except ServiceError as error:
             # The credential can't be revealed.
             call.outcome = Outcome.NOT_SENT
@@ -243,6 +240,10 @@ class Forwarder:
 
         return await exchange.answer(notified)
 
+    def _explained(self, admitted: Admitted, error: UpstreamError) -> dict[str, Any]:
+        self._failed_calls.log(admitted.upstream, error, admitted.call_id)
+        return failed(error.message)
+
     async def _finish(self, call: Forwarding, admitted: Admitted) -> None:
         duration_s = perf_counter() - call.asked.started
         upstream_s = call.upstream_s
@@ -284,15 +285,3 @@ def _request(
         capabilities=inputs_of(asked.capabilities),
         mirrored=parameter_headers(mirrored, params["arguments"]) if mirrored else {},
     )
-
-
-def _explained(admitted: Admitted, error: UpstreamError) -> dict[str, Any]:
-    logger.warning(
-        "a tool call failed: %s",
-        error.detail or error.message,
-        extra={
-            "connector_id": str(admitted.upstream.connector_id),
-            "call_id": str(admitted.call_id),
-        },
-    )
-    return failed(error.message)
