@@ -37,7 +37,9 @@ Cause = Literal[
     "not_found",
     "method_not_allowed",
     "http_status",
+    "redirect",
     "legacy_sse",
+    "web_page",
     "not_mcp",
     "no_revision",
     "protocol_error",
@@ -887,8 +889,8 @@ class Health(Model):
     ``message`` says it in words. ``cause`` is a stable name of why not. ``failures``
     counts those in a row, since ``failing_since``. ``tools`` is how many were taken at
     ``succeeded_at``. ``next_at`` is null of a connector that no agent holds, which is
-    only observed when somebody asks for it. ``credential_returned`` is null unless its
-    server sends back the credential that it is sent.
+    observed once at each URL, and when somebody asks for it. ``credential_returned`` is
+    null unless its server sends back the credential that it is sent.
     """
 
     connector_id: UUID
@@ -1163,7 +1165,10 @@ class ListedApproval(Model):
 
 
 class ListedConnector(Model):
-    """A connector of a list; ``health`` says whether its tools can be listed."""
+    """A connector of a list; ``health`` says whether its tools can be listed.
+
+    ``health_message`` says why not, if they can't.
+    """
 
     id: UUID
     name: str
@@ -1185,6 +1190,7 @@ class ListedConnector(Model):
     created_at: datetime
     updated_at: datetime
     health: HealthState
+    health_message: str | None
 
     CONVERTERS = {
         "id": UUID,

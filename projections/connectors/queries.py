@@ -12,9 +12,13 @@ from service.gateway.health.resource import HealthState
 
 
 class ListedConnector(ConnectorResource):
-    """A connector of a list; ``health`` says whether its tools can be listed."""
+    """A connector of a list; ``health`` says whether its tools can be listed.
+
+    ``health_message`` says why not, if they can't.
+    """
 
     health: HealthState
+    health_message: str | None
 
 
 Scope = Literal["owned", "granted", "offered", "public"]
@@ -27,7 +31,8 @@ CONNECTORS = """
            c.protocol_revision, c.credential, c.version, c.created_at, c.updated_at,
            CASE WHEN h.attempted_at IS NULL THEN 'unobserved'
                 WHEN h.cause IS NULL THEN 'ok'
-                ELSE 'failing' END AS health
+                ELSE 'failing' END AS health,
+           CASE WHEN h.cause IS NOT NULL THEN h.error END AS health_message
       FROM read.connector c
       LEFT JOIN events.connector_health h
         ON h.connector_id = c.id AND h.url = c.url
@@ -90,6 +95,25 @@ HELD = """
       FROM read.connector_grant
      WHERE state = 'granted'
      ORDER BY connector_id
+"""
+# At once; held connectors have the other turns of the observer.
+NEW_MAX = 4
+# One of each owner, so that nobody's flood of connectors keeps others waiting.
+NEVER_OBSERVED = """
+    SELECT id
+      FROM (SELECT DISTINCT ON (c.owner_id) c.id, c.updated_at
+              FROM read.connector c
+             WHERE NOT c.is_retired
+               AND NOT EXISTS (SELECT
+                                 FROM read.connector_grant g
+                                WHERE g.connector_id = c.id AND g.state = 'granted')
+               AND NOT EXISTS (SELECT
+                                 FROM events.connector_health h
+                                WHERE h.connector_id = c.id AND h.url = c.url
+                                  AND h.attempted_at IS NOT NULL)
+             ORDER BY c.owner_id, c.updated_at, c.id) AS first_of_owner
+     ORDER BY updated_at, id
+     LIMIT %s
 """
 GRANTS = """
     SELECT agent_id, nullif(state, 'granted') AS offered_by
@@ -175,8 +199,12 @@ async def grants_of_connector(db: Db, connector_id: UUID) -> list[Grant]:
     return [grant(*row) for row in await cursor.fetchall()]
 
 
-async def held_connectors(pool: Pool) -> list[UUID]:
-    """Return the connectors that agents hold, as the read tables have it."""
+async def connectors_to_observe(pool: Pool) -> list[UUID]:
+    """Return the connectors that agents hold, as the read tables have it.
+
+    And a few of the others that weren't observed at the URL that they have.
+    """
     async with pool.connection() as db:
-        cursor = await db.execute(HELD)
-        return [row[0] for row in await cursor.fetchall()]
+        held = await (await db.execute(HELD)).fetchall()
+        new = await (await db.execute(NEVER_OBSERVED, [NEW_MAX])).fetchall()
+        return [row[0] for row in (*held, *new)]

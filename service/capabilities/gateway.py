@@ -5,7 +5,7 @@ from functools import partial
 
 from aiohttp import web
 
-from projections.connectors.queries import held_connectors
+from projections.connectors.queries import connectors_to_observe
 from projections.gateway.history import RecordedHistory
 from projections.gateway.projector import GatewayProjector
 from projections.gateway.queries import overdue_approvals
@@ -38,7 +38,7 @@ def _add_resources(app: web.Application, context: AppContext) -> None:
         resources.log,
         resources.key_ring,
         resources.vault,
-        held_connectors=partial(held_connectors, resources.pool),
+        to_observe=partial(connectors_to_observe, resources.pool),
         overdue_approvals=partial(overdue_approvals, resources.pool),
         bounds=context.gateway.bounds,
     )

@@ -57,7 +57,8 @@ async def post_connector(
 ) -> Answer[ConnectorResource]:
     """Register a connector.
 
-    The caller becomes its owner. It is private until its owner makes it public.
+    The caller becomes its owner. It is private until its owner makes it public. The
+    service asks its URL for its tools within seconds, once.
     """
 
     def present(connector: Connector) -> Answer[ConnectorResource]:
@@ -99,7 +100,7 @@ async def put_connector(
     """Change a connector's name, URL and description.
 
     Its grants, rules and publication remain, also if the URL changes: agents that hold
-    a connector trust its owner.
+    a connector trust its owner. Another URL is asked for its tools within seconds.
     """
     return await dispatch(
         request,

@@ -311,7 +311,10 @@ class Gate(Protocol):
         """
 
     async def connectors_to_observe(self) -> Sequence[UUID]:
-        """Return the connectors that agents hold, by id."""
+        """Return the connectors that agents hold, and some that were never observed.
+
+        Of the latter, those that weren't at their present URL: a few at a time.
+        """
 
     async def observed(
         self, upstream: Upstream, definitions: Sequence[ToolDefinition]

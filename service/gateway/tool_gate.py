@@ -62,14 +62,14 @@ from service.tool_rules.decision import Stance
 
 # The weaker promise of ``batched``: what a decision reads is at most this old.
 BATCHED_AGE_MAX_S: Final = 1.0
-HeldConnectors = Callable[[], Awaitable[Sequence[UUID]]]
+ConnectorsToObserve = Callable[[], Awaitable[Sequence[UUID]]]
 
 
 class ToolGate:
     """Decides on aggregates of the log, and records through it; implements Gate.
 
-    ``held_connectors`` returns the connectors that agents hold, ``overdue_approvals``
-    agents with approvals that have expired; both from read tables.
+    ``to_observe`` returns the connectors whose tools are to be observed,
+    ``overdue_approvals`` agents with approvals that have expired; both from tables.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class ToolGate:
         key_ring: KeyRing,
         vault: Vault,
         *,
-        held_connectors: HeldConnectors,
+        to_observe: ConnectorsToObserve,
         overdue_approvals: OverdueApprovals,
         bounds: Bounds = DEFAULT_BOUNDS,
     ) -> None:
@@ -87,7 +87,7 @@ class ToolGate:
         self._bounds = bounds
         self._vault = vault
         self._authenticator = AgentAuthenticator(log, key_ring.token_hash)
-        self._held_connectors = held_connectors
+        self._to_observe = to_observe
         self.recorder = CallRecorder(log)
         self.expiry = ApprovalExpiry(log, overdue_approvals)
         # Calls under way, by the numbers of their ids: how each is recorded.
@@ -258,7 +258,7 @@ class ToolGate:
         )
 
     async def connectors_to_observe(self) -> Sequence[UUID]:
-        return await self._held_connectors()
+        return await self._to_observe()
 
     async def observed(
         self, upstream: Upstream, definitions: Sequence[ToolDefinition]

@@ -19,6 +19,7 @@ from projections.engine.progress import wait_for_position
 from service.app import create_app
 from service.database import SERVICE_ROLE
 from service.embedded_postgres.server import EmbeddedPostgres
+from service.gateway import observer
 from service.migrate import migrate
 from service.open_resources import open_resources
 from service.resources import Resources
@@ -104,6 +105,12 @@ async def followers(resources: Resources) -> AsyncIterator[None]:
         names = [follower.name for follower in followers]
         await wait_for_position(resources.pool, names, 0, timeout_s=60)
         yield
+
+
+@pytest.fixture
+def unobserved(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Observe no connectors but those that somebody asks for."""
+    monkeypatch.setattr(observer, "POLL_S", 3600.0)
 
 
 @pytest.fixture

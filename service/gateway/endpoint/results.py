@@ -14,6 +14,7 @@ from service.gateway.protocol.errors import (
 )
 from service.gateway.protocol.revisions import RESERVED
 from service.gateway.upstream.errors import (
+    NO_RESULT,
     REFUSED,
     WANTS_INPUT,
     too_large,
@@ -59,7 +60,7 @@ def result_of_upstream(
         _raise(message["error"])
     result = message.get("result")
     if not isinstance(result, dict):
-        raise unusable("no result")
+        raise unusable("no result", NO_RESULT)
     _strip_meta(result)
     for name in _NOT_NULL:
         if name in result and result[name] is None:
@@ -71,7 +72,7 @@ def result_of_upstream(
     if "content" not in result:
         _add_content(result)
     if kind != "complete" or not isinstance(result.get("content"), list):
-        raise unusable("no result of a tool")
+        raise unusable("no result of a tool", NO_RESULT)
     if not is_stateless:
         _fit_handshake(result)
     return result

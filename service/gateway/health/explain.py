@@ -8,13 +8,19 @@ from urllib.parse import urlsplit
 
 from service.errors import ServiceError
 from service.gateway.gate import Upstream
-from service.gateway.upstream.errors import Cause, UpstreamError
+from service.gateway.upstream.errors import Cause, RedirectedError, UpstreamError
 from service.gateway.upstream.listing import PAGES_MAX
 
 HOST_CHARACTERS_MAX: Final = 253
 # Answers that a server of the older transport gives to a POST.
 _OF_LEGACY_SSE: Final = frozenset(
-    {Cause.NOT_FOUND, Cause.METHOD_NOT_ALLOWED, Cause.NOT_MCP, Cause.HTTP_STATUS}
+    {
+        Cause.NOT_FOUND,
+        Cause.METHOD_NOT_ALLOWED,
+        Cause.WEB_PAGE,
+        Cause.NOT_MCP,
+        Cause.HTTP_STATUS,
+    }
 )
 _WORDS: Final[Mapping[Cause, str]] = {
     Cause.INVALID_URL: "{host} is no address that can be called; correct the URL",
@@ -72,6 +78,15 @@ _WORDS: Final[Mapping[Cause, str]] = {
         "which the gateway doesn't speak; use its address of Streamable HTTP, often "
         "/mcp, or put a bridge in front"
     ),
+    Cause.REDIRECT: (
+        "{host} redirects to {detail}, and redirects aren't followed; if its MCP "
+        "server is there, make that the connector's URL; if people sign in there, "
+        "attach a credential"
+    ),
+    Cause.WEB_PAGE: (
+        "{host} answers with a web page (HTML), not with MCP; use the URL of its MCP "
+        "server, often with the path /mcp"
+    ),
     Cause.NOT_MCP: (
         "{host} answers with something that isn't MCP{detail}; check the URL's path"
     ),
@@ -90,7 +105,10 @@ _WORDS: Final[Mapping[Cause, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """``words`` are for the connector's owner, and quote nothing of its server."""
+    """``words`` are for those who see the connector.
+
+    Of its server, they quote nothing but where a redirect points to.
+    """
 
     cause: Cause
     words: str
@@ -103,6 +121,8 @@ def explain(error: Exception, upstream: Upstream) -> Failure:
         if cause in _OF_LEGACY_SSE and _has_path_of_sse(upstream.url):
             cause = Cause.LEGACY_SSE
         detail = f" ({detail})" if detail else ""
+        if isinstance(error, RedirectedError):
+            detail = error.target or "a URL that can't be shown"
     elif isinstance(error, ServiceError) and error.code in _OF_CREDENTIALS:
         cause, detail = Cause.CREDENTIAL, error.message
     else:

@@ -48,8 +48,8 @@ class HealthResource(TypedDict):
     ``message`` says it in words. ``cause`` is a stable name of why not. ``failures``
     counts those in a row, since ``failing_since``. ``tools`` is how many were taken at
     ``succeeded_at``. ``next_at`` is null of a connector that no agent holds, which is
-    only observed when somebody asks for it. ``credential_returned`` is null unless its
-    server sends back the credential that it is sent.
+    observed once at each URL, and when somebody asks for it. ``credential_returned`` is
+    null unless its server sends back the credential that it is sent.
     """
 
     connector_id: UUID
@@ -66,6 +66,10 @@ class HealthResource(TypedDict):
     credential_returned: CredentialReturns | None
 
 
+NOT_HELD: Final = (
+    "no agent holds it yet, so that it is next observed when its URL changes, or when "
+    "its owner asks"
+)
 CREDENTIAL_RETURNED: Final = (
     "its server sends back the credential that it is sent, which is removed from its "
     "answers; stop the server from that, for example from showing request headers, "
@@ -78,12 +82,7 @@ def health_resource(connector: Connector, row: HealthRow | None) -> HealthResour
         return {
             "connector_id": connector.id,
             "state": HealthState.UNOBSERVED,
-            "message": (
-                "its tools weren't listed yet; they are within seconds"
-                if connector.granted_to
-                else "no agent holds it, so its tools aren't listed; grant it to an "
-                "agent, or observe it now"
-            ),
+            "message": "its tools weren't listed yet; they are within seconds",
             "cause": None,
             "attempted_at": None,
             "succeeded_at": None,
@@ -97,7 +96,7 @@ def health_resource(connector: Connector, row: HealthRow | None) -> HealthResour
     return {
         "connector_id": connector.id,
         "state": HealthState.FAILING if row.cause else HealthState.OK,
-        "message": row.error or _found(row.tools or 0, row.left_out or 0),
+        "message": _message(connector, row),
         "cause": Cause(row.cause) if row.cause else None,
         "attempted_at": row.attempted_at,
         "succeeded_at": row.succeeded_at,
@@ -112,6 +111,11 @@ def health_resource(connector: Connector, row: HealthRow | None) -> HealthResour
         ),
         "credential_returned": _returned(connector, row),
     }
+
+
+def _message(connector: Connector, row: HealthRow) -> str:
+    message = row.error or _found(row.tools or 0, row.left_out or 0)
+    return message if connector.granted_to else f"{message}; {NOT_HELD}"
 
 
 def _returned(connector: Connector, row: HealthRow | None) -> CredentialReturns | None:

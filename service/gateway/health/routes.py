@@ -39,8 +39,9 @@ async def get_connector_health(
 ) -> Answer[HealthResource]:
     """Read whether a connector's tools can be listed, and why not.
 
-    As of the last observation, for everybody who sees the connector. A connector that
-    agents hold is observed within seconds of a change, and then at intervals.
+    As of the last observation, for everybody who sees the connector. A connector is
+    observed within seconds of its registration, or another URL; one that agents hold,
+    of each change and then at intervals.
     """
     connector, _ = await execute_for(request, read_health, ReadHealth(connector_id=id))
     return Answer(message="connector health", data=await _health(request, connector))

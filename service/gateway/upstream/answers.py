@@ -20,12 +20,17 @@ from service.gateway.upstream.errors import (
     ENDED,
     HEAD,
     NO_ANSWER,
+    NOT_MCP,
+    WEB_PAGE,
+    RedirectedError,
     UpstreamError,
+    bad_status,
     too_large,
     unusable,
 )
 from service.gateway.upstream.http_connection import HeadTooLargeError, Response
 from service.gateway.upstream.json_answers import DuplicateKeyError, parsed
+from service.gateway.upstream.redirects import STATUSES, target_of
 from service.http.json_bounds import JSON_STRING
 from service.pacing import Pace
 
@@ -49,6 +54,7 @@ SESSION: Final = SESSION_HEADER.lower().encode()
 class UpstreamAnswer:
     """The response to one request; ``bytes_read`` is how much of it was received.
 
+    ``url`` is what was requested.
     ``has_notified`` is whether other messages preceded its last one.
     ``bytes_max`` is how large it may be. A result may stand in it twice, as ``content``
     and as ``structuredContent``, and counts once. ``echo`` looks for the credential of
@@ -58,12 +64,14 @@ class UpstreamAnswer:
     def __init__(
         self,
         response: Response,
+        url: str,
         bytes_max: int,
         echo: CredentialEcho | None = None,
         *,
         exactly: bool = False,
     ) -> None:
         self._response = response
+        self._url = url
         self._exactly = exactly
         self._bytes_max = bytes_max
         self._echo = echo
@@ -103,7 +111,8 @@ class UpstreamAnswer:
         if kind != JSON:
             # Other kinds could be any text of the upstream's.
             named = kind if kind in _NAMED_KINDS else "another content type"
-            raise unusable(f"status {self.status}, {named}")
+            told = WEB_PAGE if kind == "text/html" else NOT_MCP
+            raise unusable(f"status {self.status}, {named}", told)
         data = await self._whole()
         message = await _message(data, exactly=self._exactly)
         if "method" in message:
@@ -112,6 +121,14 @@ class UpstreamAnswer:
         if self._echo is not None:
             await _remove(self._echo, data, message, removal)
         return message
+
+    async def refusal(self, of: str = "") -> UpstreamError:
+        """Return the error of its status; ``of`` is what it answers."""
+        if self.status not in STATUSES:
+            return bad_status(self.status, of)
+        location = self._response.header(b"location")
+        target = await target_of(location, self._url, self._echo)
+        return RedirectedError(self.status, target)
 
     async def text(self) -> str:
         """Return a body that isn't MCP.

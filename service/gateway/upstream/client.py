@@ -12,15 +12,17 @@ from service.gateway.upstream.answers import Notified, Removal, UpstreamAnswer
 from service.gateway.upstream.connections import Connections
 from service.gateway.upstream.dialects import Dialect, Dialects
 from service.gateway.upstream.errors import (
-    NOT_MCP,
+    OTHER_ID,
+    REFUSED,
+    SAY_NOT_MCP,
     SessionEndedError,
     UpstreamError,
-    bad_status,
     unusable,
 )
 from service.gateway.upstream.handshake import Handshake
 from service.gateway.upstream.http_connection import Connection
 from service.gateway.upstream.lost_sessions import (
+    code_of,
     is_about_call,
     is_invalid_request,
     says_lost,
@@ -31,6 +33,8 @@ from service.gateway.upstream.side_messages import SideMessages
 
 # The session that a request came in isn't there, and nothing was done.
 _SESSION_GONE: Final = (HTTPStatus.NOT_FOUND, HTTPStatus.GONE)
+# What these say counts more than the error in their body.
+_OF_CREDENTIALS: Final = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
 
 
 class UpstreamClient:
@@ -226,18 +230,33 @@ class Exchange:
         try:
             message = await self._answer.last_message(received, removal)
         except UpstreamError as error:
-            if error.message == NOT_MCP:
-                self._doubt()
-            raise
+            if error.message not in SAY_NOT_MCP:
+                raise
+            self._doubt()
+            if self._answer.status == HTTPStatus.OK:
+                raise
+            raise await self._answer.refusal() from None
         finally:
             status = self._answer.status
             if status == HTTPStatus.BAD_REQUEST and not self._is_about_call(message):
                 self._forget()
+        await self._check(message)
+        return message
+
+    async def _check(self, message: dict[str, Any]) -> None:
+        """Refuse a message that answers no request, or not this one.
+
+        :raises UpstreamError: it doesn't answer it
+        """
         if message.get("error") is not None:
             await self._check_session(message["error"])
+            if self._answer.status in _OF_CREDENTIALS:
+                raise await self._answer.refusal()
+            if message.get("id") is None:
+                # It couldn't tell which request it refuses.
+                raise unusable(f"error {code_of(message['error'])}", REFUSED)
         if message.get("id") != self.id:
-            raise unusable("the answer has another id")
-        return message
+            raise unusable("the answer has another id", OTHER_ID)
 
     async def _check_status(self) -> None:
         """Raise what a status that isn't 200 means, unless the body says it."""
@@ -258,7 +277,7 @@ class Exchange:
             and says_lost(await self._answer.text())
         ):
             raise SessionEndedError(status)
-        raise bad_status(status)
+        raise await self._answer.refusal()
 
     async def _check_session(self, error: Any) -> None:
         """Forget a session that the server has lost, by its error.

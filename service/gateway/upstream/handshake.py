@@ -18,11 +18,12 @@ from service.gateway.upstream.connections import Connections
 from service.gateway.upstream.dialects import OFFERED, Dialect
 from service.gateway.upstream.errors import (
     NO_ANSWER,
-    NOT_MCP,
+    NO_REVISION,
+    OTHER_ID,
+    SAY_NOT_MCP,
     Cause,
     NotConnectedError,
     UpstreamError,
-    bad_status,
     unusable,
 )
 from service.gateway.upstream.lost_sessions import code_of
@@ -101,7 +102,7 @@ class Handshake:
             self._connections, upstream, headers, body, on_connected
         ) as answer:
             if answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-                raise bad_status(answer.status)
+                raise await answer.refusal()
             if answer.status != HTTPStatus.OK:
                 return False
             result = (await _answer(answer, number)).get("result")
@@ -124,12 +125,12 @@ class Handshake:
         body = message_of("initialize", params, number)
         async with Post(self._connections, upstream, {}, body, on_connected) as answer:
             if answer.status != HTTPStatus.OK:
-                raise bad_status(answer.status, "initialize")
+                raise await answer.refusal("initialize")
             session_id = answer.session_id
             result = (await _answer(answer, number)).get("result")
         agreed = result.get("protocolVersion") if isinstance(result, dict) else None
         if agreed not in HANDSHAKE_OF_UPSTREAMS:
-            raise unusable("no revision in common", cause=Cause.NO_REVISION)
+            raise unusable("no revision in common", NO_REVISION)
         if session_id is not None and len(session_id) > SESSION_CHARACTERS_MAX:
             raise unusable("a session id that is too long")
         dialect = Dialect(agreed, session_id)
@@ -159,7 +160,7 @@ class Handshake:
                     return answer.status >= HTTPStatus.BAD_REQUEST
                 message = await answer.last_message(ignored)
         except UpstreamError as error:
-            return error.message == NOT_MCP
+            return error.message in SAY_NOT_MCP
         except (ServiceError, TimeoutError):
             return False
         has_no_ping = code_of(message.get("error")) == METHOD_NOT_FOUND
@@ -174,13 +175,13 @@ class Handshake:
         """
         async with Post(self._connections, upstream, dialect.headers, body) as answer:
             if answer.status >= HTTPStatus.BAD_REQUEST:
-                raise bad_status(answer.status, what)
+                raise await answer.refusal(what)
 
 
 async def _answer(answer: UpstreamAnswer, number: int) -> dict[str, Any]:
     message = await answer.last_message(ignored)
     if message.get("id") != number:
-        raise unusable("the answer has another id")
+        raise unusable("the answer has another id", OTHER_ID)
     return message
 
 

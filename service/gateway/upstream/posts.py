@@ -104,6 +104,7 @@ class Post:
             raise unusable(type(error).__name__, ENDED) from None
         return UpstreamAnswer(
             self._response,
+            url,
             self._connections.bounds.answer_bytes,
             echo,
             exactly=self._is_decided,

@@ -2,6 +2,7 @@
 
 from uuid import UUID, uuid4
 
+import pytest
 from aiohttp.test_utils import TestClient
 
 from service.resources import Resources
@@ -14,7 +15,10 @@ from tests.support.connectors.making import (
 from tests.support.rebuilding import expect_rebuild_equals_live
 from tests.support.scenario import Scenario
 
+NOT_OBSERVED = {"health": "unobserved", "health_message": None}
 
+
+@pytest.mark.usefixtures("unobserved")
 async def test_over_http_and_in_lists(callers: Callers, ada: Caller) -> None:
     bob = await callers.user("bob")
     connector = (await ada.post("/api/mcp/connectors", TRACKER)).data
@@ -29,13 +33,13 @@ async def test_over_http_and_in_lists(callers: Callers, ada: Caller) -> None:
     seen = {"X_Min_Position": str(offered.position)}
     for query in ("", "?scope=offered"):
         listed = await bob.get(f"/api/mcp/connectors{query}", **seen)
-        assert listed.data["connectors"] == [offered.data | {"health": "unobserved"}]
+        assert listed.data["connectors"] == [offered.data | NOT_OBSERVED]
     assert (await bob.get(path, **seen)).status == 200
     accepted = await bob.put(f"{path}/owner/{bob.user_id}")
     assert (accepted.status, accepted.message) == (200, "connector handed over")
     seen = {"X_Min_Position": str(accepted.position)}
     owned = await bob.get("/api/mcp/connectors?scope=owned", **seen)
-    row = accepted.data | {"health": "unobserved"}
+    row = accepted.data | NOT_OBSERVED
     assert owned.data["connectors"] == [row]
     assert (await ada.get(path, **seen)).status == 404
     edited = await bob.put(path, {**TRACKER, "name": "Mine", "description": ""})

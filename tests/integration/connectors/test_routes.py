@@ -32,6 +32,10 @@ async def test_making_public_twice_says_so_and_appends_nothing(ada: Caller) -> N
     assert "X-Event-Position" not in again.headers
 
 
+NOT_OBSERVED = {"health": "unobserved", "health_message": None}
+
+
+@pytest.mark.usefixtures("unobserved")
 async def test_list_waits_for_the_position_it_is_asked_for(ada: Caller) -> None:
     made = await ada.post("/api/mcp/connectors", TRACKER)
 
@@ -39,7 +43,7 @@ async def test_list_waits_for_the_position_it_is_asked_for(ada: Caller) -> None:
         "/api/mcp/connectors", X_Min_Position=made.headers["X-Event-Position"]
     )
 
-    row = made.data | {"health": "unobserved"}
+    row = made.data | NOT_OBSERVED
     assert listed.data == {"connectors": [row], "end_cursor": None}
     assert listed.position >= made.position
 

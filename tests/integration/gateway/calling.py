@@ -47,7 +47,7 @@ async def main(database_url: str, data_dir: str, *ids: str) -> None:
             opened.log,
             opened.key_ring,
             opened.vault,
-            held_connectors=nothing,
+            to_observe=nothing,
             overdue_approvals=nothing,
         )
         caller = Caller(agent_id=agent_id, token_id=token_id, user_id=None)

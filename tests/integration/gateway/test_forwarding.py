@@ -15,12 +15,22 @@ from service.gateway.bounds import DEFAULT_BOUNDS, Bounds
 from service.gateway.gate import Credential, Outcome
 from service.gateway.upstream.answers import VALUES_MAX
 from service.gateway.upstream.errors import (
+    ADDRESS_REFUSED,
     ENDED,
+    FAILED,
+    FORBIDDEN,
     NO_ANSWER,
+    NO_RESULT,
+    NOT_FOUND,
     NOT_MCP,
     NOT_REACHABLE,
+    OTHER_ID,
+    REDIRECTED,
     REFUSED,
     TOO_LARGE,
+    TOO_MANY,
+    UNAUTHORIZED,
+    WEB_PAGE,
 )
 from tests.integration.gateway.fake_gate import TOKEN
 from tests.integration.gateway.plain_upstream import (
@@ -59,6 +69,19 @@ async def other_id(_request: web.Request, body: Any) -> web.StreamResponse:
     return answered({"id": body["id"] + 1}, {"content": []})
 
 
+async def error_without_id(_request: web.Request, _body: Any) -> web.StreamResponse:
+    error = {"code": -32600, "message": HIDDEN}
+    return web.json_response({"jsonrpc": "2.0", "id": None, "error": error})
+
+
+async def forbidden_message(
+    _request: web.Request, body: dict[str, Any]
+) -> web.StreamResponse:
+    error = {"code": -32000, "message": HIDDEN}
+    refusal = {"jsonrpc": "2.0", "id": body["id"], "error": error}
+    return web.json_response(refusal, status=403)
+
+
 async def stream_without_end(request: web.Request, _body: Any) -> web.StreamResponse:
     response = await streamed(request)
     await response.write(b"data: {}\n\n"[:7])
@@ -80,20 +103,31 @@ async def huge_event(request: web.Request, _body: Any) -> web.StreamResponse:
 
 CONTENT = [{"type": "text", "text": "x"}]
 UNUSABLE: dict[str, tuple[Answer, str]] = {
-    "a redirect": (redirect, REFUSED),
-    "a page": (text(HIDDEN, content_type="text/html"), NOT_MCP),
-    "an error page": (text(HIDDEN, status=500), REFUSED),
-    "no entry": (text(HIDDEN, status=401), REFUSED),
+    "a redirect": (redirect, REDIRECTED),
+    "a page": (text(HIDDEN, content_type="text/html"), WEB_PAGE),
+    "a text": (text(HIDDEN), NOT_MCP),
+    "an error page": (text(HIDDEN, status=500), FAILED),
+    "no entry": (text(HIDDEN, status=401), UNAUTHORIZED),
+    "no entry, in JSON": (
+        text(f'"{HIDDEN}"', status=401, content_type="application/json"),
+        UNAUTHORIZED,
+    ),
+    "forbidden": (text(HIDDEN, status=403), FORBIDDEN),
+    "forbidden, in JSON-RPC": (forbidden_message, FORBIDDEN),
+    "not there": (text(HIDDEN, status=404), NOT_FOUND),
+    "too many requests": (text(HIDDEN, status=429), TOO_MANY),
+    "another status": (text(HIDDEN, status=418), REFUSED),
     "not JSON": (text("{", content_type="application/json"), NOT_MCP),
     "no message": (text("[]", content_type="application/json"), NOT_MCP),
-    "no outcome": (message(), NOT_MCP),
-    "no content": (message(result={}), NOT_MCP),
-    "a task": (message(result={"resultType": "task", "taskId": "1"}), NOT_MCP),
+    "no outcome": (message(), NO_RESULT),
+    "no content": (message(result={}), NO_RESULT),
+    "a task": (message(result={"resultType": "task", "taskId": "1"}), NO_RESULT),
     "an error": (
         message(error={"code": -32603, "message": HIDDEN, "data": HIDDEN}),
         REFUSED,
     ),
-    "another id": (other_id, NOT_MCP),
+    "an error without an id": (error_without_id, REFUSED),
+    "another id": (other_id, OTHER_ID),
     "a cut stream": (stream_without_end, ENDED),
     "a cut connection": (drop, ENDED),
     "a long text": (
@@ -211,17 +245,17 @@ async def test_a_credential_that_cannot_be_revealed() -> None:
 
 
 @pytest.mark.parametrize(
-    "url",
+    ("url", "told"),
     [
-        "http://127.0.0.1:{port}/mcp",
-        "http://localhost:{port}/mcp",
-        "http://2130706433:{port}/mcp",
-        "http://[::ffff:127.0.0.1]:{port}/mcp",
-        "http://user:password@127.0.0.1:{port}/mcp",
-        "ftp://127.0.0.1:{port}/mcp",
+        ("http://127.0.0.1:{port}/mcp", ADDRESS_REFUSED),
+        ("http://localhost:{port}/mcp", ADDRESS_REFUSED),
+        ("http://2130706433:{port}/mcp", ADDRESS_REFUSED),
+        ("http://[::ffff:127.0.0.1]:{port}/mcp", ADDRESS_REFUSED),
+        ("http://user:password@127.0.0.1:{port}/mcp", NOT_FOUND),
+        ("ftp://127.0.0.1:{port}/mcp", NOT_FOUND),
     ],
 )
-async def test_addresses_are_refused_as_they_are_used(url: str) -> None:
+async def test_addresses_are_refused_as_they_are_used(url: str, told: str) -> None:
     """The upstream is there, and would answer."""
     async with plain_upstream() as upstream, opened(networks=()) as stage:
         port = upstream.url.split(":")[2].split("/")[0]
@@ -229,7 +263,7 @@ async def test_addresses_are_refused_as_they_are_used(url: str) -> None:
 
         got = await stage.call("tools_add")
 
-    assert got.content == NOT_REACHABLE
+    assert got.content == told
     assert not upstream.requests
     assert not stage.gate.calls
     assert stage.gate.refusals == ["not_connected"]

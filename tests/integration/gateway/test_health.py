@@ -1,6 +1,7 @@
 """Why a connector has no tools, as its owner is told."""
 
 import logging
+import re
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -11,9 +12,11 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 from prometheus_client import REGISTRY
+from pydantic import SecretStr
 
 from service.gateway import observer
 from service.gateway.bounds import Bounds
+from service.gateway.gate import Credential
 from service.gateway.health.table import Failed, HealthTable, Succeeded
 from service.gateway.upstream.errors import Cause
 from service.resources import Resources
@@ -74,13 +77,52 @@ async def cause_of(answer: Answer, path: str = "/mcp", scheme: str = "http") -> 
         (status(404), Cause.NOT_FOUND),
         (status(405), Cause.METHOD_NOT_ALLOWED),
         (status(500), Cause.HTTP_STATUS),
-        (page, Cause.NOT_MCP),
+        (page, Cause.WEB_PAGE),
         (error, Cause.PROTOCOL_ERROR),
         (newer, Cause.NO_REVISION),
     ],
 )
 async def test_answers_are_told_apart(answer: Answer, cause: Cause) -> None:
     assert (await cause_of(answer)).cause == cause
+
+
+def redirect(code: int, location: str) -> Answer:
+    async def answer(_request: web.Request) -> web.StreamResponse:
+        return web.Response(status=code, text=HIDDEN, headers={"Location": location})
+
+    return answer
+
+
+@pytest.mark.parametrize("code", [301, 302, 303, 307, 308])
+async def test_where_a_redirect_points_to_is_told(code: int) -> None:
+    location = f"https://u:p@Tools.example:8443/mcp/?key={HIDDEN}#{HIDDEN}"
+    ended = await cause_of(redirect(code, location))
+
+    assert ended.cause == Cause.REDIRECT
+    assert "redirects to https://tools.example:8443/mcp/, and" in ended.error
+
+
+async def test_a_redirect_to_a_path_with_a_slash_is_told() -> None:
+    ended = await cause_of(redirect(307, "/mcp/"))
+
+    assert re.search(r"redirects to http://127\.0\.0\.1:\d+/mcp/, and", ended.error)
+
+
+async def test_a_redirect_that_has_the_credential_isnt_shown() -> None:
+    async def reveal() -> SecretStr:
+        return SecretStr("Bearer token-of-tools")
+
+    app = web.Application()
+    app.router.add_post("/mcp", redirect(302, "/sign-in/token-of-tools"))
+    async with TestServer(app) as server, opened() as stage:
+        credential = Credential(header="Authorization", reveal=reveal)
+        connector = stage.gate.connect(str(server.make_url("/mcp")))
+        stage.gate.change(connector, credential=credential)
+        ended = await observed(stage)
+
+    assert isinstance(ended, Failed)
+    assert "redirects to a URL that can't be shown" in ended.error
+    assert "token-of-tools" not in ended.error
 
 
 async def test_a_server_of_the_older_transport_is_recognised_by_its_path() -> None:
@@ -186,6 +228,7 @@ GAUGE = "agent_runtime_gateway_connectors_failing"
 LOOPBACK_URL = "https://127.0.0.1:1/mcp"
 
 
+@pytest.mark.usefixtures("unobserved")
 async def test_owners_have_a_connector_observed_and_read_why_it_has_no_tools(
     callers: Callers,
 ) -> None:
@@ -201,14 +244,16 @@ async def test_owners_have_a_connector_observed_and_read_why_it_has_no_tools(
     (row,) = (await ada.get("/api/mcp/connectors?scope=owned")).data["connectors"]
 
     assert (before["state"], before["next_at"]) == ("unobserved", None)
-    assert "no agent holds it" in before["message"]
+    assert "within seconds" in before["message"]
     assert first.status == 200
     assert first.data == after
     assert (after["state"], after["cause"]) == ("failing", "private_address")
+    assert "no agent holds it yet" in after["message"]
     assert (after["failures"], after["tools"], after["next_at"]) == (1, None, None)
     assert (second.status, second.code) == (429, "observed_just_now")
     assert second.headers["Retry-After"] == "10"
     assert row["health"] == "failing"
+    assert after["message"].startswith(f"{row['health_message']}; ")
     assert (await bob.get(f"{path}/health")).status == 404
     assert (await bob.post(f"{path}/observe", None)).status == 404
 

@@ -6,7 +6,7 @@ import pytest
 from aiohttp import web
 
 from service.gateway.gate import Outcome
-from service.gateway.upstream.errors import NOT_MCP, TOO_LARGE
+from service.gateway.upstream.errors import NO_RESULT, TOO_LARGE
 from tests.integration.gateway.plain_upstream import answered
 from tests.integration.gateway.stage import forwarding
 from tests.integration.gateway.test_hostile_upstreams import body_of, result
@@ -44,7 +44,7 @@ async def test_a_result_without_content_gets_it(name: str) -> None:
 @pytest.mark.parametrize("content", ["text", {"type": "text"}, 0, False, None])
 async def test_content_of_another_kind_is_not_passed_on(content: Any) -> None:
     async with forwarding(result({"content": content})) as (_, stage):
-        assert (await stage.call("tools_add")).content == NOT_MCP
+        assert (await stage.call("tools_add")).content == NO_RESULT
 
 
 async def test_an_error_that_is_null_is_none() -> None:

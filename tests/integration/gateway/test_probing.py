@@ -119,12 +119,12 @@ async def test_a_server_that_answers_the_question_oddly_has_its_tools(
 
 FAILING: dict[str, tuple[Refusal, Refusal, str]] = {
     "both fail": (plain(500), plain(500), "http_status"),
-    "a page, and closed": (page, closed, "not_mcp"),
+    "a page, and closed": (page, closed, "web_page"),
     "500, and closed": (plain(500), closed, "http_status"),
     "closed, and 404": (closed, plain(404), "not_found"),
     "no credential": (plain(401), plain(401), "unauthorized"),
     "forbidden": (plain(403), plain(403), "forbidden"),
-    "redirected": (plain(308), plain(308), "http_status"),
+    "redirected": (plain(308), plain(308), "redirect"),
     "closed": (closed, closed, "connection_closed"),
 }
 

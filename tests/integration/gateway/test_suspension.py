@@ -20,7 +20,7 @@ from service.gateway.gate import (
     Refused,
     Upstream,
 )
-from service.gateway.upstream.errors import NOT_REACHABLE, REFUSED
+from service.gateway.upstream.errors import FAILED, NOT_REACHABLE
 from tests.integration.gateway.fake_gate import PENDING, FakeGate
 from tests.integration.gateway.plain_upstream import hello, plain_upstream
 from tests.integration.gateway.stage import Stage, opened
@@ -99,7 +99,7 @@ async def test_a_trial_that_is_answered_with_an_error_was_connected(
 ) -> None:
     async with plain_upstream(unavailable) as upstream, opened() as stage:
         await back_after_a_rest(stage, upstream.url, clock)
-        assert (await stage.call("tools_add")).content == REFUSED
+        assert (await stage.call("tools_add")).content == FAILED
         upstream.answer = hello
 
         assert (await stage.call("tools_add")).content == "hello"

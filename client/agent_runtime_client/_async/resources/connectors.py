@@ -40,7 +40,8 @@ class AsyncConnectorsResource:
     ) -> Connector:
         """Register a connector.
 
-        The caller becomes its owner. It is private until its owner makes it public.
+        The caller becomes its owner. It is private until its owner makes it public. The
+        service asks its URL for its tools within seconds, once.
         """
         return await self._caller.model(
             operations.POST_CONNECTOR,
@@ -90,7 +91,8 @@ class AsyncConnectorsResource:
         """Change a connector's name, URL and description.
 
         Its grants, rules and publication remain, also if the URL changes: agents that
-        hold a connector trust its owner.
+        hold a connector trust its owner. Another URL is asked for its tools within
+        seconds.
         """
         return await self._caller.model(
             operations.PUT_CONNECTOR,
@@ -390,8 +392,9 @@ class AsyncConnectorsResource:
     async def health(self, connector_id: UUID | str) -> Health:
         """Read whether a connector's tools can be listed, and why not.
 
-        As of the last observation, for everybody who sees the connector. A connector
-        that agents hold is observed within seconds of a change, and then at intervals.
+        As of the last observation, for everybody who sees the connector. A connector is
+        observed within seconds of its registration, or another URL; one that agents
+        hold, of each change and then at intervals.
         """
         return await self._caller.model(
             operations.GET_CONNECTOR_HEALTH, Health, path={"id": connector_id}
