@@ -2,7 +2,7 @@
 import { Confirmed, FormDialog } from "../app/actions.js";
 import { call } from "../app/api.js";
 import { Exposure } from "../app/exposure.js";
-import { plural } from "../app/format.js";
+import { Health } from "../app/health.js";
 import { isSuperuser, seesEverything, useMe } from "../app/me.js";
 import { Named, OF_AGENT, forgetNames, options, useList } from "../app/names.js";
 import { Badge, Facts, Failure, Field, NotOffered, Page, Paging, RULE, Reading, Table } from "../app/parts.js";
@@ -74,12 +74,6 @@ function Credential({ connector, changed }) {
     ${connector.credential && html`<${Confirmed} label="Detach the credential" title="Send no credential any more?" confirm="Detach it" danger=${true} after=${changed}
       perform=${() => call("DELETE", `/api/mcp/connectors/${connector.id}/credential`, { ifMatch: connector.version })}>
       <p>The secret itself remains.</p><//>`}`;
-}
-
-// That its server sends the credential back, and what to do.
-function Returned({ id }) {
-  const returned = useRead(`/api/mcp/connectors/${id}/health`, undefined, { minor: true }).data?.credential_returned;
-  return returned && html`<p class="warning">${plural(returned.count, "answer")} of its server had the credential in it, the last one <${Time} at=${returned.last_at} />: ${returned.message}.</p>`;
 }
 
 function Edit({ connector, changed }) {
@@ -157,7 +151,6 @@ export default function Connector({ id, query }) {
         ["Public since", connector.public_since ? html`<${Time} at=${connector.public_since} />, by <${Named} kind="users" id=${connector.made_public_by} plain=${true} />` : undefined],
         ["Owner", html`<${Named} kind="users" id=${connector.owner_id} />`],
         ["Offered to", connector.offered_owner_id ? html`<${Named} kind="users" id=${connector.offered_owner_id} />` : undefined],
-        ["Tools", html`<a href=${link(["definitions", id])}>as accepted and as listed now</a>`],
         ["Calls", html`<a href=${link("calls", { connector_id: id })}>of its tools</a>`],
         ["Gateway", html`tools begin with <code>${connector.slug}</code>; calls are recorded ${connector.record_mode === "strict" ? "one by one (strict)" : "in batches (batched)"}${connector.protocol_revision ? `; its server is spoken to in MCP ${connector.protocol_revision}` : ""}`],
         ["Credential", credentialOf(connector)],
@@ -166,7 +159,6 @@ export default function Connector({ id, query }) {
         ["Last change", html`<${Time} at=${connector.updated_at} />`],
         ["History", seesEverything(me) ? html`<a href=${link("audit", { resource: id })}>in the audit trail</a>` : undefined],
       ]} />
-      ${connector.credential && html`<${Returned} id=${id} />`}
       ${owns ? html`<p class="buttons"><${Edit} key=${connector.version} connector=${connector} changed=${changed} />
         <${Gateway} key="gateway-${connector.version}" connector=${connector} changed=${changed} /><${Credential} key="credential-${connector.version}" connector=${connector} changed=${changed} /><${Share} connector=${connector} changed=${changed} />
         <${Grant} key="grant-${connector.version}" owns=${true} connector=${connector} changed=${changed} />
@@ -174,6 +166,7 @@ export default function Connector({ id, query }) {
           <p>No agent has it any more and nobody finds it. This can't be undone; its history stays.</p><//></p>
         ${connector.owner_id !== me.id && html`<${NotOffered} what="Attaching a credential" reason="for its owner" />`}`
         : html`<${NotOffered} what="Editing, sharing and retiring it" reason="for its owner and superusers" /><${Grant} key=${connector.version} owns=${false} connector=${connector} changed=${changed} />`}
+      <${Health} key="health-${connector.url}" connector=${connector} may=${owns} />
       <h2>Grants</h2>
       <${Grants} connector=${connector} may=${owns} changed=${changed} />
       ${owns || seesEverything(me) ? html`<${Rules} id=${id} after=${query.after} />` : null}

@@ -1,6 +1,7 @@
 // The connectors that the caller can see.
 import { FormDialog } from "../app/actions.js";
 import { call } from "../app/api.js";
+import { HealthBadge } from "../app/health.js";
 import { Named, forgetNames, options, useList } from "../app/names.js";
 import { Badge, Cut, Field, Filters, Page, Paging, Reading, Table } from "../app/parts.js";
 import { useRead } from "../app/reads.js";
@@ -21,9 +22,11 @@ export const Visibility = ({ connector }) =>
 const COLUMNS = [
   { label: "Name", sort: (row) => row.name, cell: (row) => html`<a href=${link(["connectors", row.id])}><${Cut} text=${row.name} /></a>` },
   { label: "Visibility", sort: (row) => row.visibility, cell: (row) => html`<${Visibility} connector=${row} />` },
+  { label: "Tools", sort: (row) => row.health, cell: (row) => html`<${HealthBadge} state=${row.health} />` },
   { label: "Owner", cell: (row) => html`<${Named} kind="users" id=${row.owner_id} plain=${true} />` },
   { label: "Last change", sort: (row) => row.updated_at, cell: (row) => html`<${Time} at=${row.updated_at} />` },
   { label: "URL", cell: (row) => html`<code>${row.url}</code>` },
+  { label: "Why not", wide: true, cell: (row) => html`<${Cut} text=${row.health_message ?? ""} length=${100} />` },
   { label: "Description", wide: true, cell: (row) => html`<${Cut} text=${row.description} length=${100} />` },
 ];
 
@@ -37,7 +40,7 @@ function Register() {
     go(["connectors", answer.data.id]);
   };
   return html`<${FormDialog} label="Register a connector" submit="Register" perform=${perform} after=${after}>
-    <p>It is private, and yours, until you share it.</p>
+    <p>It is private, and yours, until you share it. The service asks the URL for its tools within seconds.</p>
     <${Field} label="Name" name="name" value=${name} onValue=${setName} required=${true} maxlength="128" />
     <${Field} label="URL" name="url" value=${url} onValue=${setUrl} required=${true} help="Without credentials: everybody who sees the connector sees it." />
     <${Field} label="Description" name="description" value=${description} onValue=${setDescription} lines=${2} />

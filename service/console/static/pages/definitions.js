@@ -50,7 +50,7 @@ function Tools({ data, version, query, may, after }) {
   const found = data.tools.filter((tool) => !query.standing || tool.standing === query.standing)
     .sort((one, other) => ORDER.indexOf(one.standing) - ORDER.indexOf(other.standing));
   const waiting = data.tools.filter(acceptable);
-  if (data.tools.length === 0) return html`<p class="empty">No tool of it was observed yet. The gateway asks a new connector within seconds, if its server can be reached.</p>`;
+  if (data.tools.length === 0) return html`<p class="empty">No tool of it was observed yet. <a href=${link(["connectors", data.connector_id])}>The connector's page</a> says why.</p>`;
   return html`<p role="status">${counts.map(([standing, count]) => `${count} ${standing}`).join(", ")}</p>
     ${may ? waiting.length > 1 && html`<p class="buttons"><${Accept} label="Accept all ${waiting.length} that are new or changed" tools=${waiting} connector=${data.connector_id} version=${version} after=${after} /></p>`
       : html`<${NotOffered} what="Accepting definitions" reason="for the connector's owner and superusers" />`}

@@ -85,9 +85,9 @@ def test_a_connector_is_shared_with_a_warning(visit: Visit, demo: DemoData) -> N
     expect(visitor.page.get_by_role("button", name="Make public")).to_be_focused()
 
     visitor.confirm("Make public")
-    visitor.shows(".facts", "public")
+    visitor.shows(".facts >> nth=0", "public")
     visitor.confirm("Make private")
-    visitor.shows(".facts", "private")
+    visitor.shows(".facts >> nth=0", "private")
     visitor.confirm("Retire", "Retire it for good")
     expect(visitor.page.locator("h1")).to_have_text("Connectors")
     visitor.settled()

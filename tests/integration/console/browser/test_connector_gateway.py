@@ -48,9 +48,9 @@ def test_slug_and_record_mode_are_changed(
     assert visitor.violations() == []
     save(visitor)
 
-    visitor.shows(".facts", "forms-2")
-    visitor.shows(".facts", "in batches")
-    visitor.shows(".facts", "in MCP 2025-06-18")
+    visitor.shows(".facts >> nth=0", "forms-2")
+    visitor.shows(".facts >> nth=0", "in batches")
+    visitor.shows(".facts >> nth=0", "in MCP 2025-06-18")
     found = read(demo, connector)
     assert (found["slug"], found["record_mode"]) == ("forms-2", "batched")
     assert found["protocol_revision"] == "2025-06-18"
@@ -128,7 +128,7 @@ def test_a_credential_is_attached_changed_and_detached(
     visitor.page.get_by_label("Scheme").fill("")
     assert visitor.violations() == []
     save(visitor)
-    facts = visitor.page.locator(".facts")
+    facts = visitor.page.locator(".facts").first
     expect(facts).to_contain_text("a secret of its owner, as X-Api-Key: …")
     of_owner = {"whose": "owner", "header": "X-Api-Key", "scheme": None}
     assert read(demo, connector)["credential"] == of_owner
