@@ -44,7 +44,8 @@ class FailedCalls:
             upstream.name,
             host_of(upstream.url),
             "was not sent" if call_id is None else "failed",
-            error.message,
+            # Without what the agent is told to do.
+            error.message.partition(";")[0],
             f" ({error.detail})" if error.detail else "",
             extra=extra if call_id is None else {**extra, "call_id": str(call_id)},
         )

@@ -9,6 +9,7 @@ from uuid import UUID
 
 import psycopg
 
+from service.database import message_of
 from service.errors import ServiceError
 from service.gateway.gate import Upstream
 from service.gateway.health.explain import host_of
@@ -72,7 +73,8 @@ class ReturnedCredentials:
         except (psycopg.Error, ServiceError, OSError) as error:
             logger.warning(
                 "that a connector's server returned its credential can't be kept: %s",
-                type(error).__name__,
+                message_of(error),
+                extra={"connector_id": str(returned.connector_id)},
             )
 
     def _log(self, upstream: Upstream) -> None:

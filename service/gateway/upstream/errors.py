@@ -9,7 +9,10 @@ from service.gateway.gate import Outcome
 # What is to be done, for models, which read these messages.
 _TELL: Final = "calling again won't help: tell a person"
 _ONCE: Final = "call again only if the tool may run twice"
-NOT_REACHABLE: Final = "the tool's server can't be reached; call again in a minute"
+NOT_REACHABLE: Final = (
+    "the tool's server can't be reached; call again in a minute, and tell a person if "
+    "that doesn't help"
+)
 NOT_FOUND: Final = (
     f"no server is found at the URL of the tool's connector, or none for tools; {_TELL}"
 )
@@ -109,7 +112,6 @@ _OF_STATUSES: Final[dict[int, tuple[str, Cause]]] = {
 # Of connections that will fail again.
 _OF_CONNECTING: Final = {
     Cause.INVALID_URL: NOT_FOUND,
-    Cause.NAME_NOT_FOUND: NOT_FOUND,
     Cause.TLS_REQUIRED: NOT_SECURE,
     Cause.TLS_CERTIFICATE: NOT_SECURE,
     Cause.TLS_FAILED: NOT_SECURE,

@@ -70,7 +70,7 @@ async def test_a_call_that_failed_is_logged_with_its_connector(
         "a tool call to connector 'Issues' at 127.0.0.1:"
     )
     assert "failed: the tool's server ended the connection" in told.getMessage()
-    assert told.getMessage().endswith("(ConnectionResetError)")
+    assert told.getMessage().endswith("had answered (ConnectionResetError)")
     assert vars(told)["connector_id"] == str(connector.connector_id)
     assert vars(told)["cause"] == "connection_closed"
     assert "call_id" in vars(told)

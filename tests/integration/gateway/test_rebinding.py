@@ -12,7 +12,7 @@ from aiohttp import web
 from yarl import URL
 
 from service.gateway.gate import Outcome
-from service.gateway.upstream.errors import NOT_REACHABLE
+from service.gateway.upstream.errors import ADDRESS_REFUSED
 from tests.integration.gateway.plain_upstream import (
     PlainUpstream,
     hello,
@@ -87,7 +87,7 @@ async def test_a_name_that_is_rebound_is_refused(
         after = await stage.call("tools_add")
 
     assert (before.content, after.content) == ("hello", "hello")
-    assert rebound.content == NOT_REACHABLE
+    assert rebound.content == ADDRESS_REFUSED
     assert network.connected == {ALLOWED}
     assert len(upstream.requests) == 2
     assert [each.outcome for each in stage.gate.ended] == [Outcome.OK, Outcome.OK]
@@ -133,7 +133,7 @@ async def test_metadata_services_are_refused_in_allowed_networks(
 
         got = await stage.call("tools_add")
 
-    assert got.content == NOT_REACHABLE
+    assert got.content == ADDRESS_REFUSED
     assert network.connected <= {ALLOWED}
     assert not upstream.requests
     assert not stage.gate.calls
