@@ -88,6 +88,18 @@ class After(Model):
     }
 
 
+class AgentGateway(Model):
+    """How the gateway lists the tools of an agent; ``version`` is the agent's."""
+
+    agent_id: UUID
+    tools_listed_max: int | None
+    version: int
+
+    CONVERTERS = {
+        "agent_id": UUID,
+    }
+
+
 class AgentList(Model):
     agents: Sequence[Agent]
     end_cursor: UUID | None
@@ -2575,6 +2587,7 @@ __all__ = [
     "AcceptedDefinitions",
     "After",
     "Agent",
+    "AgentGateway",
     "AgentList",
     "AgentRules",
     "AgentToken",

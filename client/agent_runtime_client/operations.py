@@ -82,6 +82,12 @@ DELETE_AGENT_READER: Final = Operation(
     "/api/catalog/agents/{agent_id}/readers/{user_id}",
     takes_key=True,
 )
+GET_AGENT_GATEWAY: Final = Operation(
+    "get_agent_gateway", "GET", "/api/mcp/agents/{agent_id}/gateway"
+)
+PUT_AGENT_GATEWAY: Final = Operation(
+    "put_agent_gateway", "PUT", "/api/mcp/agents/{agent_id}/gateway", takes_key=True
+)
 POST_CONNECTOR: Final = Operation(
     "post_connector", "POST", "/api/mcp/connectors", takes_key=True
 )

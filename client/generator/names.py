@@ -58,6 +58,8 @@ METHODS: Final[Mapping[str, str]] = {
     "post_approval_withdraw": "withdraw",
     "post_agent_token": "issue_token",
     "get_agent_tokens": "list_tokens",
+    "get_agent_gateway": "gateway_settings",
+    "put_agent_gateway": "change_gateway_settings",
     "delete_agent_token": "revoke_token",
     "get_connector_health": "health",
     "post_connector_observe": "observe",

@@ -27,6 +27,8 @@ class AgentsProjector(Projector):
         Agent.ManagerDismissed,
         Agent.ReaderAppointed,
         Agent.ReaderDismissed,
+        # Only for the version.
+        Agent.ToolSearchChanged,
     )
 
     async def project(self, db: Db, events: Sequence[RecordedEvent]) -> None:

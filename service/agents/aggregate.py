@@ -126,8 +126,28 @@ class Agent(LoggedAggregate):
                 f"{self.subject(named)}"
             )
 
+    class ToolSearchChanged(LoggedAggregate.Event):
+        """A longer list of the agent's tools is searched from now on, not sent.
+
+        Null: it is always sent.
+
+        Emitted by ``PUT /api/mcp/agents/{agent_id}/gateway``.
+        """
+
+        TOPIC = "agent.tool_search_changed"
+        tools_listed_max: Published[int | None]
+        previous_tools_listed_max: Published[int | None]
+
+        def sentence(self, named: Named) -> str:
+            if self.tools_listed_max is None:
+                return f"had all tools listed to the agent {self.subject(named)} again"
+            return (
+                f"let the agent {self.subject(named)} search its tools where they are "
+                f"more than {self.tools_listed_max}"
+            )
+
     TOPIC = "agent"
-    class_version = 3  # with readers, and is_retired
+    class_version = 4  # with readers, is_retired, and tools_listed_max
 
     @event(Created)
     def __init__(self, name: str, description: str, manager_id: str) -> None:
@@ -136,6 +156,7 @@ class Agent(LoggedAggregate):
         self.manager_ids = [manager_id]
         self.reader_ids: list[str] = []
         self.is_retired = False
+        self.tools_listed_max: int | None = None
 
     def is_managed_by(self, user_id: UUID) -> bool:
         return id_text(user_id) in self.manager_ids
@@ -180,6 +201,28 @@ class Agent(LoggedAggregate):
     ) -> None:
         self.name = name
         self.description = description
+
+    def change_tool_search(self, tools_listed_max: int | None) -> bool:
+        """Have longer lists of tools searched; return whether that differs.
+
+        :raises ConflictError: the agent is retired
+        """
+        self.refuse_if_retired()
+        if tools_listed_max == self.tools_listed_max:
+            return False
+        self._tool_search_changed(
+            tools_listed_max=tools_listed_max,
+            previous_tools_listed_max=self.tools_listed_max,
+        )
+        return True
+
+    @event(ToolSearchChanged)
+    def _tool_search_changed(
+        self,
+        tools_listed_max: int | None,
+        previous_tools_listed_max: int | None,  # for readers of the event
+    ) -> None:
+        self.tools_listed_max = tools_listed_max
 
     def retire(self) -> bool:
         """End the agent permanently; return whether it was active."""

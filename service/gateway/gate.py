@@ -136,6 +136,14 @@ class ListedTool:
     definition: ToolDefinition
 
 
+@dataclass(frozen=True, slots=True)
+class ToolList:
+    """The tools that an agent may call; more than ``listed_max`` are to be searched."""
+
+    tools: Sequence[ListedTool] = ()
+    listed_max: int | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
     """A call that an agent asks for.
@@ -221,15 +229,14 @@ class Gate(Protocol):
         :raises TooManyRequestsError: too many refused tokens from this address
         """
 
-    async def tools(
-        self, caller: Caller, connector_id: UUID | None = None
-    ) -> Sequence[ListedTool]:
+    async def tools(self, caller: Caller, connector_id: UUID | None = None) -> ToolList:
         """Return what the caller may call or ask for, of one connector or of all.
 
         Decided as :meth:`admit` does, on definitions in the log; no upstream is asked.
         In the order of connector id and tool name; the same object until something has
         moved. Of a connector that the agent
-        doesn't hold, or that doesn't exist: nothing.
+        doesn't hold, or that doesn't exist: nothing. The list of one connector is never
+        to be searched.
         """
 
     async def prepare(self, caller: Caller, call: Call) -> Upstream | Refused | Pending:

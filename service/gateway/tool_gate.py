@@ -40,13 +40,13 @@ from service.gateway.gate import (
     Admitted,
     Call,
     Caller,
-    ListedTool,
     ObservedTools,
     Outcome,
     Pending,
     RecordMode,
     RefusalReason,
     Refused,
+    ToolList,
     Upstream,
 )
 from service.gateway.listings.commands import StartListing, start_listing
@@ -106,9 +106,7 @@ class ToolGate:
             count_refused_token(request, header)
             raise
 
-    async def tools(
-        self, caller: Caller, connector_id: UUID | None = None
-    ) -> Sequence[ListedTool]:
+    async def tools(self, caller: Caller, connector_id: UUID | None = None) -> ToolList:
         return await self._lists.tools(caller.agent_id, connector_id)
 
     async def prepare(self, caller: Caller, call: Call) -> Upstream | Refused | Pending:

@@ -11,6 +11,7 @@ from uuid import UUID
 import orjson
 from cachetools import LRUCache
 
+from service.agents.aggregate import Agent
 from service.connectors.aggregate import Connector
 from service.connectors.protocol_revision import known_revision
 from service.event_log.cache import AggregateCache
@@ -21,7 +22,7 @@ from service.gateway.decision import connectors_named
 from service.gateway.definition import ToolDefinition
 from service.gateway.definitions.aggregate import StoredDefinition
 from service.gateway.facts import find_facts, slugs_of
-from service.gateway.gate import ListedTool, RecordMode, Upstream
+from service.gateway.gate import ListedTool, RecordMode, ToolList, Upstream
 from service.gateway.prefixes import prefixes_of
 from service.identifiers import id_text
 from service.tool_rules.aggregate import ToolRules
@@ -39,7 +40,7 @@ class _List:
     is valid for a second only.
     """
 
-    tools: tuple[ListedTool, ...]
+    listed: ToolList
     reads: Mapping[UUID, int]
     is_complete: bool
     since: float
@@ -63,15 +64,13 @@ class ToolLists:
         self._lists: LRUCache[tuple[int, int | None], _List] = LRUCache(LISTS_MAX)
         self._definitions: LRUCache[str, ToolDefinition] = LRUCache(DEFINITIONS_MAX)
 
-    async def tools(
-        self, agent_id: UUID, connector_id: UUID | None
-    ) -> Sequence[ListedTool]:
+    async def tools(self, agent_id: UUID, connector_id: UUID | None) -> ToolList:
         """Return the tools of one connector, or of all, that an agent may call."""
         key = (agent_id.int, connector_id.int if connector_id else None)
         kept = self._lists.get(key)
         if kept is None or not kept.is_current(self._log.cache):
             kept = self._lists[key] = await self._list(agent_id, connector_id)
-        return kept.tools
+        return kept.listed
 
     async def _list(self, agent_id: UUID, only: UUID | None) -> _List:
         since = time.monotonic()
@@ -96,7 +95,7 @@ class ToolLists:
                 for name, stored in callable_tools
             )
         return _List(
-            tools=tuple(tools),
+            listed=ToolList(tuple(tools), await _listed_max(work, agent_id, only)),
             reads=work.reads,
             is_complete=all(work.reads.values()),
             since=since,
@@ -115,6 +114,14 @@ class ToolLists:
         if known is None:
             known = self._definitions[digest] = _parsed(name, stored)
         return known
+
+
+async def _listed_max(
+    work: UnitOfWork, agent_id: UUID, only: UUID | None
+) -> int | None:
+    # In one connector's list, tools have their own names: the gateway's could be one.
+    agent = await work.find(Agent, agent_id) if only is None else None
+    return agent.tools_listed_max if agent else None
 
 
 def _parsed(name: str, stored: StoredDefinition) -> ToolDefinition:

@@ -428,6 +428,17 @@ class AgentReaderDismissedV1:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AgentToolSearchChangedV1:
+    """A longer list of the agent's tools is searched from now on, not sent.
+
+    Null: it is always sent. Emitted by `PUT /api/mcp/agents/{agent_id}/gateway`.
+    """
+
+    tools_listed_max: int | None
+    previous_tools_listed_max: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AgentTokensCreatedV1:
     """An agent gets its first token; the next event says which.
 
@@ -1546,6 +1557,7 @@ EVENT_TYPES: Final[Mapping[str, type[Any]]] = {
     "agent.manager_dismissed.v1": AgentManagerDismissedV1,
     "agent.reader_appointed.v1": AgentReaderAppointedV1,
     "agent.reader_dismissed.v1": AgentReaderDismissedV1,
+    "agent.tool_search_changed.v1": AgentToolSearchChangedV1,
     "agent_tokens.created.v1": AgentTokensCreatedV1,
     "agent_tokens.issued.v1": AgentTokensIssuedV1,
     "agent_tokens.revoked.v1": AgentTokensRevokedV1,

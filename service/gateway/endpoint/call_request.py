@@ -23,7 +23,8 @@ from service.http.telemetry import REQUEST_ID
 class CallRequest:
     """A request for a call; ``capabilities`` are those that its client declared.
 
-    ``trace`` is None unless calls are traced.
+    ``trace`` is None unless calls are traced. ``is_searched``: the client calls by the
+    gateway's own tool, and doesn't know what of the arguments headers repeat.
     """
 
     request: web.Request
@@ -35,6 +36,7 @@ class CallRequest:
     reply: Reply
     context: TraceContext
     trace: CallTrace | None = None
+    is_searched: bool = False
     started: float = field(default_factory=perf_counter)
 
     def answering(self, answers: Mapping[str, Any]) -> Self:
@@ -51,7 +53,8 @@ class CallRequest:
         arguments = self.message.params.get("arguments", {})
         if not isinstance(arguments, dict):
             raise RpcError(INVALID_PARAMS, "params.arguments must be an object")
-        if self.is_stateless and self.tool.mirrored:
+        is_checked = self.is_stateless and not self.is_searched
+        if is_checked and self.tool.mirrored:
             check_parameters(self.tool.mirrored, arguments, self.request.headers)
         return Call(
             connector_id=self.tool.listed.connector.connector_id,

@@ -9,7 +9,8 @@ from uuid import UUID
 import orjson
 from cachetools import LRUCache
 
-from service.gateway.gate import Caller, ListedTool
+from service.gateway.endpoint.tool_search import ToolSearch
+from service.gateway.gate import Caller, ListedTool, ToolList
 from service.gateway.protocol.aliases import aliases_of
 from service.gateway.protocol.headers import mirrored_arguments
 
@@ -33,9 +34,20 @@ class Tool:
 class Tools:
     """The tools of one caller: of all its connectors, by alias, or of one, by name."""
 
-    def __init__(self, listed: Sequence[ListedTool], *, aliased: bool) -> None:
+    def __init__(self, listed: ToolList, *, aliased: bool) -> None:
         self.listed = listed
-        self.by_name = _aliased(listed) if aliased else _named(listed)
+        named = _aliased if aliased else _named
+        self.by_name = named(listed.tools)
+
+    @cached_property
+    def search(self) -> ToolSearch | None:
+        """What searches the tools; None where all are always listed.
+
+        It is there before they are too many: a client may hold the list of before.
+        """
+        if self.listed.listed_max is None:
+            return None
+        return ToolSearch({name: tool.listed for name, tool in self.by_name.items()})
 
     @cached_property
     def stateless_list(self) -> orjson.Fragment:
@@ -58,7 +70,10 @@ class Tools:
             orjson.dumps({"tools": self._documents(is_stateless=False)})
         )
 
-    def _documents(self, *, is_stateless: bool) -> list[Mapping[str, Any]]:
+    def _documents(self, *, is_stateless: bool) -> Sequence[Mapping[str, Any]]:
+        listed_max = self.listed.listed_max
+        if self.search and listed_max is not None and len(self.by_name) > listed_max:
+            return self.search.documents
         return [
             _document(name, tool, is_stateless=is_stateless)
             for name, tool in self.by_name.items()
@@ -75,7 +90,7 @@ class ToolCatalog:
         )
 
     def tools(
-        self, caller: Caller, connector_id: UUID | None, listed: Sequence[ListedTool]
+        self, caller: Caller, connector_id: UUID | None, listed: ToolList
     ) -> Tools:
         """Return the tools as ``listed``, which is compared by identity first."""
         key = (

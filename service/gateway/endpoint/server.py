@@ -154,9 +154,21 @@ class AgentServer:
         return tools.stateless_list if incoming.is_stateless else tools.handshake_list
 
     async def _call(self, incoming: "Incoming") -> dict[str, Any]:
-        message, is_stateless = incoming.message, incoming.is_stateless
-        name = message.params.get("name")
         tools = await self._tools(incoming)
+        meant: Message | dict[str, Any] = incoming.message
+        if tools.search is not None:
+            meant = await tools.search.meant(incoming.message)
+        if isinstance(meant, Message):
+            meant = await self._call_tool(incoming, meant, tools)
+        if not incoming.is_stateless:
+            meant.pop("resultType", None)
+        return meant
+
+    async def _call_tool(
+        self, incoming: "Incoming", message: Message, tools: Tools
+    ) -> dict[str, Any]:
+        is_stateless = incoming.is_stateless
+        name = message.params.get("name")
         tool = tools.by_name.get(name) if isinstance(name, str) else None
         context = TraceContext.of(message.meta, incoming.request.headers)
         with (
@@ -187,13 +199,12 @@ class AgentServer:
                     reply=incoming.reply,
                     context=context,
                     trace=trace,
+                    is_searched=message is not incoming.message,
                     started=incoming.started,
                 )
             )
             if trace:
                 trace.ended(result)
-        if not is_stateless:
-            result.pop("resultType", None)
         return result
 
     def _cancellable(self, incoming: "Incoming") -> AbstractContextManager[None]:

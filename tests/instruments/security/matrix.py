@@ -47,6 +47,7 @@ _ROWS: Final = """
     get_agent_tools                 404      200      404      200     200
     get_tool_explanation            404      200      404      200     200
     get_connector_tools             404      200      404      404     404
+    get_agent_gateway               404      200      404      200     200
     get_agent_tokens                404      403      404      200     403
     get_calls                       200      200      200      200     200
     get_call                        404      200      404      200     404
@@ -111,6 +112,7 @@ _ROWS: Final = """
     put_connector_gateway           403      403      403      403     403
     put_connector_credential        403      403      403      403     403
     put_connector_owner             403      403      403      403     403
+    put_agent_gateway               404      403      404      200     403
     put_agent_manager               404      403      404      200     403
     put_agent_reader                404      403      404      200     403
     put_agent_grant                 403      403      403      200     403

@@ -22,6 +22,7 @@ from service.gateway.gate import (
     RecordMode,
     RefusalReason,
     Refused,
+    ToolList,
     Upstream,
 )
 
@@ -46,6 +47,7 @@ class FakeGate:
     agent_id: UUID = field(default_factory=uuid4)
     user_id: UUID | None = None
     listed: list[ListedTool] = field(default_factory=list)
+    listed_max: int | None = None
     upstreams: dict[UUID, Upstream] = field(default_factory=dict)
     denied: dict[str, Refused] = field(default_factory=dict)
     asked: set[str] = field(default_factory=set)
@@ -96,15 +98,14 @@ class FakeGate:
             raise NotFoundError("there is no such agent")
         return Caller(agent_id=agent_id, token_id=self.agent_id, user_id=self.user_id)
 
-    async def tools(
-        self, caller: Caller, connector_id: UUID | None = None
-    ) -> Sequence[ListedTool]:
-        return [
+    async def tools(self, caller: Caller, connector_id: UUID | None = None) -> ToolList:
+        tools = [
             each
             for each in self.listed
             if connector_id in (None, each.connector.connector_id)
             and not self._is_hidden(each.definition.name)
         ]
+        return ToolList(tools, self.listed_max if connector_id is None else None)
 
     def _is_hidden(self, tool: str) -> bool:
         refused = self.denied.get(tool)

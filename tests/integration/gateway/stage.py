@@ -126,7 +126,7 @@ class Stage:
         sent |= {name.replace("_", "-"): value for name, value in headers.items()}
         return await self.post(body, **sent)
 
-    async def call(self, name: str, **arguments: Any) -> "Posted":
+    async def call(self, name: str, /, **arguments: Any) -> "Posted":
         return await self.ask("tools/call", {"name": name, "arguments": arguments})
 
     async def first_answer(self, name: str) -> None:

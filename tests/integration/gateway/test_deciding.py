@@ -8,7 +8,7 @@ import pytest
 
 from service.errors import NotFoundError, UnauthenticatedError
 from service.gateway.authenticate import AgentAuthenticator
-from service.gateway.gate import Admitted, Pending
+from service.gateway.gate import Admitted, Pending, ToolList
 from tests.integration.gateway.world import (
     ALLOW,
     ASK,
@@ -253,8 +253,8 @@ async def test_the_same_list_is_the_same_object_until_something_moves(
 
     assert await world.gate.tools(caller) is first
     await world.rule(issues_list=ALLOW)
-    assert len(await world.gate.tools(caller)) == 1
-    assert await world.gate.tools(caller, world.agent_id) == ()
+    assert len((await world.gate.tools(caller)).tools) == 1
+    assert await world.gate.tools(caller, world.agent_id) == ToolList()
 
 
 async def test_an_alias_stays_with_its_connector(world: World) -> None:
@@ -269,7 +269,7 @@ async def test_an_alias_stays_with_its_connector(world: World) -> None:
     await world.ada.put(f"{world.agent}/tools", {"rules": rules})
 
     async def prefixes() -> dict[str, str]:
-        listed = await world.gate.tools(await world.caller())
+        listed = (await world.gate.tools(await world.caller())).tools
         return {str(each.connector.connector_id): each.prefix for each in listed}
 
     before = await prefixes()

@@ -170,7 +170,7 @@ async def test_keys_of_schemas_stay_in_the_server_s_order(world: World) -> None:
     await world.rule(decide="allow")
 
     caller = await world.caller()
-    (listed,) = await world.gate.tools(caller)
+    (listed,) = (await world.gate.tools(caller)).tools
 
     shown = [*listed.definition.document["inputSchema"]["properties"]]
     assert shown == ["reasoning", "answer"]

@@ -156,8 +156,8 @@ class World:
         )
 
     async def listed(self) -> list[str]:
-        tools = await self.gate.tools(await self.caller())
-        return [each.definition.name for each in tools]
+        listed = await self.gate.tools(await self.caller())
+        return [each.definition.name for each in listed.tools]
 
     def alias(self, name: str, prefix: str = "tracker") -> str:
         """Return the name of a tool of the connector in the agent's list."""

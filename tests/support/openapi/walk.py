@@ -206,6 +206,9 @@ async def _connect(walk: Walk, agent_id: str) -> str:
 async def _open_gateway(walk: Walk, agent_id: str, connector_id: str) -> str:
     settings = {"slug": "tracker", "record_mode": "strict"}
     await walk.call("put_connector_gateway", settings, id=connector_id)
+    searched = {"tools_listed_max": 40}
+    await walk.call("put_agent_gateway", searched, agent_id=agent_id)
+    await walk.call("get_agent_gateway", agent_id=agent_id)
     await walk.call("post_connector_observe", id=connector_id)
     await walk.call("get_connector_health", id=connector_id)
     log = walk.caller.client.app[EVENT_LOG]

@@ -19,6 +19,10 @@ FORMS = {
         "pages/agent.js",
         "`/api/catalog/agents/${agent.id}`, { body",
     ),
+    "/api/mcp/agents/{agent_id}/gateway": (
+        "app/tool_search.js",
+        "path, { body",
+    ),
     "/api/mcp/connectors/{id}": (
         "pages/connector.js",
         "`/api/mcp/connectors/${connector.id}`, { body",

@@ -9,6 +9,7 @@ from agent_runtime_client._async.caller import AsyncCaller
 from agent_runtime_client._async.pages import AsyncPages, Paging
 from agent_runtime_client.models import (
     Agent,
+    AgentGateway,
     AgentList,
     AgentTokenList,
     IssuedAgentToken,
@@ -187,6 +188,39 @@ class AsyncAgentsResource:
             operations.DELETE_AGENT_READER,
             Agent,
             path={"agent_id": agent_id, "user_id": user_id},
+            if_match=if_match,
+            idempotency_key=idempotency_key,
+        )
+
+    async def gateway_settings(self, agent_id: UUID | str) -> AgentGateway:
+        """Read how the gateway lists an agent's tools.
+
+        For everyone who sees the agent.
+        """
+        return await self._caller.model(
+            operations.GET_AGENT_GATEWAY, AgentGateway, path={"agent_id": agent_id}
+        )
+
+    async def change_gateway_settings(
+        self,
+        agent_id: UUID | str,
+        tools_listed_max: int | None,
+        *,
+        if_match: int | str | None = None,
+        idempotency_key: str | None = None,
+    ) -> AgentGateway:
+        """Change how the gateway lists an agent's tools.
+
+        Requires full management of the agent. Where it has more tools than
+        `tools_listed_max`, the list at `/mcp/agents/{agent_id}` is of two tools:
+        `find-tools` finds by words what the agent may call, and `call-tool` calls it.
+        Each call is decided and recorded as that of the tool that it calls.
+        """
+        return await self._caller.model(
+            operations.PUT_AGENT_GATEWAY,
+            AgentGateway,
+            path={"agent_id": agent_id},
+            body={"tools_listed_max": tools_listed_max},
             if_match=if_match,
             idempotency_key=idempotency_key,
         )

@@ -11,6 +11,7 @@ import { RuleEditor } from "../app/rule_editor.js";
 import { isSuperuser, seesEverything, useMe } from "../app/me.js";
 import { Time } from "../app/time.js";
 import { AgentTokens } from "../app/tokens.js";
+import { ToolSearch } from "../app/tool_search.js";
 import { html, useState } from "../app/ui.js";
 
 function Edit({ agent, changed }) {
@@ -69,6 +70,7 @@ export default function Agent({ id, query }) {
         ? html`<${RuleEditor} agent=${id} rules=${rules.data.rules} version=${rules.data.version} saved=${changed} />`
         : html`<${NotOffered} what="Editing rules" reason="for its managers, superusers, and owners of its connectors" />`)}
       ${manages && active && html`<${RestoreRules} agent=${id} version=${rules.data.version} restored=${changed} />`}`}<//>
+    ${agent && html`<${ToolSearch} agent=${agent} may=${manages && active} changed=${changed} />`}
     ${agent && html`<${AgentTokens} agent=${id} may=${manages} active=${active} />`}
   <//>`;
 }

@@ -1,0 +1,93 @@
+"""Rank texts by the words of a query: plain, deterministic, and bounded.
+
+A word counts for more where fewer texts have it, and in a name for more than in a
+description. Cheap enough without an inverted index, which would take more memory than
+the texts.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from math import log
+from typing import Final
+
+# Of a query; each is looked for in every text.
+WORDS_MAX: Final = 16
+CHARACTERS_MAX: Final = 2_000
+# A shorter one begins too many words.
+BEGINNING_MIN: Final = 3
+PLURAL_MIN: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """What is searched, by how much its words count."""
+
+    name: str
+    properties: str
+    description: str
+
+
+class Ranking:
+    """Texts, ranked by queries."""
+
+    def __init__(self, texts: Iterable[Described]) -> None:
+        self._texts = [
+            tuple(
+                f" {' '.join(_words(field[:CHARACTERS_MAX]))} "
+                for field in (each.name, each.properties, each.description)
+            )
+            for each in texts
+        ]
+
+    def ranked(self, query: str) -> list[int]:
+        """Return the places of the texts that match, the best first.
+
+        Of equally good ones, the first comes first.
+        """
+        scores: dict[int, float] = {}
+        for word in _asked(query):
+            found = dict(self._matches(word))
+            rarity = log(1 + len(self._texts) / len(found)) if found else 0.0
+            for place, weight in found.items():
+                scores[place] = scores.get(place, 0.0) + rarity * weight
+        return sorted(scores, key=lambda place: (-scores[place], place))
+
+    def _matches(self, word: str) -> Iterator[tuple[int, float]]:
+        beginning = f" {word}" if len(word) >= BEGINNING_MIN else f" {word} "
+        whole = f" {word} "
+        for place, fields in enumerate(self._texts):
+            for text, weight in zip(fields, _WEIGHTS, strict=True):
+                if beginning in text:
+                    yield place, weight if whole in text else weight / 2
+                    break
+
+
+def _asked(query: str) -> Sequence[str]:
+    words = [*dict.fromkeys(_words(query))]
+    return ([each for each in words if f" {each} " not in _COMMON] or words)[:WORDS_MAX]
+
+
+def _words(text: str) -> Iterator[str]:
+    """Yield the words of a text, and the parts of those written in camel case."""
+    for match in _WORD.finditer(text):
+        word = match[0]
+        yield _singular(word.casefold())
+        if not word.islower() and len(parts := _CAMEL.split(word)) > 1:
+            yield from (_singular(each.casefold()) for each in parts)
+
+
+def _singular(word: str) -> str:
+    if len(word) < PLURAL_MIN or not word.endswith("s") or word.endswith("ss"):
+        return word
+    return word[:-3] + "y" if word.endswith("ies") else word[:-1]
+
+
+_WEIGHTS: Final = (6.0, 2.0, 1.0)
+_WORD: Final = re.compile(r"[^\W_]+")
+_CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+# What people and models say around what they mean.
+_COMMON: Final = (
+    " a an and are by can do for from how i in is it me my of on or that the this to "
+    "tool use want what with you "
+)
