@@ -31,6 +31,8 @@ class ToolSearch:
 
     def __init__(self, tools: Mapping[str, ListedTool]) -> None:
         self._tools = tools
+        # One agent's searches take one thread of all.
+        self._turn = asyncio.Lock()
 
     @property
     def documents(self) -> list[dict[str, Any]]:
@@ -63,8 +65,9 @@ class ToolSearch:
             )
         if type(limit) is not int or not 1 <= limit <= FOUND_MAX:
             return failed(f"limit must be an integer from 1 to {FOUND_MAX}")
-        # Thousands of tools take some milliseconds.
-        found = await asyncio.to_thread(self.found, query, limit)
+        async with self._turn:
+            # Thousands of tools take some milliseconds.
+            found = await asyncio.to_thread(self.found, query, limit)
         text = orjson.dumps(found).decode()
         return {
             "resultType": "complete",

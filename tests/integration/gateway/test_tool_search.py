@@ -19,6 +19,7 @@ from tests.integration.gateway.stage import Stage, forwarding, opened
 from tests.integration.gateway.test_approved_rounds import ask_twice
 from tests.integration.gateway.test_official_client import ERAS
 from tests.integration.gateway.test_questions import Person
+from tests.integration.gateway.test_traces import by_kind, traced
 from tests.support.waiting import until
 
 FIND, CALL = "find-tools", "call-tool"
@@ -259,6 +260,16 @@ async def test_headers_that_repeat_arguments_are_sent_and_not_demanded() -> None
     assert called.content == "hello"
     assert headers["Mcp-Param-Region"] == "eu"
     assert direct.status == 400
+
+
+async def test_the_spans_of_a_call_name_the_tool_and_a_search_has_none() -> None:
+    async with traced() as (received, _, stage):
+        stage.gate.listed_max = 0
+        await stage.call(FIND, query="add")
+        await stage.call(CALL, **calling("tools_add", a=1))
+
+    names = {kind: span.name for kind, span in by_kind(received).items()}
+    assert names == {"server": "tools/call tools_add", "client": "tools/call add"}
 
 
 async def test_a_client_with_a_handshake_cancels_the_call() -> None:

@@ -1,5 +1,6 @@
 """The search in an agent's tools: what is found, in which order, and how much."""
 
+import asyncio
 from collections.abc import Mapping
 from typing import Any
 from uuid import uuid4
@@ -21,6 +22,7 @@ from service.gateway.endpoint.tool_search import (
 )
 from service.gateway.gate import ListedTool, RecordMode, ToolList, Upstream
 from service.gateway.protocol.aliases import aliases_of
+from service.gateway.protocol.messages import Message
 
 NAME = "https://tracker.example/mcp"
 
@@ -150,6 +152,30 @@ def test_its_description_is_bounded_whatever_the_connectors() -> None:
 
     assert len(find["description"]) <= DESCRIPTION_CHARACTERS_MAX
     assert "and 290 more" in find["description"]
+
+
+async def test_an_agents_searches_take_turns() -> None:
+    under_way: list[str] = []
+
+    class Searching(ToolSearch):
+        def found(self, query: str, limit: int) -> dict[str, Any]:
+            under_way.append(query)
+            assert under_way == [query]
+            found = super().found(query, limit)
+            under_way.clear()
+            return found
+
+    search = Searching({f"tracker_{each}": listed(str(each)) for each in range(500)})
+    calls = [
+        search.meant(
+            Message(1, "tools/call", {"name": FIND_TOOLS, "arguments": {"query": each}})
+        )
+        for each in "abcdefghijklmnop"
+    ]
+
+    results = await asyncio.gather(*calls)
+
+    assert len(results) == len(calls)
 
 
 @given(
