@@ -51,15 +51,41 @@ def test_equal_aliases_are_told_apart() -> None:
     assert found == {"t_a": (ONE, "a"), "t_a_ca978112": (TWO, "a")}
 
 
-def test_a_tool_that_is_named_like_anothers_alias_takes_it_from_nobody() -> None:
-    tools = [(ONE, "x.y")]
-    for _ in range(10):
-        aliases = aliases_of({ONE: "t"}, tools)
-        (taken,) = (each for each, tool in aliases.items() if tool == tools[0])
-        assert len(taken) <= 64
-        tools.append((ONE, taken.removeprefix("t_")))
+def test_a_name_that_looks_hashed_gets_a_hash_of_its_own() -> None:
+    (taken,) = aliases_of({ONE: "t"}, [(ONE, "x.y")])
+    like_it = (ONE, taken.removeprefix("t_"))
 
-    assert sorted(aliases_of({ONE: "t"}, tools).values()) == sorted(tools)
+    found = aliases_of({ONE: "t"}, [like_it, (ONE, "x.y")])
+
+    assert found[taken] == (ONE, "x.y")
+    assert sorted(found.values()) == sorted([like_it, (ONE, "x.y")])
+
+
+def test_of_tools_with_the_same_digits_neither_has_the_others_alias() -> None:
+    ours, like_it = (ONE, "a.:.::/:././:"), (ONE, "a/././././/.:")
+    (before,) = aliases_of({ONE: "t"}, [ours])
+    assert [before] == [*aliases_of({ONE: "t"}, [like_it])]
+
+    found = aliases_of({ONE: "t"}, [like_it, ours])
+
+    assert before not in found
+    assert sorted(found.values()) == sorted([like_it, ours])
+
+
+@given(st.sets(NAMES, min_size=1), st.sets(NAMES), SLUGS, st.integers(1, 3))
+def test_an_alias_never_changes_to_another_tool(
+    tools: set[str], others: set[str], slug: str, times: int
+) -> None:
+    def aliases(names: set[str]) -> dict[str, tuple[UUID, str]]:
+        return aliases_of({ONE: slug}, [(ONE, name) for name in sorted(names)])
+
+    before = aliases(tools)
+    for _ in range(times):
+        like_aliases = {each.removeprefix(f"{slug}_") for each in aliases(others)}
+        others |= like_aliases | {each.removeprefix(f"{slug}_") for each in before}
+    after = aliases(tools | others)
+
+    assert {alias: after[alias] for alias in before} == before
 
 
 @given(
