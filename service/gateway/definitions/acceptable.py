@@ -20,6 +20,11 @@ NAME_REFUSED: Final = (
 )
 TOO_LARGE: Final = f"the definition has more than {DOCUMENT_BYTES_MAX} bytes"
 NO_SCHEMA: Final = "inputSchema must be a JSON Schema of an object"
+# Official clients refuse to call such a tool without a task, before anything is sent.
+TASKS_ONLY: Final = (
+    "the tool can be called as a task only (execution.taskSupport is required), and "
+    "the gateway has no tasks; let its server make tasks optional"
+)
 CREDENTIAL_RETURNED: Final = (
     "the server put the credential that it was sent into the definition, which is not "
     "kept; stop the server from that, then replace the secret"
@@ -39,4 +44,7 @@ def why_unacceptable(document: Mapping[str, Any], size: int) -> str | None:
     schema = document.get("inputSchema")
     if not isinstance(schema, dict) or schema.get("type") != "object":
         return NO_SCHEMA
+    execution = document.get("execution")
+    if isinstance(execution, dict) and execution.get("taskSupport") == "required":
+        return TASKS_ONLY
     return problem_of(in_2020_12(schema), "inputSchema")

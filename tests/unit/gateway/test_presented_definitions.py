@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from service.gateway.definitions.acceptable import why_unacceptable
+from service.gateway.definitions.acceptable import TASKS_ONLY, why_unacceptable
 from service.gateway.schemas.check import UNRESOLVED
 from service.gateway.schemas.presented import presented
 
@@ -231,3 +231,16 @@ def test_an_output_that_is_no_object_is_for_stateless_clients(kind: Any) -> None
 
     assert shown.document["outputSchema"] == {"type": kind}
     assert not shown.has_object_output
+
+
+@pytest.mark.parametrize("support", ["optional", "forbidden"])
+def test_a_tool_that_can_do_without_tasks_is_acceptable(support: str) -> None:
+    document = tool(execution={"taskSupport": support})
+
+    assert why_unacceptable(document, 100) is None
+
+
+def test_a_tool_that_demands_tasks_is_unacceptable() -> None:
+    document = tool(execution={"taskSupport": "required"})
+
+    assert why_unacceptable(document, 100) == TASKS_ONLY
