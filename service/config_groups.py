@@ -200,3 +200,10 @@ class GatewayConfig(BaseModel):
         description="How many values the arguments of a tool call may have, with the "
         "rest of their message, from 1000 to 20000.",
     )
+    gateway_hidden_characters: Literal["remove", "mark", "keep"] = Field(
+        "remove",
+        description="What agents see of characters that people don't see, in "
+        "descriptions and other texts of tool definitions, such as zero-width and "
+        "direction characters: remove takes them out, mark shows them, such as "
+        "<U+202E>, keep leaves them.",
+    )

@@ -2213,7 +2213,8 @@ class ToolDefinition(Model):
     ``accepted_digest`` that of the accepted one. ``differences`` are those between the
     two, ``definition`` is what the upstream lists. ``reason`` says why it can't be
     accepted, and ``left_out`` what of it agents don't see, as strict clients would
-    refuse their whole list of tools for it, each with its reason. ``name_escaped``
+    refuse their whole list of tools for it, each with its reason; also where hidden
+    characters are removed or marked, or stay, as calls need them. ``name_escaped``
     shows characters of the name that can't be seen.
     """
 

@@ -15,6 +15,7 @@ from service.gateway.approvals.aggregate import Approvals
 from service.gateway.approvals.routes import routes as approval_commands
 from service.gateway.calls.aggregate import ToolCall, ToolCallBatch, ToolCallRefusal
 from service.gateway.definitions.aggregate import ToolDefinitions
+from service.gateway.definitions.routes import HIDDEN_CHARACTERS
 from service.gateway.definitions.routes import routes as definition_commands
 from service.gateway.endpoint.routes import routes as agent_endpoints
 from service.gateway.gate import GATE
@@ -41,7 +42,9 @@ def _add_resources(app: web.Application, context: AppContext) -> None:
         to_observe=partial(connectors_to_observe, resources.pool),
         overdue_approvals=partial(overdue_approvals, resources.pool),
         bounds=context.gateway.bounds,
+        hidden_characters=context.gateway.hidden_characters,
     )
+    app[HIDDEN_CHARACTERS] = context.gateway.hidden_characters
     app[CONNECTOR_HEALTH] = HealthTable(resources.pool)
     app[CALL_HISTORY] = RecordedHistory(resources.log, resources.pool)
     app[TOOL_NAMES] = LatestToolNames(resources.log)

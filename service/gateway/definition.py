@@ -8,6 +8,7 @@ from typing import Any, Final, Self
 
 import orjson
 
+from service.gateway.schemas.hidden import HiddenCharacters
 from service.gateway.schemas.presented import Presented, presented
 
 # Free to change without a person: the protocol's metadata, and pictures.
@@ -22,18 +23,19 @@ class ToolDefinition:
     UTF-8) in hex: what an agent may call is pinned by it.
     ``has_credential``: its upstream put the credential into it that it was sent. Then
     the document is the name alone, since a digest of the whole would let anybody test
-    guesses of a short secret.
+    guesses of a short secret. ``hidden_characters`` says what agents see of those.
     """
 
     name: str
     document: Mapping[str, Any]
     digest: str
     has_credential: bool = False
+    hidden_characters: HiddenCharacters = HiddenCharacters.REMOVE
 
     @cached_property
     def presented(self) -> Presented:
         """The document as agents see it; only of one that is acceptable."""
-        return presented(self.document)
+        return presented(self.document, self.hidden_characters)
 
     @classmethod
     def of(cls, listed: Mapping[str, Any]) -> Self:

@@ -29,6 +29,7 @@ from service.gateway.health.table import (
     Succeeded,
 )
 from service.gateway.observer import DefinitionObserver, observing
+from service.gateway.schemas.hidden import HiddenCharacters
 from service.gateway.upstream.addresses import AddressPolicy, Network
 from service.gateway.upstream.client import UpstreamClient
 from service.gateway.upstream.connections import open_connections
@@ -57,6 +58,7 @@ class GatewaySettings:
     hold_s: float = 20.0
     approval_url: str | None = None
     bounds: Bounds = DEFAULT_BOUNDS
+    hidden_characters: HiddenCharacters = HiddenCharacters.REMOVE
 
     @classmethod
     def of(cls, config: GatewayConfig, *, demo_port: int | None = None) -> Self:
@@ -73,6 +75,7 @@ class GatewaySettings:
                 tools_max=config.gateway_tools_max,
                 values_max=config.gateway_values_max,
             ),
+            hidden_characters=HiddenCharacters(config.gateway_hidden_characters),
         )
 
 

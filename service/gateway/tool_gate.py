@@ -53,6 +53,7 @@ from service.gateway.listings.commands import StartListing, start_listing
 from service.gateway.metrics import count_of
 from service.gateway.preparation import CallPreparation, metadata_of
 from service.gateway.refused_calls import CallRefusals
+from service.gateway.schemas.hidden import HiddenCharacters
 from service.gateway.tool_lists import ToolLists, upstream_of
 from service.http.authentication import count_refused_token
 from service.identifiers import id_text
@@ -81,6 +82,7 @@ class ToolGate:
         to_observe: ConnectorsToObserve,
         overdue_approvals: OverdueApprovals,
         bounds: Bounds = DEFAULT_BOUNDS,
+        hidden_characters: HiddenCharacters = HiddenCharacters.REMOVE,
     ) -> None:
         self._log = log
         self._key_ring = key_ring
@@ -92,7 +94,7 @@ class ToolGate:
         self.expiry = ApprovalExpiry(log, overdue_approvals)
         # Calls under way, by the numbers of their ids: how each is recorded.
         self._under_way: dict[int, tuple[UUID, RecordMode]] = {}
-        self._lists = ToolLists(log)
+        self._lists = ToolLists(log, hidden_characters)
         self._refusals = CallRefusals(log, self.recorder)
         self._preparation = CallPreparation(log, key_ring, vault)
 

@@ -24,6 +24,7 @@ from service.gateway.definitions.aggregate import StoredDefinition
 from service.gateway.facts import find_facts, slugs_of
 from service.gateway.gate import ListedTool, RecordMode, ToolList, Upstream
 from service.gateway.prefixes import prefixes_of
+from service.gateway.schemas.hidden import HiddenCharacters
 from service.identifiers import id_text
 from service.tool_rules.aggregate import ToolRules
 
@@ -58,8 +59,9 @@ class _List:
 class ToolLists:
     """Lists tools as calls are decided, from the log; keeps parsed definitions."""
 
-    def __init__(self, log: EventLog) -> None:
+    def __init__(self, log: EventLog, hidden_characters: HiddenCharacters) -> None:
         self._log = log
+        self._hidden_characters = hidden_characters
         # By numbers of ids: hashing a UUID takes a call of a Python function.
         self._lists: LRUCache[tuple[int, int | None], _List] = LRUCache(LISTS_MAX)
         self._definitions: LRUCache[str, ToolDefinition] = LRUCache(DEFINITIONS_MAX)
@@ -104,7 +106,7 @@ class ToolLists:
     async def _parse(self, tools: Sequence[tuple[str, StoredDefinition]]) -> None:
         """Parse definitions, and check what of them agents see, in a thread."""
         new = [each for each in tools if each[1]["digest"] not in self._definitions]
-        for definition in await asyncio.to_thread(_checked, new) if new else ():
+        for definition in await asyncio.to_thread(self._checked, new) if new else ():
             self._definitions[definition.digest] = definition
 
     def definition(self, name: str, stored: StoredDefinition) -> ToolDefinition:
@@ -112,8 +114,24 @@ class ToolLists:
         digest = stored["digest"]
         known = self._definitions.get(digest)
         if known is None:
-            known = self._definitions[digest] = _parsed(name, stored)
+            known = self._definitions[digest] = self._parsed(name, stored)
         return known
+
+    def _parsed(self, name: str, stored: StoredDefinition) -> ToolDefinition:
+        return ToolDefinition(
+            name,
+            orjson.loads(stored["document"]),
+            stored["digest"],
+            hidden_characters=self._hidden_characters,
+        )
+
+    def _checked(
+        self, tools: Sequence[tuple[str, StoredDefinition]]
+    ) -> list[ToolDefinition]:
+        parsed = [self._parsed(name, stored) for name, stored in tools]
+        for each in parsed:
+            _ = each.presented
+        return parsed
 
 
 async def _listed_max(
@@ -122,17 +140,6 @@ async def _listed_max(
     # In one connector's list, tools have their own names: the gateway's could be one.
     agent = await work.find(Agent, agent_id) if only is None else None
     return agent.tools_listed_max if agent else None
-
-
-def _parsed(name: str, stored: StoredDefinition) -> ToolDefinition:
-    return ToolDefinition(name, orjson.loads(stored["document"]), stored["digest"])
-
-
-def _checked(tools: Sequence[tuple[str, StoredDefinition]]) -> list[ToolDefinition]:
-    parsed = [_parsed(name, stored) for name, stored in tools]
-    for each in parsed:
-        _ = each.presented
-    return parsed
 
 
 def upstream_of(connector: Connector) -> Upstream:

@@ -9,6 +9,7 @@ from typing_extensions import TypedDict
 
 from service.gateway.definitions.aggregate import Standing, ToolDefinitions
 from service.gateway.definitions.difference import Difference, differences
+from service.gateway.schemas.hidden import HiddenCharacters
 from service.gateway.schemas.presented import presented
 
 
@@ -19,7 +20,8 @@ class ToolDefinitionResource(TypedDict):
     ``accepted_digest`` that of the accepted one. ``differences`` are those between the
     two, ``definition`` is what the upstream lists. ``reason`` says why it can't be
     accepted, and ``left_out`` what of it agents don't see, as strict clients would
-    refuse their whole list of tools for it, each with its reason. ``name_escaped``
+    refuse their whole list of tools for it, each with its reason; also where hidden
+    characters are removed or marked, or stay, as calls need them. ``name_escaped``
     shows characters of the name that can't be seen.
     """
 
@@ -41,7 +43,9 @@ class DefinitionsResource(TypedDict):
 
 
 def definitions_resource(
-    connector_id: UUID, definitions: ToolDefinitions | None
+    connector_id: UUID,
+    definitions: ToolDefinitions | None,
+    hidden: HiddenCharacters,
 ) -> DefinitionsResource:
     names = (
         {*definitions.observed, *definitions.accepted} if definitions else frozenset()
@@ -50,12 +54,16 @@ def definitions_resource(
         "connector_id": connector_id,
         "version": definitions.version if definitions else 0,
         "tools": [
-            _tool_resource(name, definitions) for name in sorted(names) if definitions
+            _tool_resource(name, definitions, hidden)
+            for name in sorted(names)
+            if definitions
         ],
     }
 
 
-def _tool_resource(name: str, definitions: ToolDefinitions) -> ToolDefinitionResource:
+def _tool_resource(
+    name: str, definitions: ToolDefinitions, hidden: HiddenCharacters
+) -> ToolDefinitionResource:
     observed = definitions.observed.get(name)
     accepted = definitions.accepted.get(name)
     standing = definitions.standing(name)
@@ -71,7 +79,9 @@ def _tool_resource(name: str, definitions: ToolDefinitions) -> ToolDefinitionRes
         "accepted_digest": accepted["digest"] if accepted else None,
         "reason": reason,
         "left_out": (
-            [*presented(now).left_out] if now is not None and reason is None else []
+            [*presented(now, hidden).left_out]
+            if now is not None and reason is None
+            else []
         ),
         "definition": now,
         "differences": (differences(was, now) if standing is Standing.CHANGED else []),

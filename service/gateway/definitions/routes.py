@@ -1,7 +1,7 @@
 """Tool definitions over HTTP: reading and accepting them."""
 
 import asyncio
-from typing import Annotated
+from typing import Annotated, Final
 from uuid import UUID
 
 from aiohttp import web
@@ -20,6 +20,7 @@ from service.gateway.definitions.resource import (
     DefinitionsResource,
     definitions_resource,
 )
+from service.gateway.schemas.hidden import HiddenCharacters
 from service.http.dispatch import dispatch, execute_for
 from service.http.envelope import Answer
 from service.http.operation import Routes
@@ -27,6 +28,7 @@ from service.http.requests import RequestModel
 
 routes = Routes("mcp")
 
+HIDDEN_CHARACTERS: Final[web.AppKey[HiddenCharacters]] = web.AppKey("hidden_characters")
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
@@ -70,7 +72,8 @@ async def get_definitions(
         request, read_definitions, ReadDefinitions(connector_id=id)
     )
     # Up to a megabyte of JSON: too long for the event loop.
-    data = await asyncio.to_thread(definitions_resource, id, found)
+    hidden = request.app[HIDDEN_CHARACTERS]
+    data = await asyncio.to_thread(definitions_resource, id, found, hidden)
     return Answer(message="tool definitions", data=data, etag=data["version"])
 
 

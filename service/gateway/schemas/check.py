@@ -46,9 +46,9 @@ def problem_of(schema: Mapping[str, Any], member: str) -> str | None:
             f"[{key}]" if isinstance(key, int) else f".{key}"
             for key in error.instance_path
         )
-        return f"{_shortened(member + path)} {INVALID}"
+        return f"{shortened(member + path)} {INVALID}"
     path = next(_unresolved(schema, member), "")
-    return f"{_shortened(path)} {UNRESOLVED}" if path else None
+    return f"{shortened(path)} {UNRESOLVED}" if path else None
 
 
 def is_compiled_by_all(schema: Mapping[str, Any]) -> bool:
@@ -135,6 +135,6 @@ def _is_common(pattern: str) -> bool:
     return True
 
 
-def _shortened(path: str) -> str:
+def shortened(path: str) -> str:
     kept = path[:PATH_CHARACTERS_MAX]
     return kept if kept == path else kept + "…"

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from service.gateway.schemas.check import is_compiled_by_all, problem_of
+from service.gateway.schemas.hidden import HiddenCharacters, without_hidden
 from service.gateway.schemas.walk import mapped
 
 TASK_SUPPORT: Final = ("required", "optional", "forbidden")
@@ -33,22 +34,31 @@ class Presented:
     left_out: tuple[str, ...]
 
 
-def presented(document: Mapping[str, Any]) -> Presented:
+def presented(
+    document: Mapping[str, Any], hidden: HiddenCharacters = HiddenCharacters.REMOVE
+) -> Presented:
     """Return an acceptable definition as agents see it."""
+    shown, left_out = _for_strict_clients(document)
+    shown, told = without_hidden(shown, hidden)
+    output = shown.get("outputSchema")
+    return Presented(
+        shown,
+        has_object_output=output is not None and output.get("type") == "object",
+        left_out=(*left_out, *told),
+    )
+
+
+def _for_strict_clients(
+    document: Mapping[str, Any],
+) -> tuple[dict[str, Any], list[str]]:
     shown, left_out = dict(document), list[str]()
     for member, why in _unusable(document):
         _remove(shown, member)
         left_out.append(why)
     shown["inputSchema"] = in_2020_12(document["inputSchema"])
-    output = shown.get("outputSchema")
-    if output is None:
-        return Presented(shown, has_object_output=False, left_out=tuple(left_out))
-    shown["outputSchema"] = output = _output(output)
-    return Presented(
-        shown,
-        has_object_output=output.get("type") == "object",
-        left_out=tuple(left_out),
-    )
+    if "outputSchema" in shown:
+        shown["outputSchema"] = _output(shown["outputSchema"])
+    return shown, left_out
 
 
 def in_2020_12(schema: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,6 +7,8 @@ import pytest
 from aiohttp.test_utils import TestClient
 
 from service.gateway.definition import ToolDefinition
+from service.gateway.schemas.hidden import HiddenCharacters
+from service.gateway.tool_gate import ToolGate
 from service.resources import Resources
 from tests.integration.gateway.world import ALLOW, TOOLS, World, tool
 from tests.support.callers import Callers
@@ -178,3 +180,51 @@ async def test_keys_of_schemas_stay_in_the_server_s_order(world: World) -> None:
     assert listed.definition.digest == digest
     log = world.resources.log
     assert not await observe(log, world.connector_id, [reordered])
+
+
+@pytest.mark.parametrize(
+    ("setting", "shown"),
+    [(None, "Ask"), ("mark", "<U+202E>Ask"), ("keep", "\u202eAsk")],
+)
+async def test_what_agents_see_of_hidden_characters_is_a_setting(
+    world: World, setting: str | None, shown: str
+) -> None:
+    await world.lists(tool("issues.ask", description="\u202eAsk"))
+    await world.accept("issues.ask")
+    await world.rule(any=ALLOW)
+    gate = world.gate
+    if setting is not None:
+        gate = ToolGate(
+            world.resources.log,
+            world.resources.key_ring,
+            world.resources.vault,
+            held_connectors=nothing,
+            overdue_approvals=nothing,
+            hidden_characters=HiddenCharacters(setting),
+        )
+
+    (listed,) = await gate.tools(await world.caller())
+
+    assert listed.definition.presented.document["description"] == shown
+    assert listed.definition.document["description"] == "\u202eAsk"
+
+
+async def test_the_owner_is_told_of_hidden_characters(world: World) -> None:
+    await world.lists(tool("issues.ask", description="\u202eAsk"))
+
+    (shown,) = [
+        each
+        for each in (await world.ada.get(f"{world.connector}/definitions")).data[
+            "tools"
+        ]
+        if each["tool"] == "issues.ask"
+    ]
+
+    assert shown["definition"]["description"] == "\u202eAsk"
+    assert shown["left_out"] == [
+        "description: hidden characters are removed (U+202E)",
+    ]
+
+
+async def nothing(*_: object) -> list[UUID]:
+    return []

@@ -36,7 +36,7 @@ function Tool({ tool, may, connector, version, after }) {
   return html`<li class="turn ${tool.standing === "changed" || tool.standing === "unacceptable" ? "bad" : ""}">
     <h2><${Visible} text=${tool.tool} /> <${Badge} kind=${kind}>${label}<//></h2>
     <p class="meta">${meaning}${tool.reason && html` <${Visible} text=${tool.reason} />.`}</p>
-    ${tool.left_out.length > 0 && html`<p class="meta">Left out for agents, as strict clients would refuse all tools for it: ${tool.left_out.map((each, number) => html`${number > 0 && "; "}<${Visible} text=${each} />`)}.</p>`}
+    ${tool.left_out.length > 0 && html`<p class="meta">Agents see it otherwise than its server lists it: ${tool.left_out.map((each, number) => html`${number > 0 && "; "}<${Visible} text=${each} />`)}.</p>`}
     ${tool.definition?.description && html`<p class="value"><${Visible} text=${asText(tool.definition.description)} /></p>`}
     ${tool.standing === "changed" && (tool.accepted_digest ? html`<${Differences} tool=${tool.tool} differences=${tool.differences} />` : html`<p class="meta">No definition of it was accepted yet, and it isn't as it was first seen.</p>`)}
     ${tool.definition && html`<details><summary>Definition <span class="hidden">of <${Visible} text=${tool.tool} /></span></summary><pre tabindex="0"><${Visible} text=${asText(tool.definition)} /></pre>
