@@ -712,6 +712,7 @@ class ExplainedToolCall(Model):
     user_id: UUID | None
     connector_id: UUID | None
     tool: str | None
+    asked_for: str | None
     decision: Literal["admitted", "refused"]
     reason: str | None
     times: int
@@ -2148,8 +2149,9 @@ class ToolCall(Model):
     """A call, or refused calls of the same kind (``times``).
 
     ``outcome`` is ``running`` until the end is recorded, and ``unknown`` if it isn't
-    after ten minutes; null for a refusal, whose ``reason`` says why. ``rule`` is the
-    pattern that decided.
+    after ten minutes; null for a refusal, whose ``reason`` says why. ``asked_for`` is
+    the name that the agent gave for an unknown ``tool``, if a tool could have it.
+    ``rule`` is the pattern that decided.
     """
 
     id: UUID
@@ -2160,6 +2162,7 @@ class ToolCall(Model):
     user_id: UUID | None
     connector_id: UUID | None
     tool: str | None
+    asked_for: str | None
     decision: Literal["admitted", "refused"]
     reason: str | None
     times: int

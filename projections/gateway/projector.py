@@ -109,6 +109,7 @@ def _calls(recorded: RecordedEvent) -> Iterator[CallRow]:
                 user_id=_id(event.user_id),
                 connector_id=_id(event.connector_id),
                 tool=_storable(event.tool),
+                asked_for=event.asked_for,
                 decision="refused",
                 reason=event.reason,
                 times=event.times,

@@ -31,9 +31,9 @@ OUTCOME = f"""
            END"""
 CALL_COLUMNS = f"""
     SELECT c.id, c.sort_key, c.position, c.at, c.agent_id, c.token_id, c.user_id,
-           c.connector_id, c.tool, c.decision, c.reason, c.times, c.record_mode,
-           c.stance, c.rule, c.definition, c.approval_id, c.session_id, c.trace_id,
-           {OUTCOME} AS outcome,
+           c.connector_id, c.tool, c.asked_for, c.decision, c.reason, c.times,
+           c.record_mode, c.stance, c.rule, c.definition, c.approval_id, c.session_id,
+           c.trace_id, {OUTCOME} AS outcome,
            c.duration_ms, c.upstream_ms, c.request_bytes, c.answer_bytes
       FROM read.tool_call c
 """  # noqa: S608 # constants
@@ -111,8 +111,9 @@ class ToolCallResource(TypedDict):
     """A call, or refused calls of the same kind (``times``).
 
     ``outcome`` is ``running`` until the end is recorded, and ``unknown`` if it isn't
-    after ten minutes; null for a refusal, whose ``reason`` says why. ``rule`` is the
-    pattern that decided.
+    after ten minutes; null for a refusal, whose ``reason`` says why. ``asked_for`` is
+    the name that the agent gave for an unknown ``tool``, if a tool could have it.
+    ``rule`` is the pattern that decided.
     """
 
     id: UUID
@@ -123,6 +124,7 @@ class ToolCallResource(TypedDict):
     user_id: UUID | None
     connector_id: UUID | None
     tool: str | None
+    asked_for: str | None
     decision: Literal["admitted", "refused"]
     reason: str | None
     times: int

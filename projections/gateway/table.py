@@ -23,6 +23,7 @@ class CallRow:
     connector_id: UUID | None
     tool: str | None
     decision: str
+    asked_for: str | None = None
     reason: str | None = None
     times: int = 1
     record_mode: str = "strict"
@@ -75,17 +76,17 @@ class ApprovalRow:
 INSERT_CALLS = """
     INSERT INTO tool_call (
            sort_key, id, position, at, agent_id, token_id, user_id, connector_id, tool,
-           decision, reason, times, record_mode, stance, rule, definition, approval_id,
-           session_id, trace_id)
+           asked_for, decision, reason, times, record_mode, stance, rule, definition,
+           approval_id, session_id, trace_id)
     SELECT *
       FROM unnest(
            %(sort_key)b::bigint[], %(id)b::uuid[], %(position)b::bigint[],
            %(at)b::timestamptz[], %(agent_id)b::uuid[], %(token_id)b::uuid[],
            %(user_id)b::uuid[], %(connector_id)b::uuid[], %(tool)b::text[],
-           %(decision)b::text[], %(reason)b::text[], %(times)b::bigint[],
-           %(record_mode)b::text[], %(stance)b::text[], %(rule)b::text[],
-           %(definition)b::text[], %(approval_id)b::uuid[], %(session_id)b::text[],
-           %(trace_id)b::text[])
+           %(asked_for)b::text[], %(decision)b::text[], %(reason)b::text[],
+           %(times)b::bigint[], %(record_mode)b::text[], %(stance)b::text[],
+           %(rule)b::text[], %(definition)b::text[], %(approval_id)b::uuid[],
+           %(session_id)b::text[], %(trace_id)b::text[])
 """
 END_CALLS = """
     UPDATE tool_call c

@@ -8,6 +8,7 @@ CREATE TABLE tool_call (
     user_id       uuid,
     connector_id  uuid,
     tool          text,
+    asked_for     text,
     decision      text        NOT NULL,
     reason        text,
     times         bigint      NOT NULL,
@@ -32,6 +33,7 @@ CREATE INDEX ON tool_call (trace_id) WHERE trace_id IS NOT NULL;
 CREATE INDEX ON tool_call (session_id, sort_key) WHERE session_id IS NOT NULL;
 COMMENT ON COLUMN tool_call.sort_key IS
     'Order of lists: position of the event, times a million, plus number of the call in it.';
+COMMENT ON COLUMN tool_call.asked_for IS 'The name that the agent gave, of an unknown tool.';
 COMMENT ON COLUMN tool_call.times IS 'Refusals that one event stands for; 1 for a call.';
 
 CREATE TABLE tool_call_count (

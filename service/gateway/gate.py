@@ -283,7 +283,7 @@ class Gate(Protocol):
         """Record a call of a name that the caller's list doesn't have.
 
         With tool and reason if the name is that of a tool that is denied or hidden;
-        any other name isn't recorded, as it could be anything. ``connector_id`` None:
+        any other name as given, if it has the characters of one. ``connector_id`` None:
         the name is an alias. Session and trace are those of a :class:`Call`.
         """
 

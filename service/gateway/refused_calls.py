@@ -1,4 +1,4 @@
-"""Refused calls on record, without names that could be anything."""
+"""Refused calls on record, with the names of tools that are asked for."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -7,6 +7,7 @@ from uuid import UUID
 from service.event_log.log import EventLog
 from service.gateway.calls.recorder import CallRecorder, RefusedCalls
 from service.gateway.decision import connectors_named
+from service.gateway.definitions.acceptable import is_acceptable_name
 from service.gateway.definitions.aggregate import ToolDefinitions
 from service.gateway.facts import Facts, LatestFacts, find_facts, slugs_of
 from service.gateway.gate import Call, Caller, RefusalReason
@@ -30,15 +31,16 @@ class CallRefusals:
 
     def refused(self, caller: Caller, call: Call, reason: RefusalReason) -> None:
         """Record the refusal of a listed tool."""
-        # A name that the upstream doesn't list could hold anything.
+        # A name that the upstream doesn't list could hold anything, and isn't the one
+        # that the agent gave where that is an alias.
         is_known = reason not in WITHOUT_A_TOOL and self._is_listed(call)
         self._record(
             caller,
             call.connector_id,
             call.tool if is_known else None,
             reason,
-            call.session_id,
-            call.trace_id,
+            session_id=call.session_id,
+            trace_id=call.trace_id,
         )
 
     async def refused_unlisted(
@@ -52,7 +54,8 @@ class CallRefusals:
         """Record a call of a name that the caller's list doesn't have.
 
         Of a connector that the agent doesn't hold, all names are recorded alike: who
-        reads the record isn't to learn which of them it lists.
+        reads the record isn't to learn which of them it lists. The name that the agent
+        gave says nothing of that; it is recorded if a tool could have it.
         """
         latest = LatestFacts(self._log)
         rules = await latest.find(
@@ -72,7 +75,15 @@ class CallRefusals:
             connector_id, tool = found
             decision = await facts[connector_id].decide_quickly(tool)
             reason = decision.refusal or reason
-        self._record(caller, connector_id, tool, reason, session_id, trace_id)
+        self._record(
+            caller,
+            connector_id,
+            tool,
+            reason,
+            asked_for=_recordable(name) if tool is None else None,
+            session_id=session_id,
+            trace_id=trace_id,
+        )
 
     def _is_listed(self, call: Call) -> bool:
         known = self._log.cache.get(ToolDefinitions.id_for(call.connector_id))
@@ -84,6 +95,8 @@ class CallRefusals:
         connector_id: UUID | None,
         tool: str | None,
         reason: RefusalReason,
+        *,
+        asked_for: str | None = None,
         session_id: str | None,
         trace_id: str | None,
     ) -> None:
@@ -96,10 +109,15 @@ class CallRefusals:
                 connector_id=connector_id,
                 tool=tool,
                 reason=reason,
+                asked_for=asked_for,
                 session_id=session_id,
                 trace_id=trace_id,
             )
         )
+
+
+def _recordable(name: object) -> str | None:
+    return name if isinstance(name, str) and is_acceptable_name(name) else None
 
 
 def _aliased(alias: str, facts: Mapping[UUID, Facts]) -> tuple[UUID, str] | None:

@@ -347,6 +347,32 @@ class ToolCallRefusedV1:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCallRefusedV2:
+    """Calls were refused: `times` since the last event about such calls.
+
+    `tool` is null if the connector, or the agent's list, has no such tool, and
+    where the agent doesn't hold the connector. `reason` is `unknown_tool`,
+    `connector_not_granted`, `denied`, `definition_changed`, `approval_refused`,
+    `approval_expired`, `approval_withdrawn`, `too_many_approvals`,
+    `credential_missing`, `too_many_calls`, `circuit_open`, `not_connected` (to
+    its upstream, or no agreement with it on the protocol) or `cancelled` (by its
+    client, before it could be sent). `session_id` and `trace_id` are null where
+    the call names none, and in a flood of calls that name too many. Emitted by
+    `tools/call` at `/mcp/agents/{agent_id}`, at most once a second for an agent,
+    connector, tool, reason and turn of a session.
+    """
+
+    agent_id: str
+    user_id: str | None
+    connector_id: str | None
+    tool: str | None
+    reason: str
+    times: int
+    session_id: str | None
+    trace_id: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UserCreatedV1:
     """A user was created; the name is theirs permanently."""
 
@@ -1316,25 +1342,29 @@ class ToolCallBatchedV1:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToolCallRefusedV2:
+class ToolCallRefusedV3:
     """Calls were refused: `times` since the last event about such calls.
 
     `tool` is null if the connector, or the agent's list, has no such tool, and
-    where the agent doesn't hold the connector. `reason` is `unknown_tool`,
-    `connector_not_granted`, `denied`, `definition_changed`, `approval_refused`,
-    `approval_expired`, `approval_withdrawn`, `too_many_approvals`,
-    `credential_missing`, `too_many_calls`, `circuit_open`, `not_connected` (to
-    its upstream, or no agreement with it on the protocol) or `cancelled` (by its
-    client, before it could be sent). `session_id` and `trace_id` are null where
-    the call names none, and in a flood of calls that name too many. Emitted by
-    `tools/call` at `/mcp/agents/{agent_id}`, at most once a second for an agent,
-    connector, tool, reason and turn of a session.
+    where the agent doesn't hold the connector. `asked_for` is the name that the
+    agent gave where `tool` is null: as it may be anything, it is null if it has
+    other characters than names of tools have, and in a flood of other names.
+    `reason` is `unknown_tool`, `connector_not_granted`, `denied`,
+    `definition_changed`, `approval_refused`, `approval_expired`,
+    `approval_withdrawn`, `too_many_approvals`, `credential_missing`,
+    `too_many_calls`, `circuit_open`, `not_connected` (to its upstream, or no
+    agreement with it on the protocol) or `cancelled` (by its client, before it
+    could be sent). `session_id` and `trace_id` are null where the call names
+    none, and in a flood of calls that name too many. Emitted by `tools/call` at
+    `/mcp/agents/{agent_id}`, at most once a second for an agent, connector, tool,
+    name asked for, reason and turn of a session.
     """
 
     agent_id: str
     user_id: str | None
     connector_id: str | None
     tool: str | None
+    asked_for: str | None
     reason: str
     times: int
     session_id: str | None
@@ -1549,6 +1579,7 @@ EVENT_TYPES: Final[Mapping[str, type[Any]]] = {
     "session.turn_repriced.v2": SessionTurnRepricedV2,
     "token.issued.v1": TokenIssuedV1,
     "tool_call.refused.v1": ToolCallRefusedV1,
+    "tool_call.refused.v2": ToolCallRefusedV2,
     "user.created.v1": UserCreatedV1,
     "agent.registered.v1": AgentRegisteredV1,
     "agent.edited.v1": AgentEditedV1,
@@ -1619,7 +1650,7 @@ EVENT_TYPES: Final[Mapping[str, type[Any]]] = {
     "tool_call.finished.v1": ToolCallFinishedV1,
     "tool_call.continued.v1": ToolCallContinuedV1,
     "tool_call.batched.v1": ToolCallBatchedV1,
-    "tool_call.refused.v2": ToolCallRefusedV2,
+    "tool_call.refused.v3": ToolCallRefusedV3,
     "tool_definitions.created.v1": ToolDefinitionsCreatedV1,
     "tool_definitions.observed.v1": ToolDefinitionsObservedV1,
     "tool_definitions.accepted.v1": ToolDefinitionsAcceptedV1,

@@ -4,6 +4,7 @@ No event has arguments, results, credentials or an upstream's words. Of the argu
 there is a digest, keyed so that short ones can't be guessed.
 """
 
+from typing import Any
 from uuid import UUID
 
 from eventsourcing.domain import event
@@ -167,25 +168,12 @@ class ToolCall(LoggedAggregate):
     def continue_in(self, next_call_id: str) -> None:
         self.is_continued = True
 
-    def finish(
-        self,
-        *,
-        outcome: str,
-        duration_ms: int,
-        upstream_ms: int | None,
-        request_bytes: int,
-        answer_bytes: int,
-    ) -> bool:
+    def finish(self, how: FinishedCall) -> bool:
         """Record how the call ended; return whether that wasn't known."""
         if self.outcome is not None:
             return False
-        self._finished(
-            outcome=outcome,
-            duration_ms=duration_ms,
-            upstream_ms=upstream_ms,
-            request_bytes=request_bytes,
-            answer_bytes=answer_bytes,
-        )
+        figures = {name: value for name, value in how.items() if name != "call_id"}
+        self._finished(**figures)  # type: ignore[arg-type]  # the same fields
         return True
 
     @event(Finished)
@@ -245,7 +233,10 @@ class ToolCallRefusal(LoggedAggregate):
         """Calls were refused: ``times`` since the last event about such calls.
 
         ``tool`` is null if the connector, or the agent's list, has no such tool, and
-        where the agent doesn't hold the connector. ``reason`` is ``unknown_tool``,
+        where the agent doesn't hold the connector. ``asked_for`` is the name that the
+        agent gave where ``tool`` is null: as it may be anything, it is null if it has
+        other characters than names of tools have, and in a flood of other names.
+        ``reason`` is ``unknown_tool``,
         ``connector_not_granted``, ``denied``, ``definition_changed``,
         ``approval_refused``, ``approval_expired``, ``approval_withdrawn``,
         ``too_many_approvals``, ``credential_missing``, ``too_many_calls``,
@@ -255,23 +246,30 @@ class ToolCallRefusal(LoggedAggregate):
         flood of calls that name too many.
 
         Emitted by ``tools/call`` at ``/mcp/agents/{agent_id}``, at most once a second
-        for an agent, connector, tool, reason and turn of a session.
+        for an agent, connector, tool, name asked for, reason and turn of a session.
         """
 
         TOPIC = "tool_call.refused"
-        class_version = 2
+        class_version = 3  # 3: with ``asked_for``
         agent_id: Published[Id]
         token_id: str
         user_id: Published[Id | None]
         connector_id: Published[Id | None]
         tool: Published[str | None]
+        asked_for: Published[str | None]
         reason: Published[str]
         times: Published[int]
         session_id: Published[str | None]
         trace_id: Published[str | None]
 
+        @staticmethod
+        def upcast_v2_v3(state: dict[str, Any]) -> None:
+            state["asked_for"] = None
+
         def sentence(self, named: Named) -> str:
             tool = repr(self.tool) if self.tool else "an unknown tool"
+            if self.asked_for:
+                tool += f", asked for as {self.asked_for!r},"
             if self.connector_id:
                 tool += f" of connector {named(self.connector_id)}"
             times = f", {self.times} times" if self.times > 1 else ""
@@ -290,6 +288,7 @@ class ToolCallRefusal(LoggedAggregate):
         user_id: str | None,
         connector_id: str | None,
         tool: str | None,
+        asked_for: str | None,
         reason: str,
         times: int,
         session_id: str | None,

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, Final
+from typing import Final
 from uuid import UUID, uuid4
 
 import psycopg
@@ -38,6 +38,8 @@ EVENTS_MAX: Final = 200
 REFUSALS_MAX: Final = 10_000
 # Turns of one agent within a second: a flood that names other turns is still folded.
 REFUSED_TURNS_MAX: Final = 20
+# Names of one agent within a second, likewise.
+REFUSED_NAMES_MAX: Final = 20
 SYSTEM: Final = {"actor": "system"}
 GATEWAY_BUSY: Final = "too many tool calls wait for being recorded; try again later"
 
@@ -54,6 +56,7 @@ class RefusedCalls:
     connector_id: UUID | None
     tool: str | None
     reason: RefusalReason
+    asked_for: str | None = None
     session_id: str | None = None
     trace_id: str | None = None
 
@@ -101,6 +104,8 @@ class CallRecorder:
         self._refused: dict[RefusedCalls, _Folded] = {}
         # By agent: how many of these name a turn.
         self._of_turns: Counter[UUID] = Counter()
+        # By agent: how many have a name that was asked for.
+        self._of_names: Counter[UUID] = Counter()
 
     def refuse_if_full(self) -> None:
         """Refuse to admit more calls than can be recorded.
@@ -129,12 +134,8 @@ class CallRecorder:
 
     def refused(self, calls: RefusedCalls) -> None:
         """Record a refusal: the first at once, equal ones together a second later."""
-        if (
-            calls.names_a_turn
-            and calls not in self._refused
-            and self._of_turns[calls.agent_id] >= REFUSED_TURNS_MAX
-        ):
-            calls = replace(calls, session_id=None, trace_id=None)
+        if calls not in self._refused:
+            calls = self._within_bounds(calls)
         folded = self._refused.get(calls)
         if folded is None:
             if len(self._refused) >= REFUSALS_MAX:
@@ -142,7 +143,17 @@ class CallRecorder:
                 return
             folded = self._refused[calls] = _Folded()
             self._of_turns[calls.agent_id] += calls.names_a_turn
+            self._of_names[calls.agent_id] += calls.asked_for is not None
         folded.times += 1
+
+    def _within_bounds(self, calls: RefusedCalls) -> RefusedCalls:
+        """Return refused calls without what too many others of the agent name."""
+        if calls.names_a_turn and self._of_turns[calls.agent_id] >= REFUSED_TURNS_MAX:
+            calls = replace(calls, session_id=None, trace_id=None)
+        is_new = calls.asked_for is not None and calls not in self._refused
+        if is_new and self._of_names[calls.agent_id] >= REFUSED_NAMES_MAX:
+            calls = replace(calls, asked_for=None)
+        return calls
 
     async def flush(self, *, all_of_them: bool = False) -> None:
         """Append what waits; what can't be appended now waits for the next time."""
@@ -182,9 +193,13 @@ class CallRecorder:
                 folded.times, folded.since = 0, now
             else:
                 del self._refused[calls]
-                self._of_turns[calls.agent_id] -= calls.names_a_turn
-                if not self._of_turns[calls.agent_id]:
-                    del self._of_turns[calls.agent_id]
+                for counter, is_counted in (
+                    (self._of_turns, calls.names_a_turn),
+                    (self._of_names, calls.asked_for is not None),
+                ):
+                    counter[calls.agent_id] -= is_counted
+                    if not counter[calls.agent_id]:
+                        del counter[calls.agent_id]
         while due:
             taken, due = due[:EVENTS_MAX], due[EVENTS_MAX:]
             if not await self._append(partial(_save_refusals, taken)):
@@ -235,7 +250,7 @@ async def _end_calls(calls: Sequence[FinishedCall], work: UnitOfWork) -> None:
     for how in calls:
         call = await work.find(ToolCall, UUID(how["call_id"]))
         # It is over already where the outcome of an earlier attempt was unknown.
-        if call is not None and call.finish(**_figures(how)):
+        if call is not None and call.finish(how):
             work.save(call)
 
 
@@ -263,10 +278,6 @@ async def _save_refusals(
         work.save(_refusal(calls, times))
 
 
-def _figures(how: FinishedCall) -> dict[str, Any]:
-    return {name: value for name, value in how.items() if name != "call_id"}
-
-
 def _refusal(calls: RefusedCalls, times: int) -> ToolCallRefusal:
     return ToolCallRefusal(
         agent_id=str(calls.agent_id),
@@ -274,6 +285,7 @@ def _refusal(calls: RefusedCalls, times: int) -> ToolCallRefusal:
         user_id=str(calls.user_id) if calls.user_id else None,
         connector_id=str(calls.connector_id) if calls.connector_id else None,
         tool=calls.tool,
+        asked_for=calls.asked_for,
         reason=calls.reason.value,
         times=times,
         session_id=calls.session_id,

@@ -92,6 +92,10 @@ async def test_refused_calls_are_recorded_alike_whatever_the_connector_lists(
         await eves.gate.refused_unlisted(caller, None, world.alias(named))
 
     calls = (await eves.read("/api/mcp/calls"))["calls"]
+    asked = {each["asked_for"] for each in calls}
+    assert asked == {
+        each for name in (LISTED, NEVER_LISTED) for each in (name, world.alias(name))
+    }
     shown = {(each["connector_id"], each["tool"], each["reason"]) for each in calls}
     assert shown == {
         (str(world.connector_id), None, "connector_not_granted"),

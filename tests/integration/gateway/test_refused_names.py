@@ -1,7 +1,11 @@
 """Which names of tools stand in the record of a refused call."""
 
+import time
 from typing import Any
 
+import pytest
+
+from service.gateway.calls.recorder import REFUSED_NAMES_MAX
 from service.gateway.endpoint.catalog import ToolCatalog
 from tests.integration.gateway.world import ALLOW, DENY, TOOLS, World, tool
 
@@ -13,6 +17,55 @@ async def calls(world: World) -> list[Any]:
         (each["tool"], each["connector_id"], each["reason"])
         for each in (await world.read("/api/mcp/calls"))["calls"]
     ]
+
+
+async def asked_for(world: World) -> list[Any]:
+    shown = (await world.read("/api/mcp/calls"))["calls"]
+    return [(each["tool"], each["asked_for"], each["times"]) for each in shown]
+
+
+@pytest.mark.parametrize(
+    "name", ["tracker_no.such/tool-1:x", "a", "x" * 128, "tracker_issues_list_00000000"]
+)
+async def test_a_name_that_is_asked_for_is_recorded(world: World, name: str) -> None:
+    caller = await world.caller()
+
+    await world.gate.refused_unlisted(caller, None, name)
+    await world.gate.refused_unlisted(caller, None, name)
+
+    assert sorted(times for _, _, times in await asked_for(world)) in ([1, 1], [2])
+    assert {each[:2] for each in await asked_for(world)} == {(None, name)}
+    assert repr(name) in await sentence(world)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", "x" * 129, "a b", "a\nb", "na\u00efve", "a\u202eb", NUL, None, 7, ["a"], {}],
+)
+async def test_what_no_tool_could_be_named_is_not_recorded(
+    world: World, name: object
+) -> None:
+    await world.gate.refused_unlisted(await world.caller(), None, name)
+
+    assert await asked_for(world) == [(None, None, 1)]
+    assert "was refused an unknown tool as agent" in await sentence(world)
+
+
+async def test_a_flood_of_names_is_few_events(world: World) -> None:
+    caller = await world.caller()
+    began = time.monotonic()
+    for number in range(3 * REFUSED_NAMES_MAX):
+        await world.gate.refused_unlisted(
+            caller, None, f"probe_{number}", session_id="s", trace_id=f"{number:032x}"
+        )
+
+    events = [each.event for each in await world.recorded("tool_call.refused")]
+
+    assert sum(event.times for event in events) == 3 * REFUSED_NAMES_MAX
+    seconds = time.monotonic() - began
+    named = [event for event in events if event.asked_for]
+    assert REFUSED_NAMES_MAX <= len(named) <= REFUSED_NAMES_MAX * (seconds + 1)
+    assert len(events) <= (REFUSED_NAMES_MAX + 1) * (seconds + 1)
 
 
 async def test_a_name_that_is_unacceptable_is_not_recorded(world: World) -> None:
@@ -62,3 +115,18 @@ async def test_a_tool_is_recorded_by_the_alias_that_its_agent_has(
         (long, connector, "denied"),
         (None, None, "unknown_tool"),
     ]
+
+
+async def test_a_denied_tool_is_recorded_as_itself(world: World) -> None:
+    await world.rule(any=DENY)
+
+    await world.gate.refused_unlisted(
+        await world.caller(), None, world.alias("issues.list")
+    )
+
+    assert await asked_for(world) == [("issues.list", None, 1)]
+
+
+async def sentence(world: World) -> str:
+    (recorded, *_) = await world.recorded("tool_call.refused")
+    return str(recorded.event.sentence(str))

@@ -183,6 +183,7 @@ class World:
                     user_id=None,
                     connector_id=str(self.connector_id),
                     tool=tool,
+                    asked_for=None,
                     reason=reason,
                     times=1,
                     session_id=None,

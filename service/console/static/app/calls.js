@@ -60,13 +60,16 @@ export function Decided({ call }) {
   return html`<${Badge} kind="deny">✕ refused${call.times > 1 ? `, ${number(call.times)} times` : ""}<//>`;
 }
 
+// The tool of a call, or the name that the agent gave for one that isn't known.
+export const ToolOf = ({ call }) => (call.tool === null && call.asked_for ? html`<span class="meta">asked for</span> <${ToolName} name=${call.asked_for} />` : html`<${ToolName} name=${call.tool} />`);
+
 export const ToolName = ({ name }) => (name === null ? html`<span class="none">–</span>` : html`<code><${Visible} text=${name} /></code>`);
 
 const COLUMNS = [
   { label: "Time", cell: (row) => linkedTime(row.at, link(["calls", row.id])) },
   OF_AGENT,
   OF_CONNECTOR,
-  { label: "Tool", sort: (row) => row.tool, cell: (row) => html`<${ToolName} name=${row.tool} />` },
+  { label: "Tool", sort: (row) => row.tool ?? row.asked_for, cell: (row) => html`<${ToolOf} call=${row} />` },
   { label: "Decision", sort: (row) => row.decision, cell: (row) => html`<${Decided} call=${row} />` },
   { label: "Because", cell: (row) => (row.decision === "refused" ? refusalOf(row) : html`<${Stance} stance=${row.stance} /> <code>${row.rule}</code>`) },
   { label: "Outcome", sort: (row) => row.outcome, cell: (row) => html`<${Outcome} outcome=${row.outcome} />` },

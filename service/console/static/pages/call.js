@@ -1,5 +1,5 @@
 // One tool call: what came of it, and why it was decided so.
-import { Decided, OUTCOME_MEANS, Outcome, ToolName, refusalOf } from "../app/calls.js";
+import { Decided, OUTCOME_MEANS, Outcome, ToolOf, refusalOf } from "../app/calls.js";
 import { Decision } from "../app/explaining.js";
 import { number } from "../app/format.js";
 import { seesEverything, useMe } from "../app/me.js";
@@ -20,7 +20,7 @@ function factsOf(call, everything) {
     ["Because", call.decision === "refused" ? refusalOf(call) : html`<${Stance} stance=${call.stance} /> by the rule <code>${call.rule}</code>`],
     ["Outcome", call.outcome ? html`<${Outcome} outcome=${call.outcome} />` : undefined],
     ["Agent", html`<${Named} kind="agents" id=${call.agent_id} />`],
-    ["Tool", html`<${ToolName} name=${call.tool} />`],
+    ["Tool", html`<${ToolOf} call=${call} />`],
     ["Connector", html`<${Named} kind="connectors" id=${call.connector_id} />`],
     ["For", call.user_id ? html`<${Named} kind="users" id=${call.user_id} />` : "nobody in particular"],
     ["With token", html`<code>${call.token_id}</code>`],

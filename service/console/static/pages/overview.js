@@ -1,7 +1,7 @@
 // What needs a hand, at first sight.
 import { get } from "../app/api.js";
 import { useMayDecide } from "../app/approvals.js";
-import { OUTCOME_CHOICES, REFUSALS, ToolName, refusalOf } from "../app/calls.js";
+import { OUTCOME_CHOICES, REFUSALS, ToolName, ToolOf, refusalOf } from "../app/calls.js";
 import { costs, money, number, plural } from "../app/format.js";
 import { isSuperuser, seesEverything, useMe } from "../app/me.js";
 import { Named, listed } from "../app/names.js";
@@ -153,7 +153,7 @@ function RefusedCalls({ read }) {
   const count = found.reduce((sum, each) => sum + each.times, 0);
   return html`<${Card} title="Refused tool calls, last hour" href=${link("calls", { decision: "refused" })} state=${cardState(read, count ? "warn" : "good")}>
     <${Reading} read=${read}>${() => html`<p class="figure">${number(count)}${read.data.end_cursor ? "+" : ""}</p>
-      <ul class="plain">${found.slice(0, 3).map((each) => html`<li><a href=${link(["calls", each.id])}>${each.tool === null ? "unknown tool" : html`<${ToolName} name=${each.tool} />`}</a>${each.tool !== null && `: ${refusalOf(each)}`}</li>`)}</ul>`}<//>
+      <ul class="plain">${found.slice(0, 3).map((each) => html`<li><a href=${link(["calls", each.id])}>${each.tool === null && !each.asked_for ? "unknown tool" : html`<${ToolOf} call=${each} />`}</a>${each.tool !== null && `: ${refusalOf(each)}`}</li>`)}</ul>`}<//>
   <//>`;
 }
 
