@@ -362,6 +362,43 @@ class ChangedCalls(Model):
     }
 
 
+class ChangedConnector(Model):
+    """A connector, with warnings of what its change means for agents."""
+
+    id: UUID
+    name: str
+    url: str
+    description: str
+    owner_id: UUID
+    offered_owner_id: UUID | None
+    visibility: Literal["private", "public"]
+    public_since: datetime | None
+    made_public_by: UUID | None
+    slug: str
+    record_mode: Literal["strict", "batched"]
+    protocol_revision: (
+        Literal["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"]
+        | None
+    )
+    credential: CredentialResource | None
+    version: int
+    created_at: datetime
+    updated_at: datetime
+    warnings: Sequence[NamesChange]
+
+    CONVERTERS = {
+        "id": UUID,
+        "owner_id": UUID,
+        "offered_owner_id": UUID,
+        "public_since": datetime.fromisoformat,
+        "made_public_by": UUID,
+        "credential": lambda value: CredentialResource.decode(value),
+        "created_at": datetime.fromisoformat,
+        "updated_at": datetime.fromisoformat,
+        "warnings": lambda value: list_of(NamesChange.decode)(value),
+    }
+
+
 class CheckpointKey(Model):
     """The key as ``name+id+key``, the format of C2SP signed-note tools."""
 
@@ -1308,6 +1345,28 @@ class ModelEntry(Model):
     }
 
 
+class NamesChange(Model):
+    """Agents see the connector's tools under other names, which begin otherwise.
+
+    ``agents`` hold the connector; ``agent_ids`` are the first 20 of them. Digits of the
+    connector's id follow the prefix for an agent that has rules for two connectors with
+    the same slug: then names of the other one's tools may change, too.
+    """
+
+    code: Literal["names_change"]
+    message: str
+    connector_id: UUID
+    prefix_before: str
+    prefix_after: str
+    agents: int
+    agent_ids: Sequence[UUID]
+
+    CONVERTERS = {
+        "connector_id": UUID,
+        "agent_ids": list_of(UUID),
+    }
+
+
 class NextTurns(Model):
     started_at: datetime
     session: UUID
@@ -1563,17 +1622,22 @@ class Readiness(Model):
 
 
 class RemovedRules(Model):
-    """The removed rules; ``version`` is that of all of the agent's rules."""
+    """The removed rules; ``version`` is that of all of the agent's rules.
+
+    ``warnings`` are about names of other connectors' tools that change.
+    """
 
     agent_id: UUID
     connector_id: UUID
     version: int
     removed: Sequence[ToolRule]
+    warnings: Sequence[ToolRuleWarning]
 
     CONVERTERS = {
         "agent_id": UUID,
         "connector_id": UUID,
         "removed": lambda value: list_of(ToolRule.decode)(value),
+        "warnings": lambda value: list_of(ToolRuleWarning.decode)(value),
     }
 
 
@@ -2273,6 +2337,8 @@ class ToolRuleWarning(Model):
     Before the connector is observed, only for a pattern with the prefix of an MCP
     client or of an agent's list. ``rules_not_compared``: some rules with several
     wildcards were not compared with the connector's tools, as that takes too long.
+    ``names_change``: the agent sees the tools of a connector under other names, as a
+    connector with the same slug gets rules or loses them; only where rules change.
     """
 
     code: Literal[
@@ -2280,6 +2346,7 @@ class ToolRuleWarning(Model):
         "connector_not_granted",
         "rule_matches_nothing",
         "rules_not_compared",
+        "names_change",
     ]
     message: str
     connector_id: UUID
@@ -2608,6 +2675,7 @@ __all__ = [
     "Cause",
     "Change",
     "ChangedCalls",
+    "ChangedConnector",
     "CheckpointKey",
     "Connector",
     "ConnectorDecisions",
@@ -2659,6 +2727,7 @@ __all__ = [
     "Me",
     "ModelDifference",
     "ModelEntry",
+    "NamesChange",
     "NextTurns",
     "Origin",
     "Pagination",

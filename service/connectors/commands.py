@@ -1,6 +1,7 @@
 """Register, edit, publish and retire connectors: commands and handlers."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 from uuid import UUID
 
 from service.agents.aggregate import Agent
@@ -41,6 +42,14 @@ class RetireConnector:
     connector_id: UUID
 
 
+class Edit(NamedTuple):
+    """A connector after a command, whether it has changed, and its slug before."""
+
+    connector: Connector
+    has_changed: bool
+    slug_before: str
+
+
 async def register_connector(command: RegisterConnector, work: UnitOfWork) -> Connector:
     """Register a connector, owned by the caller and private."""
     connector = Connector(
@@ -53,20 +62,19 @@ async def register_connector(command: RegisterConnector, work: UnitOfWork) -> Co
     return connector
 
 
-async def edit_connector(
-    command: EditConnector, work: UnitOfWork
-) -> tuple[Connector, bool]:
-    """Change name, URL and description; return it, and whether any differs.
+async def edit_connector(command: EditConnector, work: UnitOfWork) -> Edit:
+    """Change name, URL and description.
 
     :raises NotFoundError: there is none, or none that the caller can see
     :raises ForbiddenError: the caller is neither its owner nor a superuser
     """
     connector = await _shareable_connector(work, command)
+    slug = connector.slug
     changed = connector.edit(
         name=command.name, url=command.url, description=command.description
     )
     work.save(connector)
-    return connector, changed
+    return Edit(connector, changed, slug)
 
 
 async def make_connector_public(

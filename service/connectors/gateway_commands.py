@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from service.connectors.aggregate import Connector
-from service.connectors.commands import visible_connector
+from service.connectors.commands import Edit, visible_connector
 from service.connectors.credential import OF_CALLER, OF_OWNER, CredentialSetting
 from service.connectors.policy import may_share, owns
 from service.errors import (
@@ -37,20 +37,21 @@ class DetachCredential:
 
 async def change_gateway_settings(
     command: ChangeGatewaySettings, work: UnitOfWork
-) -> tuple[Connector, bool]:
-    """Change the settings; return the connector, and whether any differs.
+) -> Edit:
+    """Change the settings.
 
     :raises NotFoundError: there is none, or none that the caller can see
     :raises ForbiddenError: the caller is neither its owner nor a superuser
     """
     connector = await _connector_of_caller(work, command.connector_id)
+    slug = connector.slug
     changed = connector.change_gateway_settings(
         slug=command.slug,
         record_mode=command.record_mode,
         protocol_revision=command.protocol_revision,
     )
     work.save(connector)
-    return connector, changed
+    return Edit(connector, changed, slug)
 
 
 async def attach_credential(

@@ -16,6 +16,10 @@ from service.connectors.gateway_commands import (
     change_gateway_settings,
     detach_credential,
 )
+from service.connectors.names_change import (
+    ChangedConnectorResource,
+    changed_connector_resource,
+)
 from service.connectors.protocol_revision import ProtocolRevision
 from service.connectors.resource import ConnectorResource, connector_resource
 from service.connectors.slug import SLUG_PATTERN
@@ -139,11 +143,12 @@ async def put_connector_gateway(
     request: web.Request,
     id: UUID,  # noqa: A002
     body: GatewaySettingsBody,
-) -> Answer[ConnectorResource]:
+) -> Answer[ChangedConnectorResource]:
     """Change how the gateway names a connector's tools and makes its calls.
 
     For its owner and superusers. Agents see the tools under other names from then on
-    when the slug changes; rules name the upstream's own names and remain.
+    when the slug changes, as `warnings` says; rules name the upstream's own names and
+    remain.
     """
     return await dispatch(
         request,
@@ -154,10 +159,14 @@ async def put_connector_gateway(
             record_mode=body.record_mode,
             protocol_revision=body.protocol_revision,
         ),
-        lambda result: _answer(
-            result,
-            changed="gateway settings changed",
-            unchanged="connector already had them",
+        lambda edit: Answer(
+            message=(
+                "gateway settings changed"
+                if edit.has_changed
+                else "connector already had them"
+            ),
+            data=changed_connector_resource(edit),
+            etag=edit.connector.version,
         ),
     )
 

@@ -19,6 +19,10 @@ from service.connectors.commands import (
     register_connector,
     retire_connector,
 )
+from service.connectors.names_change import (
+    ChangedConnectorResource,
+    changed_connector_resource,
+)
 from service.connectors.resource import ConnectorResource, connector_resource
 from service.connectors.url import ConnectorUrl
 from service.http.dispatch import dispatch
@@ -96,11 +100,13 @@ async def put_connector(
     request: web.Request,
     id: UUID,  # noqa: A002
     body: EditedConnector,
-) -> Answer[ConnectorResource]:
+) -> Answer[ChangedConnectorResource]:
     """Change a connector's name, URL and description.
 
     Its grants, rules and publication remain, also if the URL changes: agents that hold
     a connector trust its owner. Another URL is asked for its tools within seconds.
+    Without a slug of its own, agents see its tools under other names when the name
+    changes: `warnings` says so.
     """
     return await dispatch(
         request,
@@ -111,10 +117,14 @@ async def put_connector(
             url=body.url,
             description=body.description,
         ),
-        lambda result: _connector_answer(
-            result,
-            changed="connector edited",
-            unchanged="connector already had these values",
+        lambda edit: Answer(
+            message=(
+                "connector edited"
+                if edit.has_changed
+                else "connector already had these values"
+            ),
+            data=changed_connector_resource(edit),
+            etag=edit.connector.version,
         ),
     )
 

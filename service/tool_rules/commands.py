@@ -1,6 +1,6 @@
 """Replace an agent's tool rules: command and handler."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 from uuid import UUID
@@ -47,7 +47,8 @@ class ReplacedToolRules:
 
     ``before`` and ``after`` are the rules of the connectors that the command named;
     ``visible`` are all rules that the caller may see; ``not_granted`` are the named
-    connectors that the agent doesn't hold.
+    connectors that the agent doesn't hold. ``connectors_before`` and
+    ``connectors_after`` are all that the agent has rules for.
     """
 
     agent_id: UUID
@@ -56,6 +57,8 @@ class ReplacedToolRules:
     after: Rules
     visible: Rules
     not_granted: Sequence[UUID]
+    connectors_before: Collection[str]
+    connectors_after: Collection[str]
 
 
 async def replace_tool_rules(
@@ -116,6 +119,8 @@ async def decide_replacement(
             for connector_id, connector in connectors.items()
             if connector and not connector.is_granted_to(command.agent_id)
         ],
+        connectors_before=[*before],
+        connectors_after=[*everything],
     )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 from typing import Final, Protocol
+from uuid import UUID
 
 from aiohttp import web
 
@@ -116,6 +117,14 @@ class ToolNames(Protocol):
         """Return what this process knows of the tools of connectors.
 
         A decision doesn't rest on it, so that no observation makes a command wait.
+        """
+
+    async def prefixes(
+        self, agent_id: UUID, connector_ids: Iterable[str]
+    ) -> Mapping[str, str]:
+        """Return what aliases of an agent with rules for these connectors begin with.
+
+        By connector that the agent holds; likewise.
         """
 
 

@@ -42,9 +42,8 @@ from service.tool_rules.resource import (
     ToolRuleResource,
     ToolRuleWarning,
     changes_between,
-    warnings_about,
 )
-from service.tool_rules.routes import replacement_of
+from service.tool_rules.routes import replacement_of, warnings_of
 
 EXAMPLES_MAX: Final = 50
 PREVIEWS: Final = RateLimit(burst=20, interval_s=1.0)
@@ -210,9 +209,7 @@ async def post_tool_rules_preview(
         ],
         "recorded": recorded,
         **changes_between(replaced.before, replaced.after),
-        "warnings": await warnings_about(
-            replaced.after, replaced.not_granted, request.app[TOOL_NAMES]
-        ),
+        "warnings": await warnings_of(replaced, request.app[TOOL_NAMES]),
     }
     return Answer(
         message="preview of the tool rules; nothing was changed",

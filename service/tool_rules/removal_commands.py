@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from service.agents.aggregate import Agent
+from service.agents.policy import fully_manages
 from service.connectors.aggregate import Connector
 from service.errors import ForbiddenError, NotFoundError
 from service.event_log.unit_of_work import UnitOfWork
@@ -21,12 +22,19 @@ class RemoveConnectorRules:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemovedToolRules:
-    """``removed`` is empty where there were no rules."""
+    """``removed`` is empty where there were no rules.
+
+    ``before`` and ``after`` are all rules of the agent; ``visible`` are those after it
+    that the caller may see.
+    """
 
     agent_id: UUID
     connector_id: UUID
     version: int
     removed: Rules
+    before: Rules
+    after: Rules
+    visible: Rules
 
 
 async def remove_connector_rules(
@@ -54,9 +62,14 @@ async def remove_connector_rules(
     if rules is not None:
         rules.replace({name: {}})
         work.save(rules)
+    after = rules.rules if rules else {}
+    manages = agent is not None and fully_manages(work.principal, agent)
     return RemovedToolRules(
         agent_id=command.agent_id,
         connector_id=command.connector_id,
         version=rules.version if rules else 0,
         removed={name: before[name]} if name in before else {},
+        before=before,
+        after=after,
+        visible=after if manages else {},
     )

@@ -5,26 +5,39 @@ from uuid import UUID
 from aiohttp import web
 from typing_extensions import TypedDict
 
+from service.event_log.unit_of_work import UnitOfWork
 from service.http.dispatch import dispatch
 from service.http.envelope import Answer
 from service.http.operation import Routes
+from service.tool_rules.known_tools import TOOL_NAMES
 from service.tool_rules.removal_commands import (
     RemoveConnectorRules,
     RemovedToolRules,
     remove_connector_rules,
 )
-from service.tool_rules.resource import ToolRuleResource, rule_resources
+from service.tool_rules.resource import (
+    ToolRuleResource,
+    ToolRuleWarning,
+    name_changes,
+    rule_resources,
+)
 
 routes = Routes("mcp")
 
+Removal = tuple[RemovedToolRules, list[ToolRuleWarning]]
+
 
 class RemovedRules(TypedDict):
-    """The removed rules; ``version`` is that of all of the agent's rules."""
+    """The removed rules; ``version`` is that of all of the agent's rules.
+
+    ``warnings`` are about names of other connectors' tools that change.
+    """
 
     agent_id: UUID
     connector_id: UUID
     version: int
     removed: list[ToolRuleResource]
+    warnings: list[ToolRuleWarning]
 
 
 @routes.delete(
@@ -47,13 +60,27 @@ async def delete_connector_rules(
     management of the agent, or has to own the connector while the agent holds it or
     has rules for it.
     """
+    names = request.app[TOOL_NAMES]
 
-    def present(result: RemovedToolRules) -> Answer[RemovedRules]:
+    async def remove(command: RemoveConnectorRules, work: UnitOfWork) -> Removal:
+        removed = await remove_connector_rules(command, work)
+        warnings = await name_changes(
+            agent_id,
+            removed.before,
+            removed.after,
+            visible=removed.visible,
+            names=names,
+        )
+        return removed, warnings
+
+    def present(removal: Removal) -> Answer[RemovedRules]:
+        result, warnings = removal
         data: RemovedRules = {
             "agent_id": result.agent_id,
             "connector_id": result.connector_id,
             "version": result.version,
             "removed": rule_resources(result.removed),
+            "warnings": warnings,
         }
         return Answer(
             message=(
@@ -67,7 +94,7 @@ async def delete_connector_rules(
 
     return await dispatch(
         request,
-        remove_connector_rules,
+        remove,
         RemoveConnectorRules(agent_id=agent_id, connector_id=connector_id),
         present,
     )

@@ -1,6 +1,6 @@
 """Tool rules, and warnings about them, as the API shows them."""
 
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from typing import Final, Literal, Unpack
 from uuid import UUID
 
@@ -19,7 +19,10 @@ Code = Literal[
     "connector_not_granted",
     "rule_matches_nothing",
     "rules_not_compared",
+    "names_change",
 ]
+# Of an agent with rules for more connectors, names that change aren't looked for.
+CONNECTORS_COMPARED_MAX: Final = 500
 EFFECTS: Final = {
     Stance.ALLOW: "it allows nothing",
     Stance.ASK: "it asks about nothing",
@@ -50,6 +53,8 @@ class ToolRuleWarning(TypedDict):
     told. Before the connector is observed, only for a pattern with the prefix of an MCP
     client or of an agent's list. ``rules_not_compared``: some rules with several
     wildcards were not compared with the connector's tools, as that takes too long.
+    ``names_change``: the agent sees the tools of a connector under other names, as a
+    connector with the same slug gets rules or loses them; only where rules change.
     """
 
     code: Code
@@ -128,6 +133,36 @@ async def warnings_about(
     return await computed(
         sum(map(len, rules.values())), _warnings_about, rules, missing, unmatched, known
     )
+
+
+async def name_changes(
+    agent_id: UUID,
+    before: Collection[str],
+    after: Collection[str],
+    *,
+    visible: Container[str],
+    names: ToolNames,
+) -> list[ToolRuleWarning]:
+    """List warnings about names of tools that change as rules do, by connector id.
+
+    ``before`` and ``after`` are all connectors that the agent has rules for; the caller
+    may know of those that are ``visible``.
+    """
+    if {*before} == {*after} or len({*before, *after}) > CONNECTORS_COMPARED_MAX:
+        return []
+    was = await names.prefixes(agent_id, before)
+    becomes = await names.prefixes(agent_id, after)
+    return [
+        _warning(
+            "names_change",
+            connector_id,
+            f"the agent sees its tools as '{becomes[connector_id]}_...' instead of "
+            f"'{prefix}_...', as another connector with the same slug gets rules or "
+            "loses them; change prompts and clients' permissions that name them",
+        )
+        for connector_id, prefix in sorted(was.items())
+        if connector_id in visible and becomes.get(connector_id, prefix) != prefix
+    ]
 
 
 def _warnings_about(

@@ -18,11 +18,12 @@ from service.tool_rules.commands import (
     ToolRule,
     replace_tool_rules,
 )
-from service.tool_rules.known_tools import TOOL_NAMES
+from service.tool_rules.known_tools import TOOL_NAMES, ToolNames
 from service.tool_rules.resource import (
     ToolRuleResource,
     ToolRuleWarning,
     changes_between,
+    name_changes,
     rule_resources,
     warnings_about,
 )
@@ -91,13 +92,15 @@ async def bulk_update_tools(
 
     Deny overrides ask, ask overrides allow; tools that no rule matches are denied.
     Patterns match the tools' own names; a rule that matches none of the known ones has
-    a warning, with what was probably meant.
+    a warning, with what was probably meant. Where the agent gets rules for a second
+    connector with the same slug, it sees the tools of both under other names, which is
+    warned of, too.
     """
     names, is_strict = request.app[TOOL_NAMES], prefers_strict(request)
 
     async def replace(command: ReplaceToolRules, work: UnitOfWork) -> Replacement:
         replaced = await replace_tool_rules(command, work)
-        warnings = await warnings_about(replaced.after, replaced.not_granted, names)
+        warnings = await warnings_of(replaced, names)
         if is_strict:
             refuse_warnings(warnings, _places(body))
         return replaced, warnings
@@ -126,6 +129,21 @@ async def bulk_update_tools(
     return await dispatch(request, replace, replacement_of(agent_id, body), present)
 
 
+async def warnings_of(
+    replaced: ReplacedToolRules, names: ToolNames
+) -> list[ToolRuleWarning]:
+    return [
+        *await warnings_about(replaced.after, replaced.not_granted, names),
+        *await name_changes(
+            replaced.agent_id,
+            replaced.connectors_before,
+            replaced.connectors_after,
+            visible=replaced.visible,
+            names=names,
+        ),
+    ]
+
+
 def replacement_of(agent_id: UUID, body: BulkToolUpdate) -> ReplaceToolRules:
     rules = [
         ToolRule(rule.connector_id, rule.tool_pattern, rule.stance)
@@ -145,6 +163,8 @@ def _places(body: BulkToolUpdate) -> Callable[[ToolRuleWarning], str]:
     def place(warning: ToolRuleWarning) -> str:
         pattern = warning["tool_pattern"]
         field = "connector_id" if pattern is None else "tool_pattern"
-        return f"rules[{numbers[warning['connector_id'], pattern]}].{field}"
+        number = numbers.get((warning["connector_id"], pattern))
+        # Names change also of connectors that the batch doesn't name.
+        return "rules" if number is None else f"rules[{number}].{field}"
 
     return place

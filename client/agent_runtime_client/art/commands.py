@@ -18,6 +18,8 @@ from agent_runtime_client.art.things import resource_of
 # How many items of a list are shown unless --limit says otherwise, and asked for at
 # once.
 LIMIT: Final = 100
+# Things whose answers may have warnings, each about a connector.
+WARNED_OF: Final = frozenset({"connectors", "rules"})
 
 
 class DryRunError(Exception):
@@ -41,7 +43,7 @@ def run_method(options: argparse.Namespace) -> None:
     with caller_of(options) as caller:
         result = method(resource_of(options.thing)(caller), **arguments)
         write(_shown(result, arguments.get("limit")), options)
-        if options.thing == "rules" and isinstance(result, Mapping):
+        if options.thing in WARNED_OF and isinstance(result, Mapping):
             from agent_runtime_client.art.rule_warnings import note_warnings
 
             note_warnings(caller, result)

@@ -1,4 +1,4 @@
-"""Warnings about rules, for people: on standard error, beside the data."""
+"""Warnings about rules and connectors: on standard error, beside the data."""
 
 import sys
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from agent_runtime_client.art.connector_names import label, names_of
 
 
 def note_warnings(caller: Any, answer: Mapping[str, Any]) -> bool:
-    """Print the warnings of an answer about rules; return whether there are any."""
+    """Print the warnings of an answer; return whether there are any."""
     # Null in an answer about the past.
     warnings = answer.get("warnings") or []
     names = names_of(caller, {each["connector_id"] for each in warnings})

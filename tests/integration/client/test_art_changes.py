@@ -114,3 +114,20 @@ async def test_a_request_has_an_idempotency_key_only_where_one_is_taken(
     assert (sent.code, with_key.code) != (0, 0)
     assert "Idempotency-Key" not in sent.err
     assert "Idempotency-Key" in with_key.err
+
+
+async def test_names_that_agents_see_change_with_a_warning(
+    art: Art, ada: Caller
+) -> None:
+    agent = (await ada.post("/api/catalog/agents", {"name": "a"})).data["id"]
+    mail = {"name": "Mail", "url": "https://mail.example/mcp"}
+    connector = (await ada.post("/api/mcp/connectors", mail)).data["id"]
+    await ada.put(f"/api/mcp/connectors/{connector}/grants/agents/{agent}")
+
+    run = await art(
+        "connectors", "change-gateway-settings", connector, "post", "strict", "--yes"
+    )
+
+    assert run.code == 0, run.err
+    assert f"warning: Mail ({connector}): the agents that hold it (1) see" in run.err
+    assert "'post_...' instead of 'mail_...'" in run.err

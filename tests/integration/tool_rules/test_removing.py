@@ -25,6 +25,9 @@ async def test_a_manager_removes_one_connectors_rules(
     reply = await remove(ada, agent, tracker)
 
     assert (reply.status, reply.message) == (200, "tool rules removed")
+    # Both connectors have the same slug.
+    (warning,) = reply.data.pop("warnings")
+    assert (warning["code"], warning["connector_id"]) == ("names_change", str(mail))
     assert reply.data == {
         "agent_id": str(agent),
         "connector_id": str(tracker),

@@ -176,7 +176,8 @@ async def test_a_connector_is_edited_and_keeps_its_grants(
     command = EditConnector(connector_id=connector.id, **NEW)
     await scenario.when(edit_connector, command, by=caller)
     await scenario.then(("connector.edited", caller))
-    edited, changed = scenario.result
+    edited, changed, slug_before = scenario.result
+    assert slug_before == "issue-tracker"
     assert {name: getattr(edited, name) for name in NEW} == NEW
     assert (changed, edited.is_public, edited.is_granted_to(agent_id)) == (True,) * 3
     (event,) = [each.event for each in await scenario.recorded()]

@@ -11,6 +11,7 @@ from agent_runtime_client._async.caller import AsyncCaller
 from agent_runtime_client._async.pages import AsyncPages, Paging
 from agent_runtime_client.models import (
     AcceptedDefinitions,
+    ChangedConnector,
     Connector,
     ConnectorList,
     ConnectorWithGrants,
@@ -87,16 +88,17 @@ class AsyncConnectorsResource:
         description: str,
         if_match: int | str | None = None,
         idempotency_key: str | None = None,
-    ) -> Connector:
+    ) -> ChangedConnector:
         """Change a connector's name, URL and description.
 
         Its grants, rules and publication remain, also if the URL changes: agents that
         hold a connector trust its owner. Another URL is asked for its tools within
-        seconds.
+        seconds. Without a slug of its own, agents see its tools under other names when
+        the name changes: `warnings` says so.
         """
         return await self._caller.model(
             operations.PUT_CONNECTOR,
-            Connector,
+            ChangedConnector,
             path={"id": connector_id},
             body={"name": name, "url": url, "description": description},
             if_match=if_match,
@@ -283,15 +285,16 @@ class AsyncConnectorsResource:
         | NotGiven = NOT_GIVEN,
         if_match: int | str | None = None,
         idempotency_key: str | None = None,
-    ) -> Connector:
+    ) -> ChangedConnector:
         """Change how the gateway names a connector's tools and makes its calls.
 
         For its owner and superusers. Agents see the tools under other names from then
-        on when the slug changes; rules name the upstream's own names and remain.
+        on when the slug changes, as `warnings` says; rules name the upstream's own
+        names and remain.
         """
         return await self._caller.model(
             operations.PUT_CONNECTOR_GATEWAY,
-            Connector,
+            ChangedConnector,
             path={"id": connector_id},
             body={
                 "slug": slug,

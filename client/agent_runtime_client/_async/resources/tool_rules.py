@@ -44,7 +44,9 @@ class AsyncToolRulesResource:
 
         Deny overrides ask, ask overrides allow; tools that no rule matches are denied.
         Patterns match the tools' own names; a rule that matches none of the known ones
-        has a warning, with what was probably meant.
+        has a warning, with what was probably meant. Where the agent gets rules for a
+        second connector with the same slug, it sees the tools of both under other
+        names, which is warned of, too.
         """
         return await self._caller.model(
             operations.BULK_UPDATE_TOOLS,

@@ -8,6 +8,7 @@ import { Named, OF_AGENT, forgetNames, options, useList } from "../app/names.js"
 import { Badge, Facts, Failure, Field, NotOffered, Page, Paging, RULE, Reading, Table } from "../app/parts.js";
 import { LISTED_MAX, useRead } from "../app/reads.js";
 import { go, link } from "../app/route.js";
+import { RuleWarnings } from "../app/rule_warnings.js";
 import { Time } from "../app/time.js";
 import { html, useState } from "../app/ui.js";
 import { Visibility } from "./connectors.js";
@@ -81,7 +82,7 @@ function Edit({ connector, changed }) {
   const set = (name) => (value) => setValues({ ...values, [name]: value });
   return html`<${FormDialog} label="Edit" title="Edit the connector" submit="Save" after=${changed}
     perform=${() => call("PUT", `/api/mcp/connectors/${connector.id}`, { body: values, ifMatch: connector.version })}>
-    <${Field} label="Name" name="name" value=${values.name} onValue=${set("name")} required=${true} maxlength="128" />
+    <${Field} label="Name" name="name" value=${values.name} onValue=${set("name")} required=${true} maxlength="128" help="Agents see its tools under other names once it changes, unless a prefix was set in the gateway settings." />
     <${Field} label="URL" name="url" value=${values.url} onValue=${set("url")} required=${true} />
     <${Field} label="Description" name="description" value=${values.description} onValue=${set("description")} lines=${2} />
   <//>`;
@@ -135,7 +136,9 @@ export default function Connector({ id, query }) {
   const read = useRead(`/api/mcp/connectors/${id}`);
   const connector = read.data;
   const owns = connector && (isSuperuser(me) || connector.owner_id === me.id);
-  const changed = () => {
+  const [warnings, setWarnings] = useState([]);
+  const changed = (answer) => {
+    setWarnings(answer?.data?.warnings ?? []);
     forgetNames();
     read.refresh();
   };
@@ -159,6 +162,7 @@ export default function Connector({ id, query }) {
         ["Last change", html`<${Time} at=${connector.updated_at} />`],
         ["History", seesEverything(me) ? html`<a href=${link("audit", { resource: id })}>in the audit trail</a>` : undefined],
       ]} />
+      <${RuleWarnings} warnings=${warnings} />
       ${owns ? html`<p class="buttons"><${Edit} key=${connector.version} connector=${connector} changed=${changed} />
         <${Gateway} key="gateway-${connector.version}" connector=${connector} changed=${changed} /><${Credential} key="credential-${connector.version}" connector=${connector} changed=${changed} /><${Share} connector=${connector} changed=${changed} />
         <${Grant} key="grant-${connector.version}" owns=${true} connector=${connector} changed=${changed} />

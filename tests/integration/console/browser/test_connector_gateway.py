@@ -56,6 +56,22 @@ def test_slug_and_record_mode_are_changed(
     assert found["protocol_revision"] == "2025-06-18"
 
 
+def test_names_that_agents_see_change_with_a_warning(
+    visit: Visit, demo: DemoData, connector: str
+) -> None:
+    agent = demo.call("POST", "/api/catalog/agents", {"name": "Filler"}, user="ada")
+    grant = f"/api/mcp/connectors/{connector}/grants/agents/{agent['id']}"
+    demo.call("PUT", grant, user="ada")
+    visitor = visit("ada").open(f"connectors/{connector}")
+    visitor.click("Gateway settings")
+    visitor.page.get_by_label("Tool name prefix").fill("papers")
+    save(visitor)
+
+    visitor.shows(".warning", "see its tools as 'papers_...' instead of 'forms_...'")
+    assert visitor.violations() == []
+    demo.call("DELETE", f"/api/catalog/agents/{agent['id']}", user="ada")
+
+
 def test_a_credential_that_came_back_is_shown(
     visit: Visit, demo: DemoData, connector: str
 ) -> None:

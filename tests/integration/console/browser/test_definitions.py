@@ -31,6 +31,7 @@ def tool(name: str, standing: str, **members: Any) -> dict[str, Any]:
         "reason": None,
         "left_out": [],
         "definition": {"name": name, "description": AFTER, "inputSchema": {}},
+        "left_out": [],
         "differences": [],
         **members,
     }
