@@ -50,7 +50,12 @@ class ApprovalBody(RequestModel):
     reason: Reason = None
     valid_for_s: Annotated[
         int,
-        Field(ge=60, le=86_400, description="For how long the call may be made."),
+        Field(
+            ge=60,
+            le=86_400,
+            description="For how long the call may be made, in seconds: from 60, a "
+            "minute, to 86400, a day.",
+        ),
     ] = 900
 
 
