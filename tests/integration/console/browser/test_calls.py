@@ -129,6 +129,26 @@ def test_hostile_names_of_tools_are_shown_as_text(
     expect(visitor.page.locator("main mark").first).to_have_text("U+202E")
 
 
+def test_the_name_that_an_agent_asked_for_is_shown(
+    visit: Visit, demo: DemoData
+) -> None:
+    visitor = visit("admin")
+    refused = call_of(
+        demo,
+        tool=None,
+        asked_for="probe_admin",
+        decision="refused",
+        reason="unknown_tool",
+        outcome=None,
+    )
+    calls = {"calls": [refused], "end_cursor": None}
+    answer(visitor.page, "/api/mcp/calls", calls)
+    answer(visitor.page, f"/api/mcp/calls/{demo.call_id}", refused)
+    for address in ("calls", f"calls/{demo.call_id}", "overview"):
+        visitor.open(address)
+        visitor.shows("main", "asked for probe_admin")
+
+
 def test_calls_of_a_session_are_on_its_page(visit: Visit, demo: DemoData) -> None:
     visitor = visit("admin")
     call = call_of(demo, session_id=demo.session_id)
