@@ -203,7 +203,7 @@ async def test_what_agents_see_of_hidden_characters_is_a_setting(
             hidden_characters=HiddenCharacters(setting),
         )
 
-    (listed,) = await gate.tools(await world.caller())
+    (listed,) = (await gate.tools(await world.caller())).tools
 
     assert listed.definition.presented.document["description"] == shown
     assert listed.definition.document["description"] == "\u202eAsk"

@@ -16,7 +16,7 @@ from tests.support.gateway.observing import observe
 
 
 async def prefixes(world: World) -> dict[UUID, str]:
-    tools = await world.gate.tools(await world.caller())
+    tools = (await world.gate.tools(await world.caller())).tools
     return {each.connector.connector_id: each.prefix for each in tools}
 
 

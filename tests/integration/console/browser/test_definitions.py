@@ -31,7 +31,6 @@ def tool(name: str, standing: str, **members: Any) -> dict[str, Any]:
         "reason": None,
         "left_out": [],
         "definition": {"name": name, "description": AFTER, "inputSchema": {}},
-        "left_out": [],
         "differences": [],
         **members,
     }
