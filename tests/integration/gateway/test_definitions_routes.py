@@ -198,7 +198,7 @@ async def test_what_agents_see_of_hidden_characters_is_a_setting(
             world.resources.log,
             world.resources.key_ring,
             world.resources.vault,
-            held_connectors=nothing,
+            to_observe=nothing,
             overdue_approvals=nothing,
             hidden_characters=HiddenCharacters(setting),
         )
