@@ -24,11 +24,7 @@ from service.gateway.approvals.expiry import (
 from service.gateway.authenticate import AgentAuthenticator, valid_token
 from service.gateway.bounds import DEFAULT_BOUNDS, Bounds
 from service.gateway.calls.aggregate import BatchedCall, FinishedCall
-from service.gateway.calls.recorder import (
-    SYSTEM,
-    CallRecorder,
-    recording_calls,
-)
+from service.gateway.calls.recorder import SYSTEM, CallRecorder, recording_calls
 from service.gateway.deciding import Admission, AdmitCall, Verdict, decide_call
 from service.gateway.definition import ToolDefinition
 from service.gateway.definitions.commands import (
