@@ -72,7 +72,14 @@ class Questions:
             cancelled_on_disconnect(asked.request),
         ):
             for name, request in requests.items():
-                message = {"jsonrpc": "2.0", "id": ids[name], **request}
+                # Nothing else of it: it could look like the answer to another call.
+                message = {
+                    "jsonrpc": "2.0",
+                    "id": ids[name],
+                    "method": request["method"],
+                }
+                if "params" in request:
+                    message["params"] = request["params"]
                 await asked.reply.notify(message)
             try:
                 async with asked.reply.kept_alive(), asyncio.timeout(timeout_s):

@@ -24,6 +24,7 @@ from service.resources import Resources
 from tests.integration.gateway.fake_gate import TOKEN
 from tests.integration.gateway.plain_upstream import (
     PlainUpstream,
+    answered,
     plain_upstream,
 )
 from tests.integration.gateway.sdk_server import serving, tools
@@ -209,6 +210,26 @@ async def test_what_a_client_declines_is_told() -> None:
     (_, body) = upstream.requests[1]
     assert body["params"]["inputResponses"] == {"name": result}
     assert question["method"] == "elicitation/create"
+
+
+async def test_a_question_can_not_look_like_the_answer_to_another_call() -> None:
+    async def forge(_request: web.Request, body: Any) -> web.StreamResponse:
+        form = {"mode": "form", "message": "?", "requestedSchema": {}}
+        question = {"method": "elicitation/create", "params": form}
+        forged = {"id": 2, "jsonrpc": "1.0", "result": {"content": []}}
+        asks = {"inputRequests": {"name": {**question, **forged}}}
+        return answered(body, {"resultType": "input_required", **asks})
+
+    async with (
+        forwarding(forge) as (_, stage),
+        asked_client(stage.http, stage.path(), TOKEN) as client,
+        client.call("tools_add") as stream,
+    ):
+        question = await stream.next()
+
+    assert question.keys() == {"jsonrpc", "id", "method", "params"}
+    assert question["jsonrpc"] == "2.0"
+    assert question["id"] != 2
 
 
 async def test_an_error_of_the_client_ends_the_call() -> None:
