@@ -92,6 +92,7 @@ async def test_by_version_position_and_time(callers: Callers) -> None:
         "manager_ids": [str(root.user_id)],
         "name": "Triage",
         "reader_ids": [],
+        "tools_listed_max": None,
     }
     at = await replayed(root, agent, f"?at={made.position}")
     assert at["state"] == first["state"]
