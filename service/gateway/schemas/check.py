@@ -9,11 +9,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 from urllib.parse import unquote
 
-from service.gateway.schemas.walk import subschemas
+from service.gateway.schemas.walk import shortened, subschemas
 
 INVALID: Final = "isn't valid JSON Schema 2020-12"
 UNRESOLVED: Final = "refers to a schema that the definition doesn't have"
-PATH_CHARACTERS_MAX: Final = 200
 PATTERN_CHARACTERS_MAX: Final = 1_000
 INDEX_DIGITS_MAX: Final = 6
 
@@ -133,8 +132,3 @@ def _is_common(pattern: str) -> bool:
     except (re.error, OverflowError, RecursionError):
         return False
     return True
-
-
-def shortened(path: str) -> str:
-    kept = path[:PATH_CHARACTERS_MAX]
-    return kept if kept == path else kept + "…"

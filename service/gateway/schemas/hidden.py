@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
 
-from service.gateway.schemas.check import shortened
+from service.gateway.schemas.walk import shortened
 
 # Of those that a definition has, and of its texts, so many are named to its owner.
 NAMED_MAX: Final = 8

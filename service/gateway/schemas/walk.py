@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
+PATH_CHARACTERS_MAX: Final = 200
+
 # Keywords of all drafts, by what they hold: a schema, a list, or schemas by name.
 OF_SCHEMA: Final = frozenset(
     {
@@ -34,7 +36,10 @@ OF_NAMED: Final = frozenset(
 
 
 def subschemas(schema: Any, path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield a schema and all below it that are objects, each with its path."""
+    """Yield a schema and all below it that are objects, each with its path.
+
+    Long paths are shortened: each of the many below a long name would have it again.
+    """
     waiting = [(path, schema)]
     while waiting:
         path, node = waiting.pop()
@@ -42,13 +47,15 @@ def subschemas(schema: Any, path: str = "") -> Iterator[tuple[str, dict[str, Any
             continue
         yield path, node
         for key, value in node.items():
-            where = f"{path}.{key}"
+            where = shortened(f"{path}.{key}")
             if key in OF_SCHEMA:
                 waiting.append((where, value))
             if key in OF_LIST and isinstance(value, list):
                 waiting += [(f"{where}[{n}]", each) for n, each in enumerate(value)]
             elif key in OF_NAMED and isinstance(value, dict):
-                waiting += [(f"{where}.{name}", each) for name, each in value.items()]
+                waiting += [
+                    (shortened(f"{where}.{name}"), each) for name, each in value.items()
+                ]
 
 
 def mapped(schema: Any, change: Callable[[dict[str, Any]], Mapping[str, Any]]) -> Any:
@@ -66,3 +73,8 @@ def mapped(schema: Any, change: Callable[[dict[str, Any]], Mapping[str, Any]]) -
         else:
             below[key] = value
     return change(below)
+
+
+def shortened(path: str) -> str:
+    kept = path[:PATH_CHARACTERS_MAX]
+    return kept if kept == path else kept + "…"

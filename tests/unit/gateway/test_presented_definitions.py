@@ -7,6 +7,7 @@ import pytest
 from service.gateway.definitions.acceptable import TASKS_ONLY, why_unacceptable
 from service.gateway.schemas.check import UNRESOLVED
 from service.gateway.schemas.presented import presented
+from service.gateway.schemas.walk import PATH_CHARACTERS_MAX, subschemas
 
 OBJECT: dict[str, Any] = {"type": "object"}
 STRING: dict[str, Any] = {"type": "string"}
@@ -244,3 +245,11 @@ def test_a_tool_that_demands_tasks_is_unacceptable() -> None:
     document = tool(execution={"taskSupport": "required"})
 
     assert why_unacceptable(document, 100) == TASKS_ONLY
+
+
+def test_paths_below_a_long_name_take_no_memory_each() -> None:
+    schema = of(**{"a" * 30_000: {"anyOf": [{"not": {}}] * 5_000}})
+
+    longest = max(len(path) for path, _ in subschemas(schema))
+
+    assert longest < 2 * PATH_CHARACTERS_MAX
