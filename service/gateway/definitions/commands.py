@@ -1,5 +1,6 @@
 """Observe and accept tool definitions: commands and handlers."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -78,7 +79,8 @@ async def observe_definitions(
     for each in listed[: command.bounds.tools_max]:
         # Keys stay in the server's order: models fill in arguments in that of schemas.
         written = orjson.dumps(each.document)
-        reason = why_unacceptable(each.document, len(written))
+        # Many large schemas take seconds.
+        reason = await asyncio.to_thread(why_unacceptable, each.document, len(written))
         kept = LEFT_OUT.encode() if len(written) > DOCUMENT_BYTES_MAX else written
         if each.has_credential:
             reason, kept = CREDENTIAL_RETURNED, LEFT_OUT.encode()

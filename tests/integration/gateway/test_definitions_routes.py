@@ -1,5 +1,6 @@
 """Tool definitions as their owner reads and accepts them, and as servers list them."""
 
+import threading
 from typing import Any
 from uuid import UUID
 
@@ -7,6 +8,7 @@ import pytest
 from aiohttp.test_utils import TestClient
 
 from service.gateway.definition import ToolDefinition
+from service.gateway.definitions import commands
 from service.gateway.schemas.hidden import HiddenCharacters
 from service.gateway.tool_gate import ToolGate
 from service.resources import Resources
@@ -228,3 +230,19 @@ async def test_the_owner_is_told_of_hidden_characters(world: World) -> None:
 
 async def nothing(*_: object) -> list[UUID]:
     return []
+
+
+async def test_definitions_are_checked_beside_the_event_loop(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Large schemas take long, and a connector may have many."""
+    threads: list[threading.Thread] = []
+
+    def check(_document: Any, _size: int) -> None:
+        threads.append(threading.current_thread())
+
+    monkeypatch.setattr(commands, "why_unacceptable", check)
+    await world.lists(tool("large"))
+
+    assert threads
+    assert threading.main_thread() not in threads
