@@ -69,5 +69,7 @@ def name_of(request: web.Request, caller: Caller, request_id: RequestId) -> str:
 
     It tells other processes nothing, and is always short.
     """
-    named = orjson.dumps([caller.token_id, session_of(request), request_id])
+    # A header may have bytes that are no text.
+    session = session_of(request).encode(errors="surrogateescape").hex()
+    named = orjson.dumps([caller.token_id, session, request_id])
     return hashlib.sha256(named).hexdigest()

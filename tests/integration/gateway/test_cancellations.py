@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestClient
@@ -14,9 +15,11 @@ from aiohttp.test_utils import TestClient
 from service.app import create_app
 from service.gateway.endpoint.cancellations import Cancellations
 from service.gateway.gate import Outcome
+from service.gateway.protocol.revisions import ACCEPT
 from service.gateway.serving import GatewaySettings
 from service.open_resources import open_resources
 from service.resources import Resources
+from tests.integration.gateway.fake_gate import TOKEN
 from tests.integration.gateway.plain_upstream import (
     PlainUpstream,
     answered,
@@ -218,6 +221,31 @@ async def test_the_official_client_cancels_what_it_gives_up() -> None:
     assert after.content[0].text == "3"  # type: ignore[union-attr]
     outcomes = [each.outcome for each in stage.gate.ended]
     assert outcomes == [Outcome.CANCELLED, Outcome.OK]
+
+
+async def test_a_session_id_may_have_bytes_that_are_no_text() -> None:
+    body = orjson.dumps(call_of(1))
+    async with forwarding() as (_, stage):
+        lines = [
+            f"POST {stage.path()} HTTP/1.1",
+            "Host: here",
+            f"Authorization: Bearer {TOKEN}",
+            f"Accept: {ACCEPT}",
+            "Content-Type: application/json",
+            "Mcp-Session-Id: a\xff",
+            f"Content-Length: {len(body)}",
+            "Connection: close",
+        ]
+        url = stage.http.make_url("/")
+        reader, writer = await asyncio.open_connection(url.host, url.port)
+        head = "".join(f"{line}\r\n" for line in [*lines, ""])
+        writer.write(head.encode("latin-1") + body)
+        answer = await asyncio.wait_for(reader.read(), TIMEOUT_S)
+        writer.close()
+        await writer.wait_closed()
+
+    assert answer.startswith(b"HTTP/1.1 200 ")
+    assert b"hello" in answer
 
 
 @dataclass
