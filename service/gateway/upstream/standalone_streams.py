@@ -51,6 +51,9 @@ class StandaloneStreams:
         """
         key = _key(upstream, dialect)
         is_open = asyncio.Event()
+        # Some servers give several callers one id: that session has one stream.
+        if same := self._tasks.pop(key, None):
+            same.cancel()
         while len(self._tasks) >= STREAMS_MAX:
             self._tasks.popitem(last=False)[1].cancel()
         task = asyncio.create_task(
@@ -108,7 +111,8 @@ class StandaloneStreams:
             parser, answers = EventParser(), 0
             while piece := await response.read():
                 for data in parser.feed(piece):
-                    answer = _answer_to(data)
+                    # What asks nothing, such as a log message, isn't even parsed.
+                    answer = _answer_to(data) if b'"id"' in data else None
                     if answer is not None and answers < ANSWERS_MAX:
                         answers += 1
                         await self._send(upstream, dialect, answer, "answer")
@@ -122,7 +126,10 @@ def _key(upstream: Upstream, dialect: Dialect) -> tuple[int, str]:
 
 def _answer_to(data: bytes) -> bytes | None:
     """Return the answer to a request of the server; None to what is none."""
-    message: Any = orjson.loads(data)
+    try:
+        message: Any = orjson.loads(data)
+    except ValueError:
+        return None
     if not isinstance(message, dict) or not isinstance(message.get("method"), str):
         return None
     number = message.get("id")

@@ -61,6 +61,7 @@ class Asking:
     say: asyncio.Queue[bytes] = field(default_factory=asyncio.Queue)
     answers: list[Any] = field(default_factory=list)
     streams: int = 0
+    open: int = 0
     ended: asyncio.Event = field(default_factory=asyncio.Event)
     stream_status: int = 200
     knows: bool = True
@@ -92,10 +93,12 @@ class Asking:
             return web.Response(status=self.stream_status)
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
+        self.open += 1
         try:
             while True:
                 await response.write(b"data: " + await self.say.get() + b"\n\n")
         finally:
+            self.open -= 1
             self.ended.set()
 
 
@@ -134,10 +137,12 @@ async def test_what_is_no_question_ends_nothing(said: bytes) -> None:
     async with asking() as (server, stage):
         assert (await stage.call("tools_add")).content == "hi"
         server.say.put_nowait(said)
+        server.say.put_nowait(b'{"jsonrpc":"2.0","id":7,"method":"ping"}')
+        await until(lambda: bool(server.answers))
 
         assert (await stage.call("tools_add")).content == "hi"
 
-    assert server.answers == []
+    assert [each["id"] for each in server.answers] == [7]
 
 
 @pytest.mark.parametrize("status", [405, 404, 500, 401])
@@ -171,3 +176,13 @@ async def test_streams_are_so_many(monkeypatch: pytest.MonkeyPatch) -> None:
 
         await asyncio.wait_for(server.ended.wait(), TIMEOUT_S)
         assert server.streams == 2
+
+
+async def test_callers_with_one_session_id_have_one_stream() -> None:
+    async with asking() as (server, stage):
+        await stage.call("tools_add")
+        # Observing is a caller of its own, which is given the same id, and loses it.
+        (connector_id,) = stage.gate.upstreams
+        stage.observer.list_changed(connector_id)
+
+        await until(lambda: server.streams == 2 and server.open == 0)
