@@ -31,7 +31,8 @@ from service.gateway.upstream.posts import Post
 from service.gateway.upstream.requests import Request, body_of, headers_of
 from service.gateway.upstream.side_messages import SideMessages
 
-# The session that a request came in isn't there, and nothing was done.
+# The session that a request came in isn't there, and nothing was done, unless the body
+# answers the request.
 _SESSION_GONE: Final = (HTTPStatus.NOT_FOUND, HTTPStatus.GONE)
 # What these say counts more than the error in their body.
 _OF_CREDENTIALS: Final = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
@@ -230,6 +231,8 @@ class Exchange:
         try:
             message = await self._answer.last_message(received, removal)
         except UpstreamError as error:
+            if self._is_session_gone:
+                raise SessionEndedError(self._answer.status) from None
             if error.message not in SAY_NOT_MCP:
                 raise
             self._doubt()
@@ -248,6 +251,8 @@ class Exchange:
 
         :raises UpstreamError: it doesn't answer it
         """
+        if self._is_session_gone and not self._is_answer(message):
+            raise SessionEndedError(self._answer.status)
         if message.get("error") is not None:
             await self._check_session(message["error"])
             if self._answer.status in _OF_CREDENTIALS:
@@ -261,7 +266,7 @@ class Exchange:
     async def _check_status(self) -> None:
         """Raise what a status that isn't 200 means, unless the body says it."""
         status, dialect = self._answer.status, self._channel.dialect
-        if status in _SESSION_GONE and dialect.session_id is not None:
+        if self._is_session_gone and not self._answer.is_json:
             self._forget()
             raise SessionEndedError(status)
         if status >= HTTPStatus.BAD_REQUEST and self._answer.is_json:
@@ -299,6 +304,17 @@ class Exchange:
         ) or await self._client.handshake.is_refused(self._upstream, dialect):
             self._forget()
             raise SessionEndedError(status)
+
+    @property
+    def _is_session_gone(self) -> bool:
+        has_session = self._channel.dialect.session_id is not None
+        return has_session and self._answer.status in _SESSION_GONE
+
+    def _is_answer(self, message: dict[str, Any]) -> bool:
+        """Say whether a call was taken, although its status says otherwise."""
+        is_result = message.get("id") == self.id and "result" in message
+        is_refusal = self._is_about_call(message) and not says_lost(message["error"])
+        return is_result or is_refusal
 
     def _is_about_call(self, message: dict[str, Any]) -> bool:
         """Say whether a refusal is of what the request says, not of how."""

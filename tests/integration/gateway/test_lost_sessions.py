@@ -1,6 +1,9 @@
 """Sessions that an upstream has lost, and the ways in which servers say so."""
 
+from typing import Any
+
 import pytest
+from aiohttp import web
 
 from service.gateway.gate import Outcome
 from service.gateway.upstream.errors import REFUSED
@@ -12,9 +15,19 @@ from tests.integration.gateway.restarted_server import (
 )
 from tests.support.waiting import until
 
+
+async def empty(_request: web.Request, _body: Any) -> web.StreamResponse:
+    return web.json_response({}, status=404)
+
+
 LOST: dict[str, Refusal] = {
     "404": plain(404),
     "410": plain(410),
+    "404, JSON": error(-32001, "Session not found", status=404),
+    "404, about parameters": error(-32602, "Session not found", status=404),
+    "404, of no id": error(-32600, "?", status=404, of="server-error"),
+    "404, no words": error(-32000, "?", status=404),
+    "404, no MCP": empty,
     "400, JSON": error(-32000, "Bad Request: No valid session ID provided", status=400),
     "400, of no id": error(
         -32600, "Bad Request: Missing session ID", status=400, of="server-error"
@@ -219,3 +232,28 @@ async def test_the_observer_never_stays_in_a_session_that_fails(name: str) -> No
             await stage.observer.observe_now(connector_id, 60)
 
     assert [names for _, names in stage.gate.observations] == [["add"]] * 2
+
+
+async def not_there(_request: web.Request, body: Any) -> web.StreamResponse:
+    content = [{"type": "text", "text": "no such page"}]
+    result = {"content": content, "isError": True}
+    return web.json_response(
+        {"jsonrpc": "2.0", "id": body["id"], "result": result}, status=404
+    )
+
+
+ANSWERS: dict[str, Refusal] = {
+    "result": not_there,
+    "invalid parameters": error(-32602, "no such page", status=404),
+}
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+async def test_a_call_that_is_answered_is_not_made_again_whatever_its_status(
+    name: str,
+) -> None:
+    async with restarted(plain(404), tool=ANSWERS[name]) as (served, stage):
+        await stage.call("tools_add")
+
+    assert len(served.ran) == 1
+    assert len(stage.gate.ended) == 1
