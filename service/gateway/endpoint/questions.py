@@ -25,6 +25,8 @@ from service.http.disconnect import cancelled_on_disconnect
 
 # PostgreSQL's notifications have less than 8,000 bytes.
 PIECE_CHARACTERS: Final = 7_500
+# What of an upstream's request the client gets.
+_ASKED: Final = ("method", "params")
 
 logger = logging.getLogger(__name__)
 
@@ -72,14 +74,9 @@ class Questions:
             cancelled_on_disconnect(asked.request),
         ):
             for name, request in requests.items():
-                # Nothing else of it: it could look like the answer to another call.
-                message = {
-                    "jsonrpc": "2.0",
-                    "id": ids[name],
-                    "method": request["method"],
-                }
-                if "params" in request:
-                    message["params"] = request["params"]
+                # Nothing else: it could look like the answer to another call.
+                given = {key: request[key] for key in _ASKED if key in request}
+                message = {"jsonrpc": "2.0", "id": ids[name], **given}
                 await asked.reply.notify(message)
             try:
                 async with asked.reply.kept_alive(), asyncio.timeout(timeout_s):

@@ -24,6 +24,9 @@ from service.gateway.upstream.errors import (
 # Fields that some servers write as null where they have none.
 _NOT_NULL: Final = ("content", "isError", "resultType")
 
+# Of one round; a client with a handshake is asked each by a message of its own.
+REQUESTS_MAX: Final = 100
+
 
 def failed(message: str) -> dict[str, Any]:
     """Return a tool error, which models read."""
@@ -130,6 +133,7 @@ def _check_inputs(result: dict[str, Any], capabilities: Mapping[str, Any]) -> No
         or not all(each.get("method") in known for each in requests.values())
         or not isinstance(state, str | None)
         or not (requests or state)
+        or len(requests) > REQUESTS_MAX
     ):
         raise unusable("it asked for what the client can't give", WANTS_INPUT)
     if state and len(orjson.dumps(state)) > INNER_BYTES_MAX:

@@ -16,6 +16,7 @@ from pydantic import BaseModel
 
 from service.app import create_app
 from service.gateway.bounds import Bounds
+from service.gateway.endpoint.results import REQUESTS_MAX
 from service.gateway.gate import Outcome
 from service.gateway.serving import GatewaySettings
 from service.gateway.upstream.errors import WANTS_INPUT
@@ -385,3 +386,40 @@ async def test_one_approval_covers_all_rounds(
     topics = [each.topic for each in await mixing.recorded()]
     assert topics.count("approvals.used") == 1
     assert topics.count("tool_call.continued") == 2
+
+
+async def test_an_upstream_chooses_no_member_of_the_message_that_asks() -> None:
+    async def ask(_request: web.Request, body: Any) -> web.StreamResponse:
+        if "inputResponses" in body["params"]:
+            return answered(body, {"content": [{"type": "text", "text": "thanks"}]})
+        odd = {"id": CALL["id"], "jsonrpc": "1.0", "result": {}, "error": {}}
+        question = {"method": "elicitation/create", "params": {"message": "?"}, **odd}
+        asks = {"inputRequests": {"name": question}}
+        return answered(body, {"resultType": "input_required", **asks})
+
+    async with (
+        forwarding(ask) as (_, stage),
+        asked_client(stage.http, stage.path(), TOKEN) as client,
+        client.call("tools_add") as stream,
+    ):
+        question = await stream.next()
+        await client.accept(question, "Ada")
+        assert await stream.text() == "thanks"
+
+    assert question.keys() == {"jsonrpc", "id", "method", "params"}
+    assert question["jsonrpc"] == "2.0"
+
+
+async def test_a_tool_asks_for_so_much_at_once() -> None:
+    async def ask(_request: web.Request, body: Any) -> web.StreamResponse:
+        question = {"method": "elicitation/create", "params": {"message": "?"}}
+        asked = {str(number): question for number in range(REQUESTS_MAX + 1)}
+        result = {"resultType": "input_required", "inputRequests": asked}
+        return answered(body, result)
+
+    async with (
+        forwarding(ask) as (_, stage),
+        asked_client(stage.http, stage.path(), TOKEN) as client,
+        client.call("tools_add") as stream,
+    ):
+        assert await stream.text() == WANTS_INPUT
