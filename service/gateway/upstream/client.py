@@ -31,8 +31,7 @@ from service.gateway.upstream.posts import Post
 from service.gateway.upstream.requests import Request, body_of, headers_of
 from service.gateway.upstream.side_messages import SideMessages
 
-# The session that a request came in isn't there, and nothing was done, unless the body
-# answers the request.
+# A request's session isn't there, and nothing was done, unless the body answers it.
 _SESSION_GONE: Final = (HTTPStatus.NOT_FOUND, HTTPStatus.GONE)
 # What these say counts more than the error in their body.
 _OF_CREDENTIALS: Final = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
@@ -266,9 +265,6 @@ class Exchange:
     async def _check_status(self) -> None:
         """Raise what a status that isn't 200 means, unless the body says it."""
         status, dialect = self._answer.status, self._channel.dialect
-        if self._is_session_gone and not self._answer.is_json:
-            self._forget()
-            raise SessionEndedError(status)
         if status >= HTTPStatus.BAD_REQUEST and self._answer.is_json:
             # Errors of JSON-RPC. Another server may be there by now; with status 400,
             # the body says whether it understood the request.
@@ -276,7 +272,7 @@ class Exchange:
                 self._forget()
             return
         self._forget()
-        if (
+        if self._is_session_gone or (
             status == HTTPStatus.BAD_REQUEST
             and dialect.session_id is not None
             and says_lost(await self._answer.text())
@@ -307,14 +303,14 @@ class Exchange:
 
     @property
     def _is_session_gone(self) -> bool:
-        has_session = self._channel.dialect.session_id is not None
-        return has_session and self._answer.status in _SESSION_GONE
+        session_id, status = self._channel.dialect.session_id, self._answer.status
+        return session_id is not None and status in _SESSION_GONE
 
     def _is_answer(self, message: dict[str, Any]) -> bool:
         """Say whether a call was taken, although its status says otherwise."""
-        is_result = message.get("id") == self.id and "result" in message
-        is_refusal = self._is_about_call(message) and not says_lost(message["error"])
-        return is_result or is_refusal
+        if self._is_about_call(message):
+            return not says_lost(message["error"])
+        return message.get("id") == self.id and "result" in message
 
     def _is_about_call(self, message: dict[str, Any]) -> bool:
         """Say whether a refusal is of what the request says, not of how."""
