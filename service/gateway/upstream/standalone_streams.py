@@ -29,8 +29,9 @@ from service.tasks import end_tasks
 STREAMS_MAX: Final = 512
 # A handshake waits so long for its stream.
 OPEN_S: Final = 2.0
-# On one stream.
+# On one stream: a server that goes on beyond either is left.
 ANSWERS_MAX: Final = 1_000
+PARSED_BYTES_MAX: Final = 4 * 1024 * 1024
 Send = Callable[[Upstream, Dialect, bytes, str], Awaitable[None]]
 
 logger = logging.getLogger(__name__)
@@ -108,12 +109,16 @@ class StandaloneStreams:
                 or response.content_type != EVENT_STREAM
             ):
                 return
-            parser, answers = EventParser(), 0
+            parser, answers, parsed_bytes = EventParser(), 0, 0
             while piece := await response.read():
                 for data in parser.feed(piece):
                     # What asks nothing, such as a log message, isn't even parsed.
-                    answer = _answer_to(data) if b'"id"' in data else None
-                    if answer is not None and answers < ANSWERS_MAX:
+                    if b'"id"' not in data:
+                        continue
+                    parsed_bytes += len(data)
+                    if parsed_bytes > PARSED_BYTES_MAX or answers >= ANSWERS_MAX:
+                        return
+                    if (answer := _answer_to(data)) is not None:
                         answers += 1
                         await self._send(upstream, dialect, answer, "answer")
         finally:

@@ -186,3 +186,21 @@ async def test_callers_with_one_session_id_have_one_stream() -> None:
         stage.observer.list_changed(connector_id)
 
         await until(lambda: server.streams == 2 and server.open == 0)
+
+
+@pytest.mark.parametrize("bound", ["ANSWERS_MAX", "PARSED_BYTES_MAX"])
+async def test_a_server_that_asks_without_end_is_left(
+    monkeypatch: pytest.MonkeyPatch, bound: str
+) -> None:
+    question = orjson.dumps({"jsonrpc": "2.0", "id": 1, "method": "roots/list"})
+    limit = 3 if bound == "ANSWERS_MAX" else 3 * len(question)
+    monkeypatch.setattr(standalone_streams, bound, limit)
+    async with asking() as (server, stage):
+        assert (await stage.call("tools_add")).content == "hi"
+        for _ in range(9):
+            server.say.put_nowait(question)
+
+        await asyncio.wait_for(server.ended.wait(), TIMEOUT_S)
+
+        assert (await stage.call("tools_add")).content == "hi"
+    assert len(server.answers) == 3
