@@ -46,12 +46,16 @@ class Notifications:
     _subscribers: list[_Subscriber] = field(default_factory=list)
 
     async def notify(self, channel: str, payloads: Sequence[str]) -> None:
-        """Tell every process, this one too, in this order.
-
-        :raises psycopg.Error: nobody could be told
-        """
-        async with self.pool.connection() as db:
-            await db.execute(NOTIFY, [channel, list(payloads)])
+        """Tell every process, this one too, in this order; without a promise."""
+        try:
+            async with self.pool.connection() as db:
+                await db.execute(NOTIFY, [channel, list(payloads)])
+        except (Error, OSError) as error:
+            logger.warning(
+                "other processes could not be told by %s: %s",
+                channel,
+                type(error).__name__,
+            )
 
     @contextmanager
     def subscribed(

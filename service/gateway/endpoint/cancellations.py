@@ -1,23 +1,18 @@
 """Calls that clients with a handshake cancel by a message, in whichever process."""
 
-import logging
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
 from aiohttp import web
-from psycopg import Error
 
-from service.errors import ServiceError
 from service.gateway.endpoint.client_sessions import name_of
 from service.gateway.gate import Caller
 from service.gateway.protocol.messages import RequestId
 from service.http.disconnect import cancel_work
 
 CANCELLED: Final = "notifications/cancelled"
-
-logger = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
@@ -60,15 +55,8 @@ class Cancellations:
         if not isinstance(request_id, str | int) or isinstance(request_id, bool):
             return
         name = name_of(request, caller, request_id)
-        if self.cancel_here(name):
-            return
-        try:
+        if not self.cancel_here(name):
             await self.announce([name])
-        except (Error, ServiceError, OSError) as error:
-            logger.warning(
-                "a cancellation could not be passed on to other processes: %s",
-                type(error).__name__,
-            )
 
     def cancel_here(self, name: str) -> bool:
         """Cancel a call of this process; return whether it is here."""

@@ -25,6 +25,7 @@ INPUTS: Final = {
 }
 # What these capabilities have below them; other members of a client's aren't kept.
 _BELOW: Final = frozenset({"form", "url", "tools", "context"})
+_NUMBER_CHARACTERS: Final = len(uuid4().hex)
 _CHARACTERS_MAX: Final = 1_000
 
 
@@ -50,7 +51,7 @@ def new_session_id(capabilities: Any) -> str:
 
 def capabilities_of(session_id: str) -> dict[str, Any]:
     """Return what a client said that it can be asked for; nothing if it is not ours."""
-    said = session_id[len(uuid4().hex) :]
+    said = session_id[_NUMBER_CHARACTERS:]
     if not said or len(said) > _CHARACTERS_MAX:
         return {}
     try:

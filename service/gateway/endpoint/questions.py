@@ -5,7 +5,6 @@ A client answers by a request of its own, which may arrive in another process.
 
 import asyncio
 import base64
-import logging
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -14,9 +13,7 @@ from uuid import uuid4
 
 import orjson
 from aiohttp import web
-from psycopg import Error
 
-from service.errors import ServiceError
 from service.gateway.endpoint.call_request import CallRequest
 from service.gateway.endpoint.client_sessions import name_of
 from service.gateway.gate import Caller
@@ -27,8 +24,6 @@ from service.http.disconnect import cancelled_on_disconnect
 PIECE_CHARACTERS: Final = 7_500
 # What of an upstream's request the client gets.
 _ASKED: Final = ("method", "params")
-
-logger = logging.getLogger(__name__)
 
 
 class NoAnswerError(Exception):
@@ -121,15 +116,9 @@ class Questions:
             for start in range(0, len(text), PIECE_CHARACTERS)
         ]
         last = len(pieces) - 1
-        try:
-            await self._announce(
-                [f"{name} {n} {last} {each}" for n, each in enumerate(pieces)]
-            )
-        except (Error, ServiceError, OSError) as error:
-            logger.warning(
-                "an answer could not be passed on to other processes: %s",
-                type(error).__name__,
-            )
+        await self._announce(
+            [f"{name} {n} {last} {each}" for n, each in enumerate(pieces)]
+        )
 
     def answered_elsewhere(self, piece: str) -> None:
         """Take a piece of an answer that another process got, in its order."""

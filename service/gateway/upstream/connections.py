@@ -92,13 +92,7 @@ class Connections:
         """
         connection = await self.connect(url, silence_s=STREAM_SILENCE_S)
         request = _request(_target(url), headers, None)
-        response = connection.send(request)
-        try:
-            await response.begin()
-        except BaseException:
-            response.close()
-            raise
-        return response
+        return await _begun(connection, request)
 
     async def send(
         self, connection: Connection, url: str, headers: Mapping[str, str], body: bytes
@@ -111,13 +105,7 @@ class Connections:
         if not connection.is_usable:
             connection.close()
             raise NotSentError("the connection was closed")
-        response = connection.send(request)
-        try:
-            await response.begin()
-        except BaseException:
-            response.close()
-            raise
-        return response
+        return await _begun(connection, request)
 
     def close(self) -> None:
         for connection in self._open:
@@ -226,6 +214,17 @@ class Connections:
             if len(refused) == len(addresses):
                 raise refused[0] from None
             raise
+
+
+async def _begun(connection: Connection, request: bytes) -> Response:
+    """Send a request, and return its answer when the head has arrived."""
+    response = connection.send(request)
+    try:
+        await response.begin()
+    except BaseException:
+        response.close()
+        raise
+    return response
 
 
 @asynccontextmanager

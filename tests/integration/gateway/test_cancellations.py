@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,6 @@ from service.gateway.endpoint.cancellations import Cancellations
 from service.gateway.gate import Outcome
 from service.gateway.protocol.revisions import ACCEPT
 from service.gateway.serving import GatewaySettings
-from service.open_resources import open_resources
 from service.resources import Resources
 from tests.integration.gateway.fake_gate import TOKEN
 from tests.integration.gateway.plain_upstream import (
@@ -26,9 +24,9 @@ from tests.integration.gateway.plain_upstream import (
     plain_upstream,
 )
 from tests.integration.gateway.sdk_server import serving, tools
+from tests.integration.gateway.second_process import another_process
 from tests.integration.gateway.stage import LOOPBACK, Posted, Stage, forwarding, opened
 from tests.integration.gateway.world import ASK, World, tool
-from tests.support.http_server import Server
 from tests.support.waiting import until
 
 REVISION = {"MCP_Protocol_Version": "2025-11-25"}
@@ -293,17 +291,6 @@ async def asking(world: World, upstream: PlainUpstream) -> World:
     return world
 
 
-@asynccontextmanager
-async def another_process(world: World, folder: Path) -> AsyncIterator[TestClient]:
-    """Yield a client of a second process with the same database and keys."""
-    database_url = world.resources.database_url
-    async with open_resources(database_url, folder) as resources:
-        settings = GatewaySettings(networks=[LOOPBACK], hold_s=TIMEOUT_S)
-        app = create_app(resources, gateway=settings)
-        async with TestClient(Server(app)) as client:
-            yield client
-
-
 async def is_asked(world: World) -> None:
     async def is_requested() -> bool:
         return bool(await world.recorded("approvals.requested"))
@@ -322,7 +309,7 @@ async def test_an_approval_waits_for_the_retry_of_a_cancelled_call(
     asking: World, upstream: PlainUpstream, tmp_path: Path, *, here: bool
 ) -> None:
     client = Client(asking, asking.client)
-    async with another_process(asking, tmp_path) as elsewhere:
+    async with another_process(asking, tmp_path, hold_s=TIMEOUT_S) as elsewhere:
         held = asyncio.create_task(client.call(7))
         await is_asked(asking)
         canceller = client if here else Client(asking, elsewhere)

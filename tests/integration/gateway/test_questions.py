@@ -20,7 +20,6 @@ from service.gateway.endpoint.results import REQUESTS_MAX
 from service.gateway.gate import Outcome
 from service.gateway.serving import GatewaySettings
 from service.gateway.upstream.errors import WANTS_INPUT
-from service.open_resources import open_resources
 from service.resources import Resources
 from tests.integration.gateway.fake_gate import TOKEN
 from tests.integration.gateway.plain_upstream import (
@@ -29,10 +28,10 @@ from tests.integration.gateway.plain_upstream import (
     plain_upstream,
 )
 from tests.integration.gateway.sdk_server import serving, tools
+from tests.integration.gateway.second_process import another_process
 from tests.integration.gateway.stage import LOOPBACK, Stage, forwarding, opened
 from tests.integration.gateway.test_approved_rounds import ask_twice
 from tests.integration.gateway.world import ALLOW, ASK, World, tool
-from tests.support.http_server import Server
 from tests.support.waiting import until
 
 TIMEOUT_S = 60
@@ -335,17 +334,6 @@ async def mixing(world: World, upstream: PlainUpstream) -> World:
 
 def path_of(world: World) -> str:
     return f"/mcp/agents/{world.agent_id}/connectors/{world.connector_id}"
-
-
-@asynccontextmanager
-async def another_process(world: World, folder: Path) -> AsyncIterator[TestClient]:
-    """Yield a client of a second process with the same database and keys."""
-    database_url = world.resources.database_url
-    async with open_resources(database_url, folder) as resources:
-        settings = GatewaySettings(networks=[LOOPBACK])
-        app = create_app(resources, gateway=settings)
-        async with TestClient(Server(app)) as client:
-            yield client
 
 
 @pytest.mark.parametrize("size", [1, 60_000], ids=["short", "long"])
