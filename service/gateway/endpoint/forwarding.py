@@ -36,7 +36,7 @@ from service.gateway.gate import (
 from service.gateway.metrics import count_finished
 from service.gateway.protocol.headers import parameter_headers
 from service.gateway.protocol.revisions import LOG_LEVEL_KEY
-from service.gateway.upstream.client import Channel, Exchange, UpstreamClient
+from service.gateway.upstream.client import Channel, UpstreamClient
 from service.gateway.upstream.errors import (
     NO_ANSWER,
     WANTS_INPUT,
@@ -45,6 +45,7 @@ from service.gateway.upstream.errors import (
     UpstreamError,
     unusable,
 )
+from service.gateway.upstream.exchange import Exchange
 from service.gateway.upstream.requests import Request
 from service.http.disconnect import cancelled_on_disconnect
 
@@ -204,8 +205,12 @@ class Forwarder:
             ) as forwarded:
                 context = forwarded.context if forwarded else {}
                 request = _request(call, admitted, context)
-                exchange = self._client.exchange(
-                    admitted.upstream, call.asked.caller, channel, request
+                exchange = Exchange(
+                    self._client,
+                    admitted.upstream,
+                    call.asked.caller,
+                    channel,
+                    request,
                 )
                 async with exchange:
                     call.request_bytes = exchange.request_bytes

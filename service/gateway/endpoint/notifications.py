@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from service.gateway.endpoint.call_request import CallRequest
 from service.gateway.protocol.revisions import LOG_LEVEL_KEY
-from service.gateway.upstream.client import Exchange
+from service.gateway.upstream.exchange import Exchange
 
 PROGRESS: Final = "notifications/progress"
 LOG: Final = "notifications/message"

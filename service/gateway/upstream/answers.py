@@ -28,7 +28,7 @@ from service.gateway.upstream.errors import (
     too_large,
     unusable,
 )
-from service.gateway.upstream.http_connection import HeadTooLargeError, Response
+from service.gateway.upstream.http_response import HeadTooLargeError, Response
 from service.gateway.upstream.json_answers import DuplicateKeyError, parsed
 from service.gateway.upstream.redirects import STATUSES, target_of
 from service.http.json_bounds import JSON_STRING

@@ -7,106 +7,18 @@ from typing import Final, cast
 
 import httptools
 
+from service.gateway.upstream.http_response import (
+    HeadTooLargeError,
+    NotHttpError,
+    Response,
+)
+
 # Shorter than what servers keep, so that they hardly ever close first.
 KEEPALIVE_S: Final = 4.0
 # Bounds the head, and what stands between two parts of a body, trailers too.
 HEAD_BYTES_MAX: Final = 64 * 1024
 # Beyond, the upstream has to wait until what it has sent was read.
 UNREAD_BYTES_MAX: Final = 256 * 1024
-
-
-class NotHttpError(ValueError):
-    """The upstream sent what isn't HTTP/1.1."""
-
-
-class HeadTooLargeError(ValueError):
-    """The upstream sent too long a head, or trailers."""
-
-
-class Response:
-    """The answer to one request, read in pieces as they arrive."""
-
-    __slots__ = ("_connection", "_error", "_pieces", "_waiter", "headers", "status")
-
-    def __init__(self, connection: "Connection") -> None:
-        self.status = 0
-        # By names in lower case; of one that is given twice, the first.
-        self.headers: dict[bytes, bytes] = {}
-        # None once the answer has arrived completely.
-        self._connection: Connection | None = connection
-        self._pieces: list[bytes] = []
-        self._error: Exception | None = None
-        self._waiter: asyncio.Future[None] | None = None
-
-    @property
-    def is_complete(self) -> bool:
-        return self._connection is None
-
-    @property
-    def content_type(self) -> str:
-        kind = self.header(b"content-type") or ""
-        return kind.partition(";")[0].strip().lower()
-
-    def header(self, name: bytes) -> str | None:
-        value = self.headers.get(name)
-        return None if value is None else value.decode("latin-1")
-
-    async def begin(self) -> None:
-        """Wait for the head.
-
-        :raises TimeoutError: nothing has come for as long as is allowed
-        :raises ConnectionError: the connection was closed
-        :raises NotHttpError: it isn't HTTP
-        :raises HeadTooLargeError: its head is too large
-        """
-        while not self.status:
-            await self._change()
-
-    async def read(self) -> bytes:
-        """Return what has arrived of the body; empty at its end.
-
-        Raises what :meth:`begin` does.
-        """
-        while not self._pieces:
-            if self._connection is None:
-                return b""
-            await self._change()
-        data = self._pieces[0] if len(self._pieces) == 1 else b"".join(self._pieces)
-        self._pieces.clear()
-        if self._connection is not None:
-            self._connection.resume()
-        return data
-
-    def close(self) -> None:
-        """Close the connection unless the answer has arrived completely."""
-        if self._connection is not None:
-            self._connection.close()
-
-    async def _change(self) -> None:
-        if self._error is not None:
-            raise self._error
-        self._waiter = asyncio.get_running_loop().create_future()
-        await self._waiter
-
-    def begun(self, status: int) -> None:
-        self.status = status
-        self._wake()
-
-    def arrived(self, piece: bytes) -> None:
-        self._pieces.append(piece)
-        self._wake()
-
-    def completed(self) -> None:
-        self._connection = None
-        self._wake()
-
-    def failed(self, error: Exception) -> None:
-        self._error = error
-        self._wake()
-
-    def _wake(self) -> None:
-        if self._waiter is not None and not self._waiter.done():
-            self._waiter.set_result(None)
 
 
 class Connection(asyncio.Protocol):

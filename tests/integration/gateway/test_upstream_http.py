@@ -14,9 +14,8 @@ from service.gateway.upstream import http_connection
 from service.gateway.upstream.addresses import AddressPolicy
 from service.gateway.upstream.connections import Connections, open_connections
 from service.gateway.upstream.errors import NotConnectedError
-from service.gateway.upstream.http_connection import (
-    HEAD_BYTES_MAX,
-    UNREAD_BYTES_MAX,
+from service.gateway.upstream.http_connection import HEAD_BYTES_MAX, UNREAD_BYTES_MAX
+from service.gateway.upstream.http_response import (
     HeadTooLargeError,
     NotHttpError,
     Response,
