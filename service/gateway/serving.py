@@ -111,7 +111,12 @@ async def open_gateway(
         observer = DefinitionObserver(gate, client, note)
         calls = ToolCalls(
             gate,
-            Forwarder(gate, client, on_list_changed=observer.list_changed),
+            Forwarder(
+                gate,
+                client,
+                questions=questions,
+                on_list_changed=observer.list_changed,
+            ),
             RequestStates(mac),
             questions=questions,
             hold_s=settings.hold_s,

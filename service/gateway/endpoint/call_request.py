@@ -9,6 +9,7 @@ from aiohttp import web
 
 from service.gateway.definition import canonical_json
 from service.gateway.endpoint.catalog import Tool
+from service.gateway.endpoint.client_sessions import inputs_of
 from service.gateway.endpoint.reply import Reply
 from service.gateway.endpoint.trace_context import TraceContext
 from service.gateway.endpoint.traces import CallTrace
@@ -16,6 +17,7 @@ from service.gateway.gate import Call, Caller
 from service.gateway.protocol.errors import INVALID_PARAMS, RpcError
 from service.gateway.protocol.headers import check_parameters
 from service.gateway.protocol.messages import Message
+from service.gateway.upstream.dialects import AgentClient
 from service.http.telemetry import REQUEST_ID
 
 
@@ -38,6 +40,18 @@ class CallRequest:
     trace: CallTrace | None = None
     is_searched: bool = False
     started: float = field(default_factory=perf_counter)
+
+    @property
+    def askable(self) -> Mapping[str, Any]:
+        """By which capabilities the client can be asked for something within the call.
+
+        A stateless client can't: it gets a result that asks, and calls again.
+        """
+        return {} if self.is_stateless else inputs_of(self.capabilities)
+
+    @property
+    def client(self) -> AgentClient:
+        return AgentClient.of(self.caller, self.askable)
 
     def answering(self, answers: Mapping[str, Any]) -> Self:
         """Return the call's next round, with the client's answers."""

@@ -93,7 +93,7 @@ class Channels:
             with cancelled_on_disconnect(asked.request):
                 async with asyncio.timeout_at(until):
                     return await self._client.open_channel(
-                        upstream, asked.caller, on_connected=breaker.succeeded
+                        upstream, asked.client, on_connected=breaker.succeeded
                     )
         except NotConnectedError:
             breaker.failed()

@@ -23,8 +23,12 @@ INPUTS: Final = {
     "sampling": "sampling/createMessage",
     "roots": "roots/list",
 }
-# What these capabilities have below them; other members of a client's aren't kept.
-_BELOW: Final = frozenset({"form", "url", "tools", "context"})
+# What each has below it; other members of a client's capabilities aren't kept.
+_BELOW: Final = {
+    "elicitation": ("form", "url"),
+    "sampling": ("tools", "context"),
+    "roots": (),
+}
 _NUMBER_CHARACTERS: Final = len(uuid4().hex)
 _CHARACTERS_MAX: Final = 1_000
 
@@ -40,11 +44,7 @@ def inputs_of(capabilities: Mapping[str, Any]) -> dict[str, Any]:
 
 def new_session_id(capabilities: Any) -> str:
     """Return an id for a client with these capabilities: visible ASCII."""
-    found = inputs_of(capabilities) if isinstance(capabilities, dict) else {}
-    kept: dict[str, Any] = {
-        name: {each: {} for each in value if each in _BELOW}
-        for name, value in found.items()
-    }
+    kept = _known_inputs(capabilities)
     said = base64.urlsafe_b64encode(orjson.dumps(kept)).decode() if kept else ""
     return uuid4().hex + said
 
@@ -58,7 +58,19 @@ def capabilities_of(session_id: str) -> dict[str, Any]:
         found = orjson.loads(base64.urlsafe_b64decode(said))
     except (binascii.Error, ValueError):
         return {}
-    return inputs_of(found) if isinstance(found, dict) else {}
+    return _known_inputs(found)
+
+
+def _known_inputs(capabilities: Any) -> dict[str, Any]:
+    """Return what a client can be asked for, in one of a few forms."""
+    if not isinstance(capabilities, dict):
+        return {}
+    given = inputs_of(capabilities)
+    return {
+        name: {each: {} for each in below if each in given[name]}
+        for name, below in _BELOW.items()
+        if name in given
+    }
 
 
 def session_of(request: web.Request) -> str:

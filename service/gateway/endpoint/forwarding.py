@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from time import perf_counter
 from typing import Any, Final
 from uuid import UUID
@@ -13,15 +14,12 @@ from cachetools import LRUCache
 from service.circuit_breaker import CircuitBreaker
 from service.errors import ServiceError
 from service.gateway.endpoint.call_request import CallRequest
+from service.gateway.endpoint.call_stream import CallStream
 from service.gateway.endpoint.channels import ATTEMPTS_MAX, CHANGES, Channels
 from service.gateway.endpoint.client_sessions import inputs_of
 from service.gateway.endpoint.failed_calls import FailedCalls
-from service.gateway.endpoint.notifications import (
-    LIST_CHANGED,
-    RELAYED,
-    log_level,
-    relay,
-)
+from service.gateway.endpoint.notifications import log_level
+from service.gateway.endpoint.questions import Questions
 from service.gateway.endpoint.request_state import RequestState
 from service.gateway.endpoint.results import failed, result_of_upstream
 from service.gateway.gate import (
@@ -39,11 +37,9 @@ from service.gateway.protocol.revisions import LOG_LEVEL_KEY
 from service.gateway.upstream.client import Channel, UpstreamClient
 from service.gateway.upstream.errors import (
     NO_ANSWER,
-    WANTS_INPUT,
     NotSentError,
     NotTakenError,
     UpstreamError,
-    unusable,
 )
 from service.gateway.upstream.exchange import Exchange
 from service.gateway.upstream.requests import Request
@@ -88,12 +84,14 @@ class Forwarder:
         gate: Gate,
         client: UpstreamClient,
         *,
+        questions: Questions,
         on_list_changed: Callable[[UUID], None],
     ) -> None:
         self._gate = gate
         self._client = client
         self._failed_calls = FailedCalls()
         self._channels = Channels(gate, client, self._failed_calls)
+        self._questions = questions
         self._on_list_changed = on_list_changed
         self._breakers: LRUCache[int, CircuitBreaker] = LRUCache(CONNECTORS_MAX)
 
@@ -149,7 +147,7 @@ class Forwarder:
         breaker = self.breaker(upstream.connector_id)
         kept = None
         if not call.is_moved:
-            kept = self._client.kept_channel(upstream, asked.caller)
+            kept = self._client.kept_channel(upstream, asked.client)
         if kept is None:
             return await self._channels.open(asked, call.call, breaker, until)
         breaker.succeeded()
@@ -208,14 +206,16 @@ class Forwarder:
                 exchange = Exchange(
                     self._client,
                     admitted.upstream,
-                    call.asked.caller,
+                    call.asked.client,
                     channel,
                     request,
                 )
+                changed = partial(self._on_list_changed, call.call.connector_id)
+                stream = CallStream(exchange, call.asked, self._questions, changed)
                 async with exchange:
                     call.request_bytes = exchange.request_bytes
                     try:
-                        message = await self._answer(exchange, call)
+                        message = await stream.answer()
                     finally:
                         call.answer_bytes = exchange.answer_bytes
                 if forwarded:
@@ -230,20 +230,6 @@ class Forwarder:
         return result_of_upstream(
             message, call.asked.capabilities, is_stateless=call.asked.is_stateless
         )
-
-    async def _answer(self, exchange: Exchange, call: Forwarding) -> dict[str, Any]:
-        """Return the answer; relay what precedes it."""
-
-        async def notified(message: dict[str, Any]) -> None:
-            method = message["method"]
-            if "id" in message:
-                raise unusable("it asked the client", WANTS_INPUT)
-            if method == LIST_CHANGED:
-                self._on_list_changed(call.call.connector_id)
-            elif isinstance(method, str) and method in RELAYED:
-                await relay(method, message.get("params"), exchange, call.asked)
-
-        return await exchange.answer(notified)
 
     def _explained(self, admitted: Admitted, error: UpstreamError) -> dict[str, Any]:
         self._failed_calls.log(admitted.upstream, error, admitted.call_id)

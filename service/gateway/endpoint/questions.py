@@ -6,7 +6,7 @@ A client answers by a request of its own, which may arrive in another process.
 import asyncio
 import base64
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 from uuid import uuid4
@@ -15,10 +15,11 @@ import orjson
 from aiohttp import web
 
 from service.gateway.endpoint.call_request import CallRequest
+from service.gateway.endpoint.cancellations import CANCELLED
 from service.gateway.endpoint.client_sessions import name_of
 from service.gateway.gate import Caller
 from service.gateway.protocol.messages import RequestId
-from service.http.disconnect import cancelled_on_disconnect
+from service.http.disconnect import cancelled_on_disconnect, refuse_if_client_left
 
 # PostgreSQL's notifications have less than 8,000 bytes.
 PIECE_CHARACTERS: Final = 7_500
@@ -62,20 +63,10 @@ class Questions:
         :raises NoAnswerError: there is none
         :raises ClientLeftError: the client has left, or has cancelled its call
         """
-        ids = {name: uuid4().hex for name in requests}
-        names = {name: name_of(asked.request, asked.caller, ids[name]) for name in ids}
-        with (
-            self._asking(names.values()) as answers,
-            cancelled_on_disconnect(asked.request),
-        ):
-            for name, request in requests.items():
-                # Nothing else: it could look like the answer to another call.
-                given = {key: request[key] for key in _ASKED if key in request}
-                message = {"jsonrpc": "2.0", "id": ids[name], **given}
-                await asked.reply.notify(message)
+        with cancelled_on_disconnect(asked.request):
             try:
                 async with asked.reply.kept_alive(), asyncio.timeout(timeout_s):
-                    found = await asyncio.gather(*answers)
+                    found = await self.outcomes(asked, [*requests.values()])
             except TimeoutError:
                 raise NoAnswerError("nobody answered in time") from None
         if not all(isinstance(each.get("result"), dict) for each in found):
@@ -83,6 +74,33 @@ class Questions:
         return {
             name: each["result"] for name, each in zip(requests, found, strict=True)
         }
+
+    async def outcomes(
+        self, asked: CallRequest, requests: Sequence[Mapping[str, Any]]
+    ) -> list[Mapping[str, Any]]:
+        """Return ``result`` or ``error`` of each request, as the client answers it.
+
+        Where that is cancelled, the client is told that its answers are too late.
+
+        :raises ConnectionError: the client has left, or doesn't read
+        """
+        ids = [uuid4().hex for _ in requests]
+        names = [name_of(asked.request, asked.caller, each) for each in ids]
+        with self._asking(names) as answers:
+            try:
+                for request_id, request in zip(ids, requests, strict=True):
+                    # Nothing else: it could look like the answer to another call.
+                    given = {key: request[key] for key in _ASKED if key in request}
+                    message = {"jsonrpc": "2.0", "id": request_id, **given}
+                    await asked.reply.notify(message)
+                return await asyncio.gather(*answers)
+            except asyncio.CancelledError:
+                with suppress(ConnectionError):
+                    refuse_if_client_left(asked.request)
+                    for request_id, answer in zip(ids, answers, strict=True):
+                        if answer.cancelled():
+                            await asked.reply.notify(_cancellation(request_id))
+                raise
 
     @contextmanager
     def _asking(
@@ -140,3 +158,8 @@ class Questions:
         # The first answer counts.
         if not answer.done():
             answer.set_result(outcome)
+
+
+def _cancellation(request_id: RequestId) -> dict[str, Any]:
+    params = {"requestId": request_id}
+    return {"jsonrpc": "2.0", "method": CANCELLED, "params": params}

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 import orjson
 
@@ -47,7 +47,7 @@ def parse_message(body: bytes, values_max: int = JSON_VALUES_MAX) -> Message:
             INVALID_REQUEST, "the body must be one JSON-RPC 2.0 object, not a batch"
         )
     method, message_id = document.get("method"), document.get("id")
-    if "id" in document and not _is_id(message_id):
+    if "id" in document and not is_request_id(message_id):
         raise RpcError(INVALID_REQUEST, "an id is a string or an integer")
     if method is None and message_id is not None and document.keys() & _OUTCOMES:
         outcome = {key: document[key] for key in _OUTCOMES & document.keys()}
@@ -88,7 +88,7 @@ def error_of(message_id: RequestId | None, error: RpcError) -> bytes:
     return orjson.dumps({"jsonrpc": "2.0", "id": message_id, "error": error.to_json()})
 
 
-def _is_id(value: Any) -> bool:
+def is_request_id(value: Any) -> TypeGuard[RequestId]:
     return isinstance(value, str | int) and not isinstance(value, bool)
 
 

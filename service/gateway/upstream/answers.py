@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager
 from typing import Any, Final
 
 import orjson
@@ -16,7 +17,6 @@ from service.gateway.protocol.revisions import EVENT_STREAM, JSON, SESSION_HEADE
 from service.gateway.upstream.credential_echo import CredentialEcho
 from service.gateway.upstream.errors import (
     CREDENTIAL_RETURNED,
-    DUPLICATE_KEY,
     ENDED,
     HEAD,
     NO_ANSWER,
@@ -29,21 +29,13 @@ from service.gateway.upstream.errors import (
     unusable,
 )
 from service.gateway.upstream.http_response import HeadTooLargeError, Response
-from service.gateway.upstream.json_answers import DuplicateKeyError, parsed
+from service.gateway.upstream.received_messages import parsed_message
 from service.gateway.upstream.redirects import STATUSES, target_of
-from service.http.json_bounds import JSON_STRING
-from service.pacing import Pace
 
 Notified = Callable[[dict[str, Any]], Awaitable[None]]
 # Takes the credential of the request, which may be there, out of a message, in place.
 Removal = Callable[[dict[str, Any], CredentialEcho], Awaitable[None]]
 
-# As deep as the API, too, can show a definition; orjson reads deeper than it writes.
-LEVELS_MAX: Final = 128
-ORJSON_LEVELS_MAX: Final = 254
-# Larger ones are counted before they are parsed, which holds the event loop.
-BYTES_UNCOUNTED_MAX: Final = 256 * 1024
-VALUES_MAX: Final = 50_000
 _NAMED_KINDS: Final = frozenset(
     {"", "text/html", "text/plain", "text/xml", "application/xml"}
 )
@@ -95,6 +87,10 @@ class UpstreamAnswer:
         """Whether what was read of it held the credential of the request."""
         return self._echo is not None and self._echo.was_found
 
+    def silence_allowed(self) -> AbstractContextManager[None]:
+        """Return a block during which the upstream waits for an answer itself."""
+        return self._response.silence_allowed()
+
     async def last_message(
         self, notified: Notified, removal: Removal | None = None
     ) -> dict[str, Any]:
@@ -114,12 +110,12 @@ class UpstreamAnswer:
             told = WEB_PAGE if kind == "text/html" else NOT_MCP
             raise unusable(f"status {self.status}, {named}", told)
         data = await self._whole()
-        message = await _message(data, exactly=self._exactly)
+        message = await parsed_message(data, exactly=self._exactly)
         if "method" in message:
             raise unusable("no answer")
         message = await self._counted(message)
         if self._echo is not None:
-            await _remove(self._echo, data, message, removal)
+            await remove_credential(self._echo, data, message, removal)
         return message
 
     async def refusal(self, of: str = "") -> UpstreamError:
@@ -154,17 +150,17 @@ class UpstreamAnswer:
         try:
             while piece := await self._read():
                 for data in parser.feed(piece):
-                    message = await _message(data, exactly=self._exactly)
+                    message = await parsed_message(data, exactly=self._exactly)
                     if "method" not in message:
                         message = await self._counted(message)
                         if self._echo is not None:
-                            await _remove(self._echo, data, message, removal)
+                            await remove_credential(self._echo, data, message, removal)
                         return message
                     notified_bytes += len(data)
                     if len(data) > EVENT_BYTES_MAX or notified_bytes > self._bytes_max:
                         raise too_large("notifications")
                     if self._echo is not None:
-                        await _remove(self._echo, data, message)
+                        await remove_credential(self._echo, data, message)
                     self.has_notified = True
                     await notified(message)
         except EventTooLargeError:
@@ -199,7 +195,7 @@ class UpstreamAnswer:
         return message
 
 
-async def _remove(
+async def remove_credential(
     echo: CredentialEcho,
     data: bytes,
     message: dict[str, Any],
@@ -234,59 +230,3 @@ def _twice(result: Any) -> int:
 
 async def ignored(_message: dict[str, Any]) -> None:
     """Take no notice of a notification."""
-
-
-async def _message(data: bytes, *, exactly: bool) -> dict[str, Any]:
-    if len(data) > BYTES_UNCOUNTED_MAX:
-        await _refuse_many_values(data)
-    try:
-        message = _parsed(data, exactly=exactly)
-    except DuplicateKeyError:
-        raise unusable("a key twice in one object", DUPLICATE_KEY) from None
-    except ValueError:
-        raise unusable("not JSON") from None
-    if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
-        raise unusable("not a JSON-RPC message")
-    if data.count(b"[") + data.count(b"{") > LEVELS_MAX and _is_deep(message):
-        raise unusable(f"more than {LEVELS_MAX} levels")
-    return message
-
-
-def _parsed(data: bytes, *, exactly: bool) -> Any:
-    """Return the value of JSON; what isn't an answer needn't be exact.
-
-    :raises ValueError: not JSON, or an answer that would lose a value
-    """
-    try:
-        return parsed(data, exactly=exactly)
-    except DuplicateKeyError:
-        message = parsed(data)
-        if isinstance(message, dict) and "method" in message:
-            return message
-        raise
-
-
-def _is_deep(message: Any) -> bool:
-    """Say whether a message has more levels than ``LEVELS_MAX``, as orjson counts."""
-    for _ in range(ORJSON_LEVELS_MAX - LEVELS_MAX):
-        message = [message]
-    try:
-        orjson.dumps(message)
-    except orjson.JSONEncodeError:
-        return True
-    return False
-
-
-async def _refuse_many_values(data: bytes) -> None:
-    """Reject an answer that would hold the event loop for long; long texts don't."""
-    values, end, pace = 0, 0, Pace()
-    for text in JSON_STRING.finditer(data):
-        between = data[end : text.start()]
-        values += sum(map(between.count, (b",", b"[", b"{")))
-        end = text.end()
-        if values > VALUES_MAX:
-            break
-        await pace.pause()
-    values += sum(map(data[end:].count, (b",", b"[", b"{")))
-    if values > VALUES_MAX:
-        raise too_large(f"more than {VALUES_MAX} values")

@@ -4,9 +4,9 @@ import itertools
 from collections.abc import Callable
 from typing import NamedTuple
 
-from service.gateway.gate import Caller, Upstream
+from service.gateway.gate import Upstream
 from service.gateway.upstream.connections import Connections
-from service.gateway.upstream.dialects import Dialect, Dialects
+from service.gateway.upstream.dialects import AgentClient, Dialect, Dialects
 from service.gateway.upstream.handshake import Handshake
 from service.gateway.upstream.http_connection import Connection
 from service.gateway.upstream.side_messages import SideMessages
@@ -25,6 +25,10 @@ class Channel(NamedTuple):
         self.connection.release(self.reservation)
 
 
+def _untold(_upstream: Upstream) -> None:
+    """Tell nobody: who observes tools alone withholds them."""
+
+
 class UpstreamClient:
     """Sends requests to upstreams, each once.
 
@@ -34,13 +38,13 @@ class UpstreamClient:
     def __init__(
         self,
         connections: Connections,
-        on_returned_credential: Callable[[Upstream], None] | None = None,
+        on_returned_credential: Callable[[Upstream], None] = _untold,
     ) -> None:
         self.connections = connections
         self.on_returned_credential = on_returned_credential
         self.bounds = connections.bounds
         self.ids = itertools.count(1)
-        self.handshake = Handshake(connections, self.ids)
+        self.handshake = Handshake(connections, self.ids, on_returned_credential)
         streams = self.handshake.streams
         self.dialects = Dialects(
             self.handshake.find_dialect, on_forgotten=streams.forget
@@ -51,12 +55,14 @@ class UpstreamClient:
         """Listen to no session any more."""
         await self.handshake.streams.close()
 
-    def kept_channel(self, upstream: Upstream, caller: Caller | None) -> Channel | None:
+    def kept_channel(
+        self, upstream: Upstream, client: AgentClient | None
+    ) -> Channel | None:
         """Return a channel of which everything stands already, if there is one.
 
         :raises NotConnectedError: the URL can't be connected to
         """
-        dialect = self.dialects.known(upstream, caller)
+        dialect = self.dialects.known(upstream, client)
         if dialect is None:
             return None
         connection = self.connections.kept(upstream.url)
@@ -67,7 +73,7 @@ class UpstreamClient:
     async def open_channel(
         self,
         upstream: Upstream,
-        caller: Caller | None,
+        client: AgentClient | None,
         on_connected: Callable[[], None] | None = None,
     ) -> Channel:
         """Connect, and agree on how to speak where that isn't known.
@@ -77,7 +83,7 @@ class UpstreamClient:
         :raises UpstreamError: not reachable, or it speaks nothing that we do
         :raises ServiceError: the credential can't be revealed
         """
-        dialect = await self.dialects.of(upstream, caller, on_connected)
+        dialect = await self.dialects.of(upstream, client, on_connected)
         url = upstream.url
         connection = self.connections.kept(url) or await self.connections.connect(url)
         if on_connected is not None:

@@ -1,13 +1,19 @@
 """One request to an upstream, and its answer."""
 
 import asyncio
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from http import HTTPStatus
 from types import TracebackType
 from typing import Any, Final, Self
 
-from service.gateway.gate import Caller, Upstream
+import orjson
+
+from service.gateway.gate import Upstream
+from service.gateway.protocol.messages import RequestId, is_request_id
 from service.gateway.upstream.answers import Notified, Removal, UpstreamAnswer
 from service.gateway.upstream.client import Channel, UpstreamClient
+from service.gateway.upstream.dialects import AgentClient
 from service.gateway.upstream.errors import (
     OTHER_ID,
     REFUSED,
@@ -24,6 +30,7 @@ from service.gateway.upstream.lost_sessions import (
 )
 from service.gateway.upstream.posts import Post
 from service.gateway.upstream.requests import Request, body_of, headers_of
+from service.gateway.upstream.standalone_streams import Take
 
 # A request's session isn't there, and nothing was done, unless the body answers it.
 _SESSION_GONE: Final = (HTTPStatus.NOT_FOUND, HTTPStatus.GONE)
@@ -42,8 +49,8 @@ class Exchange:
     """
 
     __slots__ = (
+        "_agent_client",
         "_answer",
-        "_caller",
         "_channel",
         "_client",
         "_pong",
@@ -59,7 +66,7 @@ class Exchange:
         self,
         client: UpstreamClient,
         upstream: Upstream,
-        caller: Caller | None,
+        agent_client: AgentClient | None,
         channel: Channel,
         request: Request,
     ) -> None:
@@ -69,7 +76,7 @@ class Exchange:
         self.request_bytes = len(body)
         self._client = client
         self._upstream = upstream
-        self._caller = caller
+        self._agent_client = agent_client
         self._channel = channel
         self._pong: asyncio.Task[None] | None = None
         headers = headers_of(dialect, request)
@@ -79,7 +86,7 @@ class Exchange:
             headers,
             body,
             connection=channel.connection,
-            is_decided=caller is not None,
+            is_decided=agent_client is not None,
         )
 
     @property
@@ -111,9 +118,8 @@ class Exchange:
     ) -> None:
         if isinstance(error, asyncio.CancelledError):
             self._cancel()
-        told = self._client.on_returned_credential
-        if told is not None and self._answer.returned_credential:
-            told(self._upstream)
+        if self._answer.returned_credential:
+            self._client.on_returned_credential(self._upstream)
         await self._post.__aexit__(kind, error, trace)
 
     async def answer(
@@ -151,6 +157,29 @@ class Exchange:
                 self._forget()
         await self._check(message)
         return message
+
+    @property
+    def is_stateless(self) -> bool:
+        return self._channel.dialect.is_stateless
+
+    def taking_questions(self, take: Take) -> AbstractContextManager[None]:
+        """Return a block during which ``take`` gets what the upstream asks beside."""
+        streams = self._client.handshake.streams
+        return streams.taking_questions(self._upstream, self._channel.dialect, take)
+
+    def silence_allowed(self) -> AbstractContextManager[None]:
+        """Return a block during which the upstream waits for an answer itself."""
+        return self._answer.silence_allowed()
+
+    async def respond(self, number: RequestId, outcome: Mapping[str, Any]) -> None:
+        """Send the answer to what the upstream has asked, ``result`` or ``error``.
+
+        :raises UpstreamError: it can't be sent, or is refused
+        :raises ServiceError: the credential can't be revealed
+        """
+        body = orjson.dumps({"jsonrpc": "2.0", "id": number, **outcome})
+        dialect = self._channel.dialect
+        await self._client.handshake.send(self._upstream, dialect, body, "an answer")
 
     async def _check(self, message: dict[str, Any]) -> None:
         """Refuse a message that answers no request, or not this one.
@@ -225,27 +254,28 @@ class Exchange:
 
     def _forget(self) -> None:
         upstream, dialect = self._channel.upstream, self._channel.dialect
-        self._client.dialects.forget(upstream, self._caller, dialect)
+        self._client.dialects.forget(upstream, self._agent_client, dialect)
 
     def _doubt(self) -> None:
         """Forget the session unless the server still knows it."""
-        if self._caller is None:
+        if self._agent_client is None:
             # Observing tools leaves nothing in a session.
             self._forget()
         else:
             self._client.beside.check_session(
-                self._upstream, self._caller, self._channel.dialect
+                self._upstream, self._agent_client, self._channel.dialect
             )
 
     def _answer_ping(self, ping_id: Any) -> None:
         """Answer a server with handshake, one ping at a time."""
-        dialect, is_id = self._channel.dialect, isinstance(ping_id, str | int)
-        if is_id and not dialect.is_stateless and (not self._pong or self._pong.done()):
+        if not is_request_id(ping_id) or self.is_stateless:
+            return
+        if self._pong is None or self._pong.done():
             self._pong = self._client.beside.answer_ping(
-                self._upstream, dialect, ping_id
+                self._upstream, self._channel.dialect, ping_id
             )
 
     def _cancel(self) -> None:
-        dialect = self._channel.dialect
-        if not dialect.is_stateless:
+        if not self.is_stateless:
+            dialect = self._channel.dialect
             self._client.beside.cancel(self._upstream, dialect, self.id)

@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterator
 from http import HTTPStatus
 from typing import Any, Final
 
+import orjson
+
 from service.errors import ServiceError
 from service.gateway.gate import Outcome, Upstream
 from service.gateway.protocol.errors import METHOD_NOT_FOUND
@@ -42,19 +44,31 @@ CHECK_S: Final = 5.0
 
 
 class Handshake:
-    """Agrees with upstreams on how to speak; ``ids`` are those of requests."""
+    """Agrees with upstreams on how to speak; ``ids`` are those of requests.
 
-    def __init__(self, connections: Connections, ids: Iterator[int]) -> None:
+    ``on_returned_credential`` is told each upstream that asks something with it.
+    """
+
+    def __init__(
+        self,
+        connections: Connections,
+        ids: Iterator[int],
+        on_returned_credential: Callable[[Upstream], None],
+    ) -> None:
         self._connections = connections
         self._ids = ids
-        self.streams = StandaloneStreams(connections, self.send)
+        self.streams = StandaloneStreams(connections, self.send, on_returned_credential)
 
     async def find_dialect(
-        self, upstream: Upstream, on_connected: Callable[[], None] | None
+        self,
+        upstream: Upstream,
+        inputs: bytes,
+        on_connected: Callable[[], None] | None,
     ) -> Dialect:
         """Ask ``server/discover``; a server that doesn't answer it wants a handshake.
 
-        A server whose revision is set isn't asked.
+        A server whose revision is set isn't asked. ``inputs`` are the capabilities to
+        declare in a handshake, as JSON.
 
         :raises UpstreamError: not reachable, failing, too late, or no revision in
             common
@@ -62,17 +76,22 @@ class Handshake:
         try:
             # Also where every caller that waits for it has left.
             async with asyncio.timeout(self._connections.bounds.call_s):
-                return await self._find_dialect(upstream, on_connected)
+                return await self._find_dialect(upstream, inputs, on_connected)
         except TimeoutError:
             raise UpstreamError(NO_ANSWER, Outcome.TIMEOUT) from None
 
     async def _find_dialect(
-        self, upstream: Upstream, on_connected: Callable[[], None] | None
+        self,
+        upstream: Upstream,
+        inputs: bytes,
+        on_connected: Callable[[], None] | None,
     ) -> Dialect:
         if upstream.revision == STATELESS:
             return Dialect(STATELESS)
         if upstream.revision is not None:
-            return await self._shake_hands(upstream, upstream.revision, on_connected)
+            return await self._shake_hands(
+                upstream, upstream.revision, inputs, on_connected
+            )
         refused: UpstreamError | None = None
         try:
             if await self._is_stateless(upstream, on_connected):
@@ -85,7 +104,7 @@ class Handshake:
             # Some servers with a handshake fail at a method that they don't know.
             refused = error
         try:
-            return await self._shake_hands(upstream, OFFERED)
+            return await self._shake_hands(upstream, OFFERED, inputs)
         except UpstreamError as error:
             if refused is not None and error.cause is Cause.CONNECTION_CLOSED:
                 raise refused from None
@@ -114,12 +133,13 @@ class Handshake:
         self,
         upstream: Upstream,
         offered: str,
+        inputs: bytes,
         on_connected: Callable[[], None] | None = None,
     ) -> Dialect:
         number = next(self._ids)
         params = {
             "protocolVersion": offered,
-            "capabilities": {},
+            "capabilities": orjson.Fragment(inputs),
             "clientInfo": IMPLEMENTATION,
         }
         body = message_of("initialize", params, number)

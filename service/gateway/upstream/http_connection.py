@@ -1,7 +1,8 @@
 """An HTTP/1.1 connection to an upstream, which carries one request at a time."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from http import HTTPStatus
 from typing import Final, cast
 
@@ -51,6 +52,8 @@ class Connection(asyncio.Protocol):
         # The number of the last one; a call may end when another has reserved it.
         self.reservation = 0
         self._is_new = True
+        # For how many answers the upstream waits.
+        self._owed = 0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
@@ -101,6 +104,16 @@ class Connection(asyncio.Protocol):
             self._is_paused = False
             self._heard_at = self._loop.time()
             self._transport.resume_reading()
+
+    @contextmanager
+    def silence_allowed(self) -> Iterator[None]:
+        """During the block, the upstream waits for an answer, and may say nothing."""
+        self._owed += 1
+        try:
+            yield
+        finally:
+            self._owed -= 1
+            self._heard_at = self._loop.time()
 
     def close(self) -> None:
         self._transport.close()
@@ -199,7 +212,7 @@ class Connection(asyncio.Protocol):
         is_idle = self._response is None
         left = self._heard_at - self._loop.time()
         left += KEEPALIVE_S if is_idle else self._silence_s
-        if left > 0 or self._is_paused or self._is_reserved:
+        if left > 0 or self._is_paused or self._is_reserved or self._owed:
             delay = min(KEEPALIVE_S, left) if left > 0 else KEEPALIVE_S
             self._timer = self._loop.call_later(delay, self._tick)
         elif is_idle:

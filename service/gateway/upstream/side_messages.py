@@ -5,9 +5,9 @@ import logging
 from collections.abc import Coroutine
 from typing import Any, Final
 
-from service.gateway.gate import Caller, Upstream
+from service.gateway.gate import Upstream
 from service.gateway.protocol.messages import RequestId, result_of
-from service.gateway.upstream.dialects import Dialect, Dialects
+from service.gateway.upstream.dialects import AgentClient, Dialect, Dialects
 from service.gateway.upstream.handshake import Handshake
 from service.gateway.upstream.requests import message_of
 
@@ -35,10 +35,10 @@ class SideMessages:
         return self._send(upstream, dialect, result_of(ping_id, {}), "answer to a ping")
 
     def check_session(
-        self, upstream: Upstream, caller: Caller, dialect: Dialect
+        self, upstream: Upstream, client: AgentClient, dialect: Dialect
     ) -> None:
         """Find out whether a server still knows a session, and forget it if not."""
-        work = self._check(upstream, caller, dialect)
+        work = self._check(upstream, client, dialect)
         self._start(work, "MCP session check")
 
     def _send(
@@ -63,7 +63,7 @@ class SideMessages:
             logger.debug("no %s was sent: %s", what, type(error).__name__)
 
     async def _check(
-        self, upstream: Upstream, caller: Caller, dialect: Dialect
+        self, upstream: Upstream, client: AgentClient, dialect: Dialect
     ) -> None:
         if await self._handshake.is_refused(upstream, dialect):
-            self._dialects.forget(upstream, caller, dialect)
+            self._dialects.forget(upstream, client, dialect)

@@ -1,28 +1,30 @@
 """The streams on which servers with sessions say what is part of no answer.
 
-A server that asks its client something there waits for an answer. The gateway declares
-no capability to be asked, and says so: then the tool, which would wait, fails at once.
+A server that asks its client something there waits for an answer. Some do so during a
+call: while there is just one, its client is asked. Otherwise nobody can be, and is said
+so: then the tool, which would wait, fails at once.
 """
 
 import asyncio
 import logging
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
 from http import HTTPStatus
 from typing import Any, Final
-
-import orjson
 
 from service.errors import ServiceError
 from service.gateway.gate import Upstream
 from service.gateway.protocol.errors import METHOD_NOT_FOUND, RpcError
 from service.gateway.protocol.events import EventParser, EventTooLargeError
-from service.gateway.protocol.messages import error_of, result_of
+from service.gateway.protocol.messages import error_of, is_request_id, result_of
 from service.gateway.protocol.revisions import EVENT_STREAM
+from service.gateway.upstream.answers import remove_credential
 from service.gateway.upstream.connections import Connections
+from service.gateway.upstream.credential_echo import CredentialEcho
 from service.gateway.upstream.dialects import REMEMBERED_S, Dialect
 from service.gateway.upstream.errors import UpstreamError
+from service.gateway.upstream.received_messages import parsed_message
 from service.tasks import end_tasks
 
 # Of a process; the stream of another session is closed for one more.
@@ -33,6 +35,11 @@ OPEN_S: Final = 2.0
 ANSWERS_MAX: Final = 1_000
 PARSED_BYTES_MAX: Final = 4 * 1024 * 1024
 Send = Callable[[Upstream, Dialect, bytes, str], Awaitable[None]]
+# Takes a request, or the cancellation of one; says whether it did.
+Key = tuple[int, str]
+Take = Callable[[dict[str, Any]], bool]
+# What has none of these asks nothing, such as a log message, and isn't even parsed.
+_ASKING: Final = (b'"id"', b'"requestId"')
 
 logger = logging.getLogger(__name__)
 
@@ -40,10 +47,17 @@ logger = logging.getLogger(__name__)
 class StandaloneStreams:
     """Listens to sessions; ``send`` sends a message in one."""
 
-    def __init__(self, connections: Connections, send: Send) -> None:
+    def __init__(
+        self,
+        connections: Connections,
+        send: Send,
+        on_returned_credential: Callable[[Upstream], None],
+    ) -> None:
         self._connections = connections
         self._send = send
-        self._tasks: OrderedDict[tuple[int, str], asyncio.Task[None]] = OrderedDict()
+        self._on_returned_credential = on_returned_credential
+        self._tasks: OrderedDict[Key, asyncio.Task[None]] = OrderedDict()
+        self._takers: dict[Key, list[Take]] = {}
 
     async def open(self, upstream: Upstream, dialect: Dialect) -> None:
         """Listen to a session; returns once its server knows, or after a while.
@@ -71,10 +85,28 @@ class StandaloneStreams:
         if task := self._tasks.get(_key(upstream, dialect)):
             task.cancel()
 
+    @contextmanager
+    def taking_questions(
+        self, upstream: Upstream, dialect: Dialect, take: Take
+    ) -> Iterator[None]:
+        """During the block, ``take`` gets what is asked in a session, unless it shares.
+
+        With two blocks of one session, nobody knows of which of them a question is.
+        """
+        key = _key(upstream, dialect)
+        takers = self._takers.setdefault(key, [])
+        takers.append(take)
+        try:
+            yield
+        finally:
+            takers.remove(take)
+            if not takers:
+                self._takers.pop(key, None)
+
     async def close(self) -> None:
         await end_tasks(*self._tasks.values())
 
-    def _ended(self, key: tuple[int, str], task: asyncio.Task[None]) -> None:
+    def _ended(self, key: Key, task: asyncio.Task[None]) -> None:
         if self._tasks.get(key) is task:
             del self._tasks[key]
 
@@ -98,9 +130,11 @@ class StandaloneStreams:
     async def _read(
         self, upstream: Upstream, dialect: Dialect, is_open: asyncio.Event
     ) -> None:
-        headers = {"Accept": EVENT_STREAM}
+        headers, echo = {"Accept": EVENT_STREAM}, None
         if (credential := upstream.credential) is not None:
-            headers[credential.header] = (await credential.reveal()).get_secret_value()
+            value = await credential.reveal()
+            headers[credential.header] = value.get_secret_value()
+            echo = CredentialEcho(value)
         response = await self._connections.get(upstream.url, headers | dialect.headers)
         try:
             is_open.set()
@@ -109,37 +143,45 @@ class StandaloneStreams:
                 or response.content_type != EVENT_STREAM
             ):
                 return
+            key = _key(upstream, dialect)
             parser, answers, parsed_bytes = EventParser(), 0, 0
             while piece := await response.read():
                 for data in parser.feed(piece):
-                    # What asks nothing, such as a log message, isn't even parsed.
-                    if b'"id"' not in data:
+                    if not any(each in data for each in _ASKING):
                         continue
                     parsed_bytes += len(data)
                     if parsed_bytes > PARSED_BYTES_MAX or answers >= ANSWERS_MAX:
                         return
-                    if (answer := _answer_to(data)) is not None:
+                    answer = await self._answer_to(data, key, echo)
+                    if echo is not None and echo.was_found:
+                        echo.was_found = False
+                        self._on_returned_credential(upstream)
+                    if answer is not None:
                         answers += 1
                         await self._send(upstream, dialect, answer, "answer")
         finally:
             response.close()
 
+    async def _answer_to(
+        self, data: bytes, key: Key, echo: CredentialEcho | None
+    ) -> bytes | None:
+        """Return the gateway's own answer; None to what asks nothing, or was taken."""
+        try:
+            message = await parsed_message(data, exactly=False)
+        except UpstreamError:
+            return None
+        method, number = message.get("method"), message.get("id")
+        if not isinstance(method, str):
+            return None
+        if method == "ping":
+            return result_of(number, {}) if is_request_id(number) else None
+        if echo is not None:
+            await remove_credential(echo, data, message)
+        takers = self._takers.get(key, ())
+        if (len(takers) == 1 and takers[0](message)) or not is_request_id(number):
+            return None
+        return error_of(number, RpcError(METHOD_NOT_FOUND, "the client can't be asked"))
 
-def _key(upstream: Upstream, dialect: Dialect) -> tuple[int, str]:
+
+def _key(upstream: Upstream, dialect: Dialect) -> Key:
     return upstream.connector_id.int, dialect.session_id or ""
-
-
-def _answer_to(data: bytes) -> bytes | None:
-    """Return the answer to a request of the server; None to what is none."""
-    try:
-        message: Any = orjson.loads(data)
-    except ValueError:
-        return None
-    if not isinstance(message, dict) or not isinstance(message.get("method"), str):
-        return None
-    number = message.get("id")
-    if not isinstance(number, str | int) or isinstance(number, bool):
-        return None
-    if message["method"] == "ping":
-        return result_of(number, {})
-    return error_of(number, RpcError(METHOD_NOT_FOUND, "the client can't be asked"))

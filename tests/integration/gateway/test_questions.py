@@ -250,10 +250,13 @@ async def test_nobody_waits_for_an_answer_for_ever() -> None:
         asking(bounds=Bounds(call_s=0.3)) as (_, _, client),
         client.call("tools_add") as stream,
     ):
-        await stream.next()
+        question = await stream.next()
+        too_late = await stream.next()
         text = await stream.text()
 
     assert text.endswith("nobody answered in time")
+    assert too_late["method"] == "notifications/cancelled"
+    assert too_late["params"] == {"requestId": question["id"]}
 
 
 async def test_other_answers_count_for_nothing() -> None:

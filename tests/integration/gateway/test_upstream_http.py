@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import uvloop
 
+from service.gateway.bounds import DEFAULT_BOUNDS, Bounds
 from service.gateway.upstream import http_connection
 from service.gateway.upstream.addresses import AddressPolicy
 from service.gateway.upstream.connections import Connections, open_connections
@@ -70,9 +71,11 @@ class Raw:
 
 
 @asynccontextmanager
-async def answering(*answers: bytes | None) -> AsyncIterator[Raw]:
+async def answering(
+    *answers: bytes | None, bounds: Bounds = DEFAULT_BOUNDS
+) -> AsyncIterator[Raw]:
     policy = AddressPolicy((ip_network("127.0.0.0/8"),))
-    async with open_connections(policy) as connections:
+    async with open_connections(policy, bounds) as connections:
         raw = Raw(connections, [*answers])
         async with await asyncio.start_server(raw.serve, "127.0.0.1", 0) as server:
             port = server.sockets[0].getsockname()[1]
@@ -297,3 +300,22 @@ async def test_urls_that_are_refused(url: str) -> None:
     async with open_connections(AddressPolicy()) as connections:
         with pytest.raises(NotConnectedError):
             await connections.post(url, {}, b"")
+
+
+async def test_silence_ends_no_answer_while_its_server_waits_for_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(http_connection, "KEEPALIVE_S", 0.2)
+    head = OK + CHUNKED
+    async with answering(head, head, bounds=Bounds(silence_s=0.1)) as raw:
+        waiting = await raw.post()
+        with waiting.silence_allowed():
+            silent = await raw.post()
+            with pytest.raises(TimeoutError):
+                await silent.read()
+
+            reading = asyncio.create_task(waiting.read())
+            await asyncio.sleep(0)
+            assert not reading.done()
+        with pytest.raises(TimeoutError):
+            await reading

@@ -28,7 +28,7 @@ class Server:
         self.begun = 0
         self.on_answer: Callable[[], None] = lambda: None
 
-    async def find(self, _: Upstream, __: OnConnected | None) -> Dialect:
+    async def find(self, _: Upstream, __: bytes, ___: OnConnected | None) -> Dialect:
         self.begun += 1
         number = self.begun
         await self.answers.wait()

@@ -1,0 +1,53 @@
+"""What an upstream sends before the answer to a call, relayed to the call's client."""
+
+from collections.abc import Callable
+from typing import Any
+
+from service.gateway.endpoint.call_request import CallRequest
+from service.gateway.endpoint.cancellations import CANCELLED
+from service.gateway.endpoint.notifications import LIST_CHANGED, RELAYED, relay
+from service.gateway.endpoint.questions import Questions
+from service.gateway.endpoint.relayed_questions import RelayedQuestions
+from service.gateway.upstream.errors import WANTS_INPUT, unusable
+from service.gateway.upstream.exchange import Exchange
+
+
+class CallStream:
+    """The stream of one call; ``on_list_changed`` is called when its tools change."""
+
+    def __init__(
+        self,
+        exchange: Exchange,
+        asked: CallRequest,
+        questions: Questions,
+        on_list_changed: Callable[[], None],
+    ) -> None:
+        self._exchange = exchange
+        self._asked = asked
+        self._questions = RelayedQuestions(questions, asked, exchange)
+        self._on_list_changed = on_list_changed
+
+    async def answer(self) -> dict[str, Any]:
+        """Return the answer; relay what precedes it.
+
+        :raises UpstreamError: no answer, or the upstream asks what can't be relayed
+        """
+        if self._exchange.is_stateless:
+            return await self._exchange.answer(self._notified)
+        try:
+            with self._exchange.taking_questions(self._questions.take):
+                return await self._exchange.answer(self._notified)
+        finally:
+            await self._questions.close()
+
+    async def _notified(self, message: dict[str, Any]) -> None:
+        method = message["method"]
+        if "id" in message:
+            if self._exchange.is_stateless or not self._questions.take(message):
+                raise unusable("it asked the client", WANTS_INPUT)
+        elif method == CANCELLED:
+            self._questions.take(message)
+        elif method == LIST_CHANGED:
+            self._on_list_changed()
+        elif isinstance(method, str) and method in RELAYED:
+            await relay(method, message.get("params"), self._exchange, self._asked)
