@@ -1,7 +1,8 @@
 """What an upstream sends before the answer to a call, relayed to the call's client."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from typing import Any, Final
 
 from service.gateway.endpoint.call_request import CallRequest
 from service.gateway.endpoint.cancellations import CANCELLED
@@ -32,11 +33,20 @@ class CallStream:
 
         :raises UpstreamError: no answer, or the upstream asks what can't be relayed
         """
-        if self._exchange.is_stateless:
-            return await self._exchange.answer(self._notified)
+        return await self._exchange.answer(self._notified)
+
+    def relaying_questions(self) -> AbstractAsyncContextManager[None]:
+        """Return a block, around the exchange, during which it may ask its client.
+
+        A server may ask before its answer begins.
+        """
+        return _NOTHING if self._exchange.is_stateless else self._relaying()
+
+    @asynccontextmanager
+    async def _relaying(self) -> AsyncIterator[None]:
         try:
             with self._exchange.taking_questions(self._questions.take):
-                return await self._exchange.answer(self._notified)
+                yield
         finally:
             await self._questions.close()
 
@@ -51,3 +61,6 @@ class CallStream:
             self._on_list_changed()
         elif isinstance(method, str) and method in RELAYED:
             await relay(method, message.get("params"), self._exchange, self._asked)
+
+
+_NOTHING: Final = nullcontext()

@@ -212,7 +212,7 @@ class Forwarder:
                 )
                 changed = partial(self._on_list_changed, call.call.connector_id)
                 stream = CallStream(exchange, call.asked, self._questions, changed)
-                async with exchange:
+                async with stream.relaying_questions(), exchange:
                     call.request_bytes = exchange.request_bytes
                     try:
                         message = await stream.answer()

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from contextlib import AbstractContextManager
 from typing import Any, Final
 
 import orjson
@@ -86,10 +85,6 @@ class UpstreamAnswer:
     def returned_credential(self) -> bool:
         """Whether what was read of it held the credential of the request."""
         return self._echo is not None and self._echo.was_found
-
-    def silence_allowed(self) -> AbstractContextManager[None]:
-        """Return a block during which the upstream waits for an answer itself."""
-        return self._response.silence_allowed()
 
     async def last_message(
         self, notified: Notified, removal: Removal | None = None

@@ -169,7 +169,7 @@ class Exchange:
 
     def silence_allowed(self) -> AbstractContextManager[None]:
         """Return a block during which the upstream waits for an answer itself."""
-        return self._answer.silence_allowed()
+        return self._channel.connection.silence_allowed()
 
     async def respond(self, number: RequestId, outcome: Mapping[str, Any]) -> None:
         """Send the answer to what the upstream has asked, ``result`` or ``error``.

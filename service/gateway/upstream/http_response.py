@@ -1,7 +1,6 @@
 """An answer over HTTP/1.1, read while it arrives."""
 
 import asyncio
-from contextlib import AbstractContextManager, nullcontext
 from typing import Protocol
 
 
@@ -17,7 +16,6 @@ class Receiving(Protocol):
     """The connection that it arrives on."""
 
     def resume(self) -> None: ...
-    def silence_allowed(self) -> AbstractContextManager[None]: ...
     def close(self) -> None: ...
 
 
@@ -79,11 +77,6 @@ class Response:
         """Close the connection unless the answer has arrived completely."""
         if self._connection is not None:
             self._connection.close()
-
-    def silence_allowed(self) -> AbstractContextManager[None]:
-        """Return a block during which the upstream may say nothing for long."""
-        connection = self._connection
-        return nullcontext() if connection is None else connection.silence_allowed()
 
     async def _change(self) -> None:
         if self._error is not None:

@@ -62,6 +62,8 @@ class Upstream:
     heard: list[dict[str, Any]] = field(default_factory=list)
     calls: int = 0
     status: int = 202
+    # Answer a call by JSON, and ask beside.
+    begins_late: bool = False
     # Where a client listens; None without.
     standalone: Stream | None = None
 
@@ -83,6 +85,10 @@ class Upstream:
 
     async def _called(self, request: web.Request, body: Any) -> web.StreamResponse:
         self.calls += 1
+        if self.begins_late:
+            assert self.standalone is not None
+            await self.act(self, self.standalone)
+            return answered(body, RESULT)
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
         stream = Stream(response)
@@ -433,3 +439,11 @@ async def test_a_credential_in_a_question_is_removed(where: str) -> None:
         await until(lambda: stage.returned)
 
     assert question["params"]["message"] == f"is it {REMOVED}?"
+
+
+async def test_a_server_may_ask_before_its_answer_begins() -> None:
+    async with asking(ask) as (upstream, _, client):
+        upstream.begins_late = True
+        async with client.call("tools_add") as stream:
+            await client.accept(await stream.next(), "Ada")
+            assert await stream.text() == "done"

@@ -308,8 +308,9 @@ async def test_silence_ends_no_answer_while_its_server_waits_for_one(
     monkeypatch.setattr(http_connection, "KEEPALIVE_S", 0.2)
     head = OK + CHUNKED
     async with answering(head, head, bounds=Bounds(silence_s=0.1)) as raw:
-        waiting = await raw.post()
-        with waiting.silence_allowed():
+        connection = await raw.connections.connect(raw.url)
+        waiting = await raw.connections.send(connection, raw.url, {}, b"{}")
+        with connection.silence_allowed():
             silent = await raw.post()
             with pytest.raises(TimeoutError):
                 await silent.read()
