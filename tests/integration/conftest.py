@@ -107,10 +107,16 @@ async def followers(resources: Resources) -> AsyncIterator[None]:
         yield
 
 
-@pytest.fixture
-def unobserved(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Observe no connectors but those that somebody asks for."""
+@pytest.fixture(autouse=True)
+def observed_when_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Don't observe connectors by chance, in a test that takes long enough."""
     monkeypatch.setattr(observer, "POLL_S", 3600.0)
+
+
+@pytest.fixture
+def observed_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Observe new and changed connectors, as in production but sooner."""
+    monkeypatch.setattr(observer, "POLL_S", 0.1)
 
 
 @pytest.fixture

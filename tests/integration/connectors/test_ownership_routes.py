@@ -2,7 +2,6 @@
 
 from uuid import UUID, uuid4
 
-import pytest
 from aiohttp.test_utils import TestClient
 
 from service.resources import Resources
@@ -18,7 +17,6 @@ from tests.support.scenario import Scenario
 NOT_OBSERVED = {"health": "unobserved", "health_message": None}
 
 
-@pytest.mark.usefixtures("unobserved")
 async def test_over_http_and_in_lists(callers: Callers, ada: Caller) -> None:
     bob = await callers.user("bob")
     connector = (await ada.post("/api/mcp/connectors", TRACKER)).data

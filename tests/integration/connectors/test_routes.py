@@ -35,7 +35,6 @@ async def test_making_public_twice_says_so_and_appends_nothing(ada: Caller) -> N
 NOT_OBSERVED = {"health": "unobserved", "health_message": None}
 
 
-@pytest.mark.usefixtures("unobserved")
 async def test_list_waits_for_the_position_it_is_asked_for(ada: Caller) -> None:
     made = await ada.post("/api/mcp/connectors", TRACKER)
 

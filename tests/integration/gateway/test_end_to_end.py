@@ -35,10 +35,7 @@ async def ready(world: World) -> AsyncIterator[World]:
 
 
 async def observe_as_served(world: World) -> None:
-    """Observe the server's own definitions, so that the observer finds no others.
-
-    An approval is bound to a definition: it ends when another one is observed.
-    """
+    """Observe the server's own definitions."""
     upstream = await world.gate.upstream_to_list(world.connector_id)
     assert upstream is not None
     async with open_connections(AddressPolicy([LOOPBACK])) as connections:

@@ -228,7 +228,6 @@ GAUGE = "agent_runtime_gateway_connectors_failing"
 LOOPBACK_URL = "https://127.0.0.1:1/mcp"
 
 
-@pytest.mark.usefixtures("unobserved")
 async def test_owners_have_a_connector_observed_and_read_why_it_has_no_tools(
     callers: Callers,
 ) -> None:

@@ -32,8 +32,6 @@ from tests.integration.gateway.world import ALLOW, ASK, DENY, World, tool
 from tests.support.gateway.observing import observe
 from tests.support.waiting import TIMEOUT_S, until
 
-# An observation would ask the upstream which revisions it speaks, before the call does.
-pytestmark = pytest.mark.usefixtures("unobserved")
 # Races of each kind. What the documentation states was measured with 400.
 RACES: Final = int(os.environ.get("GATEWAY_RACES", "3"))
 

@@ -14,7 +14,6 @@ from tests.support.waiting import until
 LOOPBACK_URL = "https://127.0.0.1:1/mcp"
 
 
-@pytest.mark.usefixtures("unobserved")
 async def test_connectors_that_nobody_holds_are_observed_once_at_each_url(
     callers: Callers, resources: Resources
 ) -> None:
@@ -55,7 +54,6 @@ async def test_connectors_that_nobody_holds_are_observed_once_at_each_url(
     assert await to_observe(await ada.put(path, renamed)) == []
 
 
-@pytest.mark.usefixtures("unobserved")
 async def test_a_flood_of_connectors_is_observed_one_by_one_of_each_owner(
     callers: Callers, resources: Resources
 ) -> None:
@@ -71,6 +69,7 @@ async def test_a_flood_of_connectors_is_observed_one_by_one_of_each_owner(
     assert await connectors_to_observe(resources.pool) == first[:4]
 
 
+@pytest.mark.usefixtures("observed_by_itself")
 async def test_a_connector_is_observed_when_it_is_registered(callers: Callers) -> None:
     ada = await callers.user("ada")
     body = {"name": "Local", "url": LOOPBACK_URL, "description": ""}
