@@ -10,6 +10,7 @@ import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -23,7 +24,7 @@ from service.gateway.upstream.answers import remove_credential
 from service.gateway.upstream.connections import Connections
 from service.gateway.upstream.credential_echo import CredentialEcho
 from service.gateway.upstream.dialects import REMEMBERED_S, Dialect
-from service.gateway.upstream.errors import UpstreamError
+from service.gateway.upstream.errors import NotConnectedError, UpstreamError
 from service.gateway.upstream.received_messages import parsed_message
 from service.tasks import end_tasks
 
@@ -31,7 +32,11 @@ from service.tasks import end_tasks
 STREAMS_MAX: Final = 512
 # A handshake waits so long for its stream.
 OPEN_S: Final = 2.0
-# On one stream: a server that goes on beyond either is left.
+# Servers close streams on which nothing is said: after a pause each is opened again.
+# The pause doubles while streams last no longer than it.
+PAUSE_S: Final = 1.0
+PAUSE_MAX_S: Final = 60.0
+# In one session: a server that goes on beyond either is left.
 ANSWERS_MAX: Final = 1_000
 PARSED_BYTES_MAX: Final = 4 * 1024 * 1024
 Send = Callable[[Upstream, Dialect, bytes, str], Awaitable[None]]
@@ -42,6 +47,14 @@ Take = Callable[[dict[str, Any]], bool]
 _ASKING: Final = (b'"id"', b'"requestId"')
 
 logger = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class _Asked:
+    """What a server has asked in a session, on all its streams."""
+
+    answers: int = 0
+    parsed_bytes: int = 0
 
 
 class StandaloneStreams:
@@ -113,9 +126,22 @@ class StandaloneStreams:
     async def _listen(
         self, upstream: Upstream, dialect: Dialect, is_open: asyncio.Event
     ) -> None:
+        clock, pause_s, asked = asyncio.get_running_loop().time, PAUSE_S, _Asked()
         try:
             async with asyncio.timeout(REMEMBERED_S):
-                await self._read(upstream, dialect, is_open)
+                while True:
+                    began = clock()
+                    try:
+                        if not await self._read(upstream, dialect, is_open, asked):
+                            return
+                    except (OSError, NotConnectedError):
+                        # Without an answer, nobody knows whether there is a stream.
+                        if not is_open.is_set():
+                            raise
+                    if clock() - began > pause_s:
+                        pause_s = PAUSE_S
+                    await asyncio.sleep(pause_s)
+                    pause_s = min(2 * pause_s, PAUSE_MAX_S)
         except (
             EventTooLargeError,
             OSError,
@@ -128,8 +154,13 @@ class StandaloneStreams:
             is_open.set()
 
     async def _read(
-        self, upstream: Upstream, dialect: Dialect, is_open: asyncio.Event
-    ) -> None:
+        self,
+        upstream: Upstream,
+        dialect: Dialect,
+        is_open: asyncio.Event,
+        asked: _Asked,
+    ) -> bool:
+        """Read a stream to its end; return whether to open another one."""
         headers, echo = {"Accept": EVENT_STREAM}, None
         if (credential := upstream.credential) is not None:
             value = await credential.reveal()
@@ -142,23 +173,26 @@ class StandaloneStreams:
                 response.status != HTTPStatus.OK
                 or response.content_type != EVENT_STREAM
             ):
-                return
-            key = _key(upstream, dialect)
-            parser, answers, parsed_bytes = EventParser(), 0, 0
+                return False
+            key, parser = _key(upstream, dialect), EventParser()
             while piece := await response.read():
                 for data in parser.feed(piece):
                     if not any(each in data for each in _ASKING):
                         continue
-                    parsed_bytes += len(data)
-                    if parsed_bytes > PARSED_BYTES_MAX or answers >= ANSWERS_MAX:
-                        return
+                    asked.parsed_bytes += len(data)
+                    if (
+                        asked.parsed_bytes > PARSED_BYTES_MAX
+                        or asked.answers >= ANSWERS_MAX
+                    ):
+                        return False
                     answer = await self._answer_to(data, key, echo)
                     if echo is not None and echo.was_found:
                         echo.was_found = False
                         self._on_returned_credential(upstream)
                     if answer is not None:
-                        answers += 1
+                        asked.answers += 1
                         await self._send(upstream, dialect, answer, "answer")
+            return True
         finally:
             response.close()
 

@@ -23,6 +23,7 @@ from tests.support.waiting import TIMEOUT_S, until
 pytestmark = pytest.mark.filterwarnings(
     "ignore::mcp.shared.exceptions.MCPDeprecationWarning"
 )
+LISTENING = "MCP standalone stream"
 QUESTIONS = ["sampling/createMessage", "elicitation/create", "roots/list", "x/unknown"]
 
 
@@ -56,7 +57,10 @@ async def test_a_tool_of_the_official_sdk_fails_at_once(mode: str) -> None:
 
 @dataclass
 class Asking:
-    """A server with a session that says on its stream what a test puts in."""
+    """A server with a session that says on its stream what a test puts in.
+
+    Nothing (``b""``) ends the stream; with ``cuts``, its connection.
+    """
 
     say: asyncio.Queue[bytes] = field(default_factory=asyncio.Queue)
     answers: list[Any] = field(default_factory=list)
@@ -65,6 +69,7 @@ class Asking:
     ended: asyncio.Event = field(default_factory=asyncio.Event)
     stream_status: int = 200
     knows: bool = True
+    cuts: bool = False
 
     async def post(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()
@@ -95,8 +100,11 @@ class Asking:
         await response.prepare(request)
         self.open += 1
         try:
-            while True:
-                await response.write(b"data: " + await self.say.get() + b"\n\n")
+            while said := await self.say.get():
+                await response.write(b"data: " + said + b"\n\n")
+            if self.cuts and request.transport is not None:
+                request.transport.abort()
+            return response
         finally:
             self.open -= 1
             self.ended.set()
@@ -111,6 +119,10 @@ async def asking() -> AsyncIterator[tuple[Asking, Stage]]:
     async with TestServer(app) as served, opened() as stage:
         stage.gate.connect(str(served.make_url("/mcp")), "add")
         yield server, stage
+
+
+def is_listening() -> bool:
+    return any(each.get_name() == LISTENING for each in asyncio.all_tasks())
 
 
 async def test_questions_are_refused_and_pings_answered() -> None:
@@ -188,19 +200,55 @@ async def test_callers_with_one_session_id_have_one_stream() -> None:
         await until(lambda: server.streams == 2 and server.open == 0)
 
 
+@pytest.mark.parametrize("cuts", [False, True])
+async def test_a_stream_that_its_server_ends_is_opened_again(
+    monkeypatch: pytest.MonkeyPatch,
+    cuts: bool,  # noqa: FBT001
+) -> None:
+    monkeypatch.setattr(standalone_streams, "PAUSE_S", 0.0)
+    async with asking() as (server, stage):
+        server.cuts = cuts
+        await stage.call("tools_add")
+        for streams in (2, 3):
+            server.say.put_nowait(b"")
+            await until(lambda: server.streams == streams)  # noqa: B023
+        question = {"jsonrpc": "2.0", "id": 1, "method": "roots/list"}
+        server.say.put_nowait(orjson.dumps(question))
+        await until(lambda: bool(server.answers))
+
+    assert server.answers[0]["error"]["code"] == -32601
+
+
+@pytest.mark.parametrize("status", [405, 404, 500])
+async def test_a_stream_that_is_refused_is_not_opened_again(
+    monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    monkeypatch.setattr(standalone_streams, "PAUSE_S", 0.0)
+    async with asking() as (server, stage):
+        await stage.call("tools_add")
+        server.stream_status = status
+        server.say.put_nowait(b"")
+
+        await until(lambda: not is_listening())
+
+    assert server.streams == 2
+
+
+@pytest.mark.parametrize("after_each", [[], [b""]], ids=["one stream", "many"])
 @pytest.mark.parametrize("bound", ["ANSWERS_MAX", "PARSED_BYTES_MAX"])
 async def test_a_server_that_asks_without_end_is_left(
-    monkeypatch: pytest.MonkeyPatch, bound: str
+    monkeypatch: pytest.MonkeyPatch, bound: str, after_each: list[bytes]
 ) -> None:
+    monkeypatch.setattr(standalone_streams, "PAUSE_S", 0.0)
     question = orjson.dumps({"jsonrpc": "2.0", "id": 1, "method": "roots/list"})
     limit = 3 if bound == "ANSWERS_MAX" else 3 * len(question)
     monkeypatch.setattr(standalone_streams, bound, limit)
     async with asking() as (server, stage):
         assert (await stage.call("tools_add")).content == "hi"
-        for _ in range(9):
-            server.say.put_nowait(question)
+        for each in [question, *after_each] * 9:
+            server.say.put_nowait(each)
 
-        await asyncio.wait_for(server.ended.wait(), TIMEOUT_S)
+        await until(lambda: not is_listening())
 
         assert (await stage.call("tools_add")).content == "hi"
     assert len(server.answers) == 3
