@@ -9,10 +9,10 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Se
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
-from uuid import uuid4
 
 import orjson
 from aiohttp import web
+from cachetools import LRUCache
 
 from service.gateway.endpoint.call_request import CallRequest
 from service.gateway.endpoint.cancellations import CANCELLED
@@ -23,6 +23,8 @@ from service.http.disconnect import cancelled_on_disconnect, refuse_if_client_le
 
 # PostgreSQL's notifications have less than 8,000 bytes.
 PIECE_CHARACTERS: Final = 7_500
+# Answers that a process remembers to have announced.
+ANNOUNCED_MAX: Final = 4096
 # What of an upstream's request the client gets.
 _ASKED: Final = ("method", "params")
 
@@ -45,7 +47,8 @@ class _Waiting:
 class Questions:
     """The questions to clients of this process that aren't answered yet.
 
-    ``announce`` tells the other processes of an answer to none of them, in pieces.
+    ``announce`` tells the other processes of an answer to none of them, in pieces; of
+    the first to an id that a process gave, so that no client has them told without end.
     """
 
     def __init__(
@@ -54,6 +57,7 @@ class Questions:
         self._announce = announce
         self._seal = seal
         self._waiting: dict[str, _Waiting] = {}
+        self._announced: LRUCache[bytes, None] = LRUCache(ANNOUNCED_MAX)
 
     async def ask(
         self, asked: CallRequest, requests: Mapping[str, Any], timeout_s: float
@@ -84,7 +88,9 @@ class Questions:
 
         :raises ConnectionError: the client has left, or doesn't read
         """
-        ids = [uuid4().hex for _ in requests]
+        # Another each time, and known to every process as given to this session.
+        session = name_of(asked.request, asked.caller, "")
+        ids = [self._seal.seal(b"", session).hex() for _ in requests]
         names = [name_of(asked.request, asked.caller, each) for each in ids]
         with self._asking(names) as answers:
             try:
@@ -127,6 +133,8 @@ class Questions:
         if name in self._waiting:
             self._take(name, outcome)
             return
+        if not self._is_first(request, caller, request_id):
+            return
         sealed = self._seal.seal(orjson.dumps(outcome), name)
         text = base64.b64encode(sealed).decode()
         pieces = [
@@ -137,6 +145,20 @@ class Questions:
         await self._announce(
             [f"{name} {n} {last} {each}" for n, each in enumerate(pieces)]
         )
+
+    def _is_first(
+        self, request: web.Request, caller: Caller, request_id: RequestId
+    ) -> bool:
+        """Say whether this answers a question to this session, the first time here."""
+        try:
+            given = bytes.fromhex(str(request_id))
+        except ValueError:
+            return False
+        session = name_of(request, caller, "")
+        if given in self._announced or self._seal.open(given, session) != b"":
+            return False
+        self._announced[given] = None
+        return True
 
     def answered_elsewhere(self, piece: str) -> None:
         """Take a piece of an answer that another process got, in its order."""

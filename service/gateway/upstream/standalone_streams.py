@@ -51,10 +51,14 @@ logger = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class _Asked:
-    """What a server has asked in a session, on all its streams."""
+    """What a server has asked beside calls in a session, on all its streams."""
 
     answers: int = 0
     parsed_bytes: int = 0
+
+    @property
+    def is_too_much(self) -> bool:
+        return self.answers >= ANSWERS_MAX or self.parsed_bytes >= PARSED_BYTES_MAX
 
 
 class StandaloneStreams:
@@ -179,13 +183,9 @@ class StandaloneStreams:
                 for data in parser.feed(piece):
                     if not any(each in data for each in _ASKING):
                         continue
-                    asked.parsed_bytes += len(data)
-                    if (
-                        asked.parsed_bytes > PARSED_BYTES_MAX
-                        or asked.answers >= ANSWERS_MAX
-                    ):
+                    if asked.is_too_much:
                         return False
-                    answer = await self._answer_to(data, key, echo)
+                    answer = await self._answer_to(data, key, echo, asked)
                     if echo is not None and echo.was_found:
                         echo.was_found = False
                         self._on_returned_credential(upstream)
@@ -197,9 +197,10 @@ class StandaloneStreams:
             response.close()
 
     async def _answer_to(
-        self, data: bytes, key: Key, echo: CredentialEcho | None
+        self, data: bytes, key: Key, echo: CredentialEcho | None, asked: _Asked
     ) -> bytes | None:
         """Return the gateway's own answer; None to what asks nothing, or was taken."""
+        asked.parsed_bytes += len(data)
         try:
             message = await parsed_message(data, exactly=False)
         except UpstreamError:
@@ -212,7 +213,11 @@ class StandaloneStreams:
         if echo is not None:
             await remove_credential(echo, data, message)
         takers = self._takers.get(key, ())
-        if (len(takers) == 1 and takers[0](message)) or not is_request_id(number):
+        if len(takers) == 1 and takers[0](message):
+            # Each call has a bound of its own.
+            asked.parsed_bytes -= len(data)
+            return None
+        if not is_request_id(number):
             return None
         return error_of(number, RpcError(METHOD_NOT_FOUND, "the client can't be asked"))
 

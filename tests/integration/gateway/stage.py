@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from io import BytesIO
 from ipaddress import ip_network
 from typing import TYPE_CHECKING, Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from aiohttp import web
 from aiohttp.test_utils import TestClient
@@ -71,13 +71,14 @@ async def unannounced(_payloads: Sequence[str]) -> None:
 
 
 class Unsealed:
-    """Seals nothing: there is no other process."""
+    """Says for which name a message is, and seals nothing: no other can read it."""
 
     def seal(self, message: bytes, name: str) -> bytes:
-        return name.encode() + message
+        return uuid4().bytes + name.encode() + message
 
     def open(self, sealed: bytes, name: str) -> bytes | None:
-        return sealed.removeprefix(name.encode())
+        named, begin = sealed[len(uuid4().bytes) :], name.encode()
+        return named.removeprefix(begin) if named.startswith(begin) else None
 
 
 @dataclass(frozen=True)
@@ -169,6 +170,7 @@ async def opened(
     traces: Tracing | None = None,
     bounds: Bounds = DEFAULT_BOUNDS,
     cancellations: Cancellations | None = None,
+    questions: Questions | None = None,
 ) -> AsyncIterator[Stage]:
     gate = gate or FakeGate()
     noted: list[Succeeded | Failed] = []
@@ -195,7 +197,7 @@ async def opened(
         traces,
         note=note,
         cancellations=cancellations or Cancellations(unannounced),
-        questions=Questions(unannounced, Unsealed()),
+        questions=questions or Questions(unannounced, Unsealed()),
     ) as gateway:
         app[AGENT_SERVER] = gateway.server
         add_operations(app, routes.operations)

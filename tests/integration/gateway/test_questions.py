@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Annotated, Any
+from uuid import uuid4
 
 import orjson
 import pytest
@@ -16,6 +17,7 @@ from pydantic import BaseModel
 
 from service.app import create_app
 from service.gateway.bounds import Bounds
+from service.gateway.endpoint.questions import Questions
 from service.gateway.endpoint.results import REQUESTS_MAX
 from service.gateway.gate import Outcome
 from service.gateway.serving import GatewaySettings
@@ -29,7 +31,13 @@ from tests.integration.gateway.plain_upstream import (
 )
 from tests.integration.gateway.sdk_server import serving, tools
 from tests.integration.gateway.second_process import another_process
-from tests.integration.gateway.stage import LOOPBACK, Stage, forwarding, opened
+from tests.integration.gateway.stage import (
+    LOOPBACK,
+    Stage,
+    Unsealed,
+    forwarding,
+    opened,
+)
 from tests.integration.gateway.test_approved_rounds import ask_twice
 from tests.integration.gateway.world import ALLOW, ASK, World, tool
 from tests.support.waiting import until
@@ -276,6 +284,35 @@ async def test_other_answers_count_for_nothing() -> None:
         await client.accept(question, "Eve")
         await client.accept(second, "blue")
         assert await stream.text() == "Ada blue"
+
+
+async def test_only_the_first_answer_to_a_question_is_announced() -> None:
+    announced: list[str] = []
+
+    async def announce(pieces: Sequence[str]) -> None:
+        announced.extend(pieces)
+
+    async with (
+        asking() as (_, stage, client),
+        opened(
+            stage.gate, questions=Questions(announce, Unsealed())
+        ) as another_process,
+        client.call("tools_add") as stream,
+    ):
+        elsewhere = another_process.http
+        question = await stream.next()
+        given = question["id"]
+        made_up = ["", "made up", 1, "é", uuid4().hex, given[:-2], given + "00"]
+        for each in made_up:
+            await client.accept({"id": each}, "Eve", elsewhere)
+        async with asked_client(stage.http, stage.path(), TOKEN) as other_session:
+            await other_session.accept(question, "Eve", elsewhere)
+        assert announced == []
+
+        for each in (given, given, given.upper(), f"{given[:2]} {given[2:]}"):
+            await client.accept({"id": each}, "Ada", elsewhere)
+
+    assert len(announced) == 1
 
 
 async def test_a_call_is_cancelled_while_its_client_is_asked() -> None:
