@@ -675,22 +675,29 @@ class CurrencyCost(Model):
 
 
 class DecisionsDifference(Model):
-    """Tools that an agent may call at only one of two positions.
+    """Rules that differ between two positions, and decisions on tools.
 
-    Decided by rules, grants and tool definitions, as calls are. The names are those of
-    the tools that the connector lists, those in the request, and one match for each
-    pattern of either position. Before a connector's tools were first observed, a tool
-    that differs only where several patterns overlap has to be named in the request.
+    Decided by rules, grants and tool definitions, as calls are. The tools are those
+    that the connector was observed to have, and those named in the request.
+    ``not_observed`` are connectors that the agent held, whose tools weren't known yet
+    at the later position.
     """
 
+    added: Sequence[ToolRule]
+    removed: Sequence[ToolRule]
+    unchanged: int
     agent_id: UUID
     since_position: int
     until_position: int
     connectors: Sequence[ConnectorDifference]
+    not_observed: Sequence[UUID]
 
     CONVERTERS = {
+        "added": lambda value: list_of(ToolRule.decode)(value),
+        "removed": lambda value: list_of(ToolRule.decode)(value),
         "agent_id": UUID,
         "connectors": lambda value: list_of(ConnectorDifference.decode)(value),
+        "not_observed": list_of(UUID),
     }
 
 

@@ -30,14 +30,14 @@ def exposure(runtime: AgentRuntime, since: datetime) -> Matrix:
     matrix: Matrix = defaultdict(lambda: defaultdict(set))
     for agent in runtime.agents.list():
         row = f"{shortened(agent.name, 18)} {str(agent.id)[:8]}"
-        # The beginning of the day, and each change of the agent's grants and rules.
+        # The beginning of the day, each change of grants and rules, and now.
         times: list[int | datetime] = [since] if agent.created_at <= since else []
         changes = runtime.audit.list(resource=agent.id, from_time=since)
         kinds = ("connector.", "tool_rules.")
         times += [each.position for each in changes if each.kind.startswith(kinds)]
+        times.append(datetime.now(UTC))
         for time in times:
-            # Nothing was allowed at position 0: the difference is all that is allowed,
-            # with a tool for each pattern of the rules.
+            # Nothing was allowed at position 0: the difference is all that was allowed.
             found = runtime.audit.compare_decisions(agent.id, 0, until=time)
             for connector in found.connectors:
                 name = names.get(connector.connector_id, "unknown")

@@ -118,13 +118,6 @@ def decisions(
     return {tool: rules.decide(tool, matching) for tool, matching in found.items()}
 
 
-def examples(*rules: Patterns) -> Iterator[str]:
-    """Yield a tool name for each pattern, which few other patterns would match."""
-    for patterns in rules:
-        for pattern in patterns:
-            yield pattern.replace("*", "x").replace("?", "x")
-
-
 def _matching(
     patterns: AbstractSet[str], tools: Collection[str], work: Work
 ) -> dict[str, list[str]]:

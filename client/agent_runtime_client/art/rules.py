@@ -29,7 +29,10 @@ CHANGES: Final = 10
 def add_rule_verbs(verbs: Any) -> None:
     """Add the verbs of ``art rules`` that work on files, and ``diff``."""
     diff = add_verb(
-        verbs, "diff", "Compare an agent's decisions at two positions or times.", _diff
+        verbs,
+        "diff",
+        "Compare an agent's rules and decisions at two positions or times.",
+        _diff,
     )
     diff.add_argument("agent_id", metavar="AGENT")
     diff.add_argument("since", metavar="SINCE", help="a position or time")
@@ -77,7 +80,7 @@ def _diff(options: argparse.Namespace) -> None:
         until = {} if options.until is None else {"until": options.until}
         difference = audit.compare_decisions(options.agent_id, options.since, **until)
         labels = labels_of(caller, difference)
-    _write(difference, options, _decision_lines(difference, labels))
+    _write(difference, options, _difference_lines(difference, labels))
 
 
 def _pull(options: argparse.Namespace) -> None:
@@ -165,12 +168,21 @@ def _write(data: Any, options: argparse.Namespace, lines: Iterator[str]) -> None
     write(data, options)
 
 
+def _difference_lines(
+    difference: Mapping[str, Any], labels: Mapping[str, str]
+) -> Iterator[str]:
+    yield from _rule_lines(difference, labels)
+    for each in difference["connectors"]:
+        if each["granted_before"] != each["granted_after"]:
+            sign = "+" if each["granted_after"] else "-"
+            yield f"{sign} {labels[each['connector_id']]}  grant"
+    yield from _decision_lines(difference, labels)
+    for connector_id in difference["not_observed"]:
+        yield f"no tools of {labels[connector_id]} were known: no decisions"
+
+
 def _plan_lines(plan: Mapping[str, Any], labels: Mapping[str, str]) -> Iterator[str]:
-    for sign, rules in (("-", plan["removed"]), ("+", plan["added"])):
-        for rule in rules:
-            connector = labels[rule["connector_id"]]
-            parts = (connector, rule["stance"], rule["tool_pattern"])
-            yield f"{sign} " + "  ".join(map(output.cell, parts))
+    yield from _rule_lines(plan, labels)
     yield (
         f"{len(plan['added'])} rules to add, {len(plan['removed'])} to remove, "
         f"{plan['unchanged']} unchanged, on version {plan['version']}"
@@ -178,6 +190,14 @@ def _plan_lines(plan: Mapping[str, Any], labels: Mapping[str, str]) -> Iterator[
     yield from _decision_lines(plan, labels)
     for connector_id in plan["not_observed"]:
         yield f"the tools of {labels[connector_id]} were never observed: no decisions"
+
+
+def _rule_lines(changes: Mapping[str, Any], labels: Mapping[str, str]) -> Iterator[str]:
+    for sign, rules in (("-", changes["removed"]), ("+", changes["added"])):
+        for rule in rules:
+            connector = labels[rule["connector_id"]]
+            parts = (connector, rule["stance"], rule["tool_pattern"])
+            yield f"{sign} " + "  ".join(map(output.cell, parts))
 
 
 def _decision_lines(

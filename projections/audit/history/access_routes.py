@@ -12,6 +12,7 @@ from projections.audit.history.decisions import (
     DecisionsDifference,
     FactsThen,
     differences,
+    not_observed,
 )
 from projections.audit.history.exposure import Exposure, end_with_agent, exposure
 from projections.audit.history.past_log import REFUSED, BetweenQuery, open_past_log
@@ -30,6 +31,7 @@ from service.gateway.definitions.aggregate import ToolDefinitions
 from service.http.envelope import Answer
 from service.http.operation import Routes
 from service.tool_rules.aggregate import ToolRules
+from service.tool_rules.resource import changes_between
 
 routes = Routes("audit")
 
@@ -41,7 +43,7 @@ class DecisionsQuery(BetweenQuery):
         str,
         Field(
             max_length=TOOLS_CHARACTERS_MAX,
-            description="Names of tools to try as well, separated by commas.",
+            description="Names of tools to decide on as well, separated by commas.",
         ),
     ] = ""
 
@@ -88,8 +90,9 @@ async def get_decisions_difference(
 ) -> Answer[DecisionsDifference]:
     """Compare which tools an agent may call at two positions or times.
 
-    Compares decisions, not rules: a tool whose definition has changed, and isn't
-    accepted yet, differs as well. The read is recorded.
+    A tool whose definition has changed, and isn't accepted yet, differs as well. Of
+    connectors whose tools weren't observed yet, only the rules are compared. The read
+    is recorded.
     """
     async with open_past_log(request) as history:
         since, until = await history.between(query)
@@ -112,6 +115,8 @@ async def get_decisions_difference(
         "since_position": since.position,
         "until_position": until.position,
         "connectors": await asyncio.to_thread(differences, before, after, tools),
+        "not_observed": not_observed(before, after),
+        **changes_between(before.patterns, after.patterns),
     }
     return Answer(message="decisions compared", data=data)
 

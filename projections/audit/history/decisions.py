@@ -13,9 +13,9 @@ from service.tool_rules.comparison import (
     ConnectorRules,
     Work,
     changed_decisions,
-    examples,
 )
 from service.tool_rules.decision import Stance
+from service.tool_rules.resource import RuleChanges
 
 
 class ToolDifference(TypedDict):
@@ -34,19 +34,20 @@ class ConnectorDifference(TypedDict):
     tools: list[ToolDifference]
 
 
-class DecisionsDifference(TypedDict):
-    """Tools that an agent may call at only one of two positions.
+class DecisionsDifference(RuleChanges):
+    """Rules that differ between two positions, and decisions on tools.
 
-    Decided by rules, grants and tool definitions, as calls are. The names are those of
-    the tools that the connector lists, those in the request, and one match for each
-    pattern of either position. Before a connector's tools were first observed, a tool
-    that differs only where several patterns overlap has to be named in the request.
+    Decided by rules, grants and tool definitions, as calls are. The tools are those
+    that the connector was observed to have, and those named in the request.
+    ``not_observed`` are connectors that the agent held, whose tools weren't known yet
+    at the later position.
     """
 
     agent_id: UUID
     since_position: int
     until_position: int
     connectors: list[ConnectorDifference]
+    not_observed: list[UUID]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,11 @@ class FactsThen:
         """Return the rules that count: none of a connector that isn't granted."""
         patterns = self.rules.stances(connector) if self.granted(connector) else {}
         return ConnectorRules(patterns, self.pinned(connector).decide)
+
+    @property
+    def patterns(self) -> dict[str, dict[str, str]]:
+        """The rules by connector, also of those that aren't granted."""
+        return {each: self.rules.stances(each) for each in self.rules.rules}
 
     def granted(self, connector: str) -> bool:
         holding = self.held.get(connector)
@@ -83,6 +89,15 @@ class FactsThen:
         return max(origins, key=lambda origin: origin["position"], default=None)
 
 
+def not_observed(before: FactsThen, after: FactsThen) -> list[UUID]:
+    return [
+        UUID(connector)
+        for connector in sorted({*before.rules.rules, *after.rules.rules})
+        if (before.granted(connector) or after.granted(connector))
+        and after.pinned(connector).definitions is None
+    ]
+
+
 def differences(
     before: FactsThen, after: FactsThen, tools: Iterable[str]
 ) -> list[ConnectorDifference]:
@@ -98,7 +113,6 @@ def differences(
         pinned = [each.pinned(connector) for each in (before, after)]
         names = {
             *asked,
-            *examples(*(each.rules.stances(connector) for each in (before, after))),
             *pinned[0].tools,
             *pinned[1].tools,
         }

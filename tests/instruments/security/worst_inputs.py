@@ -467,11 +467,12 @@ def _exposure(_world: World) -> Iterator[Ask]:
 
 
 def _decisions(world: World) -> Iterator[Ask]:
+    tools = ",".join(f"{'a' * 17}{n:02}" for n in range(100))
     for name in ("hostile_agent_id", "full_agent_id"):
         yield Ask(
             what=name,
             path={"agent_id": world.ids[name]},
-            query=urlencode({"since": 1, "tools": ",".join(["a" * 19] * 100)}),
+            query=urlencode({"since": 1, "tools": tools}),
         )
 
 

@@ -29,8 +29,9 @@ async def test_an_edited_agent_is_read_under_its_new_name(
 
 
 async def test_a_retired_agent_is_denied_everything_and_its_history_stays(
-    ada: Caller, root: Caller, agent: UUID, tracker: UUID
+    setting: Setting, ada: Caller, root: Caller, agent: UUID, tracker: UUID
 ) -> None:
+    await setting.lists(tracker, "a")
     await put(ada, agent, rule(tracker, "a", "allow"))
 
     retired = await ada.delete(f"{AGENTS}/{agent}")

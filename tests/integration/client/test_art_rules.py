@@ -95,6 +95,38 @@ async def test_a_plan_says_which_connectors_were_never_observed(
     assert "send_x" not in planned.err
 
 
+async def test_a_difference_has_rules_grants_and_decisions_on_known_tools(
+    art: Art, ada: Caller, resources: Resources
+) -> None:
+    agent, connector = await agent_and_connector(ada)
+    before = (await resources.log.head()).position
+    granted = await ada.put(f"/api/mcp/connectors/{connector}/grants/agents/{agent}")
+    rule = {"connector_id": connector, "tool_pattern": "send*", "stance": "ask"}
+    ruled = await ada.put(f"/api/mcp/agents/{agent}/tools", {"rules": [rule]})
+
+    unknown = await art("rules", "diff", agent, before)
+    await observe(resources.log, UUID(connector), TOOLS)
+    known = await art("rules", "diff", agent, before, "--output", "table")
+    same = await art("rules", "diff", agent, granted.position, granted.position)
+
+    name = f"Mail ({connector})"
+    assert unknown.code == 0, unknown.err
+    assert unknown.err.splitlines() == [
+        f"+ {name}  ask  send*",
+        f"+ {name}  grant",
+        "no decision differs",
+        f"no tools of {name} were known: no decisions",
+    ]
+    assert known.out.splitlines() == [
+        f"+ {name}  ask  send*",
+        f"+ {name}  grant",
+        "decisions that differ:",
+        f"  send of {name}: deny -> ask",
+    ]
+    assert unknown.data["until_position"] >= ruled.position
+    assert same.err.splitlines() == ["no decision differs"]
+
+
 async def test_warnings_about_rules_are_shown_and_refused_on_demand(
     art: Art, ada: Caller, resources: Resources, tmp_path: Path
 ) -> None:

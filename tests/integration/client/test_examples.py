@@ -4,7 +4,7 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -19,11 +19,13 @@ from agent_runtime_client.models import Agent, Connector, ToolRule
 from tests.integration.client.conftest import url_of
 from tests.support.callers import Caller
 from tests.support.project import ROOT
+from tests.support.tool_rules.setting import Setting
 
 EXAMPLES = ROOT / "client" / "examples"
 HOSTILE = "</text><script>alert('\"&')</script>"
 SVG = "{http://www.w3.org/2000/svg}"
 Run = Callable[..., Any]
+Connect = Callable[..., Awaitable[Connector]]
 
 
 @pytest.fixture
@@ -114,6 +116,18 @@ async def test_a_recorded_session_has_its_cost(
     assert [each.has_ended async for each in listed] == [True, True]
 
 
+@pytest.fixture
+def connect(runtime: AsyncAgentRuntime, setting: Setting) -> Connect:
+    """Register a connector that was observed to have tools."""
+
+    async def connect(name: str, *tools: str) -> Connector:
+        connector = await runtime.connectors.create(name, "https://x.example")
+        await setting.lists(connector.id, *tools)
+        return connector
+
+    return connect
+
+
 async def allow(
     runtime: AsyncAgentRuntime, agent: Agent, connector: Connector, **stances: Any
 ) -> None:
@@ -128,14 +142,14 @@ async def allow(
 
 
 async def test_the_exposure_report_shows_what_could_be_called(
-    runtime: AsyncAgentRuntime, run: Run, tmp_path: Path
+    runtime: AsyncAgentRuntime, run: Run, connect: Connect, tmp_path: Path
 ) -> None:
     support = await runtime.agents.create("support")
     clerk = await runtime.agents.create("clerk")
     idle = await runtime.agents.create("idle")
-    crm = await runtime.connectors.create("crm", "https://crm.example")
-    mail = await runtime.connectors.create("mail", "https://mail.example")
-    gone = await runtime.connectors.create("gone", "https://gone.example")
+    crm = await connect("crm", "get_name", "drop", "export")
+    mail = await connect("mail", "send")
+    gone = await connect("gone", "read")
     # Denied tools, and rules without a grant, can't be called.
     await allow(runtime, support, crm, get_name="allow", drop="deny")
     await allow(runtime, support, mail, send="ask")
@@ -167,12 +181,12 @@ async def test_the_exposure_report_shows_what_could_be_called(
 
 
 async def test_the_exposure_report_begins_a_day_ago(
-    blocking: Run, runtime: AsyncAgentRuntime, examples: None
+    blocking: Run, runtime: AsyncAgentRuntime, connect: Connect, examples: None
 ) -> None:
     import exposure_report
 
     agent = await runtime.agents.create("support")
-    crm = await runtime.connectors.create("crm", "https://crm.example")
+    crm = await connect("crm", "old", "kept")
     await allow(runtime, agent, crm, old="allow")
     await allow(runtime, agent, crm, kept="allow")
     changed = await runtime.agents.change(agent.id, "renamed", "")
@@ -185,10 +199,10 @@ async def test_the_exposure_report_begins_a_day_ago(
 
 
 async def test_names_are_escaped_in_the_exposure_report(
-    runtime: AsyncAgentRuntime, run: Run, tmp_path: Path
+    runtime: AsyncAgentRuntime, run: Run, connect: Connect, tmp_path: Path
 ) -> None:
     agent = await runtime.agents.create(HOSTILE)
-    connector = await runtime.connectors.create(HOSTILE, "https://x.example")
+    connector = await connect(HOSTILE, "read")
     await allow(runtime, agent, connector, read="allow")
 
     await run("exposure_report.py", "exposure.svg")

@@ -10,19 +10,13 @@ from service.tool_rules.comparison import (
     MATCHING,
 )
 from tests.support.callers import Caller, Callers
-from tests.support.gateway.observing import observe
 from tests.support.tool_rules.setting import Setting, path, put, rule
-
-
-async def lists(setting: Setting, connector: UUID, *tools: str) -> None:
-    listed = [{"name": each, "inputSchema": {"type": "object"}} for each in tools]
-    await observe(setting.resources.log, connector, listed)
 
 
 async def test_a_preview_shows_rules_and_decisions_that_would_change(
     setting: Setting, ada: Caller, agent: UUID, tracker: UUID
 ) -> None:
-    await lists(setting, tracker, "list", "read_all")
+    await setting.lists(tracker, "list", "read_all")
     before = await put(
         ada, agent, rule(tracker, "read_*", "allow"), rule(tracker, "list", "ask")
     )
@@ -77,7 +71,7 @@ async def test_an_empty_batch_shows_only_granted_connectors_decisions(
     held = await setting.connector(ada, granted_to=[agent])
     not_held = await setting.connector(ada)
     for each in (held, not_held):
-        await lists(setting, each, "a", "b")
+        await setting.lists(each, "a", "b")
     await put(ada, agent, rule(held, "a", "allow"), rule(not_held, "b", "allow"))
 
     reply = await ada.post(f"{path(agent)}/preview", {"rules": []})
@@ -123,7 +117,7 @@ async def test_no_tool_is_made_up_for_a_connector_that_was_never_observed(
     setting: Setting, ada: Caller, agent: UUID, tracker: UUID, pattern: str
 ) -> None:
     observed = await setting.connector(ada, granted_to=[agent])
-    await lists(setting, observed, "read_1")
+    await setting.lists(observed, "read_1")
     not_held = await setting.connector(ada)
     batch = [rule(each, pattern, "allow") for each in (tracker, observed, not_held)]
 
@@ -143,7 +137,7 @@ async def test_a_comparison_within_the_bound_is_answered_and_one_beyond_is_refus
     tracker: UUID,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    await lists(setting, tracker, "abx")
+    await setting.lists(tracker, "abx")
     # One pattern of three characters with one name of three.
     takes = 3 * (3 + COMPILING) + MATCHING
 

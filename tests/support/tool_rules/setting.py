@@ -11,6 +11,7 @@ from service.event_log.execute import execute
 from service.event_log.unit_of_work import UnitOfWork
 from service.resources import Resources
 from tests.support.callers import Caller, Reply
+from tests.support.gateway.observing import observe
 from tests.support.reading import read_events
 
 Result = TypeVar("Result")
@@ -42,6 +43,11 @@ class Setting:
         for agent_id in granted_to:
             connector.consent_to_grant(agent_id, by_connector=True, by_agent=True)
         return await self.save(connector)
+
+    async def lists(self, connector_id: UUID, *tools: str) -> None:
+        """Let the tools of a connector be observed, as all that it has."""
+        listed = [{"name": each, "inputSchema": {"type": "object"}} for each in tools]
+        await observe(self.resources.log, connector_id, listed)
 
     async def change(
         self, connector_id: UUID, change: Callable[[Connector], object]

@@ -1,5 +1,6 @@
 """Comparing decisions: equal to deciding tool by tool, and bounded."""
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from uuid import UUID
 
@@ -24,6 +25,11 @@ stances = st.dictionaries(patterns, st.sampled_from(["allow", "ask", "deny"]))
 
 def holding(rules: dict[str, str], *, granted: bool = True) -> FactsThen:
     return of_connectors({CONNECTOR: rules}, granted=granted)
+
+
+def matched(patterns: Iterable[str]) -> list[str]:
+    """Return a tool's name for each pattern, which few other patterns match."""
+    return [each.replace("*", "x").replace("?", "x") for each in patterns]
 
 
 def of_connectors(
@@ -55,9 +61,10 @@ def test_many_tools_are_decided_as_one_by_one(
         holding(each, granted=held) for each, held in zip(rules, granted, strict=True)
     )
 
-    found = differences(before, after, tools)
+    names = {*tools, *matched(rules[0]), *matched(rules[1])}
 
-    names = {*tools, *comparison.examples(*rules)}
+    found = differences(before, after, names)
+
     decided = {
         name: [
             each.rules.decide(CONNECTOR, name, granted=each.granted(CONNECTOR))
@@ -78,7 +85,7 @@ def test_ten_thousand_ordinary_rules_are_compared() -> None:
     before = {f"service{n % 100}.tool{n}.*": "allow" for n in range(10_000)}
     after = {**before, "service7.tool7.*": "deny"}
 
-    (found,) = differences(holding(before), holding(after), [])
+    (found,) = differences(holding(before), holding(after), matched(before))
 
     assert [each["tool"] for each in found["tools"]] == ["service7.tool7.x"]
 
@@ -103,7 +110,7 @@ def test_rules_made_to_be_slow_are_refused() -> None:
     slow = {f"*{'a' * 240}{n}*": "allow" for n in range(1000)}
 
     with pytest.raises(InvalidRequestError, match="too complicated to compare") as why:
-        differences(holding(slow), holding(dict.fromkeys(slow, "deny")), [])
+        differences(holding(slow), holding(dict.fromkeys(slow, "deny")), matched(slow))
 
     assert why.value.code == "comparison_too_large"
 
@@ -119,13 +126,14 @@ def test_a_comparison_up_to_the_bound_is_answered(
     # When the changed one is compared with all names, the other with what it affects.
     takes = 5 * (3 * 5 + COMPILING) + 3 * MATCHING + 5 * (5 + COMPILING) + MATCHING
 
+    names = ["other", "aaaax", "bbbbx"]
     monkeypatch.setattr(comparison, "WORK_MAX", takes)
-    (found,) = differences(holding(before), holding(after), ["other"])
+    (found,) = differences(holding(before), holding(after), names)
     assert [each["tool"] for each in found["tools"]] == ["aaaax"]
 
     monkeypatch.setattr(comparison, "WORK_MAX", takes - 1)
     with pytest.raises(InvalidRequestError, match="explain the decisions on single"):
-        differences(holding(before), holding(after), ["other"])
+        differences(holding(before), holding(after), names)
 
 
 def test_compiling_many_long_patterns_is_charged(

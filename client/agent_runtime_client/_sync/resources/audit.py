@@ -240,8 +240,9 @@ class AuditResource(AuditChecks):
     ) -> DecisionsDifference:
         """Compare which tools an agent may call at two positions or times.
 
-        Compares decisions, not rules: a tool whose definition has changed, and isn't
-        accepted yet, differs as well. The read is recorded.
+        A tool whose definition has changed, and isn't accepted yet, differs as well. Of
+        connectors whose tools weren't observed yet, only the rules are compared. The
+        read is recorded.
         """
         return self._caller.model(
             operations.GET_DECISIONS_DIFFERENCE,
