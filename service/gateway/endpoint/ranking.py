@@ -8,8 +8,10 @@ the texts.
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import log
 from typing import Final
+from unicodedata import normalize
 
 # Of a query; each is looked for in every text.
 WORDS_MAX: Final = 16
@@ -17,6 +19,7 @@ CHARACTERS_MAX: Final = 2_000
 # A shorter one begins too many words.
 BEGINNING_MIN: Final = 3
 PLURAL_MIN: Final = 4
+WORDS_KEPT_MAX: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,21 +73,28 @@ def _asked(query: str) -> Sequence[str]:
 
 def _words(text: str) -> Iterator[str]:
     """Yield the words of a text, and the parts of those written in camel case."""
-    for match in _WORD.finditer(text):
+    for match in _WORD.finditer(normalize("NFKC", text)):
         word = match[0]
-        yield _singular(word.casefold())
+        yield _stem(word.casefold())
         if not word.islower() and len(parts := _CAMEL.split(word)) > 1:
-            yield from (_singular(each.casefold()) for each in parts)
+            yield from (_stem(each.casefold()) for each in parts)
 
 
-def _singular(word: str) -> str:
-    if len(word) < PLURAL_MIN or not word.endswith("s") or word.endswith("ss"):
-        return word
-    return word[:-3] + "y" if word.endswith("ies") else word[:-1]
+@lru_cache(WORDS_KEPT_MAX)
+def _stem(word: str) -> str:
+    """Return what the forms of an English word have in common, roughly."""
+    if len(word) >= PLURAL_MIN and word.endswith("s") and not word.endswith("ss"):
+        word = word[:-1]
+    return _FINAL_Y.sub("i", _ENDING.sub("", word))
 
 
 _WEIGHTS: Final = (6.0, 2.0, 1.0)
-_WORD: Final = re.compile(r"[^\W_]+")
+# Chinese and Japanese have no spaces between words: each character counts as one.
+_WORD: Final = re.compile(
+    r"[\u3040-\u309f\u3400-\u9fff]|[^\W_\u3040-\u309f\u3400-\u9fff]+"
+)
+_ENDING: Final = re.compile(r"(?<=\w{4})(?:ing|ed|e)$|(?<=x)e$")
+_FINAL_Y: Final = re.compile(r"(?<=\w\w[^aeiou])y$")
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 # What people and models say around what they mean.
 _COMMON: Final = (

@@ -8,10 +8,12 @@ from typing import Any, Final
 
 import orjson
 
+from service.errors import TooManyRequestsError
 from service.gateway.endpoint.ranking import Described, Ranking
 from service.gateway.endpoint.results import failed
 from service.gateway.gate import ListedTool
 from service.gateway.protocol.messages import Message
+from service.gateway.upstream.limits import CALLS_OF_AGENT_MAX, RETRY_AFTER
 
 # Every alias has an underscore: no tool of a connector has these names.
 FIND_TOOLS: Final = "find-tools"
@@ -33,6 +35,7 @@ class ToolSearch:
         self._tools = tools
         # One agent's searches take one thread of all.
         self._turn = asyncio.Lock()
+        self._in_flight = 0
 
     @property
     def documents(self) -> list[dict[str, Any]]:
@@ -46,6 +49,8 @@ class ToolSearch:
         """Return the call that a call means: most are themselves.
 
         Or the result of one that means none: what was found, or what is wrong.
+
+        :raises TooManyRequestsError: too many searches wait already
         """
         name = message.params.get("name")
         if name not in (FIND_TOOLS, CALL_TOOL):
@@ -65,15 +70,32 @@ class ToolSearch:
             )
         if type(limit) is not int or not 1 <= limit <= FOUND_MAX:
             return failed(f"limit must be an integer from 1 to {FOUND_MAX}")
-        async with self._turn:
-            # Thousands of tools take some milliseconds.
-            found = await asyncio.to_thread(self.found, query, limit)
+        found = await self._found_in_turn(query, limit)
         text = orjson.dumps(found).decode()
         return {
             "resultType": "complete",
             "content": [{"type": "text", "text": text}],
             "isError": False,
         }
+
+    async def _found_in_turn(self, query: str, limit: int) -> dict[str, Any]:
+        """Search beside the event loop: thousands of tools take some milliseconds.
+
+        :raises TooManyRequestsError: too many searches wait already
+        """
+        if self._in_flight >= CALLS_OF_AGENT_MAX:
+            raise TooManyRequestsError(
+                f"the agent has {CALLS_OF_AGENT_MAX} searches in flight; search again "
+                "in a second",
+                code="too_many_calls",
+                headers=RETRY_AFTER,
+            )
+        self._in_flight += 1
+        try:
+            async with self._turn:
+                return await asyncio.to_thread(self.found, query, limit)
+        finally:
+            self._in_flight -= 1
 
     def found(self, query: str, limit: int) -> dict[str, Any]:
         """Return the best matches, or what there is where nothing matches."""
@@ -150,10 +172,12 @@ def _called(message: Message, arguments: Mapping[str, Any]) -> Message | dict[st
 def _described(tool: ListedTool) -> Described:
     document = tool.definition.presented.document
     properties = document["inputSchema"].get("properties")
-    title = document.get("title")
+    # Servers of older revisions have the title among the hints.
+    titles = document.get("title"), document.get("annotations", {}).get("title")
+    title = " ".join(each for each in titles if each)
     description = document.get("description")
     return Described(
-        name=f"{tool.prefix} {tool.definition.name} {title or ''}",
+        name=f"{tool.prefix} {tool.definition.name} {title}",
         properties=" ".join(properties) if isinstance(properties, dict) else "",
         description=description or "",
     )

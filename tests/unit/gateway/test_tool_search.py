@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from service.errors import TooManyRequestsError
 from service.gateway.definition import ToolDefinition
 from service.gateway.endpoint.catalog import Tools
 from service.gateway.endpoint.ranking import Described, Ranking
@@ -23,6 +24,7 @@ from service.gateway.endpoint.tool_search import (
 from service.gateway.gate import ListedTool, RecordMode, ToolList, Upstream
 from service.gateway.protocol.aliases import aliases_of
 from service.gateway.protocol.messages import Message
+from service.gateway.upstream.limits import CALLS_OF_AGENT_MAX
 
 NAME = "https://tracker.example/mcp"
 
@@ -55,7 +57,12 @@ TRACKER = (
         inputSchema={"type": "object", "properties": {"assignee": {}}},
     ),
     listed("create_event", prefix="calendar", description="Create an event."),
-    listed("free_busy", prefix="calendar", description="Who has time for an issue?"),
+    listed(
+        "free_busy",
+        prefix="calendar",
+        description="Who has time for an issue?",
+        annotations={"title": "Availability"},
+    ),
 )
 
 
@@ -73,10 +80,46 @@ TRACKER = (
         (" calendar_free_busy ", "calendar_free_busy"),
         ("busy", "calendar_free_busy"),
         ("comm", "tracker_comment"),
+        ("availability", "calendar_free_busy"),
     ],
 )
 def test_the_best_match_comes_first(query: str, first: str) -> None:
     assert names(search_in(*TRACKER).found(query, 20))[0] == first
+
+
+@pytest.mark.parametrize(
+    ("asked", "written"),
+    [
+        ("branches", "create_branch"),
+        ("branch", "listBranches"),
+        ("addresses", "allocate_address"),
+        ("boxes", "get_box"),
+        ("caches", "clear_cache"),
+        ("movies", "get_movie"),
+        ("queries", "run_query"),
+        ("copies", "copy_file"),
+        ("days", "day_of_week"),
+        ("deleting", "delete_all"),
+        ("deleted", "delete_all"),
+        ("sending", "send_mail"),
+        ("list", "listing_of_files"),
+        ("作成", "課題を作成します"),
+        ("创建", "在项目中创建问题"),
+        ("cre\u0301er", "cr\u00e9er une facture"),
+        ("\uff46\uff49\uff4e\uff44", "find_file"),
+    ],
+)
+def test_words_are_found_in_other_forms(asked: str, written: str) -> None:
+    texts = [Described(each, "", "") for each in ("zebra", written, "stripe", "cats")]
+
+    assert Ranking(texts).ranked(asked) == [1]
+
+
+@pytest.mark.parametrize("asked", ["stripe", "fill", "notify", "feature"])
+def test_a_short_word_keeps_its_end(asked: str) -> None:
+    texts = [Described(each, "", "") for each in ("string", "file", "note", "feed")]
+
+    assert Ranking(texts).ranked(asked) == []
 
 
 def test_a_word_in_a_name_counts_for_more_than_in_a_description() -> None:
@@ -176,6 +219,24 @@ async def test_an_agents_searches_take_turns() -> None:
     results = await asyncio.gather(*calls)
 
     assert len(results) == len(calls)
+
+
+async def test_searches_beyond_the_calls_of_an_agent_are_refused_at_once() -> None:
+    search = search_in(*TRACKER)
+    query = {"name": FIND_TOOLS, "arguments": {"query": "issue"}}
+    message = Message(1, "tools/call", query)
+
+    results = await asyncio.gather(
+        *(search.meant(message) for _ in range(CALLS_OF_AGENT_MAX + 2)),
+        return_exceptions=True,
+    )
+    afterwards = await search.meant(message)
+
+    refused = [each for each in results if isinstance(each, TooManyRequestsError)]
+    assert len(refused) == 2
+    assert "search again in a second" in refused[0].message
+    assert not isinstance(afterwards, Message)
+    assert afterwards["isError"] is False
 
 
 @given(
