@@ -63,7 +63,9 @@ class ToolSearch:
         return await self._find(arguments)
 
     async def _find(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        query, limit = arguments.get("query"), arguments.get("limit", FOUND)
+        query, limit = arguments.get("query"), arguments.get("limit")
+        if limit is None:
+            limit = FOUND
         if not isinstance(query, str) or len(query) > QUERY_CHARACTERS_MAX:
             return failed(
                 f"query must be a text of at most {QUERY_CHARACTERS_MAX} characters"

@@ -9,6 +9,7 @@ import pytest
 from aiohttp import web
 from mcp.shared.exceptions import MCPError
 
+from service.gateway.endpoint.tool_search import FOUND
 from service.gateway.gate import Outcome, RefusalReason, Refused
 from service.gateway.protocol.errors import INVALID_PARAMS
 from service.gateway.protocol.revisions import CAPABILITIES_KEY
@@ -152,6 +153,13 @@ async def test_wrong_arguments_are_tool_errors_that_models_read(
     assert message in got.content
     assert got.body["result"]["isError"] is True
     assert not stage.gate.calls
+
+
+async def test_null_is_no_limit(stage: Stage) -> None:
+    """Some models write null for every argument that they don't give."""
+    found = await stage.call(FIND, query="report", limit=None)
+
+    assert len(orjson.loads(found.content)["tools"]) == FOUND
 
 
 async def test_a_list_that_is_short_enough_is_whole(stage: Stage) -> None:
