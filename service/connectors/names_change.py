@@ -6,6 +6,7 @@ from uuid import UUID
 from typing_extensions import TypedDict
 
 from service.connectors.commands import Edit
+from service.connectors.prefixes import prefixes_of
 from service.connectors.resource import ConnectorResource, connector_resource
 
 AGENTS_NAMED_MAX: Final = 20
@@ -39,8 +40,11 @@ def changed_connector_resource(edit: Edit) -> ChangedConnectorResource:
 
 
 def _names_changes(edit: Edit) -> list[NamesChange]:
-    connector, before = edit.connector, edit.slug_before
-    agents, after = connector.granted_to, edit.connector.slug
+    connector, agents = edit.connector, edit.connector.granted_to
+    before, after = (
+        prefixes_of({connector.id: slug})[connector.id]
+        for slug in (edit.slug_before, connector.slug)
+    )
     if before == after or not agents:
         return []
     return [

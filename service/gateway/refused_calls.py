@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 from uuid import UUID
 
+from service.connectors.prefixes import prefixes_of
 from service.event_log.log import EventLog
 from service.gateway.calls.recorder import CallRecorder, RefusedCalls
 from service.gateway.decision import connectors_named
@@ -12,7 +13,6 @@ from service.gateway.definitions.aggregate import ToolDefinitions
 from service.gateway.facts import Facts, LatestFacts, find_facts, slugs_of
 from service.gateway.gate import Call, Caller, RefusalReason
 from service.gateway.metrics import count_of
-from service.gateway.prefixes import prefixes_of
 from service.gateway.protocol.aliases import aliases_of
 from service.identifiers import id_text
 from service.tool_rules.aggregate import ToolRules

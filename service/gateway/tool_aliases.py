@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from uuid import UUID
 
-from service.gateway.prefixes import prefixes_for
+from service.connectors.prefixes import prefixes_for
 from service.gateway.protocol.aliases import aliases_of
 
 

@@ -13,6 +13,7 @@ from cachetools import LRUCache
 
 from service.agents.aggregate import Agent
 from service.connectors.aggregate import Connector
+from service.connectors.prefixes import prefixes_of
 from service.connectors.protocol_revision import known_revision
 from service.event_log.cache import AggregateCache
 from service.event_log.log import EventLog
@@ -23,7 +24,6 @@ from service.gateway.definition import ToolDefinition
 from service.gateway.definitions.aggregate import StoredDefinition
 from service.gateway.facts import find_facts, slugs_of
 from service.gateway.gate import ListedTool, RecordMode, ToolList, Upstream
-from service.gateway.prefixes import prefixes_of
 from service.gateway.schemas.hidden import HiddenCharacters
 from service.identifiers import id_text
 from service.tool_rules.aggregate import ToolRules

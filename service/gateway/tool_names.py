@@ -7,9 +7,9 @@ from typing import Final, NamedTuple
 from uuid import UUID
 
 from service.connectors.aggregate import Connector
+from service.connectors.prefixes import prefixes_for, prefixes_of
 from service.event_log.log import EventLog
 from service.gateway.definitions.aggregate import ToolDefinitions
-from service.gateway.prefixes import prefixes_for, prefixes_of
 from service.gateway.tool_aliases import tools_by_alias
 from service.identifiers import id_text
 from service.tool_rules.known_tools import UNKNOWN, KnownTools

@@ -86,6 +86,23 @@ async def test_another_slug_has_a_warning_and_another_name_then_none(
     assert await renamed(world, "Something else") == []
 
 
+async def test_a_slug_that_ends_as_if_in_digits_of_an_id_has_some_anyway(
+    world: World,
+) -> None:
+    """Agents see it so whatever else they hold."""
+    await world.rule(any=ALLOW)
+    seen = [(await prefixes(world))[world.connector_id]]
+    told_of = []
+    for name in ("Build 20261128", "Builds"):
+        (warning,) = await renamed(world, name)
+        told_of.append((warning["prefix_before"], warning["prefix_after"]))
+        assert f"'{warning['prefix_after']}_...' instead of" in warning["message"]
+        seen.append((await prefixes(world))[world.connector_id])
+
+    assert seen[1] == f"build-20261128-{world.connector_id.hex[:8]}"
+    assert told_of == [(seen[0], seen[1]), (seen[1], seen[2])]
+
+
 async def test_where_no_agent_holds_it_nothing_changes(world: World) -> None:
     await world.ada.delete(world.grant)
 

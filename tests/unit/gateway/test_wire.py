@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.gateway.prefixes import prefixes_of
+from service.connectors.prefixes import prefixes_of
 from service.gateway.protocol.aliases import aliases_of
 from service.gateway.protocol.events import (
     EVENT_BYTES_MAX,
