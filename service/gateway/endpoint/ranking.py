@@ -46,7 +46,7 @@ class Ranking:
     def ranked(self, query: str) -> list[int]:
         """Return the places of the texts that match, the best first.
 
-        Of equally good ones, the first comes first.
+        Of equally good ones, those with the fewest words in their names come first.
         """
         scores: dict[int, float] = {}
         for word in _asked(query):
@@ -54,7 +54,12 @@ class Ranking:
             rarity = log(1 + len(self._texts) / len(found)) if found else 0.0
             for place, weight in found.items():
                 scores[place] = scores.get(place, 0.0) + rarity * weight
-        return sorted(scores, key=lambda place: (-scores[place], place))
+
+        def rank(place: int) -> tuple[float, int, int]:
+            name, *_ = self._texts[place]
+            return -scores[place], name.count(" "), place
+
+        return sorted(scores, key=rank)
 
     def _matches(self, word: str) -> Iterator[tuple[int, float]]:
         beginning = f" {word}" if len(word) >= BEGINNING_MIN else f" {word} "

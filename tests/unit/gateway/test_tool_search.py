@@ -139,6 +139,16 @@ def test_a_rare_word_counts_for_more_than_a_frequent_one() -> None:
     assert Ranking(texts).ranked("create c3")[0] == 2
 
 
+def test_of_equal_matches_the_one_with_the_shortest_name_comes_first() -> None:
+    """It has most of its name in the query."""
+    words = ("settings", "roles", "sessions", "permissions", "profile")
+    others = [listed(f"get_user_{each}", prefix="admin") for each in words]
+
+    found = search_in(*others, listed("get_user")).found("get user", 5)
+
+    assert names(found)[:2] == ["tracker_get_user", "admin_get_user_settings"]
+
+
 @pytest.mark.parametrize("query", ["", "  ", "?!", "zebra"])
 def test_without_a_match_the_connectors_are_told(query: str) -> None:
     assert search_in(*TRACKER).found(query, 5) == {
