@@ -52,8 +52,10 @@ def _names_changes(edit: Edit) -> list[NamesChange]:
             "code": "names_change",
             "message": (
                 f"the agents that hold it ({len(agents)}) see its tools as "
-                f"'{after}_...' instead of '{before}_...'; change prompts and clients' "
-                "permissions that name them"
+                f"'{after}_...' instead of '{before}_...' (with digits of its id for "
+                "an agent that has rules for another connector with that slug, whose "
+                "names change, too); change prompts and clients' permissions that name "
+                "them"
             ),
             "connector_id": connector.id,
             "prefix_before": before,

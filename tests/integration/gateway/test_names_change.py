@@ -60,8 +60,9 @@ async def test_another_name_without_a_slug_has_a_warning(world: World) -> None:
         {
             "code": "names_change",
             "message": "the agents that hold it (1) see its tools as 'bug-tracker_...' "
-            "instead of 'tracker_...'; change prompts and clients' permissions that "
-            "name them",
+            "instead of 'tracker_...' (with digits of its id for an agent that has "
+            "rules for another connector with that slug, whose names change, too); "
+            "change prompts and clients' permissions that name them",
             "connector_id": str(world.connector_id),
             "prefix_before": "tracker",
             "prefix_after": "bug-tracker",
@@ -101,6 +102,28 @@ async def test_a_slug_that_ends_as_if_in_digits_of_an_id_has_some_anyway(
 
     assert seen[1] == f"build-20261128-{world.connector_id.hex[:8]}"
     assert told_of == [(seen[0], seen[1]), (seen[1], seen[2])]
+
+
+async def test_a_slug_that_another_connector_has_changes_the_names_of_both(
+    world: World,
+) -> None:
+    await renamed(world, "Bugs")
+    other = await twin(world, world.ada)
+    await world.rule(any=ALLOW)
+    await world.ada.put(f"{world.agent}/tools", rules(other, ("*", ALLOW)))
+    before = await prefixes(world)
+
+    (warning,) = await renamed(world, "Tracker")
+
+    one = world.connector_id
+    assert before == {one: "bugs", other: "tracker"}
+    assert await prefixes(world) == {
+        each: f"{warning['prefix_after']}-{each.hex[:8]}" for each in (one, other)
+    }
+    assert (
+        "another connector with that slug, whose names change, too"
+        in (warning["message"])
+    )
 
 
 async def test_where_no_agent_holds_it_nothing_changes(world: World) -> None:
