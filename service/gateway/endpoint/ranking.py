@@ -73,7 +73,7 @@ class Ranking:
 
 def _asked(query: str) -> Sequence[str]:
     words = [*dict.fromkeys(_words(query))]
-    return ([each for each in words if f" {each} " not in _COMMON] or words)[:WORDS_MAX]
+    return ([each for each in words if each not in _COMMON] or words)[:WORDS_MAX]
 
 
 def _words(text: str) -> Iterator[str]:
@@ -102,7 +102,9 @@ _ENDING: Final = re.compile(r"(?<=\w{4})(?:ing|ed|e)$|(?<=x)e$")
 _FINAL_Y: Final = re.compile(r"(?<=\w\w[^aeiou])y$")
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 # What people and models say around what they mean.
-_COMMON: Final = (
-    " a an and are by can do for from how i in is it me my of on or that the this to "
-    "tool use want what with you "
+_COMMON: Final = frozenset(
+    _words(
+        "a an and are by can do for from how i in is it me my of on or that the this "
+        "to tool use want what with you"
+    )
 )

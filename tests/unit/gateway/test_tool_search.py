@@ -115,6 +115,13 @@ def test_words_are_found_in_other_forms(asked: str, written: str) -> None:
     assert Ranking(texts).ranked(asked) == [1]
 
 
+def test_words_around_what_is_meant_are_not_looked_for() -> None:
+    texts = [Described(each, "", "") for each in ("thief", "zebra", "this")]
+
+    assert Ranking(texts).ranked("What do I do with this zebra?") == [1]
+    assert Ranking(texts).ranked("this") == [2, 0], "there is nothing else"
+
+
 @pytest.mark.parametrize("asked", ["stripe", "fill", "notify", "feature"])
 def test_a_short_word_keeps_its_end(asked: str) -> None:
     texts = [Described(each, "", "") for each in ("string", "file", "note", "feed")]
