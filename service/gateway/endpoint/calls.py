@@ -24,11 +24,17 @@ from service.gateway.upstream.errors import NOT_REACHABLE
 from service.gateway.upstream.limits import CallLimits
 from service.http.disconnect import cancelled_on_disconnect
 
-UNKNOWN_TOOL: Final = "unknown tool"
 UNANSWERED: Final = "the tool asked for input, and got none"
 # Of one call of a client with a handshake; a stateless client counts by itself.
 ROUNDS_MAX: Final = 10
 ASKED_TOO_OFTEN: Final = f"the tool asked for input more than {ROUNDS_MAX} times"
+
+
+class UnknownToolError(RpcError):
+    """There is no such tool, or the agent must not learn more than that."""
+
+    def __init__(self) -> None:
+        super().__init__(INVALID_PARAMS, "unknown tool")
 
 
 class Round(NamedTuple):
@@ -216,8 +222,8 @@ class ToolCalls:
 def _not_admitted(decision: Refused | Pending) -> dict[str, Any]:
     """Return the tool error that says why.
 
-    :raises RpcError: the agent must not learn more than that there is no such tool
+    :raises UnknownToolError: the agent must not learn more than that
     """
     if isinstance(decision, Refused) and decision.reason.hides_the_tool:
-        raise RpcError(INVALID_PARAMS, UNKNOWN_TOOL)
+        raise UnknownToolError
     return failed(decision.message)

@@ -13,7 +13,7 @@ from aiohttp import web
 from service.errors import ServiceError
 from service.gateway.bounds import DEFAULT_BOUNDS
 from service.gateway.endpoint.call_request import CallRequest
-from service.gateway.endpoint.calls import UNKNOWN_TOOL, ToolCalls
+from service.gateway.endpoint.calls import ToolCalls, UnknownToolError
 from service.gateway.endpoint.cancellations import CANCELLED, Cancellations
 from service.gateway.endpoint.catalog import ToolCatalog, Tools
 from service.gateway.endpoint.client_sessions import (
@@ -24,7 +24,9 @@ from service.gateway.endpoint.client_sessions import (
 from service.gateway.endpoint.introduction import DISCOVERED, initialized
 from service.gateway.endpoint.questions import Questions
 from service.gateway.endpoint.reply import Reply
+from service.gateway.endpoint.results import failed
 from service.gateway.endpoint.rpc_errors import RPC_ID, refuse_request, rpc_error_of
+from service.gateway.endpoint.tool_search import UNKNOWN_NAME
 from service.gateway.endpoint.trace_context import TraceContext
 from service.gateway.endpoint.traces import CallReceived, CallTrace, CallTraces
 from service.gateway.gate import Caller, Gate
@@ -159,7 +161,13 @@ class AgentServer:
         if tools.search is not None:
             meant = await tools.search.meant(incoming.message)
         if isinstance(meant, Message):
-            meant = await self._call_tool(incoming, meant, tools)
+            try:
+                meant = await self._call_tool(incoming, meant, tools)
+            except UnknownToolError:
+                if meant is incoming.message:
+                    raise
+                # The tool that the client called is known: models read why it failed.
+                meant = failed(UNKNOWN_NAME)
         if not incoming.is_stateless:
             meant.pop("resultType", None)
         return meant
@@ -183,7 +191,7 @@ class AgentServer:
                     session_id=context.session_id,
                     trace_id=context.trace_id,
                 )
-                raise RpcError(INVALID_PARAMS, UNKNOWN_TOOL)
+                raise UnknownToolError
             result = await self._calls.answer(
                 CallRequest(
                     request=incoming.request,

@@ -18,6 +18,7 @@ from service.gateway.upstream.limits import CALLS_OF_AGENT_MAX, RETRY_AFTER
 # Every alias has an underscore: no tool of a connector has these names.
 FIND_TOOLS: Final = "find-tools"
 CALL_TOOL: Final = "call-tool"
+UNKNOWN_NAME: Final = f"unknown tool; {FIND_TOOLS} returns the names of those there are"
 QUERY_CHARACTERS_MAX: Final = 1_000
 FOUND: Final = 5
 FOUND_MAX: Final = 20

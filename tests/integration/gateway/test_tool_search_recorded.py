@@ -6,9 +6,9 @@ from typing import Any
 import orjson
 import pytest
 from aiohttp import web
-from mcp.shared.exceptions import MCPError
 
 from service.app import create_app
+from service.gateway.endpoint.tool_search import UNKNOWN_NAME
 from service.gateway.serving import GatewaySettings
 from service.resources import Resources
 from tests.integration.gateway.sdk_server import serving, tools
@@ -55,8 +55,7 @@ async def test_rules_decide_and_the_real_tool_is_recorded(
             )
 
         allowed = await call(add, a=2, b=3)
-        with pytest.raises(MCPError, match="unknown tool"):
-            await call(fail)
+        denied = await call(fail)
         pending = await call(count, to=1)
         (requested,) = await ready.recorded("approvals.requested")
         approval = f"{ready.agent}/approvals/{requested.event.approval_id}"
@@ -68,6 +67,7 @@ async def test_rules_decide_and_the_real_tool_is_recorded(
     assert listed == ["find-tools", "call-tool"]
     assert names(found) == [add, count]
     assert (text(allowed), text(again)) == ("5", "counted to 1")
+    assert (denied.is_error, text(denied)) == (True, UNKNOWN_NAME)
     assert pending.is_error
     assert asked_again.is_error
     assert (shown.data["tool"], shown.data["arguments"]) == ("count", {"to": 1})
