@@ -99,18 +99,22 @@ const newPage = () => ({ key: (pagesMade += 1), holder: document.createElement("
 // there within a moment, and a page without them would be drawn only to be replaced.
 function Pages({ me, main, route }) {
   const place = useRef(null);
+  // What had the focus when the page was shown.
+  const focused = useRef(null);
   const [shown, setShown] = useState(null);
   const page = useMemo(newPage, [route.path.join("/")]);
   page.whole = useMemo(() => {
     const ready = () => {
       if (place.current.hasChildNodes()) scrollTo(0, 0);
       place.current.replaceChildren(page.holder);
+      focused.current = document.activeElement;
       setShown(page);
     };
     page.of = pageOf(route.path);
     return html`<${Whole} key=${page.key} name=${page.of?.module} route=${route} holder=${page.holder} ready=${ready} />`;
   }, [route]);
-  // A new page begins at its heading, also for those who don't see it.
+  // A new page begins at its heading, also for those who don't see it, unless they are
+  // somewhere else already: what is typed mustn't get lost.
   const first = useRef(true);
   useEffect(() => {
     if (!shown || first.current) {
@@ -119,10 +123,10 @@ function Pages({ me, main, route }) {
     }
     const timer = setInterval(() => {
       const heading = shown.holder.querySelector("h1");
-      if (heading) {
-        heading.focus({ preventScroll: true });
-        clearInterval(timer);
-      }
+      const at = document.activeElement;
+      const isElsewhere = at !== document.body && at !== focused.current;
+      if (heading && !isElsewhere) heading.focus({ preventScroll: true });
+      if (heading || isElsewhere) clearInterval(timer);
     }, 20);
     return () => clearInterval(timer);
   }, [shown]);

@@ -5,6 +5,7 @@ Answered by an auditor with the keyboard alone, from a checkpoint that was kept 
 
 import re
 from datetime import UTC, datetime
+from typing import Final
 
 import pytest
 from playwright.sync_api import expect
@@ -80,3 +81,27 @@ def test_every_page_is_reached_and_left_by_keyboard(visit: Visit) -> None:
     visitor.tab_to("Skip to the page", "button")
     visitor.press("Enter")
     expect(visitor.page.locator("main")).to_be_focused()
+
+
+HELD: Final = """
+window.held = [];
+const real = window.setInterval;
+window.setInterval = (work, ms) => ms < 100 ? held.push(work) : real(work, ms);
+"""
+
+
+def test_a_page_that_is_shown_late_takes_no_focus_from_a_field(visit: Visit) -> None:
+    visitor = visit("olga")
+    visitor.page.add_init_script(HELD)
+    visitor.open("overview")
+
+    visitor.tab_to("Explain", "a")
+    visitor.press("Enter")
+    visitor.settled()
+    visitor.page.wait_for_function("held.length > 0")
+    visitor.tab_to("Tool", "input")
+    visitor.type("create_")
+    visitor.page.evaluate("held.forEach(work => work())")
+    visitor.type("issue")
+
+    expect(visitor.page.get_by_label("Tool", exact=True)).to_have_value("create_issue")
