@@ -31,7 +31,8 @@ class RelayedQuestions:
         self._questions = questions
         self._asked = asked
         self._exchange = exchange
-        self._methods = {INPUTS[name] for name in asked.askable}
+        # No set: an upstream's method may be anything.
+        self._methods = [INPUTS[name] for name in asked.askable]
         self._count = 0
         self._tasks: dict[RequestId, asyncio.Task[None]] = {}
 
