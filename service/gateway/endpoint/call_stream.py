@@ -9,7 +9,12 @@ from service.gateway.endpoint.cancellations import CANCELLED
 from service.gateway.endpoint.notifications import LIST_CHANGED, RELAYED, relay
 from service.gateway.endpoint.questions import Questions
 from service.gateway.endpoint.relayed_questions import RelayedQuestions
-from service.gateway.upstream.errors import WANTS_INPUT, unusable
+from service.gateway.upstream.errors import (
+    ENDED,
+    WANTS_INPUT,
+    SessionEndedError,
+    unusable,
+)
 from service.gateway.upstream.exchange import Exchange
 
 
@@ -47,6 +52,11 @@ class CallStream:
         try:
             with self._exchange.taking_questions(self._questions.take):
                 yield
+        except SessionEndedError as error:
+            if not self._questions.have_begun:
+                raise
+            # It was at work: sent again, the call would run twice.
+            raise unusable(error.detail, ENDED) from None
         finally:
             await self._questions.close()
 

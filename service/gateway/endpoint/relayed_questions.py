@@ -36,6 +36,11 @@ class RelayedQuestions:
         self._count = 0
         self._tasks: dict[RequestId, asyncio.Task[None]] = {}
 
+    @property
+    def have_begun(self) -> bool:
+        """Whether the client was ever asked."""
+        return self._count > 0
+
     def take(self, message: dict[str, Any]) -> bool:
         """Begin to relay a request, or end one that the upstream cancels.
 

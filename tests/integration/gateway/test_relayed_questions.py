@@ -64,6 +64,9 @@ class Upstream:
     status: int = 202
     # Answer a call by JSON, and ask beside.
     begins_late: bool = False
+    late_answer: Callable[[Any], web.Response] = lambda body: answered(body, RESULT)
+    # Given to all callers; None: each gets its own.
+    session_id: str | None = None
     # Where a client listens; None without.
     standalone: Stream | None = None
 
@@ -74,7 +77,8 @@ class Upstream:
                 self.declared.append(body["params"]["capabilities"])
                 agreed = {"protocolVersion": "2025-11-25", "capabilities": {}}
                 answer = answered(body, agreed)
-                answer.headers["Mcp-Session-Id"] = f"session-{len(self.declared)}"
+                session_id = self.session_id or f"session-{len(self.declared)}"
+                answer.headers["Mcp-Session-Id"] = session_id
                 return answer
             case "tools/call":
                 return await self._called(request, body)
@@ -88,7 +92,7 @@ class Upstream:
         if self.begins_late:
             assert self.standalone is not None
             await self.act(self, self.standalone)
-            return answered(body, RESULT)
+            return self.late_answer(body)
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
         stream = Stream(response)
