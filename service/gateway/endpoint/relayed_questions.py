@@ -44,11 +44,11 @@ class RelayedQuestions:
     def take(self, message: dict[str, Any]) -> bool:
         """Begin to relay a request, or end one that the upstream cancels.
 
-        Returns False if the client can't be asked that, or was asked too often.
+        Returns False if the client can't be asked that, or was asked too often, and if
+        there is nothing to end.
         """
         if message["method"] == CANCELLED:
-            self._cancel(message.get("params"))
-            return True
+            return self._cancel(message.get("params"))
         number = message.get("id")
         if (
             not is_request_id(number)
@@ -67,10 +67,10 @@ class RelayedQuestions:
         """End those that have no answer yet."""
         await end_tasks(*self._tasks.values())
 
-    def _cancel(self, params: Any) -> None:
+    def _cancel(self, params: Any) -> bool:
         number = params.get("requestId") if isinstance(params, dict) else None
-        if is_request_id(number) and (task := self._tasks.get(number)):
-            task.cancel()
+        task = self._tasks.get(number) if is_request_id(number) else None
+        return task is not None and task.cancel()
 
     async def _relay(self, number: RequestId, message: dict[str, Any]) -> None:
         try:

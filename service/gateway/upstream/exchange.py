@@ -164,8 +164,11 @@ class Exchange:
 
     def taking_questions(self, take: Take) -> AbstractContextManager[None]:
         """Return a block during which ``take`` gets what the upstream asks beside."""
-        streams = self._client.handshake.streams
-        return streams.taking_questions(self._upstream, self._channel.dialect, take)
+        streams, dialect = self._client.handshake.streams, self._channel.dialect
+        assert self._agent_client is not None, "only calls are asked"
+        return streams.taking_questions(
+            self._upstream, dialect, self._agent_client, take
+        )
 
     def silence_allowed(self) -> AbstractContextManager[None]:
         """Return a block during which the upstream waits for an answer itself."""

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Final
 
+from cachetools import LRUCache
+
 from service.errors import ServiceError
 from service.gateway.gate import Upstream
 from service.gateway.protocol.errors import METHOD_NOT_FOUND, RpcError
@@ -23,7 +25,12 @@ from service.gateway.protocol.revisions import EVENT_STREAM
 from service.gateway.upstream.answers import remove_credential
 from service.gateway.upstream.connections import Connections
 from service.gateway.upstream.credential_echo import CredentialEcho
-from service.gateway.upstream.dialects import REMEMBERED_S, Dialect
+from service.gateway.upstream.dialects import (
+    REMEMBERED_S,
+    SESSIONS_MAX,
+    AgentClient,
+    Dialect,
+)
 from service.gateway.upstream.errors import NotConnectedError, UpstreamError
 from service.gateway.upstream.received_messages import parsed_message
 from service.tasks import end_tasks
@@ -61,6 +68,20 @@ class _Asked:
         return self.answers >= ANSWERS_MAX or self.parsed_bytes >= PARSED_BYTES_MAX
 
 
+@dataclass(slots=True, eq=False)
+class _Call:
+    """Who takes what is asked during a call, and how many bytes more of it."""
+
+    take: Take
+    bytes_left: int
+
+    def takes(self, data: bytes, message: dict[str, Any]) -> bool:
+        if len(data) > self.bytes_left or not self.take(message):
+            return False
+        self.bytes_left -= len(data)
+        return True
+
+
 class StandaloneStreams:
     """Listens to sessions; ``send`` sends a message in one."""
 
@@ -74,7 +95,11 @@ class StandaloneStreams:
         self._send = send
         self._on_returned_credential = on_returned_credential
         self._tasks: OrderedDict[Key, asyncio.Task[None]] = OrderedDict()
-        self._takers: dict[Key, list[Take]] = {}
+        self._calls: dict[Key, list[_Call]] = {}
+        # The agent and user of each session with calls; None: it has several.
+        self._callers: LRUCache[Key, tuple[int, int | None] | None] = LRUCache(
+            SESSIONS_MAX
+        )
 
     async def open(self, upstream: Upstream, dialect: Dialect) -> None:
         """Listen to a session; returns once its server knows, or after a while.
@@ -104,21 +129,26 @@ class StandaloneStreams:
 
     @contextmanager
     def taking_questions(
-        self, upstream: Upstream, dialect: Dialect, take: Take
+        self, upstream: Upstream, dialect: Dialect, client: AgentClient, take: Take
     ) -> Iterator[None]:
         """During the block, ``take`` gets what is asked in a session, unless it shares.
 
-        With two blocks of one session, nobody knows of which of them a question is.
+        With two blocks of one session, nobody knows of which of them a question is;
+        nor ever where a server gives agents or users one session: a question may come
+        when the call that it is of has ended, and is for nobody else.
         """
-        key = _key(upstream, dialect)
-        takers = self._takers.setdefault(key, [])
-        takers.append(take)
+        key, caller = _key(upstream, dialect), (client.agent, client.user)
+        if self._callers.setdefault(key, caller) != caller:
+            self._callers[key] = None
+        calls = self._calls.setdefault(key, [])
+        call = _Call(take, self._connections.bounds.answer_bytes)
+        calls.append(call)
         try:
             yield
         finally:
-            takers.remove(take)
-            if not takers:
-                self._takers.pop(key, None)
+            calls.remove(call)
+            if not calls:
+                self._calls.pop(key, None)
 
     async def close(self) -> None:
         await end_tasks(*self._tasks.values())
@@ -212,8 +242,9 @@ class StandaloneStreams:
             return result_of(number, {}) if is_request_id(number) else None
         if echo is not None:
             await remove_credential(echo, data, message)
-        takers = self._takers.get(key, ())
-        if len(takers) == 1 and takers[0](message):
+        calls = self._calls.get(key, [])
+        is_clear = len(calls) == 1 and self._callers.get(key) is not None
+        if is_clear and calls[0].takes(data, message):
             # Each call has a bound of its own.
             asked.parsed_bytes -= len(data)
             return None

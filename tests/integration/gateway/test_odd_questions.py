@@ -3,11 +3,14 @@
 import asyncio
 from collections.abc import Callable
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from aiohttp import web
 
+from service.gateway.bounds import Bounds
 from service.gateway.gate import Outcome
+from service.gateway.upstream import standalone_streams
 from service.gateway.upstream.errors import ENDED, WANTS_INPUT
 from tests.integration.gateway.test_relayed_questions import (
     QUESTION,
@@ -16,6 +19,8 @@ from tests.integration.gateway.test_relayed_questions import (
     ask,
     asking,
 )
+from tests.integration.gateway.test_standalone_streams import is_listening
+from tests.support.waiting import until
 
 
 @pytest.mark.parametrize("method", [[], {}, 7, None])
@@ -59,3 +64,68 @@ async def test_a_call_that_has_asked_is_not_sent_again(
     assert upstream.calls == len(stage.gate.ended) == 2
     outcomes = [each.outcome for each in stage.gate.ended]
     assert outcomes == [Outcome.UPSTREAM_ERROR, Outcome.OK]
+
+
+async def test_cancelling_nothing_beside_a_call_is_bounded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(standalone_streams, "PARSED_BYTES_MAX", 1_000)
+
+    async def cancel_on(upstream: Upstream, _: Stream) -> None:
+        assert upstream.standalone is not None
+        cancelled = {"method": "notifications/cancelled", "params": {"requestId": 1}}
+        for each in [cancelled] * 100:
+            await upstream.standalone.say(each)
+        await until(lambda: not is_listening())
+
+    async with (
+        asking(cancel_on) as (_, _, client),
+        client.call("tools_add") as stream,
+    ):
+        assert await stream.text() == "done"
+
+
+async def test_what_is_asked_beside_a_call_is_so_large_in_all() -> None:
+    async def ask_at_length(upstream: Upstream, _: Stream) -> None:
+        assert upstream.standalone is not None
+        params = {"message": "x" * 50_000}
+        for number in range(4):
+            await upstream.standalone.say({**QUESTION, "id": number, "params": params})
+        await upstream.answer(3)
+
+    async with asking(ask_at_length, bounds=Bounds(answer_bytes=3 * 60_000)) as (
+        upstream,
+        _,
+        client,
+    ):
+        for _ in range(2):
+            upstream.heard.clear()
+            async with client.call("tools_add") as stream:
+                asked = [await stream.next() for _ in range(3)]
+                withdrawn = [await stream.next() for _ in range(3)]
+                assert await stream.text() == "done"
+            assert [each["error"]["code"] for each in upstream.heard] == [-32601]
+
+    assert {each["method"] for each in asked} == {"elicitation/create"}
+    assert {each["method"] for each in withdrawn} == {"notifications/cancelled"}
+
+
+async def test_beside_a_session_of_several_users_nobody_is_asked() -> None:
+    async def ask_beside(upstream: Upstream, _: Stream) -> None:
+        assert upstream.standalone is not None
+        await ask(upstream, upstream.standalone)
+
+    async with asking(ask_beside) as (upstream, stage, client):
+        upstream.session_id = "of everybody"
+        for _ in range(2):
+            upstream.heard.clear()
+            async with client.call("tools_add") as stream:
+                await client.accept(await stream.next(), "Ada")
+                assert await stream.text() == "done"
+        for user_id in (uuid4(), None):
+            # What the other's tool still asks would reach this one.
+            stage.gate.user_id = user_id
+            upstream.heard.clear()
+            async with client.call("tools_add") as stream:
+                assert await stream.text() == "done"
+            assert [each["error"]["code"] for each in upstream.heard] == [-32601]
