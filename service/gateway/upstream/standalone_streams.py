@@ -35,7 +35,8 @@ from service.gateway.upstream.errors import NotConnectedError, UpstreamError
 from service.gateway.upstream.received_messages import parsed_message
 from service.tasks import end_tasks
 
-# Of a process; the stream of another session is closed for one more.
+# Of a process; for one more, that of the session whose last call is longest ago is
+# closed.
 STREAMS_MAX: Final = 512
 # A handshake waits so long for its stream.
 OPEN_S: Final = 2.0
@@ -141,6 +142,8 @@ class StandaloneStreams:
         if self._callers.setdefault(key, caller) != caller:
             self._callers[key] = None
         calls = self._calls.setdefault(key, [])
+        if key in self._tasks:
+            self._tasks.move_to_end(key)
         call = _Call(take, self._connections.bounds.answer_bytes)
         calls.append(call)
         try:

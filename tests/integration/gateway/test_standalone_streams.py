@@ -66,6 +66,8 @@ class Asking:
     answers: list[Any] = field(default_factory=list)
     streams: int = 0
     open: int = 0
+    # The queries of their URLs.
+    queries: list[str] = field(default_factory=list)
     ended: asyncio.Event = field(default_factory=asyncio.Event)
     stream_status: int = 200
     knows: bool = True
@@ -99,6 +101,7 @@ class Asking:
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
         self.open += 1
+        self.queries.append(request.query_string)
         try:
             while said := await self.say.get():
                 await response.write(b"data: " + said + b"\n\n")
@@ -107,6 +110,7 @@ class Asking:
             return response
         finally:
             self.open -= 1
+            self.queries.remove(request.query_string)
             self.ended.set()
 
 
@@ -188,6 +192,20 @@ async def test_streams_are_so_many(monkeypatch: pytest.MonkeyPatch) -> None:
 
         await asyncio.wait_for(server.ended.wait(), TIMEOUT_S)
         assert server.streams == 2
+
+
+async def test_of_too_many_streams_that_of_the_last_call_longest_ago_is_closed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(standalone_streams, "STREAMS_MAX", 2)
+    async with asking() as (server, stage):
+        url = next(iter(stage.gate.upstreams.values())).url
+        for name in ("a", "b", "c"):
+            stage.gate.connect(f"{url}?{name}", "add", slug=name)
+        for name in ("a", "b", "a", "c"):
+            assert (await stage.call(f"{name}_add")).content == "hi"
+
+        await until(lambda: sorted(server.queries) == ["a", "c"])
 
 
 async def test_callers_with_one_session_id_have_one_stream() -> None:
