@@ -104,7 +104,8 @@ class Questions:
                 with suppress(ConnectionError):
                     refuse_if_client_left(asked.request)
                     for request_id, answer in zip(ids, answers, strict=True):
-                        if answer.cancelled():
+                        # Also to one that the client may not have read yet.
+                        if answer.cancelled() or not answer.done():
                             await asked.reply.notify(_cancellation(request_id))
                 raise
 

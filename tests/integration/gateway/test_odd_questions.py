@@ -12,6 +12,7 @@ from service.gateway.bounds import Bounds
 from service.gateway.gate import Outcome
 from service.gateway.upstream import standalone_streams
 from service.gateway.upstream.errors import ENDED, WANTS_INPUT
+from service.http.streaming import Stream as Streaming
 from tests.integration.gateway.test_relayed_questions import (
     QUESTION,
     Stream,
@@ -129,3 +130,33 @@ async def test_beside_a_session_of_several_users_nobody_is_asked() -> None:
             async with client.call("tools_add") as stream:
                 assert await stream.text() == "done"
             assert [each["error"]["code"] for each in upstream.heard] == [-32601]
+
+
+async def test_a_question_is_withdrawn_before_its_client_has_read_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    written, read, write = asyncio.Event(), asyncio.Event(), Streaming.write
+
+    async def write_slowly(stream: Streaming, data: bytes) -> None:
+        await write(stream, data)
+        written.set()
+        await read.wait()
+
+    monkeypatch.setattr(Streaming, "write", write_slowly)
+
+    async def change_its_mind(_: Upstream, stream: Stream) -> None:
+        await stream.say(QUESTION)
+        await written.wait()
+        params = {"requestId": QUESTION["id"]}
+        await stream.say({"method": "notifications/cancelled", "params": params})
+        await read.wait()
+
+    async with (
+        asking(change_its_mind) as (_, _, client),
+        client.call("tools_add") as stream,
+    ):
+        question, cancelled = await stream.next(), await stream.next()
+        read.set()
+        assert await stream.text() == "done"
+
+    assert cancelled["params"] == {"requestId": question["id"]}
