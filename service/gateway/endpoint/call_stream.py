@@ -64,6 +64,8 @@ class CallStream:
         method = message["method"]
         if "id" in message:
             if self._exchange.is_stateless or not self._questions.take(message):
+                # The tool would wait for an answer.
+                self._exchange.cancel()
                 raise unusable("it asked the client", WANTS_INPUT)
         elif method == CANCELLED:
             self._questions.take(message)

@@ -100,7 +100,7 @@ class Exchange:
         except BaseException as error:
             self._channel.release()
             if isinstance(error, asyncio.CancelledError):
-                self._cancel()
+                self.cancel()
             raise
         try:
             if self._answer.status != HTTPStatus.OK:
@@ -117,7 +117,7 @@ class Exchange:
         trace: TracebackType | None,
     ) -> None:
         if isinstance(error, asyncio.CancelledError):
-            self._cancel()
+            self.cancel()
         if self._answer.returned_credential:
             self._client.on_returned_credential(self._upstream)
         await self._post.__aexit__(kind, error, trace)
@@ -278,7 +278,8 @@ class Exchange:
                 self._upstream, self._channel.dialect, ping_id
             )
 
-    def _cancel(self) -> None:
+    def cancel(self) -> None:
+        """Tell a server with a handshake that its answer isn't waited for any more."""
         if not self.is_stateless:
             dialect = self._channel.dialect
             self._client.beside.cancel(self._upstream, dialect, self.id)

@@ -67,6 +67,22 @@ async def test_a_call_that_has_asked_is_not_sent_again(
     assert outcomes == [Outcome.UPSTREAM_ERROR, Outcome.OK]
 
 
+async def test_a_call_that_ends_at_a_question_is_cancelled_at_its_server() -> None:
+    async def ask_unknown(upstream: Upstream, stream: Stream) -> None:
+        await stream.say({**QUESTION, "method": "x/unknown"})
+        await until(lambda: upstream.heard)
+
+    async with (
+        asking(ask_unknown) as (upstream, _, client),
+        client.call("tools_add") as stream,
+    ):
+        assert await stream.text() == WANTS_INPUT
+        await until(lambda: upstream.heard)
+
+    methods = [each.get("method") for each in upstream.heard]
+    assert methods == ["notifications/cancelled"]
+
+
 async def test_cancelling_nothing_beside_a_call_is_bounded(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
