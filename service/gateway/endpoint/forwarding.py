@@ -206,7 +206,6 @@ class Forwarder:
                 exchange = Exchange(
                     self._client,
                     admitted.upstream,
-                    call.asked.client,
                     channel,
                     request,
                 )

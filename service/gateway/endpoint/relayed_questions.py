@@ -31,8 +31,6 @@ class RelayedQuestions:
         self._questions = questions
         self._asked = asked
         self._exchange = exchange
-        # No set: an upstream's method may be anything.
-        self._methods = [INPUTS[name] for name in asked.askable]
         self._count = 0
         self._tasks: dict[RequestId, asyncio.Task[None]] = {}
 
@@ -50,10 +48,12 @@ class RelayedQuestions:
         if message["method"] == CANCELLED:
             return self._cancel(message.get("params"))
         number = message.get("id")
+        # No set: an upstream's method may be anything.
+        methods = [INPUTS[name] for name in self._asked.askable]
         if (
             not is_request_id(number)
             or number in self._tasks
-            or message["method"] not in self._methods
+            or message["method"] not in methods
             or self._count == REQUESTS_MAX
         ):
             return False

@@ -13,9 +13,13 @@ from service.gateway.upstream.side_messages import SideMessages
 
 
 class Channel(NamedTuple):
-    """A connection on which nothing but the message is left to send."""
+    """A connection on which nothing but the message is left to send.
+
+    ``agent_client`` is whose session it is; None is the service itself.
+    """
 
     upstream: Upstream
+    agent_client: AgentClient | None
     dialect: Dialect
     connection: Connection
     reservation: int
@@ -68,7 +72,7 @@ class UpstreamClient:
         connection = self.connections.kept(upstream.url)
         if connection is None:
             return None
-        return Channel(upstream, dialect, connection, connection.reservation)
+        return Channel(upstream, client, dialect, connection, connection.reservation)
 
     async def open_channel(
         self,
@@ -88,4 +92,4 @@ class UpstreamClient:
         connection = self.connections.kept(url) or await self.connections.connect(url)
         if on_connected is not None:
             on_connected()
-        return Channel(upstream, dialect, connection, connection.reservation)
+        return Channel(upstream, client, dialect, connection, connection.reservation)

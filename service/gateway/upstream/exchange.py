@@ -13,7 +13,6 @@ from service.gateway.gate import Upstream
 from service.gateway.protocol.messages import RequestId, is_request_id
 from service.gateway.upstream.answers import Notified, Removal, UpstreamAnswer
 from service.gateway.upstream.client import Channel, UpstreamClient
-from service.gateway.upstream.dialects import AgentClient
 from service.gateway.upstream.errors import (
     OTHER_ID,
     REFUSED,
@@ -49,7 +48,6 @@ class Exchange:
     """
 
     __slots__ = (
-        "_agent_client",
         "_answer",
         "_channel",
         "_client",
@@ -66,7 +64,6 @@ class Exchange:
         self,
         client: UpstreamClient,
         upstream: Upstream,
-        agent_client: AgentClient | None,
         channel: Channel,
         request: Request,
     ) -> None:
@@ -76,7 +73,6 @@ class Exchange:
         self.request_bytes = len(body)
         self._client = client
         self._upstream = upstream
-        self._agent_client = agent_client
         self._channel = channel
         self._pong: asyncio.Task[None] | None = None
         headers = headers_of(dialect, request)
@@ -86,7 +82,7 @@ class Exchange:
             headers,
             body,
             connection=channel.connection,
-            is_decided=agent_client is not None,
+            is_decided=channel.agent_client is not None,
         )
 
     @property
@@ -165,9 +161,9 @@ class Exchange:
     def taking_questions(self, take: Take) -> AbstractContextManager[None]:
         """Return a block during which ``take`` gets what the upstream asks beside."""
         streams, dialect = self._client.handshake.streams, self._channel.dialect
-        assert self._agent_client is not None, "only calls are asked"
+        assert self._channel.agent_client is not None, "only calls are asked"
         return streams.taking_questions(
-            self._upstream, dialect, self._agent_client, take
+            self._upstream, dialect, self._channel.agent_client, take
         )
 
     def silence_allowed(self) -> AbstractContextManager[None]:
@@ -257,16 +253,16 @@ class Exchange:
 
     def _forget(self) -> None:
         upstream, dialect = self._channel.upstream, self._channel.dialect
-        self._client.dialects.forget(upstream, self._agent_client, dialect)
+        self._client.dialects.forget(upstream, self._channel.agent_client, dialect)
 
     def _doubt(self) -> None:
         """Forget the session unless the server still knows it."""
-        if self._agent_client is None:
+        if self._channel.agent_client is None:
             # Observing tools leaves nothing in a session.
             self._forget()
         else:
             self._client.beside.check_session(
-                self._upstream, self._agent_client, self._channel.dialect
+                self._upstream, self._channel.agent_client, self._channel.dialect
             )
 
     def _answer_ping(self, ping_id: Any) -> None:

@@ -91,7 +91,7 @@ async def _page(
     channel = await client.open_channel(upstream, None)
     params = {} if cursor is None else {"cursor": cursor}
     request = Request(method="tools/list", params=params)
-    async with Exchange(client, upstream, None, channel, request) as exchange:
+    async with Exchange(client, upstream, channel, request) as exchange:
         message = await exchange.answer(ignored, withhold)
     if (error := message.get("error")) is not None:
         code = error.get("code") if isinstance(error, dict) else None

@@ -48,8 +48,8 @@ PAUSE_MAX_S: Final = 60.0
 ANSWERS_MAX: Final = 1_000
 PARSED_BYTES_MAX: Final = 4 * 1024 * 1024
 Send = Callable[[Upstream, Dialect, bytes, str], Awaitable[None]]
-# Takes a request, or the cancellation of one; says whether it did.
 Key = tuple[int, str]
+# Takes a request, or the cancellation of one; says whether it did.
 Take = Callable[[dict[str, Any]], bool]
 # What has none of these asks nothing, such as a log message, and isn't even parsed.
 _ASKING: Final = (b'"id"', b'"requestId"')
