@@ -3,11 +3,14 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 import orjson
 from aiohttp import ClientResponse
 
 from tests.support.callers import Caller
+from tests.support.waiting import until_blocking
 
 
 @asynccontextmanager
@@ -32,6 +35,23 @@ async def exported(
     path = f"/api/audit/export.jsonl{query}"
     lines = await text(caller, path, X_Min_Position=str(reflecting))
     return [orjson.loads(line) for line in lines.splitlines()]
+
+
+def until_signed(url: str, token: str) -> None:
+    """Wait for the first checkpoint of a service that has just started."""
+    headers = {"Authorization": f"Bearer {token}"}
+    request = Request(f"{url}/api/audit/checkpoint", headers=headers)  # noqa: S310
+
+    def is_signed() -> bool:
+        try:
+            with urlopen(request, timeout=60):  # noqa: S310 # of our own server
+                return True
+        except HTTPError as error:
+            if error.code == 503:
+                return False
+            raise
+
+    until_blocking(is_signed)
 
 
 class Live:

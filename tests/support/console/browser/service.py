@@ -9,6 +9,7 @@ from urllib.request import Request, urlopen
 
 import orjson
 
+from tests.support.audit.reading import until_signed
 from tests.support.harness.service import running, serving
 from tests.support.waiting import until_blocking
 
@@ -144,6 +145,7 @@ def _look(url: str, admin: str, sign_in_url: str, agent_token: str) -> DemoData:
     asked = until_blocking(lambda: call("GET", inbox)["approvals"])
     replaced = "/api/audit/events?kind=tool_rules.replaced&limit=1"
     entries = until_blocking(lambda: call("GET", replaced)["entries"])
+    until_signed(url, admin)
     return DemoData(
         url=url,
         sign_in_url=sign_in_url,
