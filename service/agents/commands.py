@@ -121,9 +121,18 @@ async def managed_agent(work: UnitOfWork, agent_id: UUID) -> Agent:
     :raises NotFoundError: there is no such agent, or none that the caller can see
     :raises ForbiddenError: the caller can only see it
     """
+    agent = await visible_agent(work, agent_id)
+    if not fully_manages(work.principal, agent):
+        raise ForbiddenError("only managers of this agent may do that")
+    return agent
+
+
+async def visible_agent(work: UnitOfWork, agent_id: UUID) -> Agent:
+    """Load an agent that the caller can see.
+
+    :raises NotFoundError: there is no such agent, or none that the caller can see
+    """
     agent = await work.find(Agent, agent_id)
     if agent is None or not may_see_agent(work.principal, agent):
         raise NotFoundError("no such agent")
-    if not fully_manages(work.principal, agent):
-        raise ForbiddenError("only managers of this agent may do that")
     return agent

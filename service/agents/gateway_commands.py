@@ -4,9 +4,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from service.agents.aggregate import Agent
-from service.agents.commands import managed_agent
-from service.agents.policy import may_see_agent
-from service.errors import NotFoundError
+from service.agents.commands import managed_agent, visible_agent
 from service.event_log.unit_of_work import UnitOfWork
 
 
@@ -26,10 +24,7 @@ async def read_tool_search(command: ReadToolSearch, work: UnitOfWork) -> Agent:
 
     :raises NotFoundError: there is no such agent, or none that the caller can see
     """
-    agent = await work.find(Agent, command.agent_id)
-    if agent is None or not may_see_agent(work.principal, agent):
-        raise NotFoundError("no such agent")
-    return agent
+    return await visible_agent(work, command.agent_id)
 
 
 async def change_tool_search(

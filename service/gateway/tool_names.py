@@ -10,6 +10,7 @@ from service.connectors.aggregate import Connector
 from service.connectors.prefixes import prefixes_for, prefixes_of
 from service.event_log.log import EventLog
 from service.gateway.definitions.aggregate import ToolDefinitions
+from service.gateway.facts import LatestFacts
 from service.gateway.tool_aliases import tools_by_alias
 from service.identifiers import id_text
 from service.tool_rules.known_tools import UNKNOWN, KnownTools
@@ -41,25 +42,26 @@ class LatestToolNames:
         self._kept: dict[str, _Kept] = {}
 
     async def known_tools(self, connector_ids: Iterable[str]) -> dict[str, KnownTools]:
-        return {each: (await self._current(each)).known for each in connector_ids}
+        found: dict[str, KnownTools] = {}
+        for each in connector_ids:
+            kept = self._kept.get(each)
+            if kept is None or not self._is_current(kept):
+                kept = await self._look(each)
+            found[each] = kept.known
+        return found
 
     async def prefixes(
         self, agent_id: UUID, connector_ids: Iterable[str]
     ) -> dict[str, str]:
-        kept = [await self._current(each) for each in connector_ids]
-        connectors = [each.connector for each in kept if each.connector is not None]
+        latest = LatestFacts(self._log)
+        found = [await latest.find(Connector, UUID(each)) for each in connector_ids]
+        connectors = [each for each in found if each is not None]
         prefixes = prefixes_of({each.id: each.slug for each in connectors})
         return {
             id_text(each.id): prefixes[each.id]
             for each in connectors
             if not each.is_retired and each.is_granted_to(agent_id)
         }
-
-    async def _current(self, connector_id: str) -> _Kept:
-        kept = self._kept.get(connector_id)
-        if kept is None or not self._is_current(kept):
-            kept = await self._look(connector_id)
-        return kept
 
     def _is_current(self, kept: _Kept) -> bool:
         cache = self._log.cache

@@ -119,8 +119,8 @@ async def decide_replacement(
             for connector_id, connector in connectors.items()
             if connector and not connector.is_granted_to(command.agent_id)
         ],
-        connectors_before=[*before],
-        connectors_after=[*everything],
+        connectors_before=before,
+        connectors_after=everything,
     )
 
 

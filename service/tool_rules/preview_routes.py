@@ -42,8 +42,9 @@ from service.tool_rules.resource import (
     ToolRuleResource,
     ToolRuleWarning,
     changes_between,
+    warnings_of,
 )
-from service.tool_rules.routes import replacement_of, warnings_of
+from service.tool_rules.routes import replacement_of
 
 EXAMPLES_MAX: Final = 50
 PREVIEWS: Final = RateLimit(burst=20, interval_s=1.0)

@@ -9,6 +9,7 @@ from typing_extensions import TypedDict
 from service.http.envelope import UuidText
 from service.pacing import computed
 from service.tool_rules.aggregate import Rules
+from service.tool_rules.commands import ReplacedToolRules
 from service.tool_rules.decision import STANCES, Stance
 from service.tool_rules.known_tools import UNKNOWN, KnownTools, ToolNames
 from service.tool_rules.shadowing import shadows
@@ -117,6 +118,21 @@ def changes_between(before: Rules, after: Rules) -> RuleChanges:
         "removed": rules_missing(before, after),
         "unchanged": sum(map(len, after.values())) - len(added),
     }
+
+
+async def warnings_of(
+    replaced: ReplacedToolRules, names: ToolNames
+) -> list[ToolRuleWarning]:
+    return [
+        *await warnings_about(replaced.after, replaced.not_granted, names),
+        *await name_changes(
+            replaced.agent_id,
+            replaced.connectors_before,
+            replaced.connectors_after,
+            visible=replaced.visible,
+            names=names,
+        ),
+    ]
 
 
 async def warnings_about(

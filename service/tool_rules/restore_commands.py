@@ -9,6 +9,7 @@ from service.connectors.aggregate import Connector
 from service.errors import ForbiddenError, NotFoundError
 from service.event_log.unit_of_work import UnitOfWork
 from service.tool_rules.aggregate import Rules, ToolRules
+from service.tool_rules.commands import ReplacedToolRules
 from service.tool_rules.policy import may_clear_rules
 
 
@@ -21,15 +22,10 @@ class RestoreToolRules:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RestoredToolRules:
+class RestoredToolRules(ReplacedToolRules):
     """All rules before and after; ``left_out`` are retired connectors."""
 
-    agent_id: UUID
-    version: int
-    before: Rules
-    after: Rules
     left_out: Sequence[UUID]
-    not_granted: Sequence[UUID]
 
 
 async def restore_tool_rules(
@@ -63,11 +59,15 @@ async def restore_tool_rules(
         gone: Rules = {connector: {} for connector in before}
         found.replace({**gone, **{name: command.rules[name] for name in there}})
         work.save(found)
+    after = found.rules if found else {}
     return RestoredToolRules(
         agent_id=command.agent_id,
         version=found.version if found else 0,
         before=before,
-        after=found.rules if found else {},
+        after=after,
+        visible=after,
+        connectors_before=before,
+        connectors_after=after,
         left_out=[UUID(name) for name in connectors if name not in there],
         not_granted=[
             UUID(name)

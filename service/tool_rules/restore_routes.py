@@ -18,10 +18,9 @@ from service.tool_rules.known_tools import TOOL_NAMES
 from service.tool_rules.resource import (
     ToolRuleResource,
     ToolRuleWarning,
-    name_changes,
     rule_resources,
     rules_missing,
-    warnings_about,
+    warnings_of,
 )
 from service.tool_rules.restore_commands import (
     RestoredToolRules,
@@ -87,16 +86,7 @@ async def post_tool_rules_restore(
 
     async def restore(command: RestoreToolRules, work: UnitOfWork) -> Restoration:
         restored = await restore_tool_rules(command, work)
-        warnings = [
-            *await warnings_about(restored.after, restored.not_granted, names),
-            *await name_changes(
-                agent_id,
-                restored.before,
-                restored.after,
-                visible=restored.after,
-                names=names,
-            ),
-        ]
+        warnings = await warnings_of(restored, names)
         if is_strict:
             refuse_warnings(warnings, lambda _: "at")
         return restored, warnings

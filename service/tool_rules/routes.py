@@ -18,14 +18,13 @@ from service.tool_rules.commands import (
     ToolRule,
     replace_tool_rules,
 )
-from service.tool_rules.known_tools import TOOL_NAMES, ToolNames
+from service.tool_rules.known_tools import TOOL_NAMES
 from service.tool_rules.resource import (
     ToolRuleResource,
     ToolRuleWarning,
     changes_between,
-    name_changes,
     rule_resources,
-    warnings_about,
+    warnings_of,
 )
 from service.tool_rules.strictness import refuse_warnings
 
@@ -127,21 +126,6 @@ async def bulk_update_tools(
         )
 
     return await dispatch(request, replace, replacement_of(agent_id, body), present)
-
-
-async def warnings_of(
-    replaced: ReplacedToolRules, names: ToolNames
-) -> list[ToolRuleWarning]:
-    return [
-        *await warnings_about(replaced.after, replaced.not_granted, names),
-        *await name_changes(
-            replaced.agent_id,
-            replaced.connectors_before,
-            replaced.connectors_after,
-            visible=replaced.visible,
-            names=names,
-        ),
-    ]
 
 
 def replacement_of(agent_id: UUID, body: BulkToolUpdate) -> ReplaceToolRules:

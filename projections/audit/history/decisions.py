@@ -9,11 +9,7 @@ from typing_extensions import TypedDict
 from projections.engine.authored_events import Origin
 from projections.tool_rules.definitions_then import NOT_OBSERVED, DefinitionsThen
 from projections.tool_rules.origins import HoldingThen, RulesThen
-from service.tool_rules.comparison import (
-    ConnectorRules,
-    Work,
-    changed_decisions,
-)
+from service.tool_rules.comparison import ConnectorRules, Work, changed_decisions
 from service.tool_rules.decision import Stance
 from service.tool_rules.resource import RuleChanges
 
@@ -111,11 +107,7 @@ def differences(
     found = []
     for connector in sorted({*before.rules.rules, *after.rules.rules}):
         pinned = [each.pinned(connector) for each in (before, after)]
-        names = {
-            *asked,
-            *pinned[0].tools,
-            *pinned[1].tools,
-        }
+        names = {*asked, *pinned[0].tools, *pinned[1].tools}
         differing = [
             ToolDifference(
                 tool=each.tool,

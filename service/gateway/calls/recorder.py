@@ -134,9 +134,10 @@ class CallRecorder:
 
     def refused(self, calls: RefusedCalls) -> None:
         """Record a refusal: the first at once, equal ones together a second later."""
-        if calls not in self._refused:
-            calls = self._within_bounds(calls)
         folded = self._refused.get(calls)
+        if folded is None:
+            calls = self._within_bounds(calls)
+            folded = self._refused.get(calls)
         if folded is None:
             if len(self._refused) >= REFUSALS_MAX:
                 UNRECORDED.inc()

@@ -9,7 +9,7 @@ from aiohttp import web
 
 from service.gateway.endpoint.client_sessions import name_of
 from service.gateway.gate import Caller
-from service.gateway.protocol.messages import RequestId
+from service.gateway.protocol.messages import RequestId, is_request_id
 from service.http.disconnect import cancel_work
 
 CANCELLED: Final = "notifications/cancelled"
@@ -52,7 +52,7 @@ class Cancellations:
 
         A call that isn't known, or has ended, is no error: messages may cross.
         """
-        if not isinstance(request_id, str | int) or isinstance(request_id, bool):
+        if not is_request_id(request_id):
             return
         name = name_of(request, caller, request_id)
         if not self.cancel_here(name):

@@ -15,11 +15,12 @@ from service.gateway.protocol.errors import (
 from service.gateway.protocol.revisions import RESERVED
 from service.gateway.upstream.errors import (
     NO_RESULT,
-    REFUSED,
     WANTS_INPUT,
+    refused,
     too_large,
     unusable,
 )
+from service.gateway.upstream.lost_sessions import code_of
 
 # Fields that some servers write as null where they have none.
 _NOT_NULL: Final = ("content", "isError", "resultType")
@@ -30,10 +31,14 @@ REQUESTS_MAX: Final = 100
 
 def failed(message: str) -> dict[str, Any]:
     """Return a tool error, which models read."""
+    return said(message, is_error=True)
+
+
+def said(text: str, *, is_error: bool = False) -> dict[str, Any]:
     return {
         "resultType": "complete",
-        "content": [{"type": "text", "text": message}],
-        "isError": True,
+        "content": [{"type": "text", "text": text}],
+        "isError": is_error,
     }
 
 
@@ -121,7 +126,7 @@ def _raise(error: Any) -> None:
             "the tool needs a capability that the client did not declare",
             data={"requiredCapabilities": {name: {} for name in names}},
         )
-    raise unusable(f"error {code}" if isinstance(code, int) else "an error", REFUSED)
+    raise refused(code_of(error))
 
 
 def _check_inputs(result: dict[str, Any], capabilities: Mapping[str, Any]) -> None:

@@ -10,7 +10,7 @@ import orjson
 
 from service.errors import TooManyRequestsError
 from service.gateway.endpoint.ranking import Described, Ranking
-from service.gateway.endpoint.results import failed
+from service.gateway.endpoint.results import failed, said
 from service.gateway.gate import ListedTool
 from service.gateway.protocol.messages import Message
 from service.gateway.upstream.limits import CALLS_OF_AGENT_MAX, RETRY_AFTER
@@ -74,12 +74,7 @@ class ToolSearch:
         if type(limit) is not int or not 1 <= limit <= FOUND_MAX:
             return failed(f"limit must be an integer from 1 to {FOUND_MAX}")
         found = await self._found_in_turn(query, limit)
-        text = orjson.dumps(found).decode()
-        return {
-            "resultType": "complete",
-            "content": [{"type": "text", "text": text}],
-            "isError": False,
-        }
+        return said(orjson.dumps(found).decode())
 
     async def _found_in_turn(self, query: str, limit: int) -> dict[str, Any]:
         """Search beside the event loop: thousands of tools take some milliseconds.
@@ -117,11 +112,10 @@ class ToolSearch:
         left = ANSWER_BYTES_MAX
         for name in names:
             document = _shown(name, self._tools[name])
-            left -= (size := len(orjson.dumps(document)))
-            if left >= 0 or not shown:
+            size = len(orjson.dumps(document))
+            if size <= left or not shown:
                 shown.append(document)
-            else:
-                left += size
+                left -= size
             if len(shown) == limit:
                 break
         return shown

@@ -132,19 +132,11 @@ class _Texts:
         return value
 
     def _text(self, text: str, path: str) -> str:
-        if _is_plain(text):
+        hidden = _hidden_in(text)
+        if not hidden:
             return text
-        found: set[str] = set()
-
-        def shown(match: re.Match[str]) -> str:
-            if match[1] is not None:
-                found.add(match[1])
-            return _marked(match) if self.is_marked else _removed(match)
-
-        changed = _FOUND.sub(shown, text)
-        if found:
-            self.changed.add(path, found)
-        return changed
+        self.changed.add(path, hidden)
+        return _FOUND.sub(_marked if self.is_marked else _removed, text)
 
 
 def without_hidden(

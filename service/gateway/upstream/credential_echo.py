@@ -16,6 +16,7 @@ from typing import Any, Final
 import orjson
 from pydantic import SecretStr
 
+from service.gateway.gate import Upstream
 from service.gateway.upstream.escapes import has_escapes, plain_of, unescaped
 from service.pacing import Pace
 
@@ -38,6 +39,21 @@ _DIGITS_MAX: Final = 300
 
 Span = tuple[int, int]
 Edges = tuple[bool, bool]
+
+
+async def add_credential(
+    headers: dict[str, str], upstream: Upstream
+) -> "CredentialEcho | None":
+    """Add an upstream's credential to headers; return what finds it in the answer.
+
+    :raises ServiceError: it can't be revealed
+    """
+    credential = upstream.credential
+    if credential is None:
+        return None
+    value = await credential.reveal()
+    headers[credential.header] = value.get_secret_value()
+    return CredentialEcho(value)
 
 
 class CredentialEcho:

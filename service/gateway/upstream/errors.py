@@ -192,5 +192,10 @@ def bad_status(status: int, of: str = "") -> UpstreamError:
     return unusable(detail, *_OF_STATUSES.get(status, other))
 
 
+def refused(code: int | None) -> UpstreamError:
+    """Return the error of an answer that is an error of JSON-RPC."""
+    return unusable("an error" if code is None else f"error {code}", REFUSED)
+
+
 def too_large(detail: str) -> UpstreamError:
     return UpstreamError(TOO_LARGE, Outcome.TOO_LARGE, detail)

@@ -15,10 +15,10 @@ from service.gateway.upstream.answers import Notified, Removal, UpstreamAnswer
 from service.gateway.upstream.client import Channel, UpstreamClient
 from service.gateway.upstream.errors import (
     OTHER_ID,
-    REFUSED,
     SAY_NOT_MCP,
     SessionEndedError,
     UpstreamError,
+    refused,
     unusable,
 )
 from service.gateway.upstream.lost_sessions import (
@@ -193,7 +193,7 @@ class Exchange:
                 raise await self._answer.refusal()
             if message.get("id") is None:
                 # It couldn't tell which request it refuses.
-                raise unusable(f"error {code_of(message['error'])}", REFUSED)
+                raise refused(code_of(message["error"]))
         if message.get("id") != self.id:
             raise unusable("the answer has another id", OTHER_ID)
 

@@ -12,12 +12,13 @@ from service.gateway.upstream.client import UpstreamClient
 from service.gateway.upstream.credential_echo import CredentialEcho
 from service.gateway.upstream.errors import (
     NO_ANSWER,
-    REFUSED,
     NotTakenError,
     UpstreamError,
+    refused,
     unusable,
 )
 from service.gateway.upstream.exchange import Exchange
+from service.gateway.upstream.lost_sessions import code_of
 from service.gateway.upstream.requests import Request
 
 LIST_S: Final = 60.0
@@ -94,8 +95,7 @@ async def _page(
     async with Exchange(client, upstream, channel, request) as exchange:
         message = await exchange.answer(ignored, withhold)
     if (error := message.get("error")) is not None:
-        code = error.get("code") if isinstance(error, dict) else None
-        raise unusable(f"error {code}" if isinstance(code, int) else "error", REFUSED)
+        raise refused(code_of(error))
     result = message.get("result")
     if not isinstance(result, dict):
         raise unusable("no list of tools")

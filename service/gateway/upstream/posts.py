@@ -5,13 +5,11 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Final
 
-from pydantic import SecretStr
-
-from service.gateway.gate import Credential, Outcome, Upstream
+from service.gateway.gate import Outcome, Upstream
 from service.gateway.protocol.revisions import ACCEPT, JSON
 from service.gateway.upstream.answers import UpstreamAnswer
 from service.gateway.upstream.connections import Connections
-from service.gateway.upstream.credential_echo import CredentialEcho
+from service.gateway.upstream.credential_echo import add_credential
 from service.gateway.upstream.errors import (
     ENDED,
     HEAD,
@@ -76,12 +74,11 @@ class Post:
 
     async def __aenter__(self) -> UpstreamAnswer:
         headers = {"Content-Type": JSON, "Accept": ACCEPT}
-        credential = self._upstream.credential
-        echo = None
-        if credential is not None:
-            value = await self._revealed(credential)
-            headers[credential.header] = value.get_secret_value()
-            echo = CredentialEcho(value)
+        clock = asyncio.get_running_loop().time
+        began = clock()
+        echo = await add_credential(headers, self._upstream)
+        if self._is_decided and clock() - began > SEND_S:
+            raise NotSentError("opening the credential took too long")
         headers |= self._headers
         url, connection = self._upstream.url, self._connection
         try:
@@ -106,14 +103,6 @@ class Post:
             echo,
             exactly=self._is_decided,
         )
-
-    async def _revealed(self, credential: Credential) -> SecretStr:
-        clock = asyncio.get_running_loop().time
-        began = clock()
-        value = await credential.reveal()
-        if self._is_decided and clock() - began > SEND_S:
-            raise NotSentError("opening the credential took too long")
-        return value
 
     async def __aexit__(
         self,

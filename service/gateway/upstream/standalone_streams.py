@@ -24,7 +24,7 @@ from service.gateway.protocol.messages import error_of, is_request_id, result_of
 from service.gateway.protocol.revisions import EVENT_STREAM
 from service.gateway.upstream.answers import remove_credential
 from service.gateway.upstream.connections import Connections
-from service.gateway.upstream.credential_echo import CredentialEcho
+from service.gateway.upstream.credential_echo import CredentialEcho, add_credential
 from service.gateway.upstream.dialects import (
     REMEMBERED_S,
     SESSIONS_MAX,
@@ -198,11 +198,8 @@ class StandaloneStreams:
         asked: _Asked,
     ) -> bool:
         """Read a stream to its end; return whether to open another one."""
-        headers, echo = {"Accept": EVENT_STREAM}, None
-        if (credential := upstream.credential) is not None:
-            value = await credential.reveal()
-            headers[credential.header] = value.get_secret_value()
-            echo = CredentialEcho(value)
+        headers = {"Accept": EVENT_STREAM}
+        echo = await add_credential(headers, upstream)
         response = await self._connections.get(upstream.url, headers | dialect.headers)
         try:
             is_open.set()
