@@ -63,12 +63,13 @@ export function Matrix({ agent, rules, version, query }) {
 
 const warningsOf = (warnings, connector) => warnings.filter((each) => each.connector_id === connector);
 
-export function RuleTables({ agent, read, may, changed }) {
+// `renamed` are the warnings about names of tools that the last change gave.
+export function RuleTables({ agent, read, renamed, may, changed }) {
   const { rules, warnings = [], version } = read.data;
   if (rules.length === 0) return html`<p class="empty">No rules yet: every tool is denied.</p>`;
   return connectorsOf(rules).map((connector) => html`<section key=${connector}>
     <h3><${Named} kind="connectors" id=${connector} /></h3>
-    <${RuleWarnings} warnings=${warningsOf(warnings, connector)} />
+    <${RuleWarnings} warnings=${warningsOf([...warnings, ...renamed], connector)} />
     <${Table} caption=${html`Rules for <${Named} kind="connectors" id=${connector} plain=${true} />`} hideCaption=${true} columns=${RULE} rows=${rules.filter((rule) => rule.connector_id === connector)} rowKey=${(rule) => rule.tool_pattern} empty="" />
     ${may && html`<p class="buttons"><${Confirmed} label="Remove these rules" title="Remove all rules for this connector?" danger=${true} after=${changed}
       perform=${() => call("DELETE", `/api/mcp/agents/${agent}/tools/connectors/${connector}`, { ifMatch: version })}>

@@ -40,7 +40,9 @@ export default function Agent({ id, query }) {
   const active = agent?.state === "active";
   const connectors = useList("connectors");
   const mayEdit = manages || connectors.some((each) => each.owner_id === me.id);
-  const changed = () => {
+  const [renamed, setRenamed] = useState([]);
+  const changed = (answer) => {
+    setRenamed((answer?.data?.warnings ?? []).filter((each) => each.code === "names_change"));
     forgetNames();
     read.refresh();
     rules.refresh();
@@ -65,7 +67,7 @@ export default function Agent({ id, query }) {
       <${Matrix} agent=${id} rules=${rules.data.rules} version=${rules.data.version} query=${query} />
       <h2>Rules</h2>
       <p class="meta">Deny overrides ask, and ask overrides allow. Tools that no rule matches are denied.</p>
-      <${RuleTables} agent=${id} read=${rules} may=${manages && active} changed=${changed} />
+      <${RuleTables} agent=${id} read=${rules} renamed=${renamed} may=${manages && active} changed=${changed} />
       ${active && (mayEdit
         ? html`<${RuleEditor} agent=${id} rules=${rules.data.rules} version=${rules.data.version} saved=${changed} />`
         : html`<${NotOffered} what="Editing rules" reason="for its managers, superusers, and owners of its connectors" />`)}

@@ -51,3 +51,35 @@ def test_an_alias_is_explained_as_its_tool(
             f"{alias} is an alias: agents call the tool delete_issue by it"
         )
         counts.check(visitor, f"{page}, an alias")
+
+
+def test_removing_rules_warns_of_names_that_change(
+    visit: Visit, demo: DemoData
+) -> None:
+    def make(path: str, **body: str) -> str:
+        return str(demo.call("POST", path, body, user="ada")["id"])
+
+    agent = make("/api/catalog/agents", name="Filler")
+    address = "https://twins.example/mcp"
+    twins = [make("/api/mcp/connectors", name="Twins", url=address) for _ in range(2)]
+    for each in twins:
+        grant = f"/api/mcp/connectors/{each}/grants/agents/{agent}"
+        demo.call("PUT", grant, user="ada")
+    path = f"/api/mcp/agents/{agent}/tools"
+    rule = {"tool_pattern": "*", "stance": "allow"}
+    rules = [{**rule, "connector_id": each} for each in twins]
+    demo.call("PUT", path, {"rules": rules}, user="ada")
+    visitor = visit("ada").open(f"agents/{agent}")
+
+    visitor.page.get_by_role("button", name="Remove these rules").first.click()
+    visitor.page.get_by_role("dialog").get_by_role(
+        "button", name="Remove these rules"
+    ).click()
+
+    expect(visitor.page.locator("p.warning")).to_contain_text(
+        "the agent sees its tools as 'twins_...' instead of 'twins-"
+    )
+    assert visitor.violations() == []
+    for each in twins:
+        demo.call("DELETE", f"/api/mcp/connectors/{each}", user="ada")
+    demo.call("DELETE", f"/api/catalog/agents/{agent}", user="ada")
