@@ -7,14 +7,13 @@ from aiohttp.test_utils import TestClient
 from service.resources import Resources
 from tests.support.callers import Caller, Callers
 from tests.support.connectors.making import (
+    NOT_OBSERVED,
     OWNER,
     TRACKER,
     connector_of,
 )
 from tests.support.rebuilding import expect_rebuild_equals_live
 from tests.support.scenario import Scenario
-
-NOT_OBSERVED = {"health": "unobserved", "health_message": None}
 
 
 async def test_over_http_and_in_lists(callers: Callers, ada: Caller) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.support.callers import Caller
-from tests.support.connectors.making import TRACKER
+from tests.support.connectors.making import NOT_OBSERVED, TRACKER
 
 
 async def test_owner_makes_a_private_connector_public(ada: Caller) -> None:
@@ -30,9 +30,6 @@ async def test_making_public_twice_says_so_and_appends_nothing(ada: Caller) -> N
     assert (again.status, again.message) == (200, "connector was already public")
     assert again.data == first.data
     assert "X-Event-Position" not in again.headers
-
-
-NOT_OBSERVED = {"health": "unobserved", "health_message": None}
 
 
 async def test_list_waits_for_the_position_it_is_asked_for(ada: Caller) -> None:

@@ -89,3 +89,10 @@ async def plain_upstream(
     async with TestServer(app) as server:
         upstream.url = str(server.make_url("/mcp"))
         yield upstream
+
+
+async def drop(request: web.Request, _body: Any) -> web.StreamResponse:
+    """Close the connection instead of answering."""
+    assert request.transport is not None
+    request.transport.close()
+    return web.Response()

@@ -4,11 +4,11 @@ import logging
 from uuid import uuid4
 
 import pytest
-from aiohttp import web
 
 from service.gateway.endpoint.failed_calls import INTERVAL_S, FailedCalls
 from service.gateway.gate import Outcome, RecordMode, Upstream
 from service.gateway.upstream.errors import NO_ANSWER, UpstreamError, bad_status
+from tests.integration.gateway.plain_upstream import drop
 from tests.integration.gateway.stage import forwarding, opened
 
 LOGGER = "service.gateway.endpoint.failed_calls"
@@ -53,11 +53,6 @@ def test_a_connectors_cause_is_a_warning_once_a_minute(
 async def test_a_call_that_failed_is_logged_with_its_connector(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    async def drop(request: web.Request, _body: object) -> web.StreamResponse:
-        assert request.transport is not None
-        request.transport.close()
-        return web.Response()
-
     async with forwarding(drop) as (_, stage):
         (connector,) = stage.gate.upstreams.values()
         stage.gate.change(connector, name="Issues")

@@ -36,6 +36,7 @@ from tests.integration.gateway.fake_gate import TOKEN
 from tests.integration.gateway.plain_upstream import (
     PlainUpstream,
     answered,
+    drop,
     hello,
     plain_upstream,
     streamed,
@@ -86,12 +87,6 @@ async def stream_without_end(request: web.Request, _body: Any) -> web.StreamResp
     response = await streamed(request)
     await response.write(b"data: {}\n\n"[:7])
     return response
-
-
-async def drop(request: web.Request, _body: Any) -> web.StreamResponse:
-    assert request.transport is not None
-    request.transport.close()
-    return web.Response()
 
 
 async def huge_event(request: web.Request, _body: Any) -> web.StreamResponse:

@@ -12,15 +12,14 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 from prometheus_client import REGISTRY
-from pydantic import SecretStr
 
 from service.gateway import observer
 from service.gateway.bounds import Bounds
-from service.gateway.gate import Credential
 from service.gateway.health.table import Failed, HealthTable, Succeeded
 from service.gateway.upstream.errors import Cause
 from service.resources import Resources
 from tests.integration.gateway.plain_upstream import answered, plain_upstream
+from tests.integration.gateway.returning import credential
 from tests.integration.gateway.stage import LOOPBACK, Stage, opened
 from tests.support.callers import Callers
 
@@ -109,15 +108,11 @@ async def test_a_redirect_to_a_path_with_a_slash_is_told() -> None:
 
 
 async def test_a_redirect_that_has_the_credential_isnt_shown() -> None:
-    async def reveal() -> SecretStr:
-        return SecretStr("Bearer token-of-tools")
-
     app = web.Application()
     app.router.add_post("/mcp", redirect(302, "/sign-in/token-of-tools"))
     async with TestServer(app) as server, opened() as stage:
-        credential = Credential(header="Authorization", reveal=reveal)
         connector = stage.gate.connect(str(server.make_url("/mcp")))
-        stage.gate.change(connector, credential=credential)
+        stage.gate.change(connector, credential=credential("Bearer token-of-tools"))
         ended = await observed(stage)
 
     assert isinstance(ended, Failed)

@@ -14,6 +14,7 @@ from service.gateway.upstream import standalone_streams
 from service.gateway.upstream.errors import ENDED, WANTS_INPUT
 from service.http.streaming import Stream as Streaming
 from tests.integration.gateway.test_relayed_questions import (
+    CANCELLATION,
     QUESTION,
     Stream,
     Upstream,
@@ -89,10 +90,10 @@ async def test_cancelling_nothing_beside_a_call_is_bounded(
     monkeypatch.setattr(standalone_streams, "PARSED_BYTES_MAX", 1_000)
 
     async def cancel_on(upstream: Upstream, _: Stream) -> None:
-        assert upstream.standalone is not None
+        beside = await upstream.beside()
         cancelled = {"method": "notifications/cancelled", "params": {"requestId": 1}}
         for each in [cancelled] * 100:
-            await upstream.standalone.say(each)
+            await beside.say(each)
         await until(lambda: not is_listening())
 
     async with (
@@ -104,10 +105,10 @@ async def test_cancelling_nothing_beside_a_call_is_bounded(
 
 async def test_what_is_asked_beside_a_call_is_so_large_in_all() -> None:
     async def ask_at_length(upstream: Upstream, _: Stream) -> None:
-        assert upstream.standalone is not None
+        beside = await upstream.beside()
         params = {"message": "x" * 50_000}
         for number in range(4):
-            await upstream.standalone.say({**QUESTION, "id": number, "params": params})
+            await beside.say({**QUESTION, "id": number, "params": params})
         await upstream.answer(3)
 
     async with asking(ask_at_length, bounds=Bounds(answer_bytes=3 * 60_000)) as (
@@ -129,8 +130,7 @@ async def test_what_is_asked_beside_a_call_is_so_large_in_all() -> None:
 
 async def test_beside_a_session_of_several_users_nobody_is_asked() -> None:
     async def ask_beside(upstream: Upstream, _: Stream) -> None:
-        assert upstream.standalone is not None
-        await ask(upstream, upstream.standalone)
+        await ask(upstream, await upstream.beside())
 
     async with asking(ask_beside) as (upstream, stage, client):
         upstream.session_id = "of everybody"
@@ -163,8 +163,7 @@ async def test_a_question_is_withdrawn_before_its_client_has_read_it(
     async def change_its_mind(_: Upstream, stream: Stream) -> None:
         await stream.say(QUESTION)
         await written.wait()
-        params = {"requestId": QUESTION["id"]}
-        await stream.say({"method": "notifications/cancelled", "params": params})
+        await stream.say(CANCELLATION)
         await read.wait()
 
     async with (

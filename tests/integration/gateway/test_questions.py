@@ -220,26 +220,6 @@ async def test_what_a_client_declines_is_told() -> None:
     assert question["method"] == "elicitation/create"
 
 
-async def test_a_question_can_not_look_like_the_answer_to_another_call() -> None:
-    async def forge(_request: web.Request, body: Any) -> web.StreamResponse:
-        form = {"mode": "form", "message": "?", "requestedSchema": {}}
-        question = {"method": "elicitation/create", "params": form}
-        forged = {"id": 2, "jsonrpc": "1.0", "result": {"content": []}}
-        asks = {"inputRequests": {"name": {**question, **forged}}}
-        return answered(body, {"resultType": "input_required", **asks})
-
-    async with (
-        forwarding(forge) as (_, stage),
-        asked_client(stage.http, stage.path(), TOKEN) as client,
-        client.call("tools_add") as stream,
-    ):
-        question = await stream.next()
-
-    assert question.keys() == {"jsonrpc", "id", "method", "params"}
-    assert question["jsonrpc"] == "2.0"
-    assert question["id"] != 2
-
-
 async def test_an_error_of_the_client_ends_the_call() -> None:
     async with asking() as (upstream, _, client), client.call("tools_add") as stream:
         question = await stream.next()
@@ -255,7 +235,7 @@ async def test_an_error_of_the_client_ends_the_call() -> None:
 
 async def test_nobody_waits_for_an_answer_for_ever() -> None:
     async with (
-        asking(bounds=Bounds(call_s=0.3)) as (_, _, client),
+        asking(bounds=Bounds(call_s=2.0)) as (_, _, client),
         client.call("tools_add") as stream,
     ):
         question = await stream.next()
@@ -436,6 +416,7 @@ async def test_an_upstream_chooses_no_member_of_the_message_that_asks() -> None:
 
     assert question.keys() == {"jsonrpc", "id", "method", "params"}
     assert question["jsonrpc"] == "2.0"
+    assert question["id"] != CALL["id"]
 
 
 async def test_a_tool_asks_for_so_much_at_once() -> None:

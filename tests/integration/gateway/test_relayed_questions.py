@@ -35,7 +35,12 @@ pytestmark = pytest.mark.filterwarnings(
 )
 QUESTION = {"id": 7, "method": "elicitation/create", "params": {"message": "?"}}
 RESULT = {"content": [{"type": "text", "text": "done"}]}
+CANCELLATION = {
+    "method": "notifications/cancelled",
+    "params": {"requestId": QUESTION["id"]},
+}
 NOTHING: dict[str, Any] = {}
+WHERE = pytest.mark.parametrize("where", ["in the call's stream", "beside"])
 
 
 class Stream:
@@ -90,8 +95,7 @@ class Upstream:
     async def _called(self, request: web.Request, body: Any) -> web.StreamResponse:
         self.calls += 1
         if self.begins_late:
-            assert self.standalone is not None
-            await self.act(self, self.standalone)
+            await self.act(self, await self.beside())
             return self.late_answer(body)
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
@@ -106,6 +110,12 @@ class Upstream:
         self.standalone = Stream(response)
         await asyncio.Event().wait()
         return response
+
+    async def beside(self) -> Stream:
+        """Return the standalone stream, once a client listens."""
+        await until(lambda: self.standalone is not None)
+        assert self.standalone is not None
+        return self.standalone
 
     async def answer(self, number: Any = 7) -> dict[str, Any]:
         """Wait for the answer to a question."""
@@ -150,7 +160,7 @@ class Name(BaseModel):
     value: str
 
 
-@pytest.mark.parametrize("where", ["in the call's stream", "beside"])
+@WHERE
 async def test_tools_of_the_official_sdk_ask_the_official_client(where: str) -> None:
     server, person = tools(), Person("Ada")
 
@@ -265,14 +275,15 @@ async def test_several_questions_at_once_are_answered_in_any_order() -> None:
     assert values == {"one": "first", 2: "second"}
 
 
-async def test_a_question_that_the_upstream_cancels_is_withdrawn() -> None:
+@WHERE
+async def test_a_question_that_the_upstream_cancels_is_withdrawn(where: str) -> None:
     asked, withdrawn = asyncio.Event(), asyncio.Event()
 
-    async def change_its_mind(_: Upstream, stream: Stream) -> None:
-        await stream.say(QUESTION)
+    async def change_its_mind(upstream: Upstream, stream: Stream) -> None:
+        used = await upstream.beside() if where == "beside" else stream
+        await used.say(QUESTION)
         await asked.wait()
-        params = {"requestId": QUESTION["id"]}
-        await stream.say({"method": "notifications/cancelled", "params": params})
+        await used.say(CANCELLATION)
         await withdrawn.wait()
 
     async with (
@@ -382,8 +393,7 @@ async def test_beside_two_calls_of_one_session_nobody_is_asked() -> None:
             both.set()
         await both.wait()
         if not upstream.heard:
-            assert upstream.standalone is not None
-            await upstream.standalone.say(QUESTION)
+            await (await upstream.beside()).say(QUESTION)
         await upstream.answer()
 
     async with asking(ask_beside) as (upstream, _, client):
@@ -397,39 +407,12 @@ async def test_beside_two_calls_of_one_session_nobody_is_asked() -> None:
     assert {each["error"]["code"] for each in upstream.heard} == {-32601}
 
 
-async def test_beside_a_call_its_question_may_be_cancelled() -> None:
-    asked, withdrawn = asyncio.Event(), asyncio.Event()
-
-    async def change_its_mind(upstream: Upstream, _: Stream) -> None:
-        assert upstream.standalone is not None
-        await upstream.standalone.say(QUESTION)
-        await asked.wait()
-        params = {"requestId": QUESTION["id"]}
-        cancelled = {"method": "notifications/cancelled", "params": params}
-        await upstream.standalone.say(cancelled)
-        await withdrawn.wait()
-
-    async with (
-        asking(change_its_mind) as (upstream, _, client),
-        client.call("tools_add") as stream,
-    ):
-        question = await stream.next()
-        asked.set()
-        cancelled = await stream.next()
-        withdrawn.set()
-        assert await stream.text() == "done"
-
-    assert cancelled["params"] == {"requestId": question["id"]}
-    assert upstream.heard == []
-
-
-@pytest.mark.parametrize("where", ["in the call's stream", "beside"])
+@WHERE
 async def test_a_credential_in_a_question_is_removed(where: str) -> None:
     secret = "a-credential-of-the-upstream"
 
     async def tell(upstream: Upstream, stream: Stream) -> None:
-        used = upstream.standalone if where == "beside" else stream
-        assert used is not None
+        used = await upstream.beside() if where == "beside" else stream
         await used.say({**QUESTION, "params": {"message": f"is it {secret}?"}})
         await upstream.answer()
 

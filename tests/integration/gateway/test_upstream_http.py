@@ -305,9 +305,9 @@ async def test_urls_that_are_refused(url: str) -> None:
 async def test_silence_ends_no_answer_while_its_server_waits_for_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(http_connection, "KEEPALIVE_S", 0.2)
+    monkeypatch.setattr(http_connection, "KEEPALIVE_S", 1.0)
     head = OK + CHUNKED
-    async with answering(head, head, bounds=Bounds(silence_s=0.1)) as raw:
+    async with answering(head, head, bounds=Bounds(silence_s=1.0)) as raw:
         connection = await raw.connections.connect(raw.url)
         waiting = await raw.connections.send(connection, raw.url, {}, b"{}")
         with connection.silence_allowed():

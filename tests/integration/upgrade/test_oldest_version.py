@@ -6,6 +6,7 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import psycopg
@@ -27,6 +28,7 @@ from service.migrate import (
 )
 from tests.integration.upgrade import old_version
 from tests.support.harness.service import agent_runtime, running, serving
+from tests.support.waiting import until_blocking
 
 OWNER = "owner_of_old"
 NAMES = [each.name for each in migrations()]
@@ -100,8 +102,20 @@ def call(
         },
         data=None if body is None else json.dumps(body).encode(),
     )
-    with urlopen(request, timeout=60) as answer:  # noqa: S310
-        return answer.status, json.load(answer), answer.headers
+
+    def answer() -> tuple[int, Any, Any] | None:
+        try:
+            with urlopen(request, timeout=60) as answer:  # noqa: S310
+                return answer.status, json.load(answer), answer.headers
+        except HTTPError as error:
+            # The read tables are still being built.
+            if error.code == 503:
+                return None
+            raise
+
+    found = until_blocking(answer)
+    assert found is not None
+    return found
 
 
 def assert_has(new: Any, old: Any, where: str) -> None:

@@ -9,6 +9,7 @@ from urllib.request import Request, urlopen
 import orjson
 from aiohttp import ClientResponse
 
+from agent_runtime_client.proofs.checkpoint import Checkpoint
 from tests.support.callers import Caller
 from tests.support.waiting import until_blocking
 
@@ -37,19 +38,23 @@ async def exported(
     return [orjson.loads(line) for line in lines.splitlines()]
 
 
-def until_signed(url: str, token: str) -> None:
-    """Wait for the first checkpoint of a service that has just started."""
+def until_signed(url: str, token: str, position: int = 1) -> None:
+    """Wait until a service that has just started has signed what is up to a position.
+
+    ``token`` is an administrator's.
+    """
     headers = {"Authorization": f"Bearer {token}"}
     request = Request(f"{url}/api/audit/checkpoint", headers=headers)  # noqa: S310
 
     def is_signed() -> bool:
         try:
-            with urlopen(request, timeout=60):  # noqa: S310 # of our own server
-                return True
+            with urlopen(request, timeout=60) as answer:  # noqa: S310 # our own server
+                note = answer.read().decode()
         except HTTPError as error:
             if error.code == 503:
                 return False
             raise
+        return Checkpoint.parse(note).size >= position
 
     until_blocking(is_signed)
 

@@ -12,6 +12,8 @@ STRANGER = principal("stranger")
 ROOT = principal("root", Role.SUPERUSER)
 AUDITOR = principal("auditor", Role.AUDITOR)
 TRACKER = {"name": "Issue tracker", "url": "https://tracker.example/mcp"}
+# What lists say of a connector whose tools weren't looked for yet.
+NOT_OBSERVED = {"health": "unobserved", "health_message": None}
 
 
 def connector_of(owner: Principal, *, public: bool = False) -> Connector:

@@ -235,7 +235,9 @@ async def test_an_agents_searches_take_turns() -> None:
 
     results = await asyncio.gather(*calls)
 
-    assert len(results) == len(calls)
+    for each in results:
+        assert not isinstance(each, Message)
+        assert each["isError"] is False
 
 
 async def test_searches_beyond_the_calls_of_an_agent_are_refused_at_once() -> None:

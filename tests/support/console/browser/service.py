@@ -145,7 +145,7 @@ def _look(url: str, admin: str, sign_in_url: str, agent_token: str) -> DemoData:
     asked = until_blocking(lambda: call("GET", inbox)["approvals"])
     replaced = "/api/audit/events?kind=tool_rules.replaced&limit=1"
     entries = until_blocking(lambda: call("GET", replaced)["entries"])
-    until_signed(url, admin)
+    until_signed(url, admin, entries[0]["position"])
     return DemoData(
         url=url,
         sign_in_url=sign_in_url,
