@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ from tests.support.project import ROOT
 WALKTHROUGH = (ROOT / "docs/walkthrough.md").read_text(encoding="utf-8")
 # Stands in a shown answer for what is left out.
 OMITTED = "..."
+STEP = "--- step"
 # Fields whose values are the same on every machine and at every time.
 SAME = {
     "code",
@@ -34,6 +36,24 @@ class Step:
 def steps() -> list[Step]:
     blocks = r"```sh\n(.*?)```(?:\n\n```(json|http)\n(.*?)```)?"
     return [Step(*found) for found in re.findall(blocks, WALKTHROUGH, re.DOTALL)]
+
+
+def check_answers(run: Callable[[str], str]) -> None:
+    """Run every step in one shell, by ``run``, and compare what it answers."""
+    script = "".join(f"echo '{STEP}'\n{step.commands}\n" for step in steps())
+    outputs = run(script).split(f"{STEP}\n")[1:]
+    for number, (step, output) in enumerate(zip(steps(), outputs, strict=True), 1):
+        shown, real = step.shown, output
+        if step.language == "http":
+            head, _, shown = shown.partition("\n\n")
+            real_head, _, real = real.partition("\n\n")
+            assert real_head.splitlines()[0] == head.splitlines()[0]
+            assert _header_names(head) <= _header_names(real_head)
+        compare(json_of(shown), json.loads(real), where=f"step {number}")
+
+
+def _header_names(head: str) -> set[str]:
+    return {line.partition(":")[0] for line in head.splitlines()[1:]}
 
 
 def json_of(shown: str) -> Any:
