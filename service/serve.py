@@ -26,6 +26,7 @@ from service.connection_pool import CheckedPool
 from service.console.codes import LIFETIME_S
 from service.console.routes import SIGN_IN_CODES
 from service.demo.api import DemoError
+from service.demo.first_calls import first_calls
 from service.demo.load import load_demo, renew_agent_url
 from service.demo.tools import demo_tools
 from service.embedded_postgres.server import EmbeddedPostgres
@@ -102,8 +103,10 @@ async def serve(
         app, base_url = await _start_http(
             stack, config, resources, follower_process, traces, demo_port
         )
-        if config.demo:
-            await _load_demo(base_url, config.data_dir, token_file, demo_port)
+        if config.demo and await _load_demo(
+            base_url, config.data_dir, token_file, demo_port
+        ):
+            await stack.enter_async_context(first_calls(config.data_dir))
         await stack.enter_async_context(measuring_loop_delay())
         _tune_garbage_collection()
         _announce(config, base_url, token_file, app)
@@ -206,7 +209,8 @@ async def _start_http(
 
 async def _load_demo(
     base_url: str, data_dir: Path, token_file: Path | None, demo_port: int | None
-) -> None:
+) -> bool:
+    """Load the demo's data; return whether that was done, and whole."""
     renew_agent_url(base_url, data_dir)
     if token_file is None:
         logger.info(
@@ -214,14 +218,15 @@ async def _load_demo(
             " in %s",
             TOKEN_FILE,
         )
-        return
+        return False
     if demo_port is None:
-        return
+        return False
     try:
-        await load_demo(base_url, data_dir, f"http://127.0.0.1:{demo_port}")
+        return await load_demo(base_url, data_dir, f"http://127.0.0.1:{demo_port}")
     except* (DemoError, OSError) as errors:
         reasons = "; ".join(map(str, errors.exceptions))
         logger.exception("the demo data is incomplete", extra={"reason": reasons})
+    return False
 
 
 def _announce(

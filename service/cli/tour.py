@@ -27,7 +27,8 @@ def add_to(parser: argparse.ArgumentParser) -> None:
 
 
 def tour_command(config: Config, options: argparse.Namespace) -> int:
-    from service.demo.tour import Demo, run_tour
+    from service.demo.access import Demo
+    from service.demo.tour import run_tour
 
     demo = Demo.of(config.data_dir)
     has_person = sys.stdin.isatty() and not options.yes

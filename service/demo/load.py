@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from aiohttp import ClientSession
 
 from service.bootstrap import TOKEN_FILE
+from service.demo.access import AGENT_TOKEN_FILE, AGENT_URL_FILE
 from service.demo.api import Api
 from service.demo.chats import record_chats
 from service.demo.prices import import_real_prices
@@ -18,10 +19,6 @@ from service.http.telemetry import requests_not_logged
 logger = logging.getLogger(__name__)
 
 CHATS_LOGGED_EVERY = 50
-
-# Where an agent's client finds the gateway, and its token.
-AGENT_URL_FILE: Final = "agent-url"
-AGENT_TOKEN_FILE: Final = "agent-token"  # noqa: S105 # a file's name
 
 # With the paths of their servers.
 CONNECTORS: Final = (

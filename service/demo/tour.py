@@ -1,29 +1,17 @@
 """A tour of the demo: a call that is allowed, one that is denied, one that is asked."""
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any, Final
-from urllib.parse import urlsplit
-from uuid import uuid4
 
 from aiohttp import ClientError, ClientSession
 
-from service.bootstrap import TOKEN_FILE
-from service.demo.agent import DemoAgent, ToolAnswer
-from service.demo.api import Api, DemoError
-from service.demo.load import AGENT_TOKEN_FILE, AGENT_URL_FILE
+from service.demo.access import Demo
+from service.demo.agent import ToolAnswer
+from service.demo.api import DemoError
+from service.demo.session import MODEL, DemoSession, until
 from service.errors import StartError
 
-# Its tools are observed within seconds of a start.
-WAIT_S: Final = 60.0
-STEP_S: Final = 0.2
-MODEL: Final = ("openai", "gpt-5-mini")
-PROMPT_TOKENS: Final = 3_200
-COMPLETION_TOKENS: Final = 450
 REASONS: Final[Mapping[str, str]] = {
     "no_rule_matches": "no rule matches, and what no rule names is denied",
     "connector_not_granted": "the agent doesn't hold the connector",
@@ -31,42 +19,6 @@ REASONS: Final[Mapping[str, str]] = {
 
 Say = Callable[[str], None]
 Ask = Callable[[str], Awaitable[bool]]
-
-
-@dataclass(frozen=True, slots=True)
-class Demo:
-    """Where the demo is, and the tokens of its agent and of admin."""
-
-    base_url: str
-    agent_id: str
-    agent_url: str
-    agent_token: str
-    admin_token: str
-
-    @classmethod
-    def of(cls, data_dir: Path) -> "Demo":
-        """Read the files that the demo writes.
-
-        :raises StartError: one of them is missing
-        """
-        try:
-            agent_url, agent_token, admin_token = (
-                (data_dir / name).read_text(encoding="ascii").strip()
-                for name in (AGENT_URL_FILE, AGENT_TOKEN_FILE, TOKEN_FILE)
-            )
-        except OSError as error:
-            raise StartError(
-                f"there is no demo in {data_dir} ({error.filename}: {error.strerror}); "
-                "start it by make serve, or name its folder by --data-dir"
-            ) from None
-        url = urlsplit(agent_url)
-        return cls(
-            base_url=f"{url.scheme}://{url.netloc}",
-            agent_id=url.path.rpartition("/")[2],
-            agent_url=agent_url,
-            agent_token=agent_token,
-            admin_token=admin_token,
-        )
 
 
 async def run_tour(demo: Demo, say: Say, ask: Ask) -> None:
@@ -93,35 +45,22 @@ class _Tour:
         self._demo = demo
         self._say = say
         self._ask = ask
-        self._session_id = f"tour-{uuid4()}"
-        self._admin = Api(http, demo.base_url, demo.admin_token)
-        self._agent = DemoAgent(
-            http, demo.agent_url, demo.agent_token, self._session_id
-        )
+        self._session = DemoSession(http, demo, "tour")
+        self._admin = self._session.admin
+        self._agent = self._session.agent
 
     async def run(self) -> None:
-        started_at = datetime.now(UTC)
-        await self._admin.post(
-            "/api/observability/session",
-            {
-                "agent_id": self._demo.agent_id,
-                "session_id": self._session_id,
-                "started_at": started_at.isoformat(),
-            },
-        )
+        await self._session.start()
         agent = await self._admin.get(f"/api/catalog/agents/{self._demo.agent_id}")
         self._say(
             f"The agent {agent['name']!r} has one URL and one token for all of its"
             " tools.\nIts tool rules decide about each call:\n"
         )
-        await until(self._tools_are_known)
+        await self._session.tools_are_known()
         await self._allowed()
         await self._denied()
         await self._asked()
-        await self._on_record(started_at)
-
-    async def _tools_are_known(self) -> bool:
-        return "issue-tracker_list_issues" in await self._agent.tools()
+        await self._on_record()
 
     async def _allowed(self) -> None:
         self._say("ALLOWED  list_issues()")
@@ -139,9 +78,14 @@ class _Tour:
         async def call() -> ToolAnswer:
             return await self._agent.call("issue-tracker_create_issue", title="No tea")
 
+        before = {each["id"] for each in await self._pending()}
+
+        async def asked() -> Any:
+            return [each for each in await self._pending() if each["id"] not in before]
+
         calling = asyncio.create_task(call())
         try:
-            approvals = await until(self._pending)
+            approvals = await until(asked)
             path = (
                 f"/api/mcp/agents/{self._demo.agent_id}/approvals/{approvals[0]['id']}"
             )
@@ -172,7 +116,7 @@ class _Tour:
         )
 
     async def _recorded(self, tool: str) -> Any:
-        path = f"/api/mcp/calls?session_id={self._session_id}&tool={tool}"
+        path = f"/api/mcp/calls?session_id={self._session.id}&tool={tool}"
         found = await self._admin.get(path)
         return found["calls"]
 
@@ -188,22 +132,10 @@ class _Tour:
         reason = str(explanation["reason"])
         return REASONS.get(reason, reason)
 
-    async def _on_record(self, started_at: datetime) -> None:
-        path = f"/api/observability/session/{self._session_id}"
-        provider, model = MODEL
-        await self._admin.post(
-            f"{path}/turns",
-            {
-                "turn_id": "turn-1",
-                "started_at": started_at.isoformat(),
-                "ended_at": datetime.now(UTC).isoformat(),
-                "provider": provider,
-                "model": model,
-                "prompt_tokens": PROMPT_TOKENS,
-                "completion_tokens": COMPLETION_TOKENS,
-                "input": "Which issues are open? File one about the tea.",
-                "output": "Two were open. I filed a third.",
-            },
+    async def _on_record(self) -> None:
+        await self._session.record_turn(
+            "Which issues are open? File one about the tea.",
+            "Two were open. I filed a third.",
         )
         query = f"agent_id={self._demo.agent_id}&limit=1"
         listed = await self._admin.get(f"/api/observability/session/list?{query}")
@@ -211,22 +143,9 @@ class _Tour:
         cost = session["cost_summary"]["total"]
         usage = session["token_usage"]
         self._say(
-            f"RECORD   session {self._session_id}\n"
+            f"RECORD   session {self._session.id}\n"
             f"  calls    {session['num_tool_calls']}, of which "
             f"{session['num_tool_calls_with_error']} refused\n"
             f"  cost     {cost['cost']} {cost['currency']} for {usage['total']} tokens"
-            f" of {model}, at the prices that were valid then\n"
+            f" of {MODEL}, at the prices that were valid then\n"
         )
-
-
-async def until(found: Callable[[], Awaitable[Any]]) -> Any:
-    """Ask until there is something, and return it.
-
-    :raises StartError: there was nothing for a minute
-    """
-    give_up = time.monotonic() + WAIT_S
-    while not (it := await found()):
-        if time.monotonic() > give_up:
-            raise StartError("the demo's tools don't answer; restart it by make serve")
-        await asyncio.sleep(STEP_S)
-    return it

@@ -92,3 +92,35 @@ def test_the_demo_says_that_its_port_is_taken(
 
         assert asyncio.run(start()) is None
     assert f"can't listen on port {port}" in caplog.text
+
+
+def test_the_first_calls_are_allowed_denied_and_asked(demo: DemoService) -> None:
+    def call(method: str, path: str, body: Any = None) -> Any:
+        return called(demo.url, demo.admin_token, method, path, body)
+
+    def pending() -> Any:
+        return call("GET", "/api/mcp/approvals?state=pending")["approvals"]
+
+    def first_two() -> Any:
+        calls = call("GET", "/api/mcp/calls")["calls"]
+        return calls if len(calls) >= 2 else None
+
+    calls = until_blocking(first_two)
+    assert {(each["tool"], each["decision"]) for each in calls} == {
+        ("list_issues", "admitted"),
+        ("delete_issue", "refused"),
+    }
+    (asked,) = until_blocking(pending)
+    assert asked["tool"] == "create_issue"
+    sessions = call("GET", "/api/observability/session/list?limit=1")["sessions"]
+    assert {each["session_id"] for each in calls} == {sessions[0]["session_id"]}
+    assert sessions[0]["cost_summary"]["total"]["cost"] > 0
+
+    path = f"/api/mcp/agents/{asked['agent_id']}/approvals/{asked['id']}/approve"
+    call("POST", path, {"reason": None})
+
+    # The agent makes the call again, and the tool answers.
+    made = until_blocking(
+        lambda: call("GET", "/api/mcp/calls?outcome=ok&tool=create_issue")["calls"]
+    )
+    assert made[0]["approval_id"] == asked["id"]

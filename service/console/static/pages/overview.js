@@ -3,6 +3,7 @@ import { get } from "../app/api.js";
 import { useMayDecide } from "../app/approvals.js";
 import { OUTCOME_CHOICES, REFUSALS, ToolName, ToolOf, refusalOf } from "../app/calls.js";
 import { costs, money, number, plural } from "../app/format.js";
+import { Latest } from "../app/latest.js";
 import { isSuperuser, seesEverything, useMe } from "../app/me.js";
 import { Named, listed } from "../app/names.js";
 import { Badge, Card, CardStates, Failure, Page, Reading, cardState } from "../app/parts.js";
@@ -191,7 +192,7 @@ const STANDINGS = [
 ];
 
 // Cards, and what they say together as the first sentence of the page.
-function Cards({ children }) {
+function Cards({ before, children }) {
   const [cards, setCards] = useState({});
   const tell = useMemo(() => (title, card) => setCards((before) => ({ ...before, [title]: card })), []);
   const all = Object.entries(cards);
@@ -201,6 +202,7 @@ function Cards({ children }) {
       ${found.map(([state, label, named]) => html`<span class=${state}><strong>${label}:</strong> ${named.map(([title, { href }], index) => html`${index > 0 && " · "}<a href=${href}>${title}</a>`)}</span>`)}
       ${isLooking ? "Looking …" : found.length === 0 && "✓ Nothing needs a hand."}
     </p>
+    ${before}
     <${CardStates.Provider} value=${tell}><div class="cards">${children}</div><//>`;
 }
 
@@ -209,7 +211,7 @@ export default function Overview() {
   const service = useRead("/readyz", undefined, { minor: true });
   const refused = useRead("/api/mcp/calls", { decision: "refused", start_time: lastHour, limit: 100 });
   return html`<${Page} title="Overview" lead="Red needs a hand, yellow is worth a look; the rest is as it should be.">
-    <${Cards}>
+    <${Cards} before=${html`<${Latest} />`}>
       <${Service} read=${service} />
       ${seesEverything(me) && html`<${Refusals} since=${lastHour} />`}
       <${Waiting} />

@@ -45,6 +45,21 @@ def readiness(**members: Any) -> dict[str, Any]:
     }
 
 
+def test_what_agents_did_last_is_shown_with_the_reasons_and_the_costs(
+    visit: Visit, demo: DemoData
+) -> None:
+    visitor = visit("admin").open("overview")
+
+    calls = visitor.page.get_by_role("region", name="Latest tool calls").locator("tr")
+    expect(calls.filter(has_text="list_issues").first).to_contain_text("by list_*")
+    denied = calls.filter(has_text="delete_issue").first
+    expect(denied).to_contain_text("denied by the rules")
+    sessions = visitor.page.get_by_role("region", name="Latest sessions")
+    expect(sessions.locator("tbody tr").first).to_contain_text("USD")
+    calls.get_by_role("link", name="waits for a person").first.click()
+    expect(visitor.page.locator("h1")).to_have_text("Approval")
+
+
 def test_definitions_that_wait_are_counted_and_lead_to_their_page(
     visit: Visit, demo: DemoData, counts: Counts
 ) -> None:
