@@ -25,7 +25,8 @@ from service.http.app_keys import EVENT_LOG
 from service.http.authentication import PRINCIPAL
 from service.http.envelope import Answer
 from service.http.operation import Routes
-from service.http.requests import POSITION_MAX, QueryModel, Timestamp
+from service.http.requests import POSITION_MAX, QueryModel
+from service.http.times import Timestamp
 
 routes = Routes("mcp")
 

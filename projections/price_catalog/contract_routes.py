@@ -22,6 +22,7 @@ from service.http.as_of import At
 from service.http.envelope import Answer
 from service.http.operation import Routes
 from service.http.requests import QueryModel
+from service.http.validation_errors import fault_at
 
 routes = Routes("llm-router")
 
@@ -37,7 +38,7 @@ class ContractsQuery(QueryModel):
     @model_validator(mode="after")
     def _one_time(self) -> Self:
         if self.history and self.at is not None:
-            raise ValueError("history has every time; leave out at")
+            raise fault_at("at", "history has every time; leave this out")
         return self
 
 

@@ -14,7 +14,8 @@ from service.http.app_keys import EVENT_LOG
 from service.http.as_of import At
 from service.http.operation import Routes
 from service.http.read_server import READ_SERVERS, read_server
-from service.http.requests import QueryModel, Timestamp, min_position
+from service.http.requests import QueryModel, min_position
+from service.http.times import Timestamp
 
 routes = Routes("llm-router")
 

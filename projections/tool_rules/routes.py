@@ -25,6 +25,7 @@ from service.http.authentication import PRINCIPAL
 from service.http.envelope import Answer
 from service.http.operation import Routes
 from service.http.requests import QueryModel
+from service.http.validation_errors import explained
 from service.tool_rules.aggregate import ToolRules
 from service.tool_rules.body import PATTERN_CHARACTERS, PATTERN_CHARACTERS_MAX
 from service.tool_rules.known_tools import TOOL_NAMES
@@ -39,7 +40,10 @@ routes = Routes("mcp")
 
 TOOL_CHARACTERS_MAX = 256
 CURSOR_CHARACTERS_MAX = 37 + PATTERN_CHARACTERS_MAX
-CURSOR = rf"^[0-9a-f]{{8}}(-[0-9a-f]{{4}}){{3}}-[0-9a-f]{{12}}/{PATTERN_CHARACTERS}+$"
+CURSOR = explained(
+    rf"^[0-9a-f]{{8}}(-[0-9a-f]{{4}}){{3}}-[0-9a-f]{{12}}/{PATTERN_CHARACTERS}+$",
+    "must be the end_cursor of the page before",
+)
 NOT_SEEN = {404: "no such agent, or nothing of it that the caller can see"}
 
 

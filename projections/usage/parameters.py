@@ -8,7 +8,6 @@ from uuid import UUID
 
 from pydantic import (
     AfterValidator,
-    BeforeValidator,
     Field,
     PlainValidator,
     WithJsonSchema,
@@ -17,6 +16,8 @@ from pydantic import (
 
 from projections.usage.form import PERIODS, SUBJECTS, Form, Group, Order
 from service.http.requests import QueryModel
+from service.http.times import Day
+from service.http.validation_errors import explained, fault_at
 from service.sessions.ids import ClientId
 
 PAGE_SIZE_DEFAULT: Final = 100
@@ -27,6 +28,7 @@ DAYS_DEFAULT: Final = 30
 # Days that every time zone and calendar can tell, with the periods around them.
 DAY_MIN: Final = date(1900, 1, 1)
 DAY_MAX: Final = date(9998, 12, 31)
+NO_ZONE: Final = "no such time zone; takes names such as Europe/Berlin"
 GROUPS: Final[tuple[Group, ...]] = get_args(Group)
 
 
@@ -39,18 +41,11 @@ def _groups(text: str) -> list[Group]:
     return [group for group in GROUPS if group in names]
 
 
-def _written_as_iso(text: str) -> str:
-    # pydantic would also read a bare number, as seconds since 1970.
-    if text.isdigit():
-        raise ValueError("not an ISO 8601 date")
-    return text
-
-
 def _zone(name: str) -> str:
     try:
         zone_of(name)
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
-        raise ValueError("no such time zone; takes names as Europe/Berlin") from None
+        raise ValueError(NO_ZONE) from None
     return name
 
 
@@ -72,10 +67,13 @@ Groups = Annotated[
         }
     ),
 ]
-Day = Annotated[date, BeforeValidator(_written_as_iso), Field(ge=DAY_MIN, le=DAY_MAX)]
+UsageDay = Annotated[Day, Field(ge=DAY_MIN, le=DAY_MAX)]
 Zone = Annotated[
     str,
-    Field(max_length=64, pattern=r"^[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*$"),
+    Field(
+        max_length=64,
+        pattern=explained(r"^[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*$", NO_ZONE),
+    ),
     AfterValidator(_zone),
 ]
 
@@ -90,8 +88,8 @@ class UsageFilter(QueryModel):
     `day`. `order` is `group`, or the largest first by `cost`, `turns` or `tokens`.
     """
 
-    from_day: Day | None = None
-    until_day: Day | None = None
+    from_day: UsageDay | None = None
+    until_day: UsageDay | None = None
     time_zone: Zone = "UTC"
     group_by: Groups | None = None
     agent_id: UUID | None = None
@@ -103,7 +101,7 @@ class UsageFilter(QueryModel):
     @model_validator(mode="after")
     def _days_are_in_order(self) -> Self:
         if self.from_day and self.until_day and self.until_day < self.from_day:
-            raise ValueError("until_day must not be before from_day")
+            raise fault_at("until_day", "must not be before from_day")
         return self
 
     def days(self, now: datetime) -> tuple[date, date]:
@@ -144,7 +142,7 @@ class UsageQuery(UsageFilter):
     def _top_is_of_series(self) -> Self:
         form = super().form
         if self.top is not None and not (form.period and form.subjects):
-            raise ValueError("top needs a period and another group in group_by")
+            raise fault_at("top", "needs a period and another group in group_by")
         if self.top is not None and self.unit_costs:
             raise ValueError("unit_costs can't be combined with top")
         return self

@@ -33,7 +33,7 @@ from service.config import Config
 from service.database import READER_ROLE, SERVICE_ROLE, Db, service_conninfo
 from service.errors import ConfigError
 from service.event_log.mapper import EventMapper
-from service.http.as_of import At
+from service.http.as_of import FORM, At
 from service.migrate import require_migrated
 
 FILTERS: Final[Mapping[str, str]] = {
@@ -224,7 +224,7 @@ def _position_or_time(text: str) -> int | datetime:
     try:
         at: int | datetime = TypeAdapter(At).validate_python(text)
     except ValidationError:
-        raise ConfigError("--at: neither a position nor an ISO 8601 time") from None
+        raise ConfigError(f"--at {FORM}") from None
     return at
 
 

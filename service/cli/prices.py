@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from datetime import UTC, datetime
+from datetime import datetime
 
 from service.cli.databases import (
     database_in_use,
@@ -14,6 +14,7 @@ from service.cli.settings import add_settings
 from service.config import Config
 from service.database import service_conninfo
 from service.errors import InvalidRequestError
+from service.http.times import read_time
 from service.logs import escape_unprintable
 from service.open_resources import open_log
 from service.price_catalog.imports.open_price_list import open_price_list
@@ -98,11 +99,7 @@ def _print_report(report: ImportReport) -> None:
 
 
 def _time(text: str) -> datetime:
-    """Parse ISO 8601; a time without a zone is UTC."""
     try:
-        time = datetime.fromisoformat(text)
-    except ValueError:
-        raise InvalidRequestError(
-            f"--undated-since: {text!r} is not an ISO 8601 time"
-        ) from None
-    return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
+        return read_time(text)
+    except ValueError as error:
+        raise InvalidRequestError(f"--undated-since: {text!r}: {error}") from None

@@ -27,7 +27,7 @@ from service.http.dispatch import dispatch
 from service.http.envelope import Answer
 from service.http.operation import Routes
 from service.http.requests import RequestModel
-from service.http.validation_errors import explained
+from service.http.validation_errors import explained, fault_at
 from service.secrets.names import SecretName
 
 routes = Routes("mcp")
@@ -123,8 +123,8 @@ class CredentialBody(RequestModel):
     @model_validator(mode="after")
     def _names_a_secret_of_the_owner(self) -> Self:
         if (self.whose == OF_OWNER) != (self.secret_name is not None):
-            raise ValueError(
-                "secret_name is needed for the owner's secret, and for no other"
+            raise fault_at(
+                "secret_name", "is needed for the owner's secret, and for no other"
             )
         return self
 

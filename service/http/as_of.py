@@ -1,20 +1,20 @@
 """The parameter ``at``: a position of the log, or an ISO 8601 time."""
 
 import re
+from contextlib import suppress
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from pydantic import (
     BeforeValidator,
     PlainValidator,
-    TypeAdapter,
-    ValidationError,
     WithJsonSchema,
 )
 
-from service.http.requests import POSITION_MAX, Timestamp
+from service.http.requests import POSITION_MAX
+from service.http.times import TIME_FORM, read_time
 
-_TIME: TypeAdapter[datetime] = TypeAdapter(Timestamp)
+FORM: Final = f"takes a position of the log, or {TIME_FORM.removeprefix('takes ')}"
 
 
 def _read(value: Any) -> int | datetime:
@@ -25,11 +25,9 @@ def _read(value: Any) -> int | datetime:
         if 0 <= value <= POSITION_MAX:
             return value
     elif isinstance(value, str):
-        try:
-            return _TIME.validate_strings(value)
-        except ValidationError:
-            pass
-    raise ValueError("neither a position nor an ISO 8601 time")
+        with suppress(ValueError):
+            return read_time(value)
+    raise ValueError(FORM)
 
 
 def _number_in_text(text: str) -> int | str:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from pydantic import ValidationError
+from pydantic_core import PydanticCustomError
 
 from service.errors import Problem
 
@@ -94,8 +95,17 @@ def message_of(error: Any) -> str:
     return OTHER_FORM
 
 
+def fault_at(field: str, message: str) -> PydanticCustomError:
+    """Return the error of a check over several fields that names one of them."""
+    return PydanticCustomError(
+        "of_field", "{words}", {"field": field, "words": message}
+    )
+
+
 def _path(error: Any, *, names_shown: bool) -> str:
     location = error["loc"]
+    if error["type"] == "of_field":
+        location = (*location, error["ctx"]["field"])
     if error["type"] == "extra_forbidden":
         name = shown_name(str(location[-1])) if names_shown else HIDDEN_NAME
         location = (*location[:-1], name)

@@ -6,7 +6,9 @@ from typing import Annotated, Any, Self
 import orjson
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 
-from service.http.requests import RequestModel, Timestamp
+from service.http.requests import RequestModel
+from service.http.times import Timestamp
+from service.http.validation_errors import explained
 from service.price_catalog.currencies import CURRENCIES
 from service.price_catalog.periods import (
     NAME_LENGTH_MAX,
@@ -17,7 +19,11 @@ from service.price_catalog.periods import (
 )
 from service.price_catalog.structure_body import Amount, StructureBody
 
-PROVIDER_KEY_PATTERN = r"^[a-z0-9][a-z0-9._-]{0,127}$"
+PROVIDER_KEY_PATTERN = explained(
+    r"^[a-z0-9][a-z0-9._-]{0,127}$",
+    "must be of lower-case letters, digits and . _ -, at most 128, and begin with a "
+    "letter or digit",
+)
 UNIT_OF_AMOUNT = {
     "input_price_per_1m": "input_tokens",
     "output_price_per_1m": "output_tokens",
@@ -25,7 +31,10 @@ UNIT_OF_AMOUNT = {
     "cache_read_price_per_1m": "cache_read_tokens",
 }
 # PostgreSQL's text can't hold NUL; the other control characters can't be shown.
-NOTES_PATTERN = r"^[^\x00-\x08\x0b-\x1f\x7f]*$"
+NOTES_PATTERN = explained(
+    r"^[^\x00-\x08\x0b-\x1f\x7f]*$",
+    "must have no control characters but tabs and line ends",
+)
 
 
 def _printable(name: str) -> str:

@@ -6,7 +6,9 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from service.http.requests import RequestModel, Timestamp
+from service.http.requests import RequestModel
+from service.http.times import Timestamp
+from service.http.validation_errors import explained, fault_at
 from service.price_catalog.periods import (
     PRICE_DECIMAL_PLACES,
     PRICE_LIMIT,
@@ -29,13 +31,37 @@ Amount = Annotated[
 RateAmount = Annotated[
     Decimal, Field(ge=0, lt=int(PRICE_LIMIT), decimal_places=RATE_DECIMAL_PLACES)
 ]
-UnitName = Annotated[str, Field(pattern=f"^({'|'.join(UNITS)})$")]
+UnitName = Annotated[
+    str,
+    Field(
+        pattern=explained(
+            f"^({'|'.join(UNITS)})$", f"must be one of {', '.join(UNITS)}"
+        )
+    ),
+]
 # Not \d, which also means the digits of other scripts.
 _CLOCK = "([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9])?"
-Start = Annotated[str, Field(pattern=f"^{_CLOCK}$")]
-End = Annotated[str, Field(pattern=f"^({_CLOCK}|24:00(:00)?)$")]
+Start = Annotated[
+    str, Field(pattern=explained(f"^{_CLOCK}$", "must be a time of day, such as 16:30"))
+]
+End = Annotated[
+    str,
+    Field(
+        pattern=explained(
+            f"^({_CLOCK}|24:00(:00)?)$",
+            "must be a time of day, such as 16:30, or 24:00",
+        )
+    ),
+]
 Weekday = Annotated[int, Field(ge=1, le=7)]
-Word = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[\w./:-]+$")]
+Word = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=64,
+        pattern=explained(r"^[\w./:-]+$", "must be of letters, digits and . _ - / :"),
+    ),
+]
 
 
 class TierBody(RequestModel):
@@ -78,7 +104,7 @@ class HoursBody(RequestModel):
     @model_validator(mode="after")
     def _lasts(self) -> Self:
         if _seconds(self.start) == _seconds(self.end):
-            raise ValueError("the end must differ from the start")
+            raise fault_at("end", "must differ from the start")
         return self
 
     @property

@@ -16,7 +16,8 @@ from service.http.envelope import Answer
 from service.http.log_epoch import POSITION_HEADER
 from service.http.operation import Routes
 from service.http.own_writes import remember_write
-from service.http.requests import POSITION_MAX, RequestModel, Timestamp
+from service.http.requests import POSITION_MAX, RequestModel
+from service.http.times import Timestamp
 from service.sessions.ids import ClientId
 from service.sessions.policy import refuse_unless_may_reprice
 from service.sessions.repricing import RepriceSession, reprice_session

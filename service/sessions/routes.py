@@ -12,7 +12,8 @@ from service.http.app_keys import VAULT
 from service.http.dispatch import dispatch
 from service.http.envelope import Answer
 from service.http.operation import Routes
-from service.http.requests import RequestModel, Timestamp
+from service.http.requests import RequestModel
+from service.http.times import Timestamp
 from service.sessions.aggregate import ChatSession
 from service.sessions.commands import (
     EndSession,

@@ -10,7 +10,8 @@ from service.http.app_keys import KEY_RING
 from service.http.dispatch import dispatch
 from service.http.envelope import Answer
 from service.http.operation import Routes
-from service.http.requests import Name, RequestModel, Timestamp
+from service.http.requests import Name, RequestModel
+from service.http.times import Timestamp
 from service.users.aggregate import Token, token_id
 from service.users.commands import IssueToken, RevokeToken, issue_token, revoke_token
 from service.users.resource import IssuedToken, TokenResource, token_resource

@@ -9,10 +9,18 @@ from pydantic import Field
 
 from service.database import Db
 from service.event_log import reader
-from service.http.requests import POSITION_MAX, QueryModel, Timestamp
+from service.http.requests import POSITION_MAX, QueryModel
+from service.http.times import Timestamp
+from service.http.validation_errors import explained
 
-KIND = r"^[a-z_]{1,64}(\.[a-z_]{1,64})?$"
-REQUEST_ID = r"^[A-Za-z0-9._-]{1,64}$"
+KIND = explained(
+    r"^[a-z_]{1,64}(\.[a-z_]{1,64})?$",
+    "must be an event type, such as connector.made_public, or an aggregate, such as "
+    "connector",
+)
+REQUEST_ID = explained(
+    r"^[A-Za-z0-9._-]{1,64}$", "must be 1 to 64 letters, digits and . _ -"
+)
 Position = Annotated[int, Field(ge=1, le=POSITION_MAX)]
 
 

@@ -25,11 +25,19 @@ from service.http.dispatch import dispatch, execute_for
 from service.http.envelope import Answer
 from service.http.operation import Routes
 from service.http.requests import RequestModel
+from service.http.validation_errors import explained
 
 routes = Routes("mcp")
 
 HIDDEN_CHARACTERS: Final[web.AppKey[HiddenCharacters]] = web.AppKey("hidden_characters")
-Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+Digest = Annotated[
+    str,
+    Field(
+        pattern=explained(
+            r"^[0-9a-f]{64}$", "must be 64 hexadecimal digits in lower case"
+        )
+    ),
+]
 
 
 class DefinitionsToAccept(RequestModel):

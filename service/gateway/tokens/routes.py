@@ -25,7 +25,8 @@ from service.http.app_keys import KEY_RING
 from service.http.dispatch import dispatch, execute_for
 from service.http.envelope import Answer
 from service.http.operation import Routes
-from service.http.requests import Name, RequestModel, Timestamp
+from service.http.requests import Name, RequestModel
+from service.http.times import Timestamp
 from service.users.aggregate import token_id as id_of_token
 from service.users.tokens import AGENT_PREFIX, new_token
 

@@ -16,7 +16,8 @@ from service.http.envelope import Answer, to_json
 from service.http.log_epoch import POSITION_HEADER
 from service.http.operation import Routes
 from service.http.own_writes import remember_write
-from service.http.requests import QueryModel, Timestamp
+from service.http.requests import QueryModel
+from service.http.times import Timestamp
 from service.identifiers import named_id
 from service.price_catalog.imports.genai_prices.importer import import_genai_prices
 from service.price_catalog.imports.litellm.importer import (

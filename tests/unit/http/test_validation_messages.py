@@ -4,12 +4,17 @@ import re
 from typing import Any
 
 import pytest
+from pydantic import TypeAdapter
 
+from projections.sessions.parameters import PageCursor
+from projections.usage.parameters import Groups
 from service.app import operations
+from service.connectors.url import URL_PATTERN
 from service.errors import ServiceError
 from service.http.envelope import to_json
 from service.http.json_body import parse_json
 from service.http.operation import Operation
+from service.http.validation_errors import OTHER_FORM, message_of
 
 WITH_BODY = [each for each in operations() if each.body is not None]
 JUNK: tuple[Any, ...] = (
@@ -51,3 +56,40 @@ def test_messages_are_in_our_own_words(operation: Operation) -> None:
             for problem in error.problems:
                 assert not NOT_OURS.search(problem.message), (body, problem)
                 assert problem.message != "", body
+
+
+def patterns_of(schema: Any) -> set[str]:
+    if isinstance(schema, list):
+        return set().union(*map(patterns_of, schema))
+    if not isinstance(schema, dict):
+        return set()
+    own = schema.get("pattern")
+    found = {own} if isinstance(own, str) else set()
+    return found.union(*map(patterns_of, schema.values()))
+
+
+# Documented, and checked by code that has its own message.
+CHECKED_OTHERWISE = {
+    URL_PATTERN,
+    *patterns_of(TypeAdapter(Groups).json_schema()),
+    *patterns_of(TypeAdapter(PageCursor).json_schema()),
+}
+
+
+def test_each_pattern_is_explained_in_words() -> None:
+    models = {
+        model
+        for each in operations()
+        for model in (each.body, each.query)
+        if model is not None
+    }
+    patterns = set().union(*(patterns_of(each.model_json_schema()) for each in models))
+    assert patterns >= CHECKED_OTHERWISE
+
+    unexplained = {
+        pattern
+        for pattern in patterns - CHECKED_OTHERWISE
+        if message_of({"type": "string_pattern_mismatch", "ctx": {"pattern": pattern}})
+        == OTHER_FORM
+    }
+    assert unexplained == set()
