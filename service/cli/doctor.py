@@ -1,11 +1,9 @@
 """``agent-runtime doctor``: checks of an installation."""
 
 import argparse
-import os
-import stat
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
@@ -18,8 +16,8 @@ from projections.audit.proofs.contradictions import (
     tree_of,
 )
 from projections.audit.proofs.log_time import said, seconds_ahead
-from projections.audit.proofs.signing_key import SIGNING_KEY_FILE
-from service.bootstrap import TOKEN_FILE
+from service.cli.check import Check
+from service.cli.data_folder_checks import check_data_folder
 from service.cli.databases import (
     migrated_database,
     require_data_folder,
@@ -41,9 +39,7 @@ from service.logs import escape_unprintable
 from service.migrate import PendingMigrationsError
 from service.secrets.missing_values import missing_values
 
-ROOT_USER: Final = 0
 TESTED_VERSIONS: Final = frozenset({18})
-PRIVATE_FILES: Final = ("keys*.json", SIGNING_KEY_FILE, "*-token")
 # How long events are compared with the tree, the newest first. The service itself
 # compares all of them.
 TREE_CHECK_S: Final = 20.0
@@ -85,25 +81,13 @@ FOLLOWERS = """
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
-    """The result of a check: its name, and the problem that it found, if any.
-
-    With ``warns`` the problem is for the operator to judge, and no failure.
-    """
-
-    name: str
-    problem: str | None = None
-    warns: bool = False
-
-
 def add_to(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Check the data folder, the database and its migrations, the read replica, the "
         "newest 100,000 positions of the event log and its time, the followers, the "
         "keys, and the values of secrets. Changes nothing; exits with 1 if a check "
-        "fails (FAIL). A warning (WARN), such as a first token that is still there or "
-        "an untested version of PostgreSQL, fails nothing."
+        "fails (FAIL). A warning (WARN), such as a first token that is still there a "
+        "day later, or an untested version of PostgreSQL, fails nothing."
     )
     add_settings(parser)
     parser.set_defaults(run=doctor_command)
@@ -117,7 +101,12 @@ def doctor_command(config: Config, _options: argparse.Namespace) -> int:
             return run_async(_doctor(config, url))
     except PendingMigrationsError as error:
         problem = f"{error}; the database isn't checked further before"
-        return _report([*_folder(config.data_dir), Check(MIGRATED, problem)])
+        return _report(
+            [
+                *check_data_folder(config.data_dir, datetime.now(UTC)),
+                Check(MIGRATED, problem),
+            ]
+        )
 
 
 async def _doctor(config: Config, database_url: str) -> int:
@@ -146,7 +135,7 @@ async def check_installation(
     read_database_url: str | None = None,
 ) -> list[Check]:
     """Run every check; none of them changes the installation."""
-    checks = _folder(data_dir)
+    checks = check_data_folder(data_dir, datetime.now(UTC))
     async with connection_pool(service_conninfo(database_url)) as pool:
         on_database: list[Callable[[Pool], Awaitable[list[Check]]]] = [
             _version,
@@ -166,49 +155,6 @@ async def check_installation(
             found = await check_replica(pool, service_conninfo(read_database_url))
             checks += [Check(name, problem) for name, problem in found.items()]
     return checks
-
-
-def _folder(data_dir: Path) -> list[Check]:
-    return [_data_folder(data_dir), _bootstrap_token(data_dir)]
-
-
-def _data_folder(data_dir: Path) -> Check:
-    name, status = "data folder is private", data_dir.stat()
-    if not _is_open(status):
-        return Check(name)
-    if os.geteuid() in {status.st_uid, ROOT_USER}:
-        mode = stat.S_IMODE(status.st_mode)
-        return Check(name, f"its mode is {mode:04o}; run chmod 700 on it")
-    advice = f"as root run chown {os.geteuid()} and chmod 700 on it"
-    if status.st_uid != ROOT_USER:
-        user = f"user {status.st_uid}, who can replace the files in it"
-        return Check(name, f"it belongs to {user}; {advice}")
-    if status.st_mode & stat.S_IWOTH and not status.st_mode & stat.S_ISVTX:
-        problem = "everybody who reaches it can replace the files in it"
-        unless = "(a pod's own emptyDir may stay so)"
-        return Check(name, f"{problem}; {advice} {unless}")
-    # A volume's, as Kubernetes mounts it: the service can change only what is in it.
-    files = sorted(file for each in PRIVATE_FILES for file in data_dir.glob(each))
-    for file in files:
-        if _is_open(file.stat()):
-            return Check(name, f"{file.name} is open to others; run chmod 600 on it")
-    return Check(name)
-
-
-def _is_open(status: os.stat_result) -> bool:
-    return bool(status.st_mode & (stat.S_IRWXG | stat.S_IRWXO))
-
-
-def _bootstrap_token(data_dir: Path) -> Check:
-    is_there = (data_dir / TOKEN_FILE).exists()
-    return Check(
-        "bootstrap token file removed",
-        f"{TOKEN_FILE} still exists; issue tokens to people, revoke this one and "
-        "delete the file"
-        if is_there
-        else None,
-        warns=True,
-    )
 
 
 async def _version(pool: Pool) -> list[Check]:

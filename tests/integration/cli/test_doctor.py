@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import time
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -10,7 +11,7 @@ import psycopg
 import pytest
 
 from service.bootstrap import TOKEN_FILE
-from service.cli import doctor
+from service.cli import data_folder_checks, doctor
 from service.cli.main import main
 from service.cli.running import EXIT_FAILED
 from service.event_log.writer_connection import WRITERS_MAX
@@ -69,17 +70,21 @@ def test_what_is_wrong_is_named(run: Run, data_dir: Path, database_url: str) -> 
     ]
 
 
-def test_a_first_token_that_is_left_and_an_untested_postgresql_are_warnings(
+def test_an_old_first_token_and_an_untested_postgresql_are_warnings_a_new_one_is_not(
     run: Run, monkeypatch: pytest.MonkeyPatch, data_dir: Path
 ) -> None:
     (data_dir / TOKEN_FILE).touch(mode=0o600)
+    status, said = run("doctor")
+    assert (status, "WARN" in said, "FAIL" in said) == (0, False, False)
+    two_days_ago = time.time() - 2 * 24 * 3600
+    os.utime(data_dir / TOKEN_FILE, (two_days_ago, two_days_ago))
     monkeypatch.setattr(doctor, "TESTED_VERSIONS", frozenset({99}))
 
     status, said = run("doctor")
 
     warned = [line for line in said.splitlines() if line.startswith("WARN  ")]
     assert [line.split(":")[0] for line in warned] == [
-        "WARN  bootstrap token file removed",
+        "WARN  the first token of admin is replaced within 1 day",
         "WARN  PostgreSQL is a version that is tested",
     ]
     assert "isn't tested; use 18" in warned[1]
@@ -118,7 +123,7 @@ def folder_checked(run: Run) -> str:
 def other_user(monkeypatch: pytest.MonkeyPatch, data_dir: Path) -> int:
     """The user of this process, where root owns the data folder."""
     owner = data_dir.stat().st_uid
-    monkeypatch.setattr(doctor, "ROOT_USER", owner)
+    monkeypatch.setattr(data_folder_checks, "ROOT_USER", owner)
     monkeypatch.setattr(os, "geteuid", lambda: owner + 1)
     return owner + 1
 
@@ -166,7 +171,7 @@ def test_the_folder_of_another_user_is_not_private(
     mode: int,
 ) -> None:
     owner = data_dir.stat().st_uid
-    monkeypatch.setattr(doctor, "ROOT_USER", owner + 2)
+    monkeypatch.setattr(data_folder_checks, "ROOT_USER", owner + 2)
     data_dir.chmod(mode)
 
     assert folder_checked(run) == (
