@@ -40,7 +40,7 @@ LIVE_POSITION = (
     "SELECT position, epoch, definition FROM read.position WHERE follower = %s"
 )
 LOCK_LIVE_POSITION = f"{LIVE_POSITION} FOR UPDATE"
-# Waits for running reads and blocks new ones, hence the short timeout.
+# Waits for running reads and blocks new ones: the timeout is short.
 SWITCH_ALONE = """
     SET LOCAL lock_timeout = '500ms';
     LOCK TABLE read.generation IN ACCESS EXCLUSIVE MODE

@@ -11,7 +11,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.registry import CollectorRegistry
 
 LABEL: Final = {"process": "followers"}
-# How old an answer may be: whoever asks more often costs nothing.
+# How old an answer may be: asking more often costs nothing.
 AGE_MAX_S: Final = 1.0
 # So many take some milliseconds. Then others have their turn.
 SAMPLES_AT_ONCE: Final = 250

@@ -31,7 +31,7 @@ class PageRequest:
 
     @property
     def conditions(self) -> tuple[str, ...]:
-        """Return the names of the conditions, besides the start of the window."""
+        """Return the names of the conditions other than the start of the window."""
         is_set = {
             "after": self.after is not None,
             "end_time": self.end_time is not None,

@@ -38,7 +38,7 @@ RefusalRewriter = Callable[[web.Request, web.Response, str], web.Response]
 class Operation:
     """A method and path, with the function that answers it.
 
-    ``answers`` has the message or meaning of each status besides those that every
+    ``answers`` has the message or meaning of each status beyond those that every
     operation has. ``data`` is the type of the envelope's ``data`` in a success.
     """
 

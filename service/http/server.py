@@ -27,7 +27,7 @@ TOO_MANY_CHUNKS: Final = "the body has too many small chunks: send larger ones"
 # A connection stops reading when it has twice this much of a body, or a sixteenth as
 # many chunks: parsing those, and taking them over, is one hold of the event loop.
 READ_BYTES: Final = 32 * 1024
-# What a body may have besides its content, such as sizes of chunks, of at least 5 bytes
+# What a body may have beyond its content, such as sizes of chunks, of at least 5 bytes
 # each. A body that is sent as it comes has some hundred.
 CHUNKING_BYTES_MAX: Final = 1024 * 1024
 LAST_CHUNK: Final = b"0\r\n\r\n"

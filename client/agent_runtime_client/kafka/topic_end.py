@@ -9,7 +9,7 @@ from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
 
 from agent_runtime_client.kafka.errors import ForeignTopicError
 
-# CloudEvents compares the extension "sequence" as text, hence it is padded.
+# CloudEvents compares the extension "sequence" as text, so it is padded.
 POSITION_HEADER: Final = "ce_sequence"
 FETCH_WAIT_MS: Final = 50
 # Usually a transaction ends with a record and a marker; aborted ones can be long.

@@ -98,7 +98,7 @@ async def test_a_known_bug_of_the_relay_is_found(
                 await run.load.until_acknowledged(
                     chance.writes, timeout_s=60 * stage.slowness
                 )
-            # Rivals fence each other for ever; one of them ends the work.
+            # Rivals fence each other forever; one of them ends the work.
             for rival in stage.relays[1:]:
                 rival.kill()
             return list(await check(run, settle_s=4 * SETTLE_S))

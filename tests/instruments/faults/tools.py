@@ -45,7 +45,7 @@ def require_root() -> None:
 
 
 def go_without(missing: MissingToolError) -> None:
-    """Skip, but never in CI: there it would go unnoticed for ever."""
+    """Skip, but never in CI: there it would go unnoticed forever."""
     complaint = f"FAULT NOT TESTED: {missing}"
     if os.environ.get("CI"):
         pytest.fail(complaint)

@@ -150,7 +150,7 @@ async def test_a_log_that_was_rewritten_publishes_nothing_more(
 ) -> None:
     await as_owner(resources, TAMPERING)
     async with await AsyncConnection.connect(resources.database_url) as db:
-        # Whoever rewrites a log must rewrite its tree as well.
+        # Anyone who rewrites a log must rewrite its tree as well.
         await db.execute("UPDATE events.merkle_node SET hash = sha256(hash)")
 
     async with publishing(resources, kafka):

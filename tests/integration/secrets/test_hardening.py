@@ -26,7 +26,7 @@ pytestmark = [
     ),
 ]
 
-# Both become the same ordinary user, after Python was read by whoever may read it.
+# Both become the same ordinary user, after Python was read by a user who may read it.
 BECOME_ORDINARY = """
 import ctypes, os, resource, sys, time
 from service.hardening import PR_SET_DUMPABLE, forbid_dumps

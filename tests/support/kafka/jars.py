@@ -37,7 +37,7 @@ def broker_libs() -> Path:
 
 
 def go_without_broker(missing: MissingError) -> NoReturn:
-    """Skip, but never in CI: there it would go unnoticed for ever."""
+    """Skip, but never in CI: there it would go unnoticed forever."""
     complaint = f"{NOT_TESTED}: {missing}"
     if os.environ.get("CI"):
         pytest.fail(complaint)

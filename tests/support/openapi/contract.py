@@ -21,7 +21,7 @@ def documented() -> list[Any]:
 
 
 def current_document() -> Json:
-    """Return the document as whoever reads it would."""
+    """Return the document as a reader would."""
     served: Json = orjson.loads(_rendered())
     return served
 

@@ -134,7 +134,7 @@ def test_a_malformed_change_of_the_epoch_explains_nothing(
     entries: list[StoredEntry],
     state: bytes | dict[str, Any],
 ) -> None:
-    """Whoever owns the database may append what the service then signs."""
+    """An attacker who owns the database may append what the service then signs."""
     if isinstance(state, dict):
         state = orjson.dumps({**CHANGE, **state})
     appended = entry(ENTRIES + 1, topic="log.epoch_changed", state=state)

@@ -1,4 +1,4 @@
-"""What the log holds can be read for ever: one stored example of each event version."""
+"""What the log holds can be read forever: one stored example of each event version."""
 
 import json
 from pathlib import Path

@@ -53,7 +53,7 @@ function Tokens({ user, may, query, changed }) {
     { label: "Issued", cell: (row) => html`<${Time} at=${row.created_at} />` },
     { label: "Valid until", cell: (row) => (row.expires_at ? html`<${Time} at=${row.expires_at} />` : "it is revoked") },
     { label: "Id", cell: (row) => html`<code>${row.id}</code>` },
-    may && { label: "Change", cell: (row) => (state(row) !== "valid" ? "–" : html`<${Confirmed} label="Revoke" title="Revoke this token?" danger=${true} after=${() => read.refresh()} perform=${() => call("DELETE", `/api/users/${user.id}/tokens/${row.id}`)}><p>Whoever uses it is refused from the next request on; a browser that signed in with it is signed out.</p><//>`) },
+    may && { label: "Change", cell: (row) => (state(row) !== "valid" ? "–" : html`<${Confirmed} label="Revoke" title="Revoke this token?" danger=${true} after=${() => read.refresh()} perform=${() => call("DELETE", `/api/users/${user.id}/tokens/${row.id}`)}><p>Anyone who uses it is refused from the next request on; a browser that signed in with it is signed out.</p><//>`) },
   ].filter(Boolean);
   return html`<h2>Tokens</h2>
     ${may && html`<p class="buttons"><${IssueToken} path=${`/api/users/${user.id}/tokens`} issued=${(answer) => { setFresh(answer.data.token); read.refresh(); changed(); }} /></p>`}

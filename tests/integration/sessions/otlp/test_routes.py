@@ -170,7 +170,7 @@ async def test_what_can_t_be_read_is_refused(
         assert words in found.message
         assert found.code == 3
     else:
-        # An envelope; and, to whoever speaks OTLP, a Status.
+        # An envelope; and, to clients that speak OTLP, a Status.
         assert words in json.loads(answer)["message"]
 
 

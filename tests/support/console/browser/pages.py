@@ -38,5 +38,5 @@ PAGES: Final[Mapping[str, Callable[[DemoData], str]]] = {
     "operation": lambda _: "operation",
     "find": lambda demo: f"find/{demo.connector_id}",
 }
-# What some address asks for is refused to whoever signs in there, also to admin.
+# What some address asks for is refused to everyone who signs in there, also to admin.
 REFUSING: Final = {"secret", "find"}
