@@ -1,5 +1,6 @@
 """An agent, its managers and its readers."""
 
+from typing import Any
 from uuid import UUID
 
 from eventsourcing.domain import event
@@ -51,6 +52,10 @@ class Agent(LoggedAggregate):
                 ("description", self.previous_description, self.description),
             )
 
+        def apply(self, aggregate: Any) -> None:
+            aggregate.name = self.name
+            aggregate.description = self.description
+
     class Retired(LoggedAggregate.Event):
         """The agent was retired permanently; all of its tools are denied.
 
@@ -65,6 +70,9 @@ class Agent(LoggedAggregate):
             return (
                 f"retired the agent {self.subject(named)}: all of its tools are denied"
             )
+
+        def apply(self, aggregate: Any) -> None:
+            aggregate.is_retired = True
 
     class ManagerAppointed(LoggedAggregate.Event):
         """The user now manages the agent.
@@ -81,6 +89,9 @@ class Agent(LoggedAggregate):
                 f"{self.subject(named)}"
             )
 
+        def apply(self, aggregate: Any) -> None:
+            aggregate.manager_ids = sorted([*aggregate.manager_ids, self.user_id])
+
     class ManagerDismissed(LoggedAggregate.Event):
         """The user no longer manages the agent.
 
@@ -95,6 +106,11 @@ class Agent(LoggedAggregate):
                 f"took full management of the agent {self.subject(named)} "
                 f"from {named(self.user_id)}"
             )
+
+        def apply(self, aggregate: Any) -> None:
+            aggregate.manager_ids = [
+                each for each in aggregate.manager_ids if each != self.user_id
+            ]
 
     class ReaderAppointed(LoggedAggregate.Event):
         """The user may now read the agent's rules and explain its decisions.
@@ -111,6 +127,9 @@ class Agent(LoggedAggregate):
                 f"{self.subject(named)}"
             )
 
+        def apply(self, aggregate: Any) -> None:
+            aggregate.reader_ids = sorted([*aggregate.reader_ids, self.user_id])
+
     class ReaderDismissed(LoggedAggregate.Event):
         """The user may no longer read the agent's rules as its reader.
 
@@ -125,6 +144,11 @@ class Agent(LoggedAggregate):
                 f"stopped {named(self.user_id)} from reading the rules of the agent "
                 f"{self.subject(named)}"
             )
+
+        def apply(self, aggregate: Any) -> None:
+            aggregate.reader_ids = [
+                each for each in aggregate.reader_ids if each != self.user_id
+            ]
 
     class ToolSearchChanged(LoggedAggregate.Event):
         """A longer list of the agent's tools is searched from now on, not sent.
@@ -145,6 +169,9 @@ class Agent(LoggedAggregate):
                 f"let the agent {self.subject(named)} search its tools where they are "
                 f"more than {self.tools_listed_max}"
             )
+
+        def apply(self, aggregate: Any) -> None:
+            aggregate.tools_listed_max = self.tools_listed_max
 
     TOPIC = "agent"
     class_version = 4  # with readers, is_retired, and tools_listed_max
@@ -183,24 +210,14 @@ class Agent(LoggedAggregate):
         self.refuse_if_retired()
         if (name, description) == (self.name, self.description):
             return False
-        self._edited(
+        self.trigger_event(
+            self.Edited,
             name=name,
             description=description,
             previous_name=self.name,
             previous_description=self.description,
         )
         return True
-
-    @event(Edited)
-    def _edited(
-        self,
-        name: str,
-        description: str,
-        previous_name: str,  # for readers of the event
-        previous_description: str,
-    ) -> None:
-        self.name = name
-        self.description = description
 
     def change_tool_search(self, tools_listed_max: int | None) -> bool:
         """Have longer lists of tools searched; return whether that differs.
@@ -210,30 +227,19 @@ class Agent(LoggedAggregate):
         self.refuse_if_retired()
         if tools_listed_max == self.tools_listed_max:
             return False
-        self._tool_search_changed(
+        self.trigger_event(
+            self.ToolSearchChanged,
             tools_listed_max=tools_listed_max,
             previous_tools_listed_max=self.tools_listed_max,
         )
         return True
 
-    @event(ToolSearchChanged)
-    def _tool_search_changed(
-        self,
-        tools_listed_max: int | None,
-        previous_tools_listed_max: int | None,  # for readers of the event
-    ) -> None:
-        self.tools_listed_max = tools_listed_max
-
     def retire(self) -> bool:
         """End the agent permanently; return whether it was active."""
         if self.is_retired:
             return False
-        self._retired()
+        self.trigger_event(self.Retired)
         return True
-
-    @event(Retired)
-    def _retired(self) -> None:
-        self.is_retired = True
 
     def appoint_manager(self, user_id: UUID) -> bool:
         """Add a manager and return whether that changed anything.
@@ -246,23 +252,15 @@ class Agent(LoggedAggregate):
             raise ConflictError(
                 f"an agent has at most {MANAGERS_MAX} managers", code="limit_reached"
             )
-        self._manager_appointed(user_id=str(user_id))
+        self.trigger_event(self.ManagerAppointed, user_id=str(user_id))
         return True
-
-    @event(ManagerAppointed)
-    def _manager_appointed(self, user_id: str) -> None:
-        self.manager_ids = sorted([*self.manager_ids, user_id])
 
     def dismiss_manager(self, user_id: UUID) -> bool:
         """Remove a manager and return whether that changed anything."""
         if not self.is_managed_by(user_id):
             return False
-        self._manager_dismissed(user_id=str(user_id))
+        self.trigger_event(self.ManagerDismissed, user_id=str(user_id))
         return True
-
-    @event(ManagerDismissed)
-    def _manager_dismissed(self, user_id: str) -> None:
-        self.manager_ids = [each for each in self.manager_ids if each != user_id]
 
     def appoint_reader(self, user_id: UUID) -> bool:
         """Add a reader and return whether that changed anything.
@@ -275,20 +273,12 @@ class Agent(LoggedAggregate):
             raise ConflictError(
                 f"an agent has at most {READERS_MAX} readers", code="limit_reached"
             )
-        self._reader_appointed(user_id=str(user_id))
+        self.trigger_event(self.ReaderAppointed, user_id=str(user_id))
         return True
-
-    @event(ReaderAppointed)
-    def _reader_appointed(self, user_id: str) -> None:
-        self.reader_ids = sorted([*self.reader_ids, user_id])
 
     def dismiss_reader(self, user_id: UUID) -> bool:
         """Remove a reader and return whether that changed anything."""
         if not self.is_read_by(user_id):
             return False
-        self._reader_dismissed(user_id=str(user_id))
+        self.trigger_event(self.ReaderDismissed, user_id=str(user_id))
         return True
-
-    @event(ReaderDismissed)
-    def _reader_dismissed(self, user_id: str) -> None:
-        self.reader_ids = [each for each in self.reader_ids if each != user_id]

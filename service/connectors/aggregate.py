@@ -191,7 +191,7 @@ class Connector(LoggedAggregate):
         agent = str(agent_id)
         if agent in self.granted_to:
             if by_connector and agent in self.not_lent:
-                self._granted_to_agent(agent_id=agent)
+                self.trigger_event(self.GrantedToAgent, agent_id=agent)
             return True
         offered_by = self.offers.get(agent)
         room = GRANTS_MAX if by_connector else GRANTS_OF_OTHERS_MAX
@@ -208,47 +208,22 @@ class Connector(LoggedAggregate):
         )
         agent_consents = by_agent or offered_by == AGENT_SIDE
         if connector_consents and agent_consents:
-            self._granted_to_agent(agent_id=agent)
+            self.trigger_event(self.GrantedToAgent, agent_id=agent)
             if by_connector and agent in self.not_lent:
-                self._granted_to_agent(agent_id=agent)
+                self.trigger_event(self.GrantedToAgent, agent_id=agent)
             return True
         side = CONNECTOR_SIDE if by_connector else AGENT_SIDE
         if offered_by != side or agent in self.not_lent:
-            self._grant_offered(agent_id=agent, side=side)
+            self.trigger_event(self.GrantOffered, agent_id=agent, side=side)
         return False
-
-    @event(GrantOffered)
-    def _grant_offered(self, agent_id: str, side: str) -> None:
-        self.not_lent = _without(agent_id, self.not_lent)
-        self.offers = {**self.offers, agent_id: side}
-
-    @event(GrantedToAgent)
-    def _granted_to_agent(self, agent_id: str) -> None:
-        if agent_id in self.granted_to:
-            self.not_lent = _without(agent_id, self.not_lent)
-            return
-        if self.is_public and self.offers.get(agent_id) != CONNECTOR_SIDE:
-            self.not_lent = [*self.not_lent, agent_id]
-        self.granted_to = sorted([*self.granted_to, agent_id])
-        self.offers = {
-            agent: side for agent, side in self.offers.items() if agent != agent_id
-        }
 
     def revoke_grant(self, agent_id: UUID) -> bool:
         """Take back a grant or an offer and return whether there was one."""
         agent = str(agent_id)
         if agent not in self.granted_to and agent not in self.offers:
             return False
-        self._grant_revoked(agent_id=agent)
+        self.trigger_event(self.GrantRevoked, agent_id=agent)
         return True
-
-    @event(GrantRevoked)
-    def _grant_revoked(self, agent_id: str) -> None:
-        self.granted_to = _without(agent_id, self.granted_to)
-        self.not_lent = _without(agent_id, self.not_lent)
-        self.offers = {
-            agent: side for agent, side in self.offers.items() if agent != agent_id
-        }
 
     def change_gateway_settings(
         self, *, slug: str, record_mode: str, protocol_revision: str | None
@@ -293,7 +268,3 @@ class Connector(LoggedAggregate):
             return False
         self.trigger_event(self.Retired)
         return True
-
-
-def _without(agent_id: str, agents: list[str]) -> list[str]:
-    return [each for each in agents if each != agent_id]

@@ -165,6 +165,10 @@ class GrantOffered(LoggedAggregate.Event):
             "the other side's consent is missing"
         )
 
+    def apply(self, aggregate: Any) -> None:
+        aggregate.not_lent = _without(self.agent_id, aggregate.not_lent)
+        aggregate.offers = {**aggregate.offers, self.agent_id: self.side}
+
 
 class GrantedToAgent(LoggedAggregate.Event):
     """Both sides have consented; the agent holds the connector.
@@ -185,6 +189,22 @@ class GrantedToAgent(LoggedAggregate.Event):
             f"to agent {named(self.agent_id)}"
         )
 
+    def apply(self, aggregate: Any) -> None:
+        if self.agent_id in aggregate.granted_to:
+            aggregate.not_lent = _without(self.agent_id, aggregate.not_lent)
+            return
+        if (
+            aggregate.is_public
+            and aggregate.offers.get(self.agent_id) != CONNECTOR_SIDE
+        ):
+            aggregate.not_lent = [*aggregate.not_lent, self.agent_id]
+        aggregate.granted_to = sorted([*aggregate.granted_to, self.agent_id])
+        aggregate.offers = {
+            agent: side
+            for agent, side in aggregate.offers.items()
+            if agent != self.agent_id
+        }
+
 
 class GrantRevoked(LoggedAggregate.Event):
     """A grant, or an offer of one, was revoked.
@@ -200,6 +220,15 @@ class GrantRevoked(LoggedAggregate.Event):
             f"took the connector {self.subject(named)}, or its offer, back "
             f"from agent {named(self.agent_id)}"
         )
+
+    def apply(self, aggregate: Any) -> None:
+        aggregate.granted_to = _without(self.agent_id, aggregate.granted_to)
+        aggregate.not_lent = _without(self.agent_id, aggregate.not_lent)
+        aggregate.offers = {
+            agent: side
+            for agent, side in aggregate.offers.items()
+            if agent != self.agent_id
+        }
 
 
 class Retired(LoggedAggregate.Event):
@@ -222,3 +251,7 @@ class Retired(LoggedAggregate.Event):
         aggregate.public_since = aggregate.made_public_by = None
         aggregate.granted_to = aggregate.not_lent = []
         aggregate.offers = {}
+
+
+def _without(agent_id: str, agents: list[str]) -> list[str]:
+    return [each for each in agents if each != agent_id]

@@ -44,7 +44,7 @@ def continue_call(before: ToolCall, work: UnitOfWork, decided: Admission) -> UUI
     answer is asked about again.
     """
     assert before.approval_id is not None, "it was approved"
-    before.continue_in(next_call_id=str(decided.call_id))
+    before.continue_in(decided.call_id)
     work.save(before)
     return UUID(before.approval_id)
 

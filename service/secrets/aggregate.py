@@ -1,5 +1,6 @@
 """A secret: which versions of its value there are, and where they are sealed."""
 
+from typing import Any
 from uuid import UUID
 
 from eventsourcing.domain import event
@@ -53,6 +54,10 @@ class Secret(LoggedAggregate):
                 f"as version {self.version}"
             )
 
+        def apply(self, aggregate: Any) -> None:
+            aggregate.is_deleted = False
+            aggregate.take_value(self.version, self.sealed_id, self.fingerprint)
+
     class Overwritten(LoggedAggregate.Event):
         """The secret has a new value.
 
@@ -69,6 +74,9 @@ class Secret(LoggedAggregate):
                 f"gave the secret {self.subject(named)} another value: "
                 f"version {self.version}, before version {self.version - 1}"
             )
+
+        def apply(self, aggregate: Any) -> None:
+            aggregate.take_value(self.version, self.sealed_id, self.fingerprint)
 
     class Restored(LoggedAggregate.Event):
         """The value of an earlier version was restored, as a new version.
@@ -88,6 +96,9 @@ class Secret(LoggedAggregate):
                 f"{self.restored_version} again: version {self.version}, "
                 f"before version {self.version - 1}"
             )
+
+        def apply(self, aggregate: Any) -> None:
+            aggregate.take_value(self.version, self.sealed_id, self.fingerprint)
 
     class Revealed(LoggedAggregate.Event):
         """A value of the secret is about to be sent to its owner.
@@ -123,6 +134,13 @@ class Secret(LoggedAggregate):
                 f"versions {versions}"
             )
 
+        def apply(self, aggregate: Any) -> None:
+            aggregate.kept = {
+                version: sealed_id
+                for version, sealed_id in aggregate.kept.items()
+                if int(version) not in self.versions
+            }
+
     class Deleted(LoggedAggregate.Event):
         """The secret and all of its values were deleted.
 
@@ -134,6 +152,10 @@ class Secret(LoggedAggregate):
 
         def sentence(self, named: Named) -> str:
             return f"deleted the secret {self.subject(named)} and destroyed its values"
+
+        def apply(self, aggregate: Any) -> None:
+            aggregate.is_deleted = True
+            aggregate.kept = {}
 
     TOPIC = "secret"
 
@@ -160,33 +182,27 @@ class Secret(LoggedAggregate):
 
     def create_again(self, *, sealed_id: UUID, fingerprint: str) -> None:
         """Give a deleted secret a value; the caller knows that it is deleted."""
-        self._created_again(
+        self.trigger_event(
+            self.CreatedAgain,
             version=self.value_version + 1,
             sealed_id=str(sealed_id),
             fingerprint=fingerprint,
         )
 
-    @event(CreatedAgain)
-    def _created_again(self, version: int, sealed_id: str, fingerprint: str) -> None:
-        self.is_deleted = False
-        self._take_value(version, sealed_id, fingerprint)
-
     def overwrite(self, *, sealed_id: UUID, fingerprint: str) -> None:
         """Add a version, also when the value is the same: it was set anew."""
-        self._overwritten(
+        self.trigger_event(
+            self.Overwritten,
             version=self.value_version + 1,
             sealed_id=str(sealed_id),
             fingerprint=fingerprint,
         )
         self._give_up_oldest()
 
-    @event(Overwritten)
-    def _overwritten(self, version: int, sealed_id: str, fingerprint: str) -> None:
-        self._take_value(version, sealed_id, fingerprint)
-
     def restore(self, version: int, *, sealed_id: UUID, fingerprint: str) -> None:
         """Add a version that has the value of an earlier one, sealed anew."""
-        self._restored(
+        self.trigger_event(
+            self.Restored,
             version=self.value_version + 1,
             restored_version=version,
             sealed_id=str(sealed_id),
@@ -194,45 +210,23 @@ class Secret(LoggedAggregate):
         )
         self._give_up_oldest()
 
-    @event(Restored)
-    def _restored(
-        self, version: int, restored_version: int, sealed_id: str, fingerprint: str
-    ) -> None:
-        self._take_value(version, sealed_id, fingerprint)
-
     def reveal(self, version: int) -> None:
-        self._revealed(version=version)
-
-    @event(Revealed)
-    def _revealed(self, version: int) -> None:
-        pass  # it records who read the secret, which stays as it is
+        self.trigger_event(self.Revealed, version=version)
 
     def _give_up_oldest(self) -> None:
         given_up = list(self.kept.items())[:-VERSIONS_KEPT]
         if given_up:
-            self._versions_destroyed(
+            self.trigger_event(
+                self.VersionsDestroyed,
                 versions=[int(version) for version, _ in given_up],
                 sealed_ids=[sealed_id for _, sealed_id in given_up],
             )
 
-    @event(VersionsDestroyed)
-    def _versions_destroyed(self, versions: list[int], sealed_ids: list[str]) -> None:
-        self.kept = {
-            version: sealed_id
-            for version, sealed_id in self.kept.items()
-            if int(version) not in versions
-        }
-
     def delete(self) -> None:
         """End the secret; its name can be used again."""
-        self._deleted(sealed_ids=list(self.kept.values()))
+        self.trigger_event(self.Deleted, sealed_ids=list(self.kept.values()))
 
-    @event(Deleted)
-    def _deleted(self, sealed_ids: list[str]) -> None:
-        self.is_deleted = True
-        self.kept = {}
-
-    def _take_value(self, version: int, sealed_id: str, fingerprint: str) -> None:
+    def take_value(self, version: int, sealed_id: str, fingerprint: str) -> None:
         self.value_version = version
         self.fingerprint = fingerprint
         self.kept = {**self.kept, str(version): sealed_id}

@@ -227,6 +227,9 @@ class ChatSession(LoggedAggregate):
         def sentence(self, named: Named) -> str:
             return f"ended the session {self.subject(named)} at {self.ended_at}"
 
+        def apply(self, aggregate: Any) -> None:
+            aggregate.ended_at = self.ended_at
+
     TOPIC = "session"
 
     @staticmethod
@@ -322,9 +325,5 @@ class ChatSession(LoggedAggregate):
         """End the session and return whether it was running."""
         if self.ended_at is not None:
             return False
-        self._ended(ended_at=at.isoformat())
+        self.trigger_event(self.Ended, ended_at=at.isoformat())
         return True
-
-    @event(Ended)
-    def _ended(self, ended_at: str) -> None:
-        self.ended_at = ended_at

@@ -1,6 +1,7 @@
 """The tool rules of one agent."""
 
 from collections.abc import Mapping
+from typing import Any
 from uuid import UUID
 
 from eventsourcing.domain import event
@@ -59,6 +60,12 @@ class ToolRules(LoggedAggregate):
             ]
             return f"replaced tool rules of agent {agent}: {listed(rules, '; ')}"
 
+        def apply(self, aggregate: Any) -> None:
+            replaced = {**aggregate.rules, **self.rules}
+            aggregate.rules = {
+                each: stances for each, stances in replaced.items() if stances
+            }
+
     class Cleared(LoggedAggregate.Event):
         """All tool rules of the agent were removed.
 
@@ -70,6 +77,9 @@ class ToolRules(LoggedAggregate):
 
         def sentence(self, named: Named) -> str:
             return f"removed all tool rules of agent {named(self.agent_id)}"
+
+        def apply(self, aggregate: Any) -> None:
+            aggregate.rules = {}
 
     TOPIC = "tool_rules"
     # 2: holds no connector without rules.
@@ -93,24 +103,15 @@ class ToolRules(LoggedAggregate):
         }
         if not changed:
             return False
-        self._replaced(agent_id=self.agent_id, rules=changed)
+        self.trigger_event(self.Replaced, agent_id=self.agent_id, rules=changed)
         return True
-
-    @event(Replaced)
-    def _replaced(self, agent_id: str, rules: dict[str, dict[str, str]]) -> None:
-        replaced = {**self.rules, **rules}
-        self.rules = {each: stances for each, stances in replaced.items() if stances}
 
     def clear(self) -> bool:
         """Drop all rules and return whether there were any."""
         if not self.rules:
             return False
-        self._cleared(agent_id=self.agent_id)
+        self.trigger_event(self.Cleared, agent_id=self.agent_id)
         return True
-
-    @event(Cleared)
-    def _cleared(self, agent_id: str) -> None:
-        self.rules = {}
 
 
 def _stances(stances: Mapping[str, str]) -> str:

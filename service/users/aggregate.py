@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from eventsourcing.domain import event
@@ -80,56 +81,36 @@ class User(LoggedAggregate):
         """Give a role and return whether that changed anything."""
         if role in self.roles:
             return False
-        self._role_granted(role=role)
+        self.trigger_event(self.RoleGranted, role=role)
         return True
-
-    @event(RoleGranted)
-    def _role_granted(self, role: str) -> None:
-        self.roles = sorted([*self.roles, role])
 
     def revoke_role(self, role: str) -> bool:
         """Take a role away and return whether that changed anything."""
         if role not in self.roles:
             return False
-        self._role_revoked(role=role)
+        self.trigger_event(self.RoleRevoked, role=role)
         return True
-
-    @event(RoleRevoked)
-    def _role_revoked(self, role: str) -> None:
-        self.roles = [held for held in self.roles if held != role]
 
     def destroy_key(self) -> bool:
         """Destroy the user's key permanently and return whether they had it."""
         if self.key_is_destroyed:
             return False
-        self._key_destroyed()
+        self.trigger_event(self.KeyDestroyed)
         return True
-
-    @event(KeyDestroyed)
-    def _key_destroyed(self) -> None:
-        self.key_is_destroyed = True
 
     def disable(self) -> bool:
         """Refuse the user's tokens and return whether they were accepted."""
         if self.is_disabled:
             return False
-        self._disabled()
+        self.trigger_event(self.Disabled)
         return True
-
-    @event(Disabled)
-    def _disabled(self) -> None:
-        self.is_disabled = True
 
     def enable(self) -> bool:
         """Accept the user's tokens again and return whether they were refused."""
         if not self.is_disabled:
             return False
-        self._enabled()
+        self.trigger_event(self.Enabled)
         return True
-
-    @event(Enabled)
-    def _enabled(self) -> None:
-        self.is_disabled = False
 
     def rename(self, sealed_name: str) -> None:
         """Take another name, sealed for the user's next version."""
@@ -140,15 +121,8 @@ class User(LoggedAggregate):
         if self.is_erased:
             return False
         self.destroy_key()
-        self._erased()
+        self.trigger_event(self.Erased)
         return True
-
-    @event(Erased)
-    def _erased(self) -> None:
-        self.name = None
-        self.sealed_name = None
-        self.is_erased = True
-        self.is_disabled = True
 
     @property
     def has_all_tokens(self) -> bool:
@@ -164,12 +138,7 @@ class User(LoggedAggregate):
                 f"a user has at most {TOKENS_MAX} valid tokens; revoke one first",
                 code="limit_reached",
             )
-        self._token_added(token_id=str(token_id), dropped=[*dropped])
-
-    @event(TokenAdded)
-    def _token_added(self, token_id: str, dropped: list[str]) -> None:
-        kept = [each for each in self.tokens if each not in dropped]
-        self.tokens = [*kept, token_id]
+        self.trigger_event(self.TokenAdded, token_id=str(token_id), dropped=[*dropped])
 
 
 class UserName(LoggedAggregate):
@@ -228,6 +197,9 @@ class Token(LoggedAggregate):
         def sentence(self, named: Named) -> str:
             return f"revoked the token {self.subject(named)}"
 
+        def apply(self, aggregate: Any) -> None:
+            aggregate.is_revoked = True
+
     TOPIC = "token"
     class_version = 2  # with a time at which it expires
 
@@ -253,12 +225,8 @@ class Token(LoggedAggregate):
         """Revoke the token and return whether it was valid before."""
         if self.is_revoked:
             return False
-        self._revoked()
+        self.trigger_event(self.Revoked)
         return True
-
-    @event(Revoked)
-    def _revoked(self) -> None:
-        self.is_revoked = True
 
 
 def token_id(token_hash: bytes) -> UUID:

@@ -39,6 +39,12 @@ class Erased(LoggedAggregate.Event):
     def sentence(self, named: Named) -> str:
         return f"erased the user {self.subject(named)}, with their name"
 
+    def apply(self, aggregate: Any) -> None:
+        aggregate.name = None
+        aggregate.sealed_name = None
+        aggregate.is_erased = True
+        aggregate.is_disabled = True
+
 
 class RoleGranted(LoggedAggregate.Event):
     """The user was given a role.
@@ -53,6 +59,9 @@ class RoleGranted(LoggedAggregate.Event):
     def sentence(self, named: Named) -> str:
         return f"granted the role {self.role} to {self.subject(named)}"
 
+    def apply(self, aggregate: Any) -> None:
+        aggregate.roles = sorted([*aggregate.roles, self.role])
+
 
 class RoleRevoked(LoggedAggregate.Event):
     """A role was taken from the user.
@@ -65,6 +74,9 @@ class RoleRevoked(LoggedAggregate.Event):
 
     def sentence(self, named: Named) -> str:
         return f"revoked the role {self.role} of {self.subject(named)}"
+
+    def apply(self, aggregate: Any) -> None:
+        aggregate.roles = [held for held in aggregate.roles if held != self.role]
 
 
 class KeyDestroyed(LoggedAggregate.Event):
@@ -85,6 +97,9 @@ class KeyDestroyed(LoggedAggregate.Event):
             "nothing sealed for them can be opened any more"
         )
 
+    def apply(self, aggregate: Any) -> None:
+        aggregate.key_is_destroyed = True
+
 
 class Disabled(LoggedAggregate.Event):
     """The user was disabled: none of their tokens is accepted.
@@ -98,6 +113,9 @@ class Disabled(LoggedAggregate.Event):
         return (
             f"disabled the user {self.subject(named)}: none of their tokens is accepted"
         )
+
+    def apply(self, aggregate: Any) -> None:
+        aggregate.is_disabled = True
 
 
 class Enabled(LoggedAggregate.Event):
@@ -113,6 +131,9 @@ class Enabled(LoggedAggregate.Event):
             f"enabled the user {self.subject(named)}: "
             "their valid tokens are accepted again"
         )
+
+    def apply(self, aggregate: Any) -> None:
+        aggregate.is_disabled = False
 
 
 class TokenAdded(LoggedAggregate.Event):
@@ -130,3 +151,7 @@ class TokenAdded(LoggedAggregate.Event):
 
     def sentence(self, named: Named) -> str:
         return f"added {named(self.token_id)} to the tokens of {self.subject(named)}"
+
+    def apply(self, aggregate: Any) -> None:
+        kept = [each for each in aggregate.tokens if each not in self.dropped]
+        aggregate.tokens = [*kept, self.token_id]

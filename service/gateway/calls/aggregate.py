@@ -109,6 +109,9 @@ class ToolCall(LoggedAggregate):
                 f"{self.duration_ms} ms"
             )
 
+        def apply(self, aggregate: Any) -> None:
+            aggregate.outcome = self.outcome
+
     class Continued(LoggedAggregate.Event):
         """Another call follows by the same approval.
 
@@ -123,6 +126,9 @@ class ToolCall(LoggedAggregate):
 
         def sentence(self, named: Named) -> str:
             return f"continued the approved call {self.subject(named)}"
+
+        def apply(self, aggregate: Any) -> None:
+            aggregate.is_continued = True
 
     TOPIC = "tool_call"
 
@@ -164,28 +170,17 @@ class ToolCall(LoggedAggregate):
             and self.definition == definition
         )
 
-    @event(Continued)
-    def continue_in(self, next_call_id: str) -> None:
-        self.is_continued = True
+    def continue_in(self, next_call_id: UUID) -> None:
+        """Record that the next round of this call has begun, as another call."""
+        self.trigger_event(self.Continued, next_call_id=str(next_call_id))
 
     def finish(self, how: FinishedCall) -> bool:
         """Record how the call ended; return whether that wasn't known."""
         if self.outcome is not None:
             return False
         figures = {name: value for name, value in how.items() if name != "call_id"}
-        self._finished(**figures)  # type: ignore[arg-type]  # the same fields
+        self.trigger_event(self.Finished, **figures)
         return True
-
-    @event(Finished)
-    def _finished(
-        self,
-        outcome: str,
-        duration_ms: int,  # for readers of the event, as what follows
-        upstream_ms: int | None,
-        request_bytes: int,
-        answer_bytes: int,
-    ) -> None:
-        self.outcome = outcome
 
 
 class ToolCallBatch(LoggedAggregate):

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from enum import StrEnum
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 from uuid import UUID
 
 from eventsourcing.domain import event
@@ -95,6 +95,34 @@ class ToolDefinitions(LoggedAggregate):
             ]
             return f"observed tools of connector {connector}: {'; '.join(parts)}"
 
+        def apply(self, aggregate: Any) -> None:
+            differing = {
+                tool: StoredDefinition(digest=digest, document=self.documents[tool])
+                for tool, digest in self.digests.items()
+            }
+            aggregate.observed = {
+                **_without(aggregate.observed, self.gone),
+                **differing,
+            }
+            aggregate.unacceptable = {
+                **_without(aggregate.unacceptable, [*self.gone, *self.digests]),
+                **self.unacceptable,
+            }
+            aggregate.take(self.accepted)
+            first_seen = {
+                tool: digest
+                for tool, digest in self.digests.items()
+                if tool not in aggregate.accepted
+                and tool not in aggregate.unacceptable
+                and tool not in aggregate.first_seen
+            }
+            room = FIRST_SEEN_MAX - len(aggregate.first_seen)
+            aggregate.first_seen = {
+                **aggregate.first_seen,
+                **dict(list(first_seen.items())[:room]),
+            }
+            aggregate.was_observed = True
+
     class Accepted(LoggedAggregate.Event):
         """These definitions, tool to digest, may be called from now on.
 
@@ -111,6 +139,9 @@ class ToolDefinitions(LoggedAggregate):
                 f"accepted the definitions of tools of connector "
                 f"{named(self.connector_id)}: {tools}"
             )
+
+        def apply(self, aggregate: Any) -> None:
+            aggregate.take(self.digests)
 
     TOPIC = "tool_definitions"
     class_version = 2
@@ -178,7 +209,8 @@ class ToolDefinitions(LoggedAggregate):
         if not differing and not gone and self.was_observed:
             return False
         is_first = not self.was_observed
-        self._observed(
+        self.trigger_event(
+            self.Observed,
             connector_id=self.connector_id,
             digests={tool: each["digest"] for tool, each in differing.items()},
             gone=gone,
@@ -192,40 +224,6 @@ class ToolDefinitions(LoggedAggregate):
         )
         return True
 
-    @event(Observed)
-    def _observed(
-        self,
-        connector_id: str,  # for readers of the event
-        digests: dict[str, str],
-        gone: list[str],
-        accepted: list[str],
-        unacceptable: dict[str, str],
-        documents: dict[str, str],
-    ) -> None:
-        differing = {
-            tool: StoredDefinition(digest=digest, document=documents[tool])
-            for tool, digest in digests.items()
-        }
-        self.observed = {
-            **_without(self.observed, gone),
-            **differing,
-        }
-        self.unacceptable = {
-            **_without(self.unacceptable, [*gone, *digests]),
-            **unacceptable,
-        }
-        self._take(accepted)
-        first_seen = {
-            tool: digest
-            for tool, digest in digests.items()
-            if tool not in self.accepted
-            and tool not in self.unacceptable
-            and tool not in self.first_seen
-        }
-        room = FIRST_SEEN_MAX - len(self.first_seen)
-        self.first_seen = {**self.first_seen, **dict(list(first_seen.items())[:room])}
-        self.was_observed = True
-
     def accept(self, tools: Sequence[str]) -> bool:
         """Accept what is observed of some tools; return whether anything differs."""
         digests = {
@@ -235,18 +233,12 @@ class ToolDefinitions(LoggedAggregate):
         }
         if not digests:
             return False
-        self._accepted(connector_id=self.connector_id, digests=digests)
+        self.trigger_event(
+            self.Accepted, connector_id=self.connector_id, digests=digests
+        )
         return True
 
-    @event(Accepted)
-    def _accepted(
-        self,
-        connector_id: str,  # for readers of the event
-        digests: dict[str, str],
-    ) -> None:
-        self._take(digests)
-
-    def _take(self, tools: Collection[str]) -> None:
+    def take(self, tools: Collection[str]) -> None:
         # What is gone and was accepted stays accepted: it may come back unchanged.
         self.accepted = {
             **self.accepted,

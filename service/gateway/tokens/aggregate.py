@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from eventsourcing.domain import event
@@ -110,6 +111,21 @@ class AgentTokens(LoggedAggregate):
                 f"{self.label!r}{until}"
             )
 
+        def apply(self, aggregate: Any) -> None:
+            kept = {
+                each: old
+                for each, old in aggregate.kept.items()
+                if each not in self.dropped
+            }
+            kept[self.token_id] = KeptToken(
+                user_id=self.user_id,
+                issued_by=self.issued_by,
+                label=self.label,
+                issued_at=self.issued_at,
+                expires_at=self.expires_at,
+            )
+            aggregate.kept = kept
+
     class Revoked(LoggedAggregate.Event):
         """A token of the agent was revoked: no call is admitted with it any more.
 
@@ -125,6 +141,13 @@ class AgentTokens(LoggedAggregate):
                 f"revoked the token {named(self.token_id)} of agent "
                 f"{named(self.agent_id)}"
             )
+
+        def apply(self, aggregate: Any) -> None:
+            aggregate.kept = {
+                each: kept
+                for each, kept in aggregate.kept.items()
+                if each != self.token_id
+            }
 
     TOPIC = "agent_tokens"
 
@@ -174,7 +197,8 @@ class AgentTokens(LoggedAggregate):
                 f"an agent has at most {TOKENS_MAX} valid tokens; revoke one first",
                 code="limit_reached",
             )
-        self._issued(
+        self.trigger_event(
+            self.Issued,
             agent_id=self.agent_id,
             token_id=str(token_id),
             user_id=str(user_id) if user_id else None,
@@ -186,39 +210,9 @@ class AgentTokens(LoggedAggregate):
         )
         return AgentToken(token_id, self.kept[str(token_id)], self.version)
 
-    @event(Issued)
-    def _issued(
-        self,
-        agent_id: str,  # for readers of the event
-        token_id: str,
-        user_id: str | None,
-        issued_by: str,
-        label: str,
-        issued_at: str,
-        expires_at: str | None,
-        dropped: list[str],
-    ) -> None:
-        kept = {each: old for each, old in self.kept.items() if each not in dropped}
-        kept[token_id] = KeptToken(
-            user_id=user_id,
-            issued_by=issued_by,
-            label=label,
-            issued_at=issued_at,
-            expires_at=expires_at,
-        )
-        self.kept = kept
-
     def revoke(self, token_id: UUID) -> bool:
         """Revoke a token and return whether there was one."""
         if str(token_id) not in self.kept:
             return False
-        self._revoked(agent_id=self.agent_id, token_id=str(token_id))
+        self.trigger_event(self.Revoked, agent_id=self.agent_id, token_id=str(token_id))
         return True
-
-    @event(Revoked)
-    def _revoked(
-        self,
-        agent_id: str,  # for readers of the event
-        token_id: str,
-    ) -> None:
-        self.kept = {each: kept for each, kept in self.kept.items() if each != token_id}

@@ -9,8 +9,8 @@ from tests.support.connectors.making import TRACKER
 @pytest.mark.parametrize(
     ("body", "path"),
     [
-        ({"whose": "owner"}, ""),
-        ({"whose": "caller", "secret_name": "x"}, ""),
+        ({"whose": "owner"}, "secret_name"),
+        ({"whose": "caller", "secret_name": "x"}, "secret_name"),
         ({"whose": "caller", "header": "Host"}, "header"),
         ({"whose": "caller", "header": "mcp-session-id"}, "header"),
         ({"whose": "caller", "header": "X Key"}, "header"),
