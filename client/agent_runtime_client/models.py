@@ -1191,7 +1191,10 @@ class ListCost(Model):
 
 
 class ListedApproval(Model):
-    """An approval as of the last time that it was asked for."""
+    """An approval as of the last time that it was asked for.
+
+    ``decided_at`` is when a person approved, refused or withdrew it last.
+    """
 
     id: UUID
     agent_id: UUID
@@ -1206,6 +1209,7 @@ class ListedApproval(Model):
     decided_by: UUID | None
     reason: str | None
     version: int
+    decided_at: datetime | None
     call_id: UUID | None
 
     CONVERTERS = {
@@ -1217,6 +1221,7 @@ class ListedApproval(Model):
         "requested_at": datetime.fromisoformat,
         "expires_at": datetime.fromisoformat,
         "decided_by": UUID,
+        "decided_at": datetime.fromisoformat,
         "call_id": UUID,
     }
 
@@ -1224,7 +1229,8 @@ class ListedApproval(Model):
 class ListedConnector(Model):
     """A connector of a list; ``health`` says whether its tools can be listed.
 
-    ``health_message`` says why not, if they can't.
+    ``health_message`` says why not, if they can't. ``health_at`` is when that was last
+    tried.
     """
 
     id: UUID
@@ -1248,6 +1254,7 @@ class ListedConnector(Model):
     updated_at: datetime
     health: HealthState
     health_message: str | None
+    health_at: datetime | None
 
     CONVERTERS = {
         "id": UUID,
@@ -1258,6 +1265,7 @@ class ListedConnector(Model):
         "credential": lambda value: CredentialResource.decode(value),
         "created_at": datetime.fromisoformat,
         "updated_at": datetime.fromisoformat,
+        "health_at": datetime.fromisoformat,
     }
 
 

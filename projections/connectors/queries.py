@@ -1,6 +1,7 @@
 """Queries of connectors."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
@@ -14,11 +15,13 @@ from service.gateway.health.resource import HealthState
 class ListedConnector(ConnectorResource):
     """A connector of a list; ``health`` says whether its tools can be listed.
 
-    ``health_message`` says why not, if they can't.
+    ``health_message`` says why not, if they can't. ``health_at`` is when that was last
+    tried.
     """
 
     health: HealthState
     health_message: str | None
+    health_at: datetime | None
 
 
 Scope = Literal["owned", "granted", "offered", "public"]
@@ -29,13 +32,17 @@ CONNECTORS = """
                AS visibility,
            c.public_since, c.made_public_by, c.slug, c.record_mode,
            c.protocol_revision, c.credential, c.version, c.created_at, c.updated_at,
-           CASE WHEN h.attempted_at IS NULL THEN 'unobserved'
-                WHEN h.cause IS NULL THEN 'ok'
-                ELSE 'failing' END AS health,
-           CASE WHEN h.cause IS NOT NULL THEN h.error END AS health_message
+           seen.health,
+           CASE WHEN h.cause IS NOT NULL THEN h.error END AS health_message,
+           h.attempted_at AS health_at
       FROM read.connector c
       LEFT JOIN events.connector_health h
         ON h.connector_id = c.id AND h.url = c.url
+     CROSS JOIN LATERAL (
+           SELECT CASE WHEN h.attempted_at IS NULL THEN 'unobserved'
+                       WHEN h.cause IS NULL THEN 'ok'
+                       ELSE 'failing' END AS health
+           ) AS seen
       LEFT JOIN LATERAL (
            SELECT bool_or(g.state = 'granted') AS granted,
                   bool_or(g.state <> 'granted') AS offered
@@ -54,6 +61,7 @@ CONNECTORS = """
                         WHERE g.connector_id = c.id AND g.agent_id = %(agent_id)s
                           AND (%(everything)s OR c.owner_id = %(user_id)s
                                OR m.user_id IS NOT NULL)))
+       AND (%(health)s::text IS NULL OR seen.health = %(health)s)
        AND CASE %(scope)s::text
            WHEN 'owned' THEN c.owner_id = %(user_id)s
            WHEN 'granted' THEN held.granted
@@ -152,6 +160,7 @@ async def visible_connectors(
     everything: bool,
     scope: Scope | None,
     agent_id: UUID | None,
+    health: HealthState | None,
     after: UUID | None,
     limit: int,
 ) -> list[ListedConnector]:
@@ -170,6 +179,7 @@ async def visible_connectors(
                 "everything": everything,
                 "scope": scope,
                 "agent_id": agent_id,
+                "health": health,
                 "after": after,
                 "limit": limit,
             },

@@ -28,6 +28,7 @@ from service.connectors.resource import (
 )
 from service.database import Db
 from service.errors import NotFoundError
+from service.gateway.health.resource import HealthState
 from service.http.app_keys import EVENT_LOG
 from service.http.as_of import At
 from service.http.authentication import PRINCIPAL
@@ -49,6 +50,7 @@ class ConnectorListQuery(QueryModel):
     after: UUID | None = None
     scope: Scope | None = None
     agent_id: UUID | None = None
+    health: HealthState | None = None
 
 
 class ConnectorQuery(QueryModel):
@@ -73,7 +75,7 @@ async def get_connectors(
     These are the caller's own, public ones, those offered to the caller, and those
     granted or offered to agents that the caller manages; superusers and auditors see
     all. ``scope`` limits the list to one of these kinds, ``agent_id`` to those granted
-    or offered to one agent.
+    or offered to one agent, ``health`` to those whose tools can be listed, or can't.
     """
     principal = request[PRINCIPAL]
     async with reading(request, *FOLLOWERS) as snapshot:
@@ -83,6 +85,7 @@ async def get_connectors(
             everything=principal.sees_everything,
             scope=query.scope,
             agent_id=query.agent_id,
+            health=query.health,
             after=query.after,
             limit=query.limit + 1,
         )

@@ -179,7 +179,8 @@ def _approval(
         if isinstance(event, Approvals.Used):
             row.call_id = UUID(event.call_id)
         if (by := getattr(event, "by", None)) is not None:
-            row.decided_by, row.reason = UUID(by), event.reason
+            row.decided_by, row.decided_at = UUID(by), event.timestamp
+            row.reason = event.reason
     yield rows[key]
 
 

@@ -60,7 +60,8 @@ APPROVALS = f"""
            c.definition,
            CASE WHEN c.state IN ('pending', 'approved') AND c.expires_at <= now()
                 THEN 'expired' ELSE c.state END AS state,
-           c.requested_at, c.expires_at, c.decided_by, c.reason, c.call_id, c.version
+           c.requested_at, c.expires_at, c.decided_by, c.decided_at, c.reason,
+           c.call_id, c.version
       FROM read.approval c
      WHERE {SEEN}
        AND (%(after)s::bigint IS NULL OR c.sort_key < %(after)s)
@@ -147,8 +148,12 @@ class PlacedCall(ToolCallResource):
 
 
 class ListedApproval(ApprovalResource):
-    """An approval as of the last time that it was asked for."""
+    """An approval as of the last time that it was asked for.
 
+    ``decided_at`` is when a person approved, refused or withdrew it last.
+    """
+
+    decided_at: datetime | None
     call_id: UUID | None
 
 

@@ -68,6 +68,7 @@ class ApprovalRow:
     requested_at: datetime
     expires_at: datetime
     decided_by: UUID | None = None
+    decided_at: datetime | None = None
     reason: str | None = None
     call_id: UUID | None = None
     version: int
@@ -119,7 +120,8 @@ NOT_AN_ERROR = frozenset({"ok", "cancelled"})
 LATEST_APPROVALS = """
     SELECT DISTINCT ON (agent_id, id)
            sort_key, id, agent_id, token_id, user_id, connector_id, tool, definition,
-           state, requested_at, expires_at, decided_by, reason, call_id, version
+           state, requested_at, expires_at, decided_by, decided_at, reason, call_id,
+           version
       FROM approval
      WHERE id = ANY (%s)
      ORDER BY agent_id, id, sort_key DESC
@@ -127,19 +129,21 @@ LATEST_APPROVALS = """
 UPSERT_APPROVALS = """
     INSERT INTO approval (
            sort_key, id, agent_id, token_id, user_id, connector_id, tool, definition,
-           state, requested_at, expires_at, decided_by, reason, call_id, version)
+           state, requested_at, expires_at, decided_by, decided_at, reason, call_id,
+           version)
     SELECT *
       FROM unnest(
            %(sort_key)b::bigint[], %(id)b::uuid[], %(agent_id)b::uuid[],
            %(token_id)b::uuid[], %(user_id)b::uuid[], %(connector_id)b::uuid[],
            %(tool)b::text[], %(definition)b::text[], %(state)b::text[],
            %(requested_at)b::timestamptz[], %(expires_at)b::timestamptz[],
-           %(decided_by)b::uuid[], %(reason)b::text[], %(call_id)b::uuid[],
-           %(version)b::bigint[])
+           %(decided_by)b::uuid[], %(decided_at)b::timestamptz[], %(reason)b::text[],
+           %(call_id)b::uuid[], %(version)b::bigint[])
     ON CONFLICT (sort_key) DO UPDATE
        SET state = excluded.state,
            expires_at = excluded.expires_at,
            decided_by = excluded.decided_by,
+           decided_at = excluded.decided_at,
            reason = excluded.reason,
            call_id = excluded.call_id,
            version = excluded.version

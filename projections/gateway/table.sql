@@ -63,6 +63,7 @@ CREATE TABLE approval (
     requested_at timestamptz NOT NULL,
     expires_at   timestamptz NOT NULL,
     decided_by   uuid,
+    decided_at   timestamptz,
     reason       text,
     call_id      uuid,
     version      bigint      NOT NULL

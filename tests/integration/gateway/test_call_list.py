@@ -228,6 +228,9 @@ async def test_the_inbox(world: World, callers: Callers) -> None:
     states = [each["state"] for each in approvals]
     assert states == ["pending", "pending", "refused", "used"]
     assert approvals[2]["reason"] == "no"
+    assert approvals[0]["decided_at"] is None
+    refused_at, used_at = (each["decided_at"] for each in approvals[2:])
+    assert used_at < refused_at < approvals[0]["requested_at"]
     assert approvals[3]["call_id"] == str(used.call_id)
     waiting = await listed(world, world.ada, "approvals", "?state=pending&limit=1")
     assert len(waiting["approvals"]) == 1

@@ -246,7 +246,10 @@ async def test_owners_have_a_connector_observed_and_read_why_it_has_no_tools(
     assert (after["failures"], after["tools"], after["next_at"]) == (1, None, None)
     assert (second.status, second.code) == (429, "observed_just_now")
     assert second.headers["Retry-After"] == "10"
-    assert row["health"] == "failing"
+    assert (row["health"], row["health_at"]) == ("failing", after["attempted_at"])
+    for health, found in (("failing", [row]), ("ok", []), ("unobserved", [])):
+        listed = (await ada.get(f"/api/mcp/connectors?health={health}")).data
+        assert listed["connectors"] == found
     assert after["message"].startswith(f"{row['health_message']}; ")
     assert (await bob.get(f"{path}/health")).status == 404
     assert (await bob.post(f"{path}/observe", None)).status == 404

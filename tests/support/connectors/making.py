@@ -13,7 +13,7 @@ ROOT = principal("root", Role.SUPERUSER)
 AUDITOR = principal("auditor", Role.AUDITOR)
 TRACKER = {"name": "Issue tracker", "url": "https://tracker.example/mcp"}
 # What lists say of a connector whose tools weren't looked for yet.
-NOT_OBSERVED = {"health": "unobserved", "health_message": None}
+NOT_OBSERVED = {"health": "unobserved", "health_message": None, "health_at": None}
 
 
 def connector_of(owner: Principal, *, public: bool = False) -> Connector:
