@@ -5,7 +5,8 @@ import { html, useEffect, useRef } from "./ui.js";
 const HEIGHT = 200;
 // Room for a time with seconds.
 const TICK_PX = 84;
-const COLOURS = ["--series-1", "--series-2", "--series-3", "--series-4", "--series-5", "--series-6"];
+const COLOURS = 6;
+const DAY_S = 86400;
 
 // Dates as everywhere in the console: from the largest step between ticks downwards.
 const TICKS = [
@@ -15,9 +16,31 @@ const TICKS = [
   [1, "{HH}:{mm}:{ss}", "\n{YYYY}-{MM}-{DD}", null, "\n{MM}-{DD}", null, null, null, 1],
 ];
 
+// The name of a series' colour, and of its class.
+const nameOf = (each, index) => (each.isOther ? "series-other" : `series-${(index % COLOURS) + 1}`);
+
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
-function optionsOf(series, width, { bars, zone, unit, times }, uPlot) {
+// Bars upon each other: each as high as the sums up to it, the highest drawn first.
+function stacked(series) {
+  const sums = series[0]?.values.map(() => 0);
+  return series.map((each) => ({ ...each, values: each.values.map((value, index) => (sums[index] += value)) })).reverse();
+}
+
+// Room for half a bar beside the first and the last one, and a label below as many as
+// there is room for.
+function scaleOf(x) {
+  const slot = x.length > 1 ? Math.min(...x.slice(1).map((each, index) => each - x[index])) : DAY_S;
+  const splits = (plot, _, low, high) => {
+    const room = ((high - low) * TICK_PX) / Math.max(1, plot.bbox.width / devicePixelRatio);
+    return x.reduce((kept, each) => (kept.length && each - kept.at(-1) < room ? kept : [...kept, each]), []);
+  };
+  const values = (_, places) => places.map((each) => new Date(each * 1000).toISOString().slice(0, 10));
+  return { range: () => [x[0] - slot / 2, x.at(-1) + slot / 2], axis: { splits, values, grid: { show: false }, size: 34 } };
+}
+
+function optionsOf(x, series, width, { bars, zone, unit, times }, uPlot) {
+  const scale = bars ? scaleOf(x) : {};
   const axis = { stroke: colour("--ink-2"), grid: { stroke: colour("--line"), width: 1 }, ticks: { stroke: colour("--line"), width: 1 } };
   return {
     width,
@@ -25,13 +48,13 @@ function optionsOf(series, width, { bars, zone, unit, times }, uPlot) {
     legend: { show: false },
     cursor: { show: false },
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), zone),
-    scales: { x: { time: times }, y: { range: bars ? (_, low, high) => [Math.min(0, low), high || 1] : undefined } },
-    axes: [times ? { ...axis, values: TICKS, space: TICK_PX } : axis, { ...axis, size: 64, values: (_, values) => values.map((value) => `${Number(value.toPrecision(3))}${unit ?? ""}`) }],
-    series: [{}, ...series.map((each, index) => ({
+    scales: { x: { time: times, range: scale.range }, y: { range: (_, low, high) => [Math.min(0, low), (high || 1) * 1.05] } },
+    axes: [times ? { ...axis, values: TICKS, space: TICK_PX, ...scale.axis } : axis, { ...axis, size: 64, values: (_, values) => values.map((value) => `${Number(value.toPrecision(3))}${unit ?? ""}`) }],
+    series: [{}, ...series.map((each) => ({
       label: each.label,
-      stroke: colour(COLOURS[index % COLOURS.length]),
-      fill: bars ? colour(COLOURS[index % COLOURS.length]) : undefined,
-      width: 2,
+      stroke: colour(`--${each.name}`),
+      fill: bars ? colour(`--${each.name}`) : undefined,
+      width: bars ? 0 : 2,
       points: { show: !bars, size: 6 },
       paths: bars ? uPlot.paths.bars({ size: [0.6, 60] }) : undefined,
     }))],
@@ -39,8 +62,10 @@ function optionsOf(series, width, { bars, zone, unit, times }, uPlot) {
 }
 
 // `x` are seconds since 1970, or numbers; each of `series` has a label and its values.
-export function Chart({ caption, x, series, rows, columns, bars = false, unit = "", zone = "UTC", times = true }) {
+// `bars` are of whole days in UTC.
+export function Chart({ caption, x, series: given, rows, columns, bars = false, unit = "", zone = "UTC", times = true }) {
   const holder = useRef(null);
+  const series = given.map((each, index) => ({ ...each, name: nameOf(each, index) }));
   const key = JSON.stringify([x, series, zone]);
   useEffect(() => {
     let chart = null;
@@ -51,7 +76,8 @@ export function Chart({ caption, x, series, rows, columns, bars = false, unit = 
       if (!current || !holder.current) return;
       chart?.destroy();
       const width = Math.max(200, holder.current.clientWidth);
-      chart = new uPlot(optionsOf(series, width, { bars, zone, unit, times }, uPlot), [x, ...series.map((each) => each.values)], holder.current);
+      const drawn = bars ? stacked(series) : series;
+      chart = new uPlot(optionsOf(x, drawn, width, { bars, zone, unit, times }, uPlot), [x, ...drawn.map((each) => each.values)], holder.current);
     };
     const resized = new ResizeObserver(() => holder.current && chart?.setSize({ width: Math.max(200, holder.current.clientWidth), height: HEIGHT }));
     draw().then(() => holder.current && resized.observe(holder.current));
@@ -64,7 +90,7 @@ export function Chart({ caption, x, series, rows, columns, bars = false, unit = 
     };
   }, [key]);
   return html`<figure class="chart">
-    <figcaption>${caption}${series.length > 1 && html`<span class="legend">${series.map((each, index) => html`<span class="key series-${(index % COLOURS.length) + 1}">${each.label}</span>`)}</span>`}</figcaption>
+    <figcaption>${caption}${series.length > 1 && html`<span class="legend">${series.map((each) => html`<span class="key ${each.name}">${each.label}</span>`)}</span>`}</figcaption>
     <div class="canvas" ref=${holder} role="img" aria-label="${caption}; the table below has the same figures"></div>
     <details><summary>The same as a table</summary><${Table} caption=${caption} columns=${columns} rows=${rows} rowKey=${(_, index) => index} empty="No data." /></details>
   </figure>`;

@@ -98,9 +98,12 @@ const classOf = (column) => (column.number ? "number" : column.wide ? "wide" : c
 const cell = (content, className) =>
   typeof content === "string" ? h("td", { class: className, textContent: content }) : h("td", { class: className }, content);
 
+const rowOf = (row, columns, classes, key) => h("tr", { key }, columns.map((column, place) => cell(column.cell(row), classes[place])));
+
 // A table with a caption; columns with `sort` sort the rows that are shown. `wide` ones
 // break their lines; one with `rest` has one line, cut off where there is no room for it.
-export function Table({ caption, columns, rows, empty, rowKey = (row) => row.id, hideCaption = false }) {
+// `foot` are sums, which stay below.
+export function Table({ caption, columns, rows, foot = [], empty, rowKey = (row) => row.id, hideCaption = false }) {
   const [sorted, setSorted] = useState(null);
   const id = useId();
   const shown = sorted ? order(rows, columns[sorted.index], sorted.direction) : rows;
@@ -116,7 +119,8 @@ export function Table({ caption, columns, rows, empty, rowKey = (row) => row.id,
         ${column.sort
           ? html`<button type="button" class="sort" onClick=${() => sortBy(index)}>${column.label}<span aria-hidden="true">${sorted?.index === index ? (sorted.direction > 0 ? "\u00a0↑" : "\u00a0↓") : "\u00a0↕"}</span></button>`
           : column.label}</th>`)}</tr></thead>
-      <tbody>${shown.map((row, index) => h("tr", { key: rowKey(row, index) }, columns.map((column, place) => cell(column.cell(row), classes[place]))))}</tbody>
+      <tbody>${shown.map((row, index) => rowOf(row, columns, classes, rowKey(row, index)))}</tbody>
+      ${foot.length > 0 && html`<tfoot>${foot.map((row) => rowOf(row, columns, classes))}</tfoot>`}
     </table>
   </div>`;
 }
@@ -130,9 +134,9 @@ export function Filters({ fields }) {
   const active = names.some((name) => query[name]);
   const apply = (event) => {
     event.preventDefault();
-    setQuery({ ...Object.fromEntries(names.map((name) => [name, draft[name]])), after: "", cursors: "" });
+    setQuery({ ...Object.fromEntries(names.map((name) => [name, draft[name]])), after: "", cursors: "", offset: "" });
   };
-  const clear = () => setQuery({ ...Object.fromEntries(names.map((name) => [name, ""])), after: "" });
+  const clear = () => setQuery({ ...Object.fromEntries(names.map((name) => [name, ""])), after: "", offset: "" });
   return html`<form class="filters" role="search" aria-label="Filters" onSubmit=${apply}>
     ${fields.map((field) => html`<${Field} ...${field} value=${draft[field.name] ?? field.fallback ?? ""} onValue=${(value) => setDraft({ ...draft, [field.name]: value })} />`)}
     <span class="buttons"><button type="submit">Apply</button>

@@ -56,6 +56,7 @@ export default function Agent({ id, query }) {
         ["Description", agent.description || undefined],
         ["Calls", html`<a href=${link("calls", { agent_id: id })}>of this agent</a>`],
         ["Sessions", html`<a href=${link("sessions", { agent_id: id })}>of this agent</a>`],
+        ["Usage", html`<a href=${link("usage", { agent_id: id, by: "model" })}>by model</a>`],
         ["History", seesEverything(me) ? html`<a href=${link("audit", { resource: id })}>in the audit trail</a>` : undefined],
       ]} />
       ${manages && active ? html`<${Actions} agent=${agent} changed=${changed} />` : html`<${NotOffered} what="Changing this agent" reason=${active ? "for its managers and superusers" : "it is retired"} />`}

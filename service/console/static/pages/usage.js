@@ -1,28 +1,47 @@
 // Cost and tokens by day, agent, user, provider or model: as a chart, a table, a file.
 import { download } from "../app/api.js";
 import { Chart } from "../app/chart.js";
-import { costs, money, number } from "../app/format.js";
-import { Named, options, useList } from "../app/names.js";
+import { costs, money, number, short } from "../app/format.js";
+import { Named, options, rowsOf, useList } from "../app/names.js";
 import { Failure, Filters, Page, Reading, Table } from "../app/parts.js";
 import { useRead } from "../app/reads.js";
-import { html, useState } from "../app/ui.js";
+import { link } from "../app/route.js";
+import { shown, zone } from "../app/time.js";
+import { html, useEffect, useState } from "../app/ui.js";
 
-const GROUPS = ["day", "agent", "user", "provider", "model"];
-const SERIES_MAX = 6;
-const LIMIT = 1000;
-const COLUMN_OF = { day: "day", agent: "agent_id", user: "user_id", provider: "provider", model: "model" };
+const SUBJECTS = ["agent", "user", "provider", "model"];
+const COLUMN_OF = { day: "day", week: "day", month: "day", agent: "agent_id", user: "user_id", provider: "provider", model: "model" };
+const LISTS = { agent: "agents", user: "users" };
+const TOP = 6;
+const PAGE = 100;
+// More than a chart has bars of so many groups.
+const SERIES_ROWS = 1000;
+const DAY_MS = 86_400_000;
+const DAYS_MAX = { day: 100, week: 700 };
 
-function cellOf(group, row) {
+const today = () => shown(Date.now()).slice(0, 10);
+const daysBefore = (days) => new Date(Date.parse(today()) - days * DAY_MS).toISOString().slice(0, 10);
+
+// What a bar is of, so that there are about a hundred at most.
+function periodOf({ from, until }) {
+  const days = from ? (Date.parse(until || today()) - Date.parse(from)) / DAY_MS : 0;
+  return days > DAYS_MAX.week ? "month" : days > DAYS_MAX.day ? "week" : "day";
+}
+
+const COLUMN_LABEL = { day: "Day", week: "Week from", month: "Month from", agent: "Agent", user: "User", provider: "Provider", model: "Model" };
+
+// Sums have a label, which stands in the first column.
+function cellOf(group, index, row) {
   const value = row[COLUMN_OF[group]];
-  if (group === "agent") return html`<${Named} kind="agents" id=${value} />`;
-  if (group === "user") return html`<${Named} kind="users" id=${value} />`;
-  return value ?? "unknown";
+  if (row.label) return index === 0 ? row.label : "";
+  if (row.is_other && SUBJECTS.includes(group)) return "all others";
+  return LISTS[group] ? html`<${Named} kind=${LISTS[group]} id=${value} />` : value ?? "unknown";
 }
 
 const counted = (label, sort) => ({ label, number: true, sort, cell: (row) => number(sort(row)) });
 
 const columnsOf = (groups) => [
-  ...groups.map((group) => ({ label: group[0].toUpperCase() + group.slice(1), sort: (row) => row[COLUMN_OF[group]], cell: (row) => cellOf(group, row) })),
+  ...groups.map((group, index) => ({ label: COLUMN_LABEL[group], sort: (row) => row[COLUMN_OF[group]], cell: (row) => cellOf(group, index, row) })),
   counted("Turns", (row) => row.turns),
   counted("Failed", (row) => row.turns_with_error),
   counted("Tokens in", (row) => row.known_token_usage.prompt),
@@ -33,36 +52,41 @@ const columnsOf = (groups) => [
 ];
 
 const currenciesOf = (rows) => [...new Set(rows.flatMap((row) => row.known_costs.map((each) => each.currency)))].sort();
-const costIn = (row, currency) => row.known_costs.find((each) => each.currency === currency)?.cost;
+const costIn = (row, currency) => Number(row.known_costs.find((each) => each.currency === currency)?.cost ?? 0);
+const OTHERS = Symbol("all others");
 
-// The days of the rows as x, and a series for each of the largest other groups.
-function chartOf(rows, currency, other, nameOf) {
+// The periods of the rows, and what each group cost in them, the dearest group first.
+function seriesOf(rows, currency, other) {
   const days = [...new Set(rows.map((row) => row.day))].sort();
   const sums = new Map();
   for (const row of rows) {
-    const name = other ? nameOf(row[COLUMN_OF[other]]) : "cost";
-    const ofDay = sums.get(name) ?? new Map();
-    sums.set(name, ofDay);
-    ofDay.set(row.day, (ofDay.get(row.day) ?? 0) + Number(costIn(row, currency) ?? 0));
+    const group = row.is_other ? OTHERS : other ? row[COLUMN_OF[other]] : "cost";
+    const ofDay = sums.get(group) ?? new Map();
+    sums.set(group, ofDay.set(row.day, (ofDay.get(row.day) ?? 0) + costIn(row, currency)));
   }
-  const total = (ofDay) => [...ofDay.values()].reduce((sum, each) => sum + each, 0);
-  const largest = [...sums].sort((one, two) => total(two[1]) - total(one[1])).slice(0, SERIES_MAX);
-  return {
-    days,
-    all: sums.size,
-    x: days.map((day) => Date.parse(day) / 1000),
-    series: largest.map(([label, ofDay]) => ({ label, values: days.map((day) => Number((ofDay.get(day) ?? 0).toPrecision(12))) })),
-  };
+  const series = [...sums].map(([group, ofDay]) => ({ group, values: days.map((day) => Number((ofDay.get(day) ?? 0).toPrecision(12))) }));
+  const rank = ({ group, values }) => (group === OTHERS ? -1 : values.reduce((sum, each) => sum + each, 0));
+  return { days, series: series.filter((each) => each.values.some(Boolean)).sort((one, two) => rank(two) - rank(one)) };
 }
 
-function CostByDay({ rows, currency, other }) {
-  const agents = useList("agents");
-  const users = useList("users");
-  const names = other === "agent" ? agents : other === "user" ? users : [];
-  const nameOf = (value) => names.find((each) => each.id === value)?.name ?? String(value ?? "unknown").slice(0, 24);
-  const { days, all, x, series } = chartOf(rows, currency, other, nameOf);
-  const columns = [{ label: "Day", cell: (row) => row.day }, ...series.map((each) => ({ label: each.label, number: true, cell: (row) => money(each.values[row.index], currency) }))];
-  return html`<${Chart} caption=${`Cost by day${other ? ` and ${other}` : ""}, in ${currency}${all > SERIES_MAX ? `; the largest ${SERIES_MAX} of ${all}` : ""}`} x=${x} series=${series} bars=${series.length === 1}
+function useNames(kind, ids) {
+  const [rows, setRows] = useState([]);
+  useEffect(() => {
+    let current = true;
+    if (kind) rowsOf(kind, ids).then((found) => current && setRows(found));
+    return () => {
+      current = false;
+    };
+  }, [kind, ids.join()]);
+  return (id) => rows.find((row) => row.id === id)?.name ?? (kind ? short(id) : String(id ?? "unknown").slice(0, 24));
+}
+
+function CostByTime({ rows, currency, period, other }) {
+  const { days, series } = seriesOf(rows, currency, other);
+  const nameOf = useNames(LISTS[other], series.map(({ group }) => group).filter((group) => group !== OTHERS));
+  const named = series.map(({ group, values }) => ({ values, isOther: group === OTHERS, label: group === OTHERS ? "all others" : nameOf(group) }));
+  const columns = [{ label: COLUMN_LABEL[period], cell: (row) => row.day }, ...named.map((each) => ({ label: each.label, number: true, cell: (row) => money(each.values[row.index], currency) }))];
+  return html`<${Chart} caption=${`Cost by ${period}${other ? ` and ${other}` : ""}, in ${currency}`} bars=${true} x=${days.map((day) => Date.parse(day) / 1000)} series=${named}
     rows=${days.map((day, index) => ({ day, index }))} columns=${columns} />`;
 }
 
@@ -73,30 +97,63 @@ function Save({ asked }) {
   return html`<p class="buttons"><button type="button" class="quiet" onClick=${save}>Save as CSV</button></p><${Failure} error=${error} />`;
 }
 
+const PRESETS = [["Today", 1], ["Last 7 days", 7], ["Last 30 days", 30]];
+
+function Presets({ query }) {
+  const isShown = (days) => !query.until && (query.from ? query.from === daysBefore(days - 1) : days === 30);
+  return html`<nav class="presets" aria-label="Days">${PRESETS.map(([label, days]) => html`<a aria-current=${isShown(days) ? "true" : undefined}
+    href=${link("usage", { ...query, from: daysBefore(days - 1), until: "", offset: "" })}>${label}</a>`)}</nav>`;
+}
+
+// Those that have turns in these days, by the names that the table shows.
+function useUsed(days, query) {
+  const read = useRead("/api/usage", { ...days, group_by: "provider,model", order: "turns", limit: SERIES_ROWS }, { minor: true });
+  const used = read.data?.usage ?? [];
+  return (name) => [...new Set([query[name], ...used.map((row) => row[name])])].filter(Boolean).sort();
+}
+
+function Sums({ read, groups, other, query }) {
+  const { usage, totals, others, groups: all } = read.data;
+  const offset = Number(query.offset ?? 0);
+  const foot = [others && { ...others, label: `${number(all - usage.length)} others` }, totals && { ...totals, label: "Total" }].filter(Boolean);
+  const to = (place) => link("usage", { ...query, offset: place || "" });
+  const isPart = offset > 0 || read.data.has_next_page;
+  const empty = SUBJECTS.some((name) => query[COLUMN_OF[name]]) ? "No turn of these days matches these filters." : "No turns were recorded in these days.";
+  return html`<${Table} caption=${`Usage by ${groups.join(" and ")}${other ? ", the largest cost first" : ""}`} columns=${columnsOf(groups)} rows=${usage} foot=${foot} rowKey=${(_, index) => index} empty=${empty} />
+    ${isPart && html`<nav class="paging" aria-label="Pages"><span role="status">${number(offset + 1)} to ${number(offset + usage.length)} of ${number(all)}</span>
+      ${offset > 0 && html`<a href=${to(Math.max(0, offset - PAGE))}>Previous page</a>`}
+      ${read.data.has_next_page && html`<a href=${to(offset + PAGE)}>Next page</a>`}</nav>`}`;
+}
+
 export default function Usage({ query }) {
   const agents = useList("agents");
-  const other = GROUPS.includes(query.by) && query.by !== "day" ? query.by : null;
-  const groups = query.total ? [other ?? "agent"] : ["day", other].filter(Boolean);
-  const asked = {
-    group_by: groups.join(","), from_day: query.from, until_day: query.until, agent_id: query.agent_id,
-    provider: query.provider, model: query.model, order: query.total && "cost",
-  };
-  const read = useRead("/api/usage", { ...asked, limit: LIMIT });
+  const other = SUBJECTS.includes(query.by) ? query.by : null;
+  const isRanked = other && !query.each;
+  const period = periodOf(query);
+  const days = { from_day: query.from, until_day: query.until, time_zone: zone() };
+  const filtered = { ...days, agent_id: query.agent_id, provider: query.provider, model: query.model };
+  const groups = isRanked ? [other] : [period, other].filter(Boolean);
+  const asked = { ...filtered, group_by: groups.join(","), order: isRanked ? "cost" : undefined };
+  const series = useRead("/api/usage", { ...filtered, group_by: [period, other].filter(Boolean).join(","), top: other ? TOP : undefined, limit: SERIES_ROWS });
+  const ranking = useRead(isRanked ? "/api/usage" : null, { ...asked, limit: PAGE, offset: query.offset });
+  const used = useUsed(days, query);
   const fields = [
     { name: "from", label: "From day", type: "date" },
     { name: "until", label: "Until day", type: "date" },
-    { name: "by", label: "By day and", choices: GROUPS.slice(1), any: "nothing else" },
-    { name: "total", label: "Days", choices: [{ value: "1", label: "all together" }], any: "each" },
+    { name: "by", label: "By", choices: SUBJECTS, any: "day" },
+    other && { name: "each", label: "Rows", choices: [{ value: "1", label: `each ${period}` }], any: "all days together" },
     { name: "agent_id", label: "Agent", choices: options(agents) },
-    { name: "provider", label: "Provider" },
-    { name: "model", label: "Model" },
-  ];
-  return html`<${Page} title="Usage" lead="Tokens and cost of turns, by the day in UTC on which they began; the last 30 days, unless you choose others.">
+    { name: "provider", label: "Provider", choices: used("provider") },
+    { name: "model", label: "Model", choices: used("model") },
+  ].filter(Boolean);
+  return html`<${Page} title="Usage" lead="Tokens and cost of turns, by the day in ${zone()} on which they began; the last 30 days, unless you choose others.">
+    <${Presets} query=${query} />
     <${Filters} fields=${fields} />
-    <${Reading} read=${read} what="Reading usage">${() => html`
-      ${!query.total && currenciesOf(read.data.usage).map((currency) => html`<${CostByDay} key=${currency} rows=${read.data.usage} currency=${currency} other=${other} />`)}
+    <${Reading} read=${series} what="Reading usage">${() => html`
+      ${series.data.has_next_page && html`<p class="warning">Only the first ${number(SERIES_ROWS)} rows are shown: choose fewer days.</p>`}
+      ${currenciesOf(series.data.usage).map((currency) => html`<${CostByTime} key=${currency} rows=${series.data.usage} currency=${currency} period=${period} other=${other} />`)}
       <${Save} asked=${asked} />
-      <${Table} caption="Usage" columns=${columnsOf(groups)} rows=${read.data.usage} rowKey=${(_, index) => index} empty="No turns were recorded in these days." />
-      ${read.data.usage.length === LIMIT && html`<p class="warning">Only the first ${number(LIMIT)} rows are shown; choose fewer days.</p>`}`}<//>
+      ${!isRanked && html`<${Sums} read=${series} groups=${groups} query=${{ ...query, offset: undefined }} />`}`}<//>
+    ${isRanked && html`<${Reading} read=${ranking} what="Reading the sums">${() => html`<${Sums} read=${ranking} groups=${groups} other=${other} query=${query} />`}<//>`}
   <//>`;
 }

@@ -62,7 +62,7 @@ def test_usage_is_charted_by_day_and_another_group(
     names = {each["id"]: each["name"] for each in agents}
     visitor = visit("admin")
     # The page's own answer: another may be of another day.
-    with visitor.page.expect_response("**/api/usage?*") as answered:
+    with visitor.page.expect_response("**/api/usage?*top=*") as answered:
         visitor.open(f"usage?by={other}")
     usage = answered.value.json()["data"]["usage"]
 

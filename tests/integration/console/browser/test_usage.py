@@ -1,0 +1,234 @@
+"""Usage: who spent most, and how each period's cost is drawn."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from typing import Any, Final
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.integration.console.browser.answers import answer
+from tests.integration.console.browser.conftest import Visit
+from tests.integration.console.browser.test_costs import table, usage
+from tests.support.console.browser.service import DemoData
+from tests.support.waiting import until_blocking
+
+pytestmark = pytest.mark.thorough
+
+# Long ago, so that no other test sees it.
+DAYS: Final = ("2025-03-01", "2025-03-02")
+SPAN: Final = f"from={DAYS[0]}&until={DAYS[1]}"
+MODELS: Final = [f"many-{number:03}" for number in range(105)]
+PRICES: Final = {"many-103": 9, "many-104": 20, "many-001": 1}
+LARGEST: Final = ["many-104", "many-103", "many-001", "many-000", "many-002"]
+
+# Width, height and lowest row of each bar of the first series' colour, from the left.
+BARS: Final = """
+canvas => {
+  const colour = getComputedStyle(document.documentElement)
+    .getPropertyValue("--series-1").trim().match(/[0-9a-f]{2}/gi)
+    .map((each) => parseInt(each, 16));
+  const {data, width, height} = canvas.getContext("2d")
+    .getImageData(0, 0, canvas.width, canvas.height);
+  const rowsAt = (x) => [...Array(height).keys()].filter((y) =>
+    colour.every((part, index) => data[(y * width + x) * 4 + index] === part));
+  const bars = [];
+  let before = 0;
+  for (let x = 0; x < width; x += 1) {
+    const rows = rowsAt(x);
+    if (rows.length && !before) bars.push({width: 0, height: 0, foot: rows.at(-1)});
+    if (rows.length) bars.at(-1).width += 1;
+    if (rows.length) bars.at(-1).height = Math.max(bars.at(-1).height, rows.length);
+    before = rows.length;
+  }
+  return bars;
+}
+"""
+LABELS: Final = """
+window.drawnTexts = new Set();
+const {fillText} = CanvasRenderingContext2D.prototype;
+CanvasRenderingContext2D.prototype.fillText = function (text, ...rest) {
+  drawnTexts.add(text);
+  return fillText.call(this, text, ...rest);
+};
+"""
+
+
+@pytest.fixture(scope="module")
+def many(demo: DemoData) -> None:
+    """Turns with more models than a page has rows, few of which have a price."""
+    for model, price in PRICES.items():
+        body = {"provider": "openai", "model": model, "input_price_per_1m": price}
+        since = {"output_price_per_1m": price, "effective_from": "2025-01-01T00:00:00Z"}
+        demo.call("POST", "/api/llm-router/prices", body | since)
+    path = "/api/observability/session"
+    session = {"agent_id": demo.agent_id, "session_id": "many-models"}
+    at = {"started_at": f"{DAYS[0]}T12:00:00Z"}
+    demo.call("POST", path, session | at, user="ben")
+    for number, model in enumerate(MODELS):
+        day = DAYS[number % 2]
+        turn = {
+            "turn_id": model,
+            "started_at": f"{day}T12:00:00Z",
+            "ended_at": f"{day}T12:00:01Z",
+            "provider": "openai",
+            "model": model,
+            "prompt_tokens": 1_000_000,
+            "completion_tokens": 0,
+            "input": "How many are you?",
+            "output": "Many.",
+        }
+        demo.call("POST", f"{path}/many-models/turns", turn, user="ben")
+    sums = f"/api/usage?from_day={DAYS[0]}&until_day={DAYS[1]}&group_by=model"
+    until_blocking(lambda: demo.call("GET", sums)["groups"] == len(MODELS))
+
+
+def cells(page: Page, caption: str, part: str = "tbody") -> list[list[str]]:
+    """Return the texts of a table's rows by their cells."""
+    named = page.locator("caption").get_by_text(caption, exact=True)
+    rows = page.locator("main table").filter(has=named).locator(f"{part} tr")
+    found: list[list[str]] = rows.evaluate_all(
+        "rows => rows.map((row) => [...row.cells].map((cell) => cell.textContent))"
+    )
+    return found
+
+
+def bars(page: Page) -> list[dict[str, int]]:
+    canvas = page.locator("figure.chart canvas").first
+    expect(canvas).to_be_visible()
+    found: list[dict[str, int]] = canvas.evaluate(BARS)
+    return found
+
+
+@pytest.mark.usefixtures("many")
+def test_the_one_that_spent_most_is_first_of_many(visit: Visit) -> None:
+    visitor = visit("admin").open(f"usage?by=model&{SPAN}")
+    caption = "Usage by model, the largest cost first"
+
+    rows = cells(visitor.page, caption)
+    assert len(rows) == 100
+    assert [row[0] for row in rows[:5]] == LARGEST
+    assert rows[0][5] == "20 USD"
+    others, total = cells(visitor.page, caption, "tfoot")
+    assert others[:2] == ["5 others", "5"]
+    assert total[:2] == ["Total", "105"]
+    assert total[5:] == ["30 USD + unknown", "102 no_such_model"]
+    visitor.shows(".paging", "1 to 100 of 105")
+    assert visitor.violations() == []
+
+    visitor.page.get_by_role("link", name="Next page").click()
+    visitor.shows(".paging", "101 to 105 of 105")
+    assert [row[0] for row in cells(visitor.page, caption)] == MODELS[98:103]
+    others, total = cells(visitor.page, caption, "tfoot")
+    assert others[:2] == ["100 others", "100"]
+    assert total[:2] == ["Total", "105"]
+
+    # Other filters begin at the first page.
+    visitor.page.get_by_label("Model", exact=True).select_option("many-103")
+    visitor.click("Apply")
+    expect(table(visitor.page, caption)).to_have_count(1)
+    expect(visitor.page.locator(".paging")).to_have_count(0)
+
+
+@pytest.mark.usefixtures("many")
+def test_each_day_has_the_largest_and_all_others(visit: Visit) -> None:
+    visitor = visit("admin").open(f"usage?by=model&each=1&{SPAN}")
+
+    rows = cells(visitor.page, "Usage by day and model")
+    assert {row[0] for row in rows} == {*DAYS}
+    others = [row for row in rows if row[1] == "all others"]
+    assert [row[0] for row in others] == [*DAYS]
+    assert sum(int(row[2]) for row in others) == len(MODELS) - 6
+    (total,) = cells(visitor.page, "Usage by day and model", "tfoot")
+    assert total[:3] == ["Total", "", "105"]
+    with visitor.page.expect_download() as saved:
+        visitor.click("Save as CSV")
+    _, *lines = saved.value.path().read_text("utf-8").splitlines()
+    assert len(lines) == len(MODELS)
+
+
+@pytest.mark.usefixtures("many")
+def test_filters_offer_what_was_used_and_say_that_nothing_matches(
+    visit: Visit,
+) -> None:
+    visitor = visit("admin").open(f"usage?provider=OpenAI&{SPAN}")
+
+    visitor.shows(".empty", "No turn of these days matches these filters.")
+    provider = visitor.page.get_by_label("Provider")
+    expect(provider.locator("option")).to_have_text(["any", "OpenAI", "openai"])
+    expect(provider).to_have_value("OpenAI")
+    provider.select_option("openai")
+    visitor.click("Apply")
+    expect(table(visitor.page, "Usage by day")).to_have_count(2)
+
+
+def charted(known: Sequence[float], first: str = "2026-03-01") -> Any:
+    start = datetime.fromisoformat(first)
+    days = [(start + timedelta(days=n)).date().isoformat() for n in range(len(known))]
+    rows = [usage(day, {"USD": cost}) for day, cost in zip(days, known, strict=True)]
+    return {"usage": rows, "has_next_page": False}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_bars_begin_at_zero_and_are_whole(visit: Visit, scheme: str) -> None:
+    visitor = visit("admin", color_scheme=scheme)
+    answer(visitor.page, "/api/usage", charted([3, 3.5, 4, 7]))
+    visitor.open("usage")
+
+    drawn = bars(visitor.page)
+    assert len(drawn) == 4
+    for one, other in pairwise(drawn):
+        assert abs(one["width"] - other["width"]) <= 2
+        assert abs(one["foot"] - other["foot"]) <= 1
+    highest = drawn[-1]["height"]
+    assert highest > 60
+    for bar, cost in zip(drawn, (3, 3.5, 4, 7), strict=True):
+        assert abs(bar["height"] - highest * cost / 7) <= 3
+
+
+def test_one_day_is_one_bar_with_one_label(visit: Visit) -> None:
+    visitor = visit("admin")
+    visitor.page.add_init_script(LABELS)
+    answer(visitor.page, "/api/usage", charted([2]))
+    visitor.open("usage?from=2026-03-01&until=2026-03-01")
+
+    (bar,) = bars(visitor.page)
+    assert bar["width"] >= 40
+    texts = visitor.page.evaluate("[...drawnTexts]")
+    assert [each for each in texts if "-" in each] == ["2026-03-01"]
+
+
+def test_long_times_are_charted_by_week_and_month(visit: Visit, demo: DemoData) -> None:
+    visitor = visit("admin")
+    for since, period in (("2026-01-01", "week"), ("2023-01-01", "month")):
+        visitor.open(f"usage?from={since}")
+
+        visitor.shows("figure.chart figcaption", f"Cost by {period}, in USD")
+        found = demo.call("GET", f"/api/usage?group_by={period}&from_day={since}")
+        rows = cells(visitor.page, f"Usage by {period}")
+        assert [row[0] for row in rows] == [row["day"] for row in found["usage"]]
+
+
+def test_the_last_days_are_one_click_away(visit: Visit) -> None:
+    visitor = visit("admin").open("usage?by=agent&until=2025-03-02")
+    today = datetime.now(UTC).date()
+    for label, days in (("Today", 1), ("Last 7 days", 7), ("Last 30 days", 30)):
+        link = visitor.page.get_by_role("link", name=label)
+        since = today - timedelta(days=days - 1)
+        with visitor.page.expect_response(f"**/api/usage?*from_day={since}*"):
+            link.click()
+        visitor.settled()
+        expect(link).to_have_attribute("aria-current", "true")
+        expect(visitor.page.get_by_label("From day")).to_have_value(str(since))
+        expect(visitor.page.get_by_label("Until day")).to_have_value("")
+        expect(visitor.page.get_by_label("By", exact=True)).to_have_value("agent")
+
+
+def test_days_are_those_of_the_chosen_zone(visit: Visit, demo: DemoData) -> None:
+    visitor = visit("admin").open("usage?tz=Pacific/Kiritimati")
+
+    found = demo.call("GET", "/api/usage?time_zone=Pacific/Kiritimati")["usage"]
+    rows = cells(visitor.page, "Usage by day")
+    assert [row[0] for row in rows] == [row["day"] for row in found]
+    visitor.shows(".lead", "by the day in Pacific/Kiritimati")
