@@ -8,7 +8,7 @@ import { Named } from "../app/names.js";
 import { Facts, Failure, Field, NotOffered, Page, Reading } from "../app/parts.js";
 import { useRead } from "../app/reads.js";
 import { link } from "../app/route.js";
-import { Time } from "../app/time.js";
+import { Time, ago } from "../app/time.js";
 import { html, useEffect, useRef, useState } from "../app/ui.js";
 import { Visible, asText } from "../app/visible.js";
 
@@ -25,12 +25,18 @@ const pathOf = (approval) => `/api/mcp/agents/${approval.agent_id}/approvals/${a
 
 const What = ({ approval }) => html`<p><${ToolName} name=${approval.tool} /> of <${Named} kind="connectors" id=${approval.connector_id} plain=${true} />, by <${Named} kind="agents" id=${approval.agent_id} plain=${true} /></p>`;
 
-function Decide({ approval, verb, label, title, after, periods = false, children }) {
+// The answer to a decision on what isn't as it was seen any more.
+const OUTDATED = [409, 412];
+
+function Decide({ approval, verb, label, title, after, late, periods = false, children }) {
   const [reason, setReason] = useState("");
   const [period, setPeriod] = useState(PERIODS[0].value);
   const body = { reason: reason.trim() || null, ...(periods ? { valid_for_s: Number(period) } : {}) };
-  return html`<${FormDialog} label=${label} title=${title} announces=${false} after=${after}
-    perform=${() => call("POST", `${pathOf(approval)}/${verb}`, { body, ifMatch: approval.version })}>
+  const perform = () => call("POST", `${pathOf(approval)}/${verb}`, { body, ifMatch: approval.version }).catch((error) => {
+    if (OUTDATED.includes(error.status)) late(approval);
+    throw error;
+  });
+  return html`<${FormDialog} label=${label} title=${title} announces=${false} after=${after} perform=${perform}>
     <${What} approval=${approval} />
     ${children}
     ${periods && html`<${Field} label="The call may be made within" value=${period} onValue=${setPeriod} choices=${PERIODS} any=${null} />`}
@@ -38,13 +44,14 @@ function Decide({ approval, verb, label, title, after, periods = false, children
   <//>`;
 }
 
-function Decisions({ approval, read, after }) {
+function Decisions({ approval, read, after, late }) {
+  const each = { approval, after, late };
   const pending = approval.state === "pending";
   return html`<p class="buttons">
-    ${pending && html`<${Decide} approval=${approval} verb="approve" label="Approve" title="Approve this call, once?" periods=${true} after=${after}>
+    ${pending && html`<${Decide} ...${each} verb="approve" label="Approve" title="Approve this call, once?" periods=${true}>
       ${!read && html`<p class="warning">You have not looked at its arguments.</p>`}<//>
-    <${Decide} approval=${approval} verb="refuse" label="Refuse" title="Refuse this call?" after=${after}><p>The agent is told so until the question would have expired.</p><//>`}
-    <${Decide} approval=${approval} verb="withdraw" label=${pending ? "Withdraw the question" : "Withdraw the approval"} title=${pending ? "Withdraw the question?" : "Withdraw the approval?"} after=${after}><p>The agent is told so, and can't make the call.</p><//>
+    <${Decide} ...${each} verb="refuse" label="Refuse" title="Refuse this call?"><p>The agent is told so until the question would have expired.</p><//>`}
+    <${Decide} ...${each} verb="withdraw" label=${pending ? "Withdraw the question" : "Withdraw the approval"} title=${pending ? "Withdraw the question?" : "Withdraw the approval?"}><p>The agent is told so, and can't make the call.</p><//>
   </p>`;
 }
 
@@ -67,7 +74,7 @@ function factsOf(approval, everything) {
     ["For", approval.user_id ? html`<${Named} kind="users" id=${approval.user_id} />` : "nobody in particular"],
     ["Asked", html`<${Time} at=${approval.requested_at} />`],
     [isOpen(approval) ? "Until" : "It was until", html`<${Until} approval=${approval} />`],
-    ["Decided by", approval.decided_by ? html`<${Named} kind="users" id=${approval.decided_by} />` : undefined],
+    ["Decided by", approval.decided_by ? html`<${Named} kind="users" id=${approval.decided_by} />, <${Time} at=${approval.decided_at} />` : undefined],
     ["Reason", approval.reason ? html`<${Visible} text=${approval.reason} />` : undefined],
     ["Call", approval.call_id ? html`<a href=${link(["calls", approval.call_id])}>the call that used it</a>` : undefined],
     ["Definition", html`<code class="hash">${approval.definition.slice(0, 12)}…</code> (<a href=${link(["definitions", approval.connector_id])}>definitions</a>)`],
@@ -76,7 +83,7 @@ function factsOf(approval, everything) {
   ];
 }
 
-function Asked({ approval, changed }) {
+function Asked({ approval, changed, late }) {
   const may = useMayDecide([approval])(approval);
   const everything = seesEverything(useMe());
   const [shown, setShown] = useState(null);
@@ -84,32 +91,46 @@ function Asked({ approval, changed }) {
     <p>${STATE_MEANS[approval.state]}</p>
     <h2>Arguments</h2>
     ${!isOpen(approval) ? html`<p class="none">They are destroyed once the question is closed.</p>` : may ? html`<${Arguments} key=${approval.id} approval=${approval} shown=${shown} setShown=${setShown} />` : null}
-    ${may && isOpen(approval) && html`<h2>Decide</h2><${Decisions} key=${approval.version} approval=${approval} read=${shown !== null} after=${changed} />`}
+    ${may && isOpen(approval) && html`<h2>Decide</h2><${Decisions} key=${approval.version} approval=${approval} read=${shown !== null} after=${changed} late=${late} />`}
     ${may === false && isOpen(approval) && html`<${NotOffered} what="The arguments, and deciding" reason=${FOR_DECIDERS} />`}`;
 }
 
-function Said({ text }) {
+const DID = { approved: "approved", used: "approved", refused: "refused", withdrawn: "withdrew" };
+
+function Before({ approval: { state, decided_by: by, decided_at: at } }) {
+  if (!by) return `Nothing was changed: it is ${state} by now.`;
+  return html`Nothing was changed: <${Named} kind="users" id=${by} plain=${true} /> ${DID[state]} it before you, ${ago(Date.now() - Date.parse(at))}.`;
+}
+
+// What came of a decision; `seen` is the approval as it was decided on in vain.
+function Said({ text, seen, approval }) {
   const line = useRef(null);
+  const isLate = seen && approval && (approval.version !== seen.version || approval.state !== seen.state);
+  const isSaid = Boolean(text || isLate);
   // The button that had the focus goes; the dialog gives it back to that one first.
   useEffect(() => {
-    if (text) setTimeout(() => line.current?.focus());
-  }, [text]);
-  return html`<p role="status" tabindex="-1" ref=${line} class=${text ? "done" : "hidden"}>${text && `✓ ${text}`}</p>`;
+    if (isSaid) setTimeout(() => line.current?.focus());
+  }, [isSaid, text]);
+  return html`<p role="status" tabindex="-1" ref=${line} class=${isLate ? "warning" : text ? "done" : "hidden"}>${isLate ? html`<${Before} approval=${approval} />` : text && `✓ ${text}`}</p>`;
 }
 
 export default function Approval({ rest: [agent, id] }) {
-  const [said, setSaid] = useState("");
+  const [said, setSaid] = useState({});
   const read = useRead("/api/mcp/approvals", { agent_id: agent, limit: SEARCHED });
   const approval = read.data?.approvals.find((each) => each.id === id);
   const changed = (answer) => {
-    setSaid(answer.message);
+    setSaid({ text: answer.message });
+    read.refresh();
+  };
+  const late = (seen) => {
+    setSaid({ seen });
     read.refresh();
   };
   return html`<${Page} title="Approval" lead=${html`<code>${id}</code>`}>
     <p><a href=${link("approvals")}>All approvals</a></p>
-    <${Said} text=${said} />
+    <${Said} ...${said} approval=${approval} />
     <${Reading} read=${read} what="Reading the approval">${() => (approval
-      ? html`<${Asked} approval=${approval} changed=${changed} />`
+      ? html`<${Asked} approval=${approval} changed=${changed} late=${late} />`
       : html`<p class="empty">It isn't among the last ${SEARCHED} approvals of this agent that you may see.</p>`)}<//>
   <//>`;
 }

@@ -1,5 +1,6 @@
 """What agents ask persons for: the inbox, and deciding on one call."""
 
+import re
 from typing import Any
 
 import pytest
@@ -107,7 +108,9 @@ def test_a_call_is_refused_and_an_approval_withdrawn(
         visitor.shows("main", "They are destroyed")
 
 
-def test_a_decision_by_somebody_else_is_shown(visit: Visit, demo: DemoData) -> None:
+def test_a_decision_by_somebody_else_is_shown(
+    visit: Visit, demo: DemoData, counts: Counts
+) -> None:
     approval = demo.ask("Decided by two")
     visitor = visit("ben", refusals_expected=True)
     open_approval(visitor, approval)
@@ -118,8 +121,20 @@ def test_a_decision_by_somebody_else_is_shown(visit: Visit, demo: DemoData) -> N
     demo.call("POST", f"{path}/refuse", {})
     dialog.get_by_role("button", name="Approve", exact=True).click()
 
-    expect(dialog.get_by_role("alert")).to_contain_text("has changed")
-    assert approval_now(demo, approval)["state"] == "refused"
+    said = visitor.page.locator("main .warning")
+    expect(said).to_have_text(
+        re.compile(r"Nothing was changed: .+ refused it before you, \d+ s ago\.")
+    )
+    expect(said).to_be_focused()
+    expect(dialog).to_have_count(0)
+    state_of(visitor, "refused")
+    decided = approval_now(demo, approval)
+    assert decided["state"] == "refused"
+    time = visitor.page.locator(f".facts time[datetime='{decided['decided_at']}']")
+    expect(time).to_be_visible()
+    for name in ("Approve", "Refuse", "Withdraw"):
+        expect(visitor.page.get_by_role("button", name=name)).to_have_count(0)
+    counts.check(visitor, "approval, decided by somebody else")
 
 
 def test_a_read_only_user_sees_why_controls_are_missing(
