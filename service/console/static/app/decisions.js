@@ -13,14 +13,14 @@ import { html, useEffect, useState } from "./ui.js";
 const TOOLS_MAX = 12;
 const CONNECTORS_MAX = 6;
 
-// Names of the connectors' tools, where they were observed; { of, names } once known.
+// The names of each connector's tools that were observed, once they are known.
 function useObserved(connectors) {
-  const [found, setFound] = useState({ of: null, names: [] });
+  const [found, setFound] = useState({ of: null });
   const key = connectors.join();
   useEffect(() => {
     let current = true;
     const asked = connectors.map((connector) => get(`/api/mcp/connectors/${connector}/definitions`).then((answer) => answer.data.tools.map((tool) => tool.tool), () => []));
-    Promise.all(asked).then((names) => current && setFound({ of: key, names: names.flat() }));
+    Promise.all(asked).then((names) => current && setFound({ of: key, names: new Map(connectors.map((connector, index) => [connector, names[index]])) }));
     return () => {
       current = false;
     };
@@ -35,16 +35,20 @@ export function Matrix({ agent, rules, version, query }) {
   const given = (query.tools ?? "").split(",").map((tool) => tool.trim()).filter(Boolean);
   const connectors = connectorsOf(rules).slice(0, CONNECTORS_MAX);
   const observed = useObserved(connectors);
-  const known = [...new Set(observed ?? [])];
+  const known = [...new Set([...(observed?.values() ?? [])].flat())];
   const tools = (given.length ? given : known).slice(0, TOOLS_MAX);
-  const asked = tools.flatMap((tool) => connectors.map((connector) => ({ agent, connector, tool, version })));
+  // Names that a person gives may be aliases, or of tools that weren't observed yet.
+  const asked = tools.flatMap((tool) => connectors.filter((connector) => given.length || observed?.get(connector).includes(tool))
+    .map((connector) => ({ agent, connector, tool, version })));
   const found = useExplanations(asked);
   const columns = [
     { label: "Tool", cell: (row) => html`<code>${row.tool}</code>` },
-    ...connectors.map((connector, index) => ({
+    ...connectors.map((connector) => ({
       label: html`<${Named} kind="connectors" id=${connector} plain=${true} />`,
       cell: (row) => {
-        const data = found[row.index * connectors.length + index];
+        const place = asked.findIndex((each) => each.connector === connector && each.tool === row.tool);
+        const data = found[place];
+        if (place < 0 || data?.reason === "no_such_tool") return html`<span class="none">– not listed</span>`;
         if (data === undefined) return "…";
         if (data.error) return html`<span class="none">not for you to see</span>`;
         return html`<a class="cell" href=${link("explain", { connector, tool: row.tool, agent })}><${Stance} stance=${data.stance} /></a>`;
@@ -57,7 +61,7 @@ export function Matrix({ agent, rules, version, query }) {
   };
   return html`<h2>Effective decisions</h2>
     ${connectors.length > 0 && html`<form class="filters" onSubmit=${apply}><${Field} label="Tools to decide, separated by commas" value=${draft} onValue=${setDraft} placeholder="all known ones" /><span class="buttons"><button type="submit">Decide</button></span></form>`}
-    <${Table} caption="Decisions now, by tool and connector" columns=${columns} rows=${connectors.length ? tools.map((tool, index) => ({ tool, index })) : []}
+    <${Table} caption="Decisions now, by tool and connector" columns=${columns} rows=${connectors.length ? tools.map((tool) => ({ tool })) : []}
       rowKey=${(row) => row.tool} empty=${connectors.length ? (observed ? "No tools of these connectors were observed yet; name some to decide on them." : "…") : "The agent has no rules, so every tool is denied."} />`;
 }
 
