@@ -6,7 +6,7 @@ import { Badge, Facts, Failure, NotOffered, Reading } from "./parts.js";
 import { useRead } from "./reads.js";
 import { link } from "./route.js";
 import { Time } from "./time.js";
-import { html } from "./ui.js";
+import { html, useEffect } from "./ui.js";
 import { Visible } from "./visible.js";
 
 const STATES = {
@@ -14,6 +14,11 @@ const STATES = {
   failing: ["deny", "✕ can't be listed"],
   unobserved: ["plain", "– not observed yet"],
 };
+
+export const HEALTH_CHOICES = Object.entries(STATES).map(([value, [, label]]) => ({ value, label: label.slice(2) }));
+
+// An observation of a new connector takes seconds.
+const EVERY_MS = 2000;
 
 export function HealthBadge({ state }) {
   const [kind, label] = STATES[state] ?? ["plain", state];
@@ -45,12 +50,19 @@ function ObserveNow({ id, after }) {
 
 export function Health({ connector, may }) {
   const read = useRead(`/api/mcp/connectors/${connector.id}/health`);
+  const isAwaited = read.data?.state === "unobserved";
+  useEffect(() => {
+    if (!isAwaited || read.loading) return undefined;
+    const timer = setTimeout(read.refresh, EVERY_MS);
+    return () => clearTimeout(timer);
+  }, [isAwaited, read.loading]);
   const returned = connector.credential && read.data?.credential_returned;
   return html`<h2>Tools</h2>
     <${Reading} read=${read} what="Reading the connector's health">${() => html`
       ${returned && html`<p class="warning">${plural(returned.count, "answer")} of its server had the credential in it, the last one <${Time} at=${returned.last_at} />: ${returned.message}.</p>`}
+      <p class=${read.data.state === "failing" ? "failure" : ""}><${HealthBadge} state=${read.data.state} /> ${read.data.message}.</p>
       <${Facts} facts=${[
-        ["State", html`<${HealthBadge} state=${read.data.state} />: ${read.data.message}`],
+        ["Last attempt", read.data.attempted_at ? html`<${Time} at=${read.data.attempted_at} />` : undefined],
         ["Failing since", read.data.failing_since ? html`<${Time} at=${read.data.failing_since} />, ${plural(read.data.failures, "attempt")}` : undefined],
         ["Last success", read.data.succeeded_at ? html`<${Time} at=${read.data.succeeded_at} />, with ${plural(read.data.tools, "tool")}` : "none at this URL"],
         ["Next attempt", read.data.next_at ? html`<${Time} at=${read.data.next_at} />` : undefined],

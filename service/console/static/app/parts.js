@@ -171,7 +171,7 @@ export function Field({ label, name, value, onValue, choices, any = "any", lines
 }
 
 // Colours are never alone: what they say stands in words, too.
-const STATES = { bad: "needs a hand", warn: "worth a look" };
+const STATES = { bad: "needs a hand", warn: "worth a look", unknown: "not all looked at" };
 
 // Where the cards of a page say how they are: called with a title and { href, state }.
 export const CardStates = createContext(null);

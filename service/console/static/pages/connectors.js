@@ -1,7 +1,7 @@
 // The connectors that the caller can see.
 import { FormDialog } from "../app/actions.js";
 import { call } from "../app/api.js";
-import { HealthBadge } from "../app/health.js";
+import { HEALTH_CHOICES, HealthBadge } from "../app/health.js";
 import { Named, forgetNames, options, useList } from "../app/names.js";
 import { Badge, Cut, Field, Filters, Page, Paging, Reading, Table } from "../app/parts.js";
 import { useRead } from "../app/reads.js";
@@ -19,6 +19,9 @@ const SCOPES = [
 export const Visibility = ({ connector }) =>
   html`<${Badge} kind=${connector.visibility === "public" ? "ask" : "plain"}>${connector.visibility === "public" ? "◯ public" : "● private"}<//>`;
 
+// Why its tools can't be listed, and when that was tried last.
+const WHY_NOT = { label: "Why not", wide: true, cell: (row) => (row.health_message ? html`<div class="why"><bdi>${row.health_message}</bdi> (<${Time} at=${row.health_at} />)</div>` : html`<span class="none">–</span>`) };
+
 const COLUMNS = [
   { label: "Name", sort: (row) => row.name, cell: (row) => html`<a href=${link(["connectors", row.id])}><${Cut} text=${row.name} /></a>` },
   { label: "Visibility", sort: (row) => row.visibility, cell: (row) => html`<${Visibility} connector=${row} />` },
@@ -26,9 +29,10 @@ const COLUMNS = [
   { label: "Owner", cell: (row) => html`<${Named} kind="users" id=${row.owner_id} plain=${true} />` },
   { label: "Last change", sort: (row) => row.updated_at, cell: (row) => html`<${Time} at=${row.updated_at} />` },
   { label: "URL", cell: (row) => html`<code>${row.url}</code>` },
-  { label: "Why not", wide: true, cell: (row) => html`<${Cut} text=${row.health_message ?? ""} length=${100} />` },
   { label: "Description", wide: true, cell: (row) => html`<${Cut} text=${row.description} length=${100} />` },
 ];
+
+const columnsOf = (rows) => (rows.some((row) => row.health_message) ? COLUMNS.toSpliced(3, 0, WHY_NOT) : COLUMNS);
 
 function Register() {
   const [name, setName] = useState("");
@@ -49,16 +53,18 @@ function Register() {
 
 export default function Connectors({ query }) {
   const agents = useList("agents");
-  const read = useRead("/api/mcp/connectors", { scope: query.scope, agent_id: query.agent_id, limit: 50, after: query.after });
+  const read = useRead("/api/mcp/connectors", { scope: query.scope, health: query.health, agent_id: query.agent_id, limit: 50, after: query.after });
   const fields = [
     { name: "scope", label: "Which", choices: SCOPES, any: "all that I can see" },
+    { name: "health", label: "Tools", choices: HEALTH_CHOICES },
     { name: "agent_id", label: "Agent", choices: options(agents) },
   ];
   return html`<${Page} title="Connectors" lead="Servers whose tools agents may be granted: your own, public ones, and those offered or granted to agents that you manage."
     actions=${html`<p class="buttons"><${Register} /></p>`}>
     <${Filters} fields=${fields} />
     <${Reading} read=${read} what="Reading connectors">${() => html`
-      <${Table} caption="Connectors" hideCaption=${true} columns=${COLUMNS} rows=${read.data.connectors} empty="No connectors that you can see. Register one, or ask an owner to offer one to your agent." />
+      <${Table} caption="Connectors" hideCaption=${true} columns=${columnsOf(read.data.connectors)} rows=${read.data.connectors}
+        empty=${query.health ? "No connector that you can see matches these filters." : "No connectors that you can see. Register one, or ask an owner to offer one to your agent."} />
       <${Paging} path="connectors" shown=${read.data.connectors.length} next=${read.data.end_cursor} />`}<//>
   <//>`;
 }

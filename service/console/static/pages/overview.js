@@ -7,9 +7,9 @@ import { Latest } from "../app/latest.js";
 import { isSuperuser, seesEverything, useMe } from "../app/me.js";
 import { Named, listed } from "../app/names.js";
 import { Badge, Card, CardStates, Failure, Page, Reading, cardState } from "../app/parts.js";
-import { useRead } from "../app/reads.js";
+import { LISTED_MAX, useRead } from "../app/reads.js";
 import { link } from "../app/route.js";
-import { duration, left, linkedTime } from "../app/time.js";
+import { Time, duration, left, linkedTime } from "../app/time.js";
 import { html, useEffect, useMemo, useState } from "../app/ui.js";
 
 // Connectors that need a hand: definitions that wait to be accepted, and calls that fail.
@@ -49,21 +49,23 @@ function Definitions({ refused }) {
   const { found = [], looked, all } = state.data ?? {};
   const total = found.flatMap((each) => each.counts).reduce((sum, [, count]) => sum + count, 0);
   const isBad = found.some((each) => each.counts.some(([standing]) => standing === "changed"));
-  return html`<${Card} title="Tool definitions to accept" href=${link("connectors")} state=${cardState(state, isBad ? "bad" : total ? "warn" : "good")}>
+  const isPart = looked < all;
+  return html`<${Card} title="Tool definitions to accept" href=${link("connectors")} state=${cardState(state, isBad ? "bad" : total ? "warn" : isPart ? "unknown" : "good")}>
     ${state.error ? html`<${Failure} error=${state.error} />` : !state.data ? html`<p class="working" role="status">Reading …</p>`
       : all === 0 ? html`<p>None: you own no connector.</p>`
-      : html`<p class="figure">${total}</p>
+      : html`<p class="figure">${isPart ? (total ? `${total}+` : "–") : total}</p>
       <ul class="plain">${found.slice(0, SHOWN).map(({ id, counts }) => html`<li><a href=${link(["definitions", id])}><${Named} kind="connectors" id=${id} plain=${true} /></a>: ${counts.map(([standing, count]) => `${count} ${standing}`).join(", ")}</li>`)}</ul>
       ${found.length > SHOWN && html`<p>and more</p>`}
-      ${looked < all && html`<p>Of the first ${looked} connectors of ${all}.</p>`}`}
+      ${isPart && html`<p>Only ${looked} connectors of ${all}${all >= LISTED_MAX ? " or more" : ""} were looked at.</p>`}`}
   <//>`;
 }
 
 const OUTCOMES = ["upstream_error", "timeout", "not_sent"];
 const CAUSES = ["circuit_open", "credential_missing", "not_connected"];
 
-function byConnector(calls) {
-  const found = new Map();
+// Return [id, causes] of each connector, with how often each cause was the last hour's.
+function byConnector(calls, unlisted) {
+  const found = new Map(unlisted.map(({ id, health_message: message, health_at: at }) => [id, new Map([[html`its tools can't be listed: <bdi>${message}</bdi> (<${Time} at=${at} />)`, 1]])]));
   for (const each of calls) {
     const cause = each.decision === "refused" ? CAUSES.includes(each.reason) && REFUSALS[each.reason] : OUTCOME_CHOICES.find(({ value }) => value === each.outcome)?.label;
     if (!cause || !each.connector_id) continue;
@@ -74,15 +76,21 @@ function byConnector(calls) {
   return [...found];
 }
 
-// Connectors whose calls failed in the last hour, and why.
+// Connectors whose tools can't be listed, or whose calls failed in the last hour, and why.
 function FailingConnectors({ since, refused }) {
+  const unlisted = useRead("/api/mcp/connectors", { health: "failing", limit: 100 });
   const reads = OUTCOMES.map((outcome) => useRead("/api/mcp/calls", { outcome, start_time: since, limit: 100 }));
-  const all = [refused, ...reads];
+  const calls = [refused, ...reads];
+  const all = [unlisted, ...calls];
   const read = all.find((each) => each.error) ?? all.find((each) => !each.data) ?? refused;
-  const found = all.every((each) => each.data) ? byConnector(all.flatMap((each) => each.data.calls)) : [];
-  return html`<${Card} title="Failing connectors, last hour" href=${link("calls", { outcome: "upstream_error" })} state=${cardState(read, found.length ? "bad" : "good")}>
-    <${Reading} read=${read}>${() => html`<p class="figure">${found.length}</p>
-      <ul class="plain">${found.slice(0, SHOWN).map(([id, causes]) => html`<li><a href=${link("calls", { connector_id: id })}><${Named} kind="connectors" id=${id} plain=${true} /></a>: ${[...causes].map(([cause, count]) => `${cause}${count > 1 ? ` (${number(count)})` : ""}`).join(", ")}</li>`)}</ul>`}<//>
+  const found = all.every((each) => each.data) ? byConnector(calls.flatMap((each) => each.data.calls), unlisted.data.connectors) : [];
+  const isPart = all.some((each) => each.data?.end_cursor);
+  const isUnlisted = (id) => unlisted.data.connectors.some((each) => each.id === id);
+  return html`<${Card} title="Failing connectors" href=${link("connectors", { health: "failing" })} state=${cardState(read, found.length ? "bad" : isPart ? "unknown" : "good")}>
+    <${Reading} read=${read}>${() => html`<p class="figure">${isPart ? (found.length ? `${found.length}+` : "–") : found.length}</p>
+      <ul class="plain">${found.slice(0, SHOWN).map(([id, causes]) => html`<li><a href=${isUnlisted(id) ? link(["connectors", id]) : link("calls", { connector_id: id })}><${Named} kind="connectors" id=${id} plain=${true} /></a>: ${[...causes].map(([cause, count], index) => html`${index > 0 && ", "}${cause}${count > 1 && ` (${number(count)})`}`)}</li>`)}</ul>
+      ${found.length > SHOWN && html`<p>and more</p>`}
+      ${isPart && html`<p>Of the last hour's calls, only the newest were looked at.</p>`}`}<//>
   <//>`;
 }
 
@@ -126,14 +134,20 @@ function Refusals({ since }) {
   <//>`;
 }
 
+const said = (row) => [
+  plural(row.turns, "turn"),
+  `${number(row.known_token_usage.total)} tokens`,
+  row.turns_with_error > 0 && `${plural(row.turns_with_error, "turn")} failed`,
+  row.turns_without_price > 0 && `${plural(row.turns_without_price, "turn")} without a price`,
+].filter(Boolean).join(", ");
+
 function Today() {
   const day = new Date().toISOString().slice(0, 10);
   const read = useRead("/api/usage", { group_by: "day", from_day: day });
   const row = read.data?.usage[0];
   return html`<${Card} title="Cost today (UTC)" href=${link("usage")} state=${cardState(read, "plain")}>
-    <${Reading} read=${read}>${() => html`<p class="figure">${row ? costs(row.known_costs, money) : "0.00 USD"}</p>
-      <p>${row ? `${plural(row.turns, "turn")}, ${number(row.known_token_usage.total)} tokens${row.turns_with_error ? `, ${plural(row.turns_with_error, "turn")} failed` : ""}` : "No turns yet."}
-      ${row?.turns_without_price > 0 && ` ${plural(row.turns_without_price, "turn")} without a price.`}</p>`}<//>
+    <${Reading} read=${read}>${() => html`<p class="figure">${row ? costs(row.unpriced.length ? [...row.known_costs, { cost: null }] : row.known_costs, money) : "0.00 USD"}</p>
+      <p>${row ? said(row) : "No turns yet."}</p>`}<//>
   <//>`;
 }
 
@@ -189,6 +203,7 @@ function Offers() {
 const STANDINGS = [
   ["bad", "Needs a hand"],
   ["warn", "Worth a look"],
+  ["unknown", "Not looked at completely"],
 ];
 
 // Cards, and what they say together as the first sentence of the page.
@@ -210,7 +225,7 @@ export default function Overview() {
   const me = useMe();
   const service = useRead("/readyz", undefined, { minor: true });
   const refused = useRead("/api/mcp/calls", { decision: "refused", start_time: lastHour, limit: 100 });
-  return html`<${Page} title="Overview" lead="Red needs a hand, yellow is worth a look; the rest is as it should be.">
+  return html`<${Page} title="Overview" lead="Red needs a hand, yellow is worth a look, green is as it should be.">
     <${Cards} before=${html`<${Latest} />`}>
       <${Service} read=${service} />
       ${seesEverything(me) && html`<${Refusals} since=${lastHour} />`}

@@ -31,15 +31,43 @@ def test_an_owner_observes_it_now_and_reads_why_it_has_no_tools(
 
     expect(visitor.page.locator("p.done")).to_have_text("✓ connector observed")
     visitor.shows(
-        ".facts >> nth=1", "can't be listed: 127.0.0.1:1 isn't at a public address"
+        "main .failure", "can't be listed 127.0.0.1:1 isn't at a public address"
     )
-    visitor.shows(".facts >> nth=1", "no agent holds it yet")
+    visitor.shows("main .failure", "no agent holds it yet")
+    visitor.shows(".facts >> nth=1", "Last attempt")
     visitor.shows(".facts >> nth=1", "none at this URL")
     assert visitor.violations() == []
     visitor.open("connectors?scope=owned")
     row = visitor.page.get_by_role("row").filter(has_text=NAME)
     expect(row).to_contain_text("✕ can't be listed")
     expect(row).to_contain_text("127.0.0.1:1 isn't at a public address")
+    expect(row.locator("td.wide time")).to_be_visible()
+    assert visitor.violations() == []
+
+    visitor.open("overview")
+    failing = visitor.page.locator(".card.bad").filter(has_text="Failing connectors")
+    expect(failing).to_contain_text(f"{NAME}: its tools can't be listed: 127.0.0.1:1")
+    failing.get_by_role("link", name="Failing connectors").click()
+    visitor.settled()
+    expect(visitor.page.get_by_label("Tools")).to_have_value("failing")
+    rows = visitor.page.locator("main tbody tr")
+    expect(rows.filter(has_text=NAME)).to_have_count(1)
+    expect(rows.filter(has_text="✓ listed")).to_have_count(0)
+
+
+def test_a_new_connector_says_by_itself_that_it_may_not_be_called(
+    visit: Visit, demo: DemoData
+) -> None:
+    visitor = visit("ada").open("connectors")
+    visitor.click("Register a connector")
+    visitor.send({"Name": "Private network", "URL": "http://10.0.0.1/mcp"})
+
+    expect(visitor.page.locator("h1")).to_have_text("Connector Private network")
+    # The observer asks within seconds; nobody presses anything.
+    said = "10.0.0.1 isn't at a public address; an operator has to name its network"
+    visitor.shows("main .failure", said)
+    id_ = visitor.page.url.rsplit("/", 1)[-1]
+    demo.call("DELETE", f"/api/mcp/connectors/{id_}", user="ada")
 
 
 def test_others_are_not_offered_to_observe_it(visit: Visit, demo: DemoData) -> None:
@@ -68,7 +96,7 @@ def test_tools_that_agents_do_not_see_are_named_with_the_reason(
     answer(visitor.page, f"{path}/definitions", definitions | {"tools": tools})
     visitor.open(f"connectors/{demo.connector_id}")
 
-    visitor.shows(".facts >> nth=1", "✓ listed")
+    visitor.shows("main", "✓ listed")
     visitor.shows(".facts >> nth=1", "archive, export and 1 other")
     listed = visitor.page.get_by_role("listitem")
     unacceptable = listed.filter(has_text="its name has other characters")

@@ -116,6 +116,15 @@ def test_the_cost_of_today_is_what_is_known_of_it(visit: Visit) -> None:
 
     card = visitor.page.locator(".card").filter(has_text="Cost today")
     expect(card.locator(".figure")).to_have_text("3.00 EUR + 1.00 USD")
+    expect(card.locator("p").last).to_have_text("2 turns, 15 tokens")
+
+    partly = DAYS[1] | {"turns": 1452, "turns_with_error": 83}
+    answer(visitor.page, "/api/usage", {"usage": [partly], "has_next_page": False})
+    visitor.click("Refresh")
+    expect(card.locator(".figure")).to_have_text("0.50 USD + unknown")
+    expect(card.locator("p").last).to_have_text(
+        "1,452 turns, 15 tokens, 83 turns failed, 1 turn without a price"
+    )
 
 
 def test_sessions_are_summed_up_in_each_currency(visit: Visit, demo: DemoData) -> None:

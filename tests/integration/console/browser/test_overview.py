@@ -1,11 +1,13 @@
 """The overview: what needs a hand is said at first sight."""
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import parse_qs, urlencode, urlsplit
+from uuid import UUID
 
 import pytest
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Locator, Route, expect
 
 from tests.integration.console.browser.answers import Held, answer, as_usual, refuse
 from tests.integration.console.browser.conftest import Counts, Visit
@@ -100,11 +102,43 @@ def test_connectors_whose_calls_fail_are_named_with_the_cause(
     answer(visitor.page, "/api/mcp/calls", calls)
     visitor.open("overview")
 
-    failing = card(visitor, "Failing connectors, last hour")
+    failing = card(visitor, "Failing connectors")
     expect(failing).to_contain_text("Issue tracker")
     expect(failing).to_contain_text("server error")
     expect(failing).to_contain_text("suspended after failures")
     counts.check(visitor, "overview, connectors fail")
+
+
+def test_what_was_not_looked_at_completely_is_not_green(
+    visit: Visit, demo: DemoData, counts: Counts
+) -> None:
+    visitor = visit("admin")
+    (one,) = demo.call("GET", "/api/mcp/connectors?limit=1")["connectors"]
+    ids = [str(UUID(int=number)) for number in range(41)]
+    connectors = [one | {"id": each, "name": each[-2:]} for each in ids]
+    for each in ids:
+        path = f"/api/mcp/connectors/{each}/definitions"
+        answer(visitor.page, path, {"connector_id": each, "tools": []})
+
+    def listed(route: Route) -> None:
+        is_filtered = re.search("health=|scope=", route.request.url)
+        rows = [] if is_filtered else connectors
+        route.fulfill(json={"data": {"connectors": rows, "end_cursor": None}})
+
+    visitor.page.route(re.compile(r"/api/mcp/connectors\?"), listed)
+    answer(visitor.page, "/api/mcp/calls", {"calls": [], "end_cursor": "1"})
+    visitor.open("overview")
+
+    waiting = card(visitor, "Tool definitions to accept")
+    expect(waiting).to_contain_text("Only 40 connectors of 41 were looked at")
+    failing = card(visitor, "Failing connectors")
+    for part in (waiting, failing):
+        expect(part).to_have_class("card unknown")
+        expect(part.locator(".state")).to_have_text("not all looked at")
+        expect(part.locator(".figure")).to_have_text("\u2013")
+    said = visitor.page.locator(".attention .unknown")
+    expect(said).to_contain_text("Not looked at completely: Tool definitions to accept")
+    counts.check(visitor, "overview, not looked at completely")
 
 
 def test_stopped_and_late_parts_of_the_service_are_named(
