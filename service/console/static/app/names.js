@@ -30,7 +30,7 @@ export function listed(kind) {
   if (hidden.includes(kind)) return Promise.resolve([]);
   const before = kept.get(kind);
   if (before && Date.now() - before.at < KEPT_MS) return before.rows;
-  const list = { at: Date.now(), now: before?.now ?? [], byId: before?.byId, isRead: false };
+  const list = { at: Date.now(), now: before?.now ?? [], byId: before?.byId, isRead: false, behind: new Map() };
   list.rows = readAll(LISTS[kind], kind).catch(() => []).then((rows) => {
     list.now = rows;
     list.byId = new Map(rows.map((row) => [row.id, row]));
@@ -45,8 +45,13 @@ export function listed(kind) {
 export async function rowsOf(kind, ids) {
   const rows = await listed(kind);
   if (rows.length < LISTED_MAX) return rows;
-  const others = ids.filter((id) => !rows.some((row) => row.id === id));
-  const found = await Promise.all(others.map((id) => get(`${LISTS[kind]}/${id}`).then(({ data }) => data, () => null)));
+  const { byId, behind } = kept.get(kind);
+  const rowOf = (id) => {
+    if (!behind.has(id)) behind.set(id, get(`${LISTS[kind]}/${id}`).then(({ data }) => data, () => null));
+    return behind.get(id);
+  };
+  const found = await Promise.all(ids.filter((id) => !rows.some((row) => row.id === id)).map(rowOf));
+  for (const row of found.filter(Boolean)) byId.set(row.id, row);
   return [...rows, ...found.filter(Boolean)];
 }
 
@@ -68,8 +73,8 @@ export function useList(kind) {
 function isKnown(kind, id) {
   if (hidden.includes(kind)) return true;
   listed(kind);
-  const { isRead, byId } = kept.get(kind);
-  return isRead || byId?.has(id);
+  const { isRead, byId, now } = kept.get(kind);
+  return byId?.has(id) || (isRead && now.length < LISTED_MAX);
 }
 
 function nameOf({ kind, id, plain }) {
@@ -79,7 +84,14 @@ function nameOf({ kind, id, plain }) {
 }
 
 function Awaited(thing) {
-  useList(thing.kind);
+  const [, setRows] = useState(null);
+  useEffect(() => {
+    let current = true;
+    rowsOf(thing.kind, [thing.id]).then((rows) => current && setRows(rows));
+    return () => {
+      current = false;
+    };
+  }, [thing.kind, thing.id]);
   return nameOf(thing);
 }
 

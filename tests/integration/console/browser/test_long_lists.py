@@ -45,6 +45,21 @@ def test_an_agent_behind_the_end_of_the_list_is_chosen_by_its_id(
     expect(field).to_have_value(demo.agent_id)
 
 
+def test_tables_and_charts_name_what_is_behind_the_end_of_the_list(
+    visit: Visit, demo: DemoData
+) -> None:
+    visitor = visit("admin")
+    endless_agents(visitor.page)
+    for address in (f"sessions?agent_id={demo.agent_id}", "calls", "usage?by=agent"):
+        visitor.open(address)
+        link = visitor.page.locator(f"main tbody a[href$='{demo.agent_id}']")
+        expect(link.first).to_have_text("Support triage")
+    visitor.shows(".legend", "Support triage")
+    # Each is read once, whichever page shows it how often.
+    one = f"/api/catalog/agents/{demo.agent_id}"
+    assert visitor.requests.count(one) == 1
+
+
 @pytest.mark.parametrize("manager", ["olga", "ada"])
 def test_the_manager_of_an_agent_behind_the_end_of_the_list_decides(
     visit: Visit, demo: DemoData, manager: str
