@@ -172,12 +172,12 @@ $(VENV)/bin/python:
 lock_of_venv = $(if $(wildcard $(VENV)/.installed-for-tests),requirements-dev.txt,requirements.txt)
 
 $(VENV)/.installed: requirements.txt pyproject.toml client/pyproject.toml | $(VENV)/bin/python
-	@echo "Installing packages into $(VENV): silent, about two minutes the first time"
+	@echo "Installing packages into $(VENV), about two minutes the first time"
 	$(install) $(VENV) $(lock_of_venv)
 	$(bin)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable . --editable client
 	touch $@
 
 $(VENV)/.installed-for-tests: requirements-dev.txt $(VENV)/.installed
-	@echo "Installing packages for tests into $(VENV): silent, about two minutes the first time"
+	@echo "Installing packages for tests into $(VENV), about two minutes the first time"
 	$(install) $(VENV) requirements-dev.txt
 	touch $@
