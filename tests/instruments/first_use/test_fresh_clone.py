@@ -98,6 +98,8 @@ def test_the_documented_commands_answer_as_shown(
         try_it.check_calls(service.run)
         toured = service.run(".venv/bin/agent-runtime tour --yes")
         assert all(word in toured for word in ("ALLOWED", "DENIED", "ASKED", "cost"))
+        # The first start, on the terminal, counts what it installs.
+        assert not on_terminal or "packages fetched" in shown()
         # It begins with the console's link, and complains of nothing.
         assert f"{url}/console#code=" in shown()
         assert "warning" not in shown().lower()
