@@ -5,6 +5,8 @@ from typing import Any, NamedTuple
 import orjson
 from aiohttp import ClientSession
 
+from service.demo.api import DemoError
+
 
 class ToolAnswer(NamedTuple):
     """What an agent is told: the text of a result, or why there is none."""
@@ -49,6 +51,8 @@ class DemoAgent:
             self._url, json=message, headers=self._headers
         ) as response:
             body = await response.read()
+        if not response.ok:
+            raise DemoError(f"{method}: {body.decode(errors='replace')[:200]}")
         if response.content_type != "text/event-stream":
             return orjson.loads(body)
         # An answer that takes long is a stream; its last message is the answer.

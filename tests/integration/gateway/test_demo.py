@@ -124,3 +124,5 @@ def test_the_first_calls_are_allowed_denied_and_asked(demo: DemoService) -> None
         lambda: call("GET", "/api/mcp/calls?outcome=ok&tool=create_issue")["calls"]
     )
     assert made[0]["approval_id"] == asked["id"]
+    # They don't fill the terminal.
+    assert '"route":"/mcp/' not in (demo.folder / "log").read_text("utf-8")
