@@ -17,9 +17,15 @@ T = TypeVar("T")
 def body_of(fields: Mapping[str, Any]) -> bytes:
     """Render a JSON body of the fields that are given.
 
-    :raises ValueError: a time has no zone
+    :raises ValueError: a time has no zone, or a text is no Unicode
     """
-    return json.dumps(plain(fields), ensure_ascii=False, separators=(",", ":")).encode()
+    text = json.dumps(plain(fields), ensure_ascii=False, separators=(",", ":"))
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        pass
+    # Not from within, as the error holds the text, which may be a secret.
+    raise ValueError("a text has half of a surrogate pair, which can't be sent")
 
 
 def parse_json(text: bytes) -> Any:
@@ -62,16 +68,16 @@ def query_text(value: Any) -> str:
     match value:
         case bool():
             return "true" if value else "false"
-        case datetime():
-            if value.tzinfo is None:
-                raise ValueError("a time needs a zone, such as datetime.UTC")
-            return value.isoformat()
+        case datetime() if value.tzinfo is None:
+            raise ValueError("a time needs a zone, such as datetime.UTC")
         case date():
             return value.isoformat()
         case Decimal():
             return format(value, "f")
         case Secret():
             return value.reveal()
+        case list() | tuple() | set() | frozenset():
+            return ",".join(map(query_text, value))
     return str(value)
 
 

@@ -30,8 +30,9 @@ class Cost(NamedTuple):
 def costs_by_model(runtime: AgentRuntime, first: date, last: date) -> list[Cost]:
     """Return the costs of these days, both included; by currency, highest first."""
     found: list[Cost] = []
-    by = "provider,model"
-    for each in runtime.usage.list(from_day=first, until_day=last, group_by=by):
+    for each in runtime.usage.list(
+        from_day=first, until_day=last, group_by=["provider", "model"]
+    ):
         model = shortened(f"{each.provider or '?'}/{each.model or '?'}", 30)
         reasons = ", ".join(f"{why.turns} {why.reason}" for why in each.unpriced)
         known = [(part.cost, part.currency) for part in each.known_costs]

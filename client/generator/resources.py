@@ -136,10 +136,26 @@ def method(each: Described) -> str:
     return "\n".join(
         [
             f"{begin} {each.method_name}({signature}) -> {returned}:",
-            indented(docstring(text, indent=8)),
+            indented(docstring(text, indent=8, parameters=_descriptions(each))),
             f"    return {wait}{call}",
         ]
     )
+
+
+def _descriptions(each: Described) -> dict[str, str]:
+    """Return what the document says of the parameters of a method."""
+    parameters = (*each.path_parameters, *each.query, *each.body)
+    return {
+        one.name: one.description
+        for one in parameters
+        # The name says the same.
+        if one.description and one.description != f"The {_words(one.name)}."
+    }
+
+
+def _words(name: str) -> str:
+    thing = name.removesuffix("_id").replace("_", " ")
+    return f"{thing}'s id" if name.endswith("_id") else thing
 
 
 def _call(each: Described) -> tuple[str, str, bool]:

@@ -1,13 +1,18 @@
 """Wraps text in generated code."""
 
 import textwrap
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Final
 
+NONE: Final[Mapping[str, str]] = MappingProxyType({})
 WIDTH: Final = 88
 
 
-def docstring(text: str, *, indent: int = 4) -> str:
-    """Return a docstring, wrapped by paragraph."""
+def docstring(
+    text: str, *, indent: int = 4, parameters: Mapping[str, str] = NONE
+) -> str:
+    """Return a docstring, wrapped by paragraph, with descriptions of parameters."""
     text = text.replace("\\", "\\\\").strip()
     width = WIDTH - indent
     paragraphs = [
@@ -17,6 +22,17 @@ def docstring(text: str, *, indent: int = 4) -> str:
     joined = "\n\n".join(paragraphs)
     if not joined.endswith((".", "!", "?")):
         joined += "."
+    if parameters:
+        described = [
+            textwrap.fill(
+                f":param {name}: {' '.join(words.split())}",
+                width,
+                break_on_hyphens=False,
+                subsequent_indent=" " * 4,
+            )
+            for name, words in parameters.items()
+        ]
+        joined += "\n\n" + "\n".join(described)
     if "\n" not in joined and len(joined) + 6 <= width:
         return f'"""{joined}"""'
     first = joined.partition("\n")[0]

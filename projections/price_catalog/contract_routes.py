@@ -30,7 +30,10 @@ routes = Routes("llm-router")
 class ContractsQuery(QueryModel):
     provider: Annotated[str, Field(min_length=1, max_length=128)] | None = None
     model: Annotated[str, Field(min_length=1, max_length=256)] | None = None
-    history: bool = False
+    history: Annotated[
+        bool,
+        Field(description="With records that were corrected, replaced or ended since."),
+    ] = False
     at: At | None = None
     limit: Annotated[int, Field(ge=1, le=PAGE_SIZE_MAX)] = 100
     after: Annotated[str, AfterValidator(is_cursor)] | None = None

@@ -39,8 +39,12 @@ def is_cursor(text: str) -> str:
 
 
 class HistoryQuery(QueryModel):
-    provider: Annotated[str, Field(min_length=1, max_length=128)]
-    model: Annotated[str, Field(min_length=1, max_length=256)]
+    provider: Annotated[
+        str, Field(min_length=1, max_length=128, description="The provider's key.")
+    ]
+    model: Annotated[
+        str, Field(min_length=1, max_length=256, description="The model's name.")
+    ]
     at: At | None = None
     limit: Annotated[int, Field(ge=1, le=PAGE_SIZE_MAX)] = 100
     after: Annotated[str, AfterValidator(is_cursor)] | None = None

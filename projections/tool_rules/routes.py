@@ -52,8 +52,15 @@ class RulesQuery(QueryModel):
 
 
 class ExplainQuery(QueryModel):
-    connector_id: UUID
-    tool: Annotated[str, Field(min_length=1, max_length=TOOL_CHARACTERS_MAX)]
+    connector_id: Annotated[UUID, Field(description="The connector's id.")]
+    tool: Annotated[
+        str,
+        Field(
+            min_length=1,
+            max_length=TOOL_CHARACTERS_MAX,
+            description="The tool's name at its connector.",
+        ),
+    ]
     at: At | None = None
 
 

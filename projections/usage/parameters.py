@@ -62,8 +62,9 @@ Groups = Annotated[
     PlainValidator(_groups),
     WithJsonSchema(
         {
-            "type": "string",
-            "pattern": f"^({'|'.join(GROUPS)})(,({'|'.join(GROUPS)}))*$",
+            "type": "array",
+            "items": {"type": "string", "enum": [*GROUPS]},
+            "minItems": 1,
         }
     ),
 ]
@@ -96,7 +97,9 @@ class UsageFilter(QueryModel):
     user_id: UUID | None = None
     provider: ClientId | None = None
     model: ClientId | None = None
-    order: Order = "group"
+    order: Annotated[
+        Order, Field(description="By group, or the largest first by one of the sums.")
+    ] = "group"
 
     @model_validator(mode="after")
     def _days_are_in_order(self) -> Self:

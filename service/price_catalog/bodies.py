@@ -122,7 +122,9 @@ class NewPrice(PriceBody):
 
 
 class PriceEnd(RequestModel):
-    effective_until: Timestamp | None = None
+    effective_until: Annotated[
+        Timestamp | None, Field(description="When it ends; by default now.")
+    ] = None
 
 
 def _with_amounts_quoted(body: str | bytes | bytearray) -> str | bytes | bytearray:

@@ -70,7 +70,10 @@ class NewValue(SecretBody):
 
 
 class RevealQuery(QueryModel):
-    version: Annotated[int, Field(ge=1, le=VERSION_MAX)] | None = None
+    version: Annotated[
+        int | None,
+        Field(ge=1, le=VERSION_MAX, description="By default the newest version."),
+    ] = None
 
 
 @routes.post(

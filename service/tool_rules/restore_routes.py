@@ -1,8 +1,10 @@
 """Restoring an agent's tool rules over HTTP."""
 
+from typing import Annotated
 from uuid import UUID
 
 from aiohttp import web
+from pydantic import Field
 from typing_extensions import TypedDict
 
 from service.event_log.unit_of_work import UnitOfWork
@@ -35,7 +37,10 @@ Restoration = tuple[RestoredToolRules, list[ToolRuleWarning]]
 
 
 class RulesMoment(RequestModel):
-    at: BodyAt
+    at: Annotated[
+        BodyAt,
+        Field(description="A log position or a time: restore the rules of then."),
+    ]
 
 
 class RestoredRules(TypedDict):

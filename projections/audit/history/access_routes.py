@@ -6,7 +6,7 @@ from typing import Annotated, Final
 from uuid import UUID
 
 from aiohttp import web
-from pydantic import Field
+from pydantic import Field, WithJsonSchema
 
 from projections.audit.history.decisions import (
     DecisionsDifference,
@@ -40,12 +40,14 @@ TOOLS_CHARACTERS_MAX: Final = 2000
 
 class DecisionsQuery(BetweenQuery):
     tools: Annotated[
-        str,
-        Field(
-            max_length=TOOLS_CHARACTERS_MAX,
-            description="Names of tools to decide on as well, separated by commas.",
-        ),
-    ] = ""
+        Annotated[
+            str,
+            Field(max_length=TOOLS_CHARACTERS_MAX),
+            WithJsonSchema({"type": "array", "items": {"type": "string"}}),
+        ]
+        | None,
+        Field(description="Names of tools to decide on as well."),
+    ] = None
 
 
 @routes.get(
@@ -109,7 +111,7 @@ async def get_decisions_difference(
             )
             for then, then_rules in zip((since, until), rules, strict=True)
         ]
-    tools = [name for name in query.tools.split(",") if name]
+    tools = [name for name in (query.tools or "").split(",") if name]
     data: DecisionsDifference = {
         "agent_id": agent_id,
         "since_position": since.position,

@@ -34,7 +34,14 @@ routes = Routes("audit")
 
 class AggregateQuery(QueryModel):
     at: At | None = None
-    version: Annotated[int | None, Field(ge=1, le=POSITION_MAX)] = None
+    version: Annotated[
+        int | None,
+        Field(
+            ge=1,
+            le=POSITION_MAX,
+            description="The version to replay, instead of a position or time.",
+        ),
+    ] = None
 
 
 class ReplayedAggregate(TypedDict):

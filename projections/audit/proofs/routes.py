@@ -50,13 +50,19 @@ Size = Annotated[int, Field(ge=1, le=POSITION_MAX)]
 
 
 class InclusionQuery(QueryModel):
-    position: Size
-    size: Size | None = None
+    position: Annotated[Size, Field(description="The entry's position in the log.")]
+    size: Annotated[Size | None, Field(description="The tree's size, in entries.")] = (
+        None
+    )
 
 
 class ConsistencyQuery(QueryModel):
-    first: Size
-    second: Size | None = None
+    first: Annotated[
+        Size, Field(description="The size of the smaller tree, in entries.")
+    ]
+    second: Annotated[
+        Size | None, Field(description="The size of the larger tree, in entries.")
+    ] = None
 
 
 class CheckpointKey(TypedDict):

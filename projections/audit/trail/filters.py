@@ -23,26 +23,26 @@ REQUEST_ID = explained(
 )
 Position = Annotated[int, Field(ge=1, le=POSITION_MAX)]
 
+Actor = Annotated[UUID | None, Field(description="The user who caused it, by id.")]
+Kind = Annotated[
+    str | None,
+    Field(
+        pattern=KIND,
+        description="An event type, such as `connector.made_public`, or an "
+        "aggregate, such as `connector`, for all of its event types.",
+    ),
+]
+Resource = Annotated[
+    UUID | None, Field(description="A resource that it is about or names, by id.")
+]
+
 
 class TrailQuery(QueryModel):
     """Filters; an entry has to pass all of them."""
 
-    actor: Annotated[
-        UUID | None,
-        Field(description="The user who caused it, by id."),
-    ] = None
-    kind: Annotated[
-        str | None,
-        Field(
-            pattern=KIND,
-            description="An event type, such as `connector.made_public`, or an "
-            "aggregate, such as `connector`, for all of its event types.",
-        ),
-    ] = None
-    resource: Annotated[
-        UUID | None,
-        Field(description="A resource that it is about or names, by id."),
-    ] = None
+    actor: Actor = None
+    kind: Kind = None
+    resource: Resource = None
     request_id: Annotated[
         str | None,
         Field(pattern=REQUEST_ID, description="The X-Request-Id that caused it."),

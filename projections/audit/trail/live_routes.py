@@ -2,12 +2,11 @@
 
 import re
 from typing import Annotated, Final
-from uuid import UUID
 
 from aiohttp import web
 from pydantic import Field
 
-from projections.audit.trail.filters import KIND, Filters
+from projections.audit.trail.filters import Actor, Filters, Kind, Resource
 from projections.audit.trail.live import HEARTBEAT, HEARTBEAT_S, Tail
 from service.audit.record import may_still_read, record_reading
 from service.errors import (
@@ -31,9 +30,9 @@ _POSITION: Final = re.compile(r"[0-9]{1,18}")
 class StreamQuery(QueryModel):
     """Filters as in the list."""
 
-    actor: UUID | None = None
-    kind: Annotated[str | None, Field(pattern=KIND)] = None
-    resource: UUID | None = None
+    actor: Actor = None
+    kind: Kind = None
+    resource: Resource = None
     after: Annotated[
         int | None,
         Field(

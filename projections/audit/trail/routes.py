@@ -50,7 +50,7 @@ CONTENT_TYPES: Final[Mapping[Format, str]] = {
 
 
 class TrailPageQuery(TrailQuery):
-    order: Order = "newest"
+    order: Annotated[Order, Field(description="Which entries come first.")] = "newest"
     limit: Annotated[int, Field(ge=1, le=500)] = 50
     after: Annotated[
         Position | None, Field(description="`end_cursor` of the page before.")

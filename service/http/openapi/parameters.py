@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+from service.http.openapi.descriptions import PATH, QUERY
 from service.http.openapi.schemas import Schema, Schemas
 from service.http.operation import Operation
 from service.http.requests import POSITION_MAX
@@ -72,20 +73,6 @@ HEADERS: Final[dict[str, dict[str, Any]]] = {
     },
 }
 
-# Descriptions of query parameters that mean the same in every operation.
-QUERY: Final = {
-    "after": "`end_cursor` of the previous page.",
-    "agent_id": "Limits the list to this agent.",
-    "at": "A log position or a time: answer as of then.",
-    "before": "`end_cursor` of the previous page.",
-    "dry_run": "Report the changes without making them.",
-    "limit": "Maximum number of items on the page.",
-    "offset": "Number of items to skip.",
-    "since": "A log position or a time: the earlier state.",
-    "until": "A log position or a time: the later state; by default now.",
-    "user_id": "Limits the list to this user.",
-}
-
 
 def parameters(
     operation: Operation, schemas: Schemas, example: dict[str, Any]
@@ -107,7 +94,9 @@ def _path(
             "name": name,
             "in": "path",
             "required": True,
-            "description": schema.pop("description", _thing(operation, name)),
+            "description": schema.pop("description", None)
+            or PATH.get(name)
+            or _thing(operation, name),
             "schema": schema,
         }
         if name in example:
@@ -131,9 +120,14 @@ def _query(
         description = schema.pop("description", QUERY.get(name))
         if description is not None:
             parameter["description"] = description
+        is_list = schema.get("type") == "array"
+        if is_list:
+            # One parameter whose items are separated by commas.
+            parameter |= {"style": "form", "explode": False}
         parameter["schema"] = schema
         if name in example:
-            parameter["example"] = example[name]
+            shown = example[name]
+            parameter["example"] = shown.split(",") if is_list else shown
         found.append(parameter)
     return found
 

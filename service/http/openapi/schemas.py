@@ -6,6 +6,8 @@ from pydantic import BaseModel, TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaValue
 from pydantic_core import core_schema
 
+from service.http.openapi.descriptions import BODY
+
 Schema = dict[str, Any]
 
 REFERENCE = "#/components/schemas/{model}"
@@ -46,10 +48,19 @@ class Schemas:
         )
         for name, named in schema.pop("$defs", {}).items():
             named.pop("title", None)
+            if mode == "validation":
+                _describe(named)
             if self.named.setdefault(name, named) != named:
                 raise ValueError(f"two types of the API are named {name}")
         schema.pop("title", None)
         return schema
+
+
+def _describe(named: Schema) -> None:
+    """Describe the fields of a body that their types don't."""
+    for name, field in named.get("properties", {}).items():
+        if name in BODY:
+            field.setdefault("description", BODY[name])
 
 
 class _Generator(GenerateJsonSchema):

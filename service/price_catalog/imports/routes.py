@@ -55,7 +55,14 @@ class ImportQuery(QueryModel):
 
 
 class LiteLLMImportQuery(ImportQuery):
-    version: Annotated[str | None, Field(min_length=1, max_length=100)] = None
+    version: Annotated[
+        str | None,
+        Field(
+            min_length=1,
+            max_length=100,
+            description="The release or commit that the file is from.",
+        ),
+    ] = None
 
 
 @routes.post(

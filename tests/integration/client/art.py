@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tests.support.project import ROOT
+
 
 class Run(NamedTuple):
     code: int
@@ -25,6 +27,8 @@ class Art:
     def __init__(self, url: str, token: str | None, home: Path) -> None:
         self._environment = {
             "PATH": os.environ["PATH"],
+            # The client of these sources, whichever one is installed.
+            "PYTHONPATH": str(ROOT / "client"),
             "HOME": str(home),
             "AGENT_RUNTIME_SERVER": url,
             "COLUMNS": "200",

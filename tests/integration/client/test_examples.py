@@ -33,6 +33,8 @@ def environment(client: TestClient, ada: Caller) -> dict[str, str]:
     assert ada.token is not None
     return {
         "PATH": os.environ["PATH"],
+        # The client of these sources, whichever one is installed.
+        "PYTHONPATH": str(ROOT / "client"),
         "AGENT_RUNTIME_SERVER": url_of(client),
         "AGENT_RUNTIME_TOKEN": ada.token,
     }

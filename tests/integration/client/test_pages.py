@@ -56,7 +56,10 @@ async def test_sessions_and_usage(runtime: AsyncAgentRuntime) -> None:
     )
     names = [session.session_id async for session in found]
     sums = runtime.usage.list(
-        from_day=START.date(), until_day=START.date(), group_by="model", limit=2
+        from_day=START.date(),
+        until_day=START.date(),
+        group_by=["model", "provider"],
+        limit=2,
     )
 
     assert sorted(names) == [f"s-{number}" for number in range(5)]

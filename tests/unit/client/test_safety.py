@@ -9,6 +9,7 @@ from agent_runtime_client import (
     AsyncAgentRuntime,
     Secret,
 )
+from agent_runtime_client.encoding import body_of
 from agent_runtime_client.errors import (
     ConnectionFailedError,
     OutcomeUnknownError,
@@ -206,3 +207,11 @@ async def test_a_redirection_is_not_followed() -> None:
     with pytest.raises(UnreadableAnswerError):
         await runtime.users.me()
     assert len(sent) == 1
+
+
+def test_a_text_that_no_json_has_is_refused_without_showing_it() -> None:
+    with pytest.raises(ValueError, match="half of a surrogate pair") as refused:
+        body_of({"value": "sk-\ud800"})
+
+    assert "sk-" not in str(refused.value)
+    assert refused.value.__context__ is None

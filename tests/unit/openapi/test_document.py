@@ -65,3 +65,25 @@ def test_two_types_of_one_name_are_refused() -> None:
 
     with pytest.raises(ValueError, match="Twin"):
         schemas.of_answer(typed_dict("Twin", {"b": int}))
+
+
+@pytest.mark.parametrize("operation", documented(), ids=lambda each: each.name)
+def test_every_parameter_and_field_of_a_body_is_described(operation: Any) -> None:
+    document = the_document()
+    described = document["paths"][operation.path][operation.method.lower()]
+    content = described.get("requestBody", {}).get("content", {})
+    reference = content.get("application/json", {}).get("schema", {}).get("$ref", "")
+    body = document["components"]["schemas"].get(reference.rpartition("/")[2], {})
+
+    undescribed = [
+        each["name"]
+        for each in described.get("parameters", ())
+        if "$ref" not in each and not each.get("description")
+    ]
+    undescribed += [
+        name
+        for name, field in body.get("properties", {}).items()
+        if not field.get("description")
+    ]
+
+    assert undescribed == []

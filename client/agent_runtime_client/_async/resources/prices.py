@@ -36,6 +36,9 @@ class AsyncPricesResource:
         """Add a provider.
 
         Its key can't be changed later. It is listed once one of its models has a price.
+
+        :param key: Names the provider in prices and sessions, such as `openai`.
+        :param display_name: The name that people read.
         """
         return await self._caller.model(
             operations.POST_PROVIDER,
@@ -56,6 +59,9 @@ class AsyncPricesResource:
         `effective_until`. `as_of` selects another time than now. `at`, a time or a
         position of the log, shows the prices as they were known then, without later
         corrections.
+
+        :param as_of: The prices in effect at this time; by default now.
+        :param at: A log position or a time: answer as of then.
         """
         return await self._caller.models(
             operations.GET_PROVIDERS, ProviderEntry, query={"as_of": as_of, "at": at}
@@ -240,6 +246,25 @@ class AsyncPricesResource:
         The period is half-open and starts now by default; without an end it is open. An
         earlier open period ends where the new one starts. A future price takes effect
         automatically. If-Match is the model's version.
+
+        :param input_price_per_1m: Price of 1,000,000 tokens of prompts; 0 is free, left
+            out or null is unknown.
+        :param output_price_per_1m: Price of 1,000,000 tokens of output; 0 is free, left
+            out or null is unknown.
+        :param cache_creation_price_per_1m: Price of 1,000,000 tokens written to a
+            cache; 0 is free, left out or null is unknown.
+        :param cache_read_price_per_1m: Price of 1,000,000 tokens read from a cache; 0
+            is free, left out or null is unknown.
+        :param currency: The currency, as its ISO 4217 code.
+        :param notes: A remark, such as where the price is from.
+        :param structure: All rates of a price with more than these four: tiers by
+            length of the prompt, times of day, units such as audio, service tiers.
+        :param effective_from: When it becomes effective; by default now, or when the
+            corrected price did.
+        :param effective_until: When it ends; by default when the next one begins, or
+            when the corrected price did.
+        :param provider: The provider's key, such as `openai`.
+        :param model: The model's name, as its provider has it.
         """
         return await self._caller.model(
             operations.POST_PRICE,
@@ -274,6 +299,12 @@ class AsyncPricesResource:
 
         In the order of recording: past, present and future prices, and corrected ones.
         With `at`, a time or a position of the log, only what was known then.
+
+        :param provider: The provider's key.
+        :param model: The model's name.
+        :param at: A log position or a time: answer as of then.
+        :param limit: Maximum number of items on the page.
+        :param after: `end_cursor` of the previous page.
         """
         return AsyncPages(
             self._caller,
@@ -302,6 +333,9 @@ class AsyncPricesResource:
 
         It ends now by default, or at the time in the body, past or future. A price that
         ends where it starts is never effective: this withdraws a future price.
+
+        :param price_version: The version that recorded the price, from its history.
+        :param effective_until: When it ends; by default now.
         """
         return await self._caller.model(
             operations.POST_PRICE_END,
@@ -490,6 +524,24 @@ class AsyncPricesResource:
 
         The body holds the actual price, for the whole period or for the part between
         the bounds. The earlier record can still be read with `at`.
+
+        :param price_version: The version that recorded the price, from its history.
+        :param input_price_per_1m: Price of 1,000,000 tokens of prompts; 0 is free, left
+            out or null is unknown.
+        :param output_price_per_1m: Price of 1,000,000 tokens of output; 0 is free, left
+            out or null is unknown.
+        :param cache_creation_price_per_1m: Price of 1,000,000 tokens written to a
+            cache; 0 is free, left out or null is unknown.
+        :param cache_read_price_per_1m: Price of 1,000,000 tokens read from a cache; 0
+            is free, left out or null is unknown.
+        :param currency: The currency, as its ISO 4217 code.
+        :param notes: A remark, such as where the price is from.
+        :param structure: All rates of a price with more than these four: tiers by
+            length of the prompt, times of day, units such as audio, service tiers.
+        :param effective_from: When it becomes effective; by default now, or when the
+            corrected price did.
+        :param effective_until: When it ends; by default when the next one begins, or
+            when the corrected price did.
         """
         return await self._caller.model(
             operations.POST_PRICE_CORRECTION,
@@ -528,6 +580,12 @@ class AsyncPricesResource:
         by hand are never overwritten. Models that the list no longer contains are only
         reported. A price without a date is effective from `undated_since`, by default
         from now.
+
+        :param dry_run: Report the changes without making them.
+        :param confirm: Models whose changes are made although they were held back, as
+            `provider/model`, separated by commas, or `all`.
+        :param undated_since: From when prices without a date are effective; by default
+            now.
         """
         return await self._caller.model(
             operations.POST_GENAI_PRICES_IMPORT,
@@ -553,6 +611,13 @@ class AsyncPricesResource:
         The body is an unchanged `model_prices_and_context_window.json` of up to 32 MiB.
         The file has no version: name its release or commit in `version`. Everything
         else is as for the import of genai-prices.
+
+        :param dry_run: Report the changes without making them.
+        :param confirm: Models whose changes are made although they were held back, as
+            `provider/model`, separated by commas, or `all`.
+        :param undated_since: From when prices without a date are effective; by default
+            now.
+        :param version: The release or commit that the file is from.
         """
         return await self._caller.model(
             operations.POST_LITELLM_IMPORT,
@@ -586,6 +651,13 @@ class AsyncPricesResource:
         `next` isn't null, send it as `after` for the following ones. The turns of a
         session change together; a repeated request changes nothing. `provider` and
         `model` select the turns in which one of the calls names them.
+
+        :param from_time: Turns that started at or after this time.
+        :param until_time: Turns that started before this time.
+        :param provider: The provider's key, such as `openai`.
+        :param model: The model's name, as its provider has it.
+        :param dry_run: Report the changes without making them.
+        :param after: `next` of the previous answer.
         """
         return await self._caller.model(
             operations.POST_REPRICE,

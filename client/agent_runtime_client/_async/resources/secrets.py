@@ -31,6 +31,8 @@ class AsyncSecretsResource:
         It belongs to the caller; no other user can access it, whatever their roles.
         Only the answer to revealing it contains the value. The name of a deleted secret
         can be used again; version numbers continue.
+
+        :param value: The secret's value.
         """
         return await self._caller.model(
             operations.POST_SECRET,
@@ -45,6 +47,9 @@ class AsyncSecretsResource:
         """List the caller's secrets, by name.
 
         Nobody can list another user's secrets, whatever their roles.
+
+        :param limit: Maximum number of items on the page.
+        :param after: `end_cursor` of the previous page.
         """
         return AsyncPages(
             self._caller,
@@ -68,6 +73,8 @@ class AsyncSecretsResource:
         are kept, older ones are destroyed. Every call creates a version, also with an
         equal value. The fingerprint is a keyed hash: it tells whether two values of one
         owner are equal, and nothing else about them.
+
+        :param value: The secret's value.
         """
         return await self._caller.model(
             operations.PUT_SECRET,
@@ -107,6 +114,9 @@ class AsyncSecretsResource:
 
         For every version: who set it, when, and whether its value still exists.
         ``before`` continues from ``end_cursor``.
+
+        :param limit: Maximum number of items on the page.
+        :param before: `end_cursor` of the previous page.
         """
         return await self._caller.model(
             operations.GET_SECRET,
@@ -125,6 +135,9 @@ class AsyncSecretsResource:
         """List the versions, across pages.
 
         ``get`` returns one page of them.
+
+        :param limit: Maximum number of items on the page.
+        :param before: `end_cursor` of the previous page.
         """
         return AsyncPages(
             self._caller,
@@ -146,6 +159,8 @@ class AsyncSecretsResource:
         """Restore an earlier value of a secret.
 
         Creates a new version with that value.
+
+        :param version: The version's number.
         """
         return await self._caller.model(
             operations.POST_SECRET_RESTORE,
@@ -163,6 +178,8 @@ class AsyncSecretsResource:
         For its owner only. The access is recorded before the value is sent: this GET
         appends an event. ``version`` selects an earlier value. Limited to 60 calls at
         once, then one per second.
+
+        :param version: By default the newest version.
         """
         return await self._caller.model(
             operations.GET_SECRET_VALUE,

@@ -65,6 +65,8 @@ class AsyncToolRulesResource:
 
         All rules for managers and readers of the agent, superusers and auditors; for
         others those of connectors that they own and that the agent holds.
+
+        :param at: A log position or a time: answer as of then.
         """
         return await self._caller.model(
             operations.GET_AGENT_TOOLS,
@@ -89,6 +91,8 @@ class AsyncToolRulesResource:
         how many recorded calls of the past `days` (7) would have been decided
         otherwise. Decisions are those on the tools that were observed; connectors that
         never were are listed.
+
+        :param days: Days of recorded calls to compare.
         """
         return await self._caller.model(
             operations.POST_TOOL_RULES_PREVIEW,
@@ -114,6 +118,8 @@ class AsyncToolRulesResource:
         Replaces all of the agent's rules by those of that position; rules added since
         are removed. The history is kept: the restore is recorded as a new change by the
         caller. Requires full management of the agent.
+
+        :param at: A log position or a time: restore the rules of then.
         """
         return await self._caller.model(
             operations.POST_TOOL_RULES_RESTORE,
@@ -162,6 +168,9 @@ class AsyncToolRulesResource:
         An owner of a connector that the agent holds can ask about that connector.
         `definition` is null for a connector that the agent doesn't hold and the caller
         can't see.
+
+        :param tool: The tool's name at its connector.
+        :param at: A log position or a time: answer as of then.
         """
         return await self._caller.model(
             operations.GET_TOOL_EXPLANATION,

@@ -51,6 +51,10 @@ class ApprovalsResource:
         For the agent's managers, the connector's owner and superusers. The agent makes
         the call by repeating it with the same arguments; everything else is decided
         again then.
+
+        :param reason: Reason, shown to the agent and recorded.
+        :param valid_for_s: For how long the call may be made, in seconds: from 60, a
+            minute, to 86400, a day.
         """
         return self._caller.model(
             operations.POST_APPROVAL_APPROVE,
@@ -74,6 +78,8 @@ class ApprovalsResource:
 
         For the agent's managers, the connector's owner and superusers. The agent is
         told so until the question would have expired.
+
+        :param reason: Reason, shown to the agent and recorded.
         """
         return self._caller.model(
             operations.POST_APPROVAL_REFUSE,
@@ -97,6 +103,8 @@ class ApprovalsResource:
 
         For the agent's managers, the connector's owner and superusers. The agent is
         told so.
+
+        :param reason: Reason, shown to the agent and recorded.
         """
         return self._caller.model(
             operations.POST_APPROVAL_WITHDRAW,
@@ -123,6 +131,12 @@ class ApprovalsResource:
         those of calls for the caller; superusers and auditors see all. Once for each
         time that a call was asked for. `state=pending` leaves those that wait for a
         person.
+
+        :param limit: Maximum number of items on the page.
+        :param after: `end_cursor` of the previous page.
+        :param agent_id: Limits the list to this agent.
+        :param connector_id: Limits the list to this connector.
+        :param state: Limits the list to this state.
         """
         return Pages(
             self._caller,

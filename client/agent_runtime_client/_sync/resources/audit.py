@@ -1,6 +1,7 @@
 """The audit trail: who changed what and when, with proofs."""
 # Made by "make contract"; do not edit.
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Literal
 from uuid import UUID
@@ -53,6 +54,19 @@ class AuditResource(AuditChecks):
         valid. A page of large entries has fewer than `limit`, and an `end_cursor`. The
         request itself is recorded as `audit.read` before it is answered; use the stream
         to receive new entries.
+
+        :param actor: The user who caused it, by id.
+        :param kind: An event type, such as `connector.made_public`, or an aggregate,
+            such as `connector`, for all of its event types.
+        :param resource: A resource that it is about or names, by id.
+        :param request_id: The X-Request-Id that caused it.
+        :param from_time: Recorded at or after this.
+        :param until_time: Recorded before this.
+        :param from_position: At or after this position.
+        :param until_position: At or before this position.
+        :param order: Which entries come first.
+        :param limit: Maximum number of items on the page.
+        :param after: `end_cursor` of the page before.
         """
         return Pages(
             self._caller,
@@ -78,6 +92,8 @@ class AuditResource(AuditChecks):
         """Get one entry with its recorded fields, and the resource before and after.
 
         For superusers and auditors. The read is recorded.
+
+        :param position: The entry's position in the log.
         """
         return self._caller.model(
             operations.GET_AUDIT_EVENT, WholeEntry, path={"position": position}
@@ -101,6 +117,16 @@ class AuditResource(AuditChecks):
         the Merkle tree: an export without filters is the input of `agent-runtime audit
         verify`. The read is recorded once. An export without its final chunk is
         incomplete.
+
+        :param actor: The user who caused it, by id.
+        :param kind: An event type, such as `connector.made_public`, or an aggregate,
+            such as `connector`, for all of its event types.
+        :param resource: A resource that it is about or names, by id.
+        :param request_id: The X-Request-Id that caused it.
+        :param from_time: Recorded at or after this.
+        :param until_time: Recorded before this.
+        :param from_position: At or after this position.
+        :param until_position: At or before this position.
         """
         return Export(
             self._caller,
@@ -134,6 +160,16 @@ class AuditResource(AuditChecks):
 
         Unlimited. A cell that a spreadsheet could take for a formula starts with an
         apostrophe. The read is recorded once.
+
+        :param actor: The user who caused it, by id.
+        :param kind: An event type, such as `connector.made_public`, or an aggregate,
+            such as `connector`, for all of its event types.
+        :param resource: A resource that it is about or names, by id.
+        :param request_id: The X-Request-Id that caused it.
+        :param from_time: Recorded at or after this.
+        :param until_time: Recorded before this.
+        :param from_position: At or after this position.
+        :param until_position: At or before this position.
         """
         return Export(
             self._caller,
@@ -167,6 +203,12 @@ class AuditResource(AuditChecks):
         can resume. The stream ends when the service stops, and when the caller's token
         or role is revoked, the token expires or the user is disabled. The read is
         recorded once.
+
+        :param actor: The user who caused it, by id.
+        :param kind: An event type, such as `connector.made_public`, or an aggregate,
+            such as `connector`, for all of its event types.
+        :param resource: A resource that it is about or names, by id.
+        :param after: Start after this position; without it, with the next event.
         """
         return EventStream(
             self._caller,
@@ -185,6 +227,9 @@ class AuditResource(AuditChecks):
         """Replay an aggregate: now, at a position or time, or at a version.
 
         The id is that of an entry's resource. The read is recorded.
+
+        :param at: A log position or a time: answer as of then.
+        :param version: The version to replay, instead of a position or time.
         """
         return self._caller.model(
             operations.GET_AGGREGATE,
@@ -204,6 +249,9 @@ class AuditResource(AuditChecks):
 
         The read is recorded. `GET /api/audit/events` with this ``resource`` and these
         positions lists who made the changes.
+
+        :param since: A log position or a time: the earlier state.
+        :param until: A log position or a time: the later state; by default now.
         """
         return self._caller.model(
             operations.GET_AGGREGATE_DIFFERENCE,
@@ -222,6 +270,9 @@ class AuditResource(AuditChecks):
         """List who could use a connector between two positions or times, and why.
 
         The read is recorded.
+
+        :param since: A log position or a time: the earlier state.
+        :param until: A log position or a time: the later state; by default now.
         """
         return self._caller.model(
             operations.GET_CONNECTOR_EXPOSURE,
@@ -236,13 +287,17 @@ class AuditResource(AuditChecks):
         since: int | datetime,
         *,
         until: int | datetime | NotGiven = NOT_GIVEN,
-        tools: str | NotGiven = NOT_GIVEN,
+        tools: Sequence[str] | NotGiven = NOT_GIVEN,
     ) -> DecisionsDifference:
         """Compare which tools an agent may call at two positions or times.
 
         A tool whose definition has changed, and isn't accepted yet, differs as well. Of
         connectors whose tools weren't observed yet, only the rules are compared. The
         read is recorded.
+
+        :param since: A log position or a time: the earlier state.
+        :param until: A log position or a time: the later state; by default now.
+        :param tools: Names of tools to decide on as well.
         """
         return self._caller.model(
             operations.GET_DECISIONS_DIFFERENCE,
@@ -274,6 +329,9 @@ class AuditResource(AuditChecks):
 
         By default ``size`` is that of the newest checkpoint, or the current size of the
         tree for a position after that checkpoint.
+
+        :param position: The entry's position in the log.
+        :param size: The tree's size, in entries.
         """
         return self._caller.model(
             operations.GET_INCLUSION_PROOF,
@@ -288,6 +346,9 @@ class AuditResource(AuditChecks):
 
         By default ``second`` is the size of the newest checkpoint, or the current size
         of the tree when ``first`` is larger than that.
+
+        :param first: The size of the smaller tree, in entries.
+        :param second: The size of the larger tree, in entries.
         """
         return self._caller.model(
             operations.GET_CONSISTENCY_PROOF,

@@ -51,6 +51,19 @@ class CallsResource:
         those made for the caller; superusers and auditors see all. Refusals are listed
         too: equal ones within a second as one. No arguments or results: the service has
         none.
+
+        :param limit: Maximum number of items on the page.
+        :param after: `end_cursor` of the previous page.
+        :param agent_id: Limits the list to this agent.
+        :param connector_id: Limits the list to this connector.
+        :param user_id: Limits the list to this user.
+        :param tool: Limits the list to this tool, by its name at its connector.
+        :param decision: Calls that were admitted, or those that were refused.
+        :param outcome: Calls that ended so, or are still running.
+        :param session_id: Limits the list to this session.
+        :param trace_id: Limits the list to this trace.
+        :param start_time: Only what happened at or after this time.
+        :param end_time: Only what started before this time.
         """
         return Pages(
             self._caller,

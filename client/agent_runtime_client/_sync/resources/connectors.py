@@ -18,7 +18,6 @@ from agent_runtime_client.models import (
     Definitions,
     GrantResource,
     Health,
-    HealthState,
     ListedConnector,
     RuleOnConnector,
     RulesOnConnector,
@@ -44,6 +43,9 @@ class ConnectorsResource:
 
         The caller becomes its owner. It is private until its owner makes it public. The
         service asks its URL for its tools within seconds, once.
+
+        :param url: An http or https URL without credentials.
+        :param description: What it is for, in a few words.
         """
         return self._caller.model(
             operations.POST_CONNECTOR,
@@ -59,15 +61,19 @@ class ConnectorsResource:
         after: UUID | str | NotGiven = NOT_GIVEN,
         scope: Literal["owned", "granted", "offered", "public"] | NotGiven = NOT_GIVEN,
         agent_id: UUID | str | NotGiven = NOT_GIVEN,
-        health: HealthState | NotGiven = NOT_GIVEN,
     ) -> Pages[ListedConnector, ConnectorList]:
         """List the connectors that the caller can see, by id.
 
         These are the caller's own, public ones, those offered to the caller, and those
         granted or offered to agents that the caller manages; superusers and auditors
         see all. ``scope`` limits the list to one of these kinds, ``agent_id`` to those
-        granted or offered to one agent, ``health`` to those whose tools can be listed,
-        or can't.
+        granted or offered to one agent.
+
+        :param limit: Maximum number of items on the page.
+        :param after: `end_cursor` of the previous page.
+        :param scope: Connectors that the caller owns, or that are granted, offered or
+            public.
+        :param agent_id: Limits the list to this agent.
         """
         return Pages(
             self._caller,
@@ -79,7 +85,6 @@ class ConnectorsResource:
                 "after": after,
                 "scope": scope,
                 "agent_id": agent_id,
-                "health": health,
             },
         )
 
@@ -99,6 +104,9 @@ class ConnectorsResource:
         hold a connector trust its owner. Another URL is asked for its tools within
         seconds. Without a slug of its own, agents see its tools under other names when
         the name changes: `warnings` says so.
+
+        :param url: An http or https URL without credentials.
+        :param description: What it is for, in a few words.
         """
         return self._caller.model(
             operations.PUT_CONNECTOR,
@@ -138,6 +146,8 @@ class ConnectorsResource:
         and for others those of agents that they manage. Access is decided by current
         rights, also for the past. Only the owner, superusers and auditors see the past
         of a retired connector.
+
+        :param at: A log position or a time: answer as of then.
         """
         return self._caller.model(
             operations.GET_CONNECTOR,
@@ -295,6 +305,15 @@ class ConnectorsResource:
         For its owner and superusers. Agents see the tools under other names from then
         on when the slug changes, as `warnings` says; rules name the upstream's own
         names and remain.
+
+        :param slug: Prefix of its tools' names in an agent's list.
+        :param record_mode: `strict`: each call is admitted by an event before it is
+            forwarded. `batched`: for high rates; a right that was just revoked may be
+            used for up to a second, and a crash may lose the record of 100 ms; calls
+            that send a credential are recorded as with `strict`.
+        :param protocol_revision: The revision of MCP to speak with its server; null, or
+            left out: the gateway finds out. Set it for a server that answers wrongly
+            when it is asked.
         """
         return self._caller.model(
             operations.PUT_CONNECTOR_GATEWAY,
@@ -329,6 +348,13 @@ class ConnectorsResource:
         hold it only because it was public or a former owner granted it, until its owner
         grants it to them. The setting ends when the connector moves to another host,
         and the owner's also with another owner.
+
+        :param whose: `owner`: the secret `secret_name` of the connector's owner.
+            `caller`: the secret `mcp.{id of the connector}` of the user whom the
+            agent's token names.
+        :param secret_name: The name of the owner's secret; only with `owner`.
+        :param header: The header that the secret is sent in.
+        :param scheme: Precedes the value, with a space; null for none.
         """
         return self._caller.model(
             operations.PUT_CONNECTOR_CREDENTIAL,
@@ -386,6 +412,8 @@ class ConnectorsResource:
 
         For its owner and superusers. Agents may call the tools as they are defined now,
         as far as their rules say.
+
+        :param definitions: Names of tools, each with the digest of its definition.
         """
         return self._caller.model(
             operations.POST_DEFINITIONS_ACCEPT,
@@ -428,6 +456,9 @@ class ConnectorsResource:
 
         For its owner, superusers and auditors. A rule for a connector that its agent
         doesn't hold has no effect.
+
+        :param limit: Maximum number of items on the page.
+        :param after: `end_cursor` of the previous page.
         """
         return Pages(
             self._caller,

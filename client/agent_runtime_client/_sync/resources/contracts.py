@@ -208,6 +208,27 @@ class ContractsResource:
         none. The period is half-open and starts now by default; an earlier open one
         ends where it starts. Recorded costs stay until they are repriced. If-Match is
         the provider's version.
+
+        :param input_price_per_1m: Price of 1,000,000 tokens of prompts; 0 is free, left
+            out or null is unknown.
+        :param output_price_per_1m: Price of 1,000,000 tokens of output; 0 is free, left
+            out or null is unknown.
+        :param cache_creation_price_per_1m: Price of 1,000,000 tokens written to a
+            cache; 0 is free, left out or null is unknown.
+        :param cache_read_price_per_1m: Price of 1,000,000 tokens read from a cache; 0
+            is free, left out or null is unknown.
+        :param currency: The currency, as its ISO 4217 code.
+        :param notes: A remark, such as where the price is from.
+        :param structure: All rates of a price with more than these four: tiers by
+            length of the prompt, times of day, units such as audio, service tiers.
+        :param effective_from: When it becomes effective; by default now, or when the
+            corrected price did.
+        :param effective_until: When it ends; by default when the next one begins, or
+            when the corrected price did.
+        :param discount_percent: Percent off every list price that the contract doesn't
+            fix.
+        :param provider: The provider's key, such as `openai`.
+        :param model: The model's name, as its provider has it.
         """
         return self._caller.model(
             operations.POST_CONTRACT,
@@ -246,6 +267,13 @@ class ContractsResource:
         they are known now or were known `at` a time or a position of the log; with
         `history`, also records that were corrected, replaced or ended since. In the
         order of recording.
+
+        :param provider: Limits the list to this provider, by its key.
+        :param model: Limits the list to this model.
+        :param history: With records that were corrected, replaced or ended since.
+        :param at: A log position or a time: answer as of then.
+        :param limit: Maximum number of items on the page.
+        :param after: `end_cursor` of the previous page.
         """
         return Pages(
             self._caller,
@@ -275,6 +303,9 @@ class ContractsResource:
 
         It ends now by default, or at the time in the body, past or future. One that
         ends where it starts is never effective: this withdraws a future contract price.
+
+        :param price_version: The version that recorded the price, from its history.
+        :param effective_until: When it ends; by default now.
         """
         return self._caller.model(
             operations.POST_CONTRACT_END,
@@ -464,6 +495,26 @@ class ContractsResource:
 
         The body holds the actual terms, for the whole period or for the part between
         the bounds. The earlier record can still be read with `at`.
+
+        :param price_version: The version that recorded the price, from its history.
+        :param input_price_per_1m: Price of 1,000,000 tokens of prompts; 0 is free, left
+            out or null is unknown.
+        :param output_price_per_1m: Price of 1,000,000 tokens of output; 0 is free, left
+            out or null is unknown.
+        :param cache_creation_price_per_1m: Price of 1,000,000 tokens written to a
+            cache; 0 is free, left out or null is unknown.
+        :param cache_read_price_per_1m: Price of 1,000,000 tokens read from a cache; 0
+            is free, left out or null is unknown.
+        :param currency: The currency, as its ISO 4217 code.
+        :param notes: A remark, such as where the price is from.
+        :param structure: All rates of a price with more than these four: tiers by
+            length of the prompt, times of day, units such as audio, service tiers.
+        :param effective_from: When it becomes effective; by default now, or when the
+            corrected price did.
+        :param effective_until: When it ends; by default when the next one begins, or
+            when the corrected price did.
+        :param discount_percent: Percent off every list price that the contract doesn't
+            fix.
         """
         return self._caller.model(
             operations.POST_CONTRACT_CORRECTION,

@@ -31,6 +31,8 @@ class ServiceResource:
         """Get the JSON Schema of one event type and version.
 
         The name is the message's type without the prefix that all types share.
+
+        :param name: Type and version of an event.
         """
         return self._caller.json(operations.GET_EVENT_SCHEMA, path={"name": name})
 

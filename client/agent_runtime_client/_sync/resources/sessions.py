@@ -39,6 +39,10 @@ class SessionsResource:
         Without an id in the body the service chooses one. A caller with the role
         `runtime` records for any agent and may name the user; a manager of the agent
         records their own sessions.
+
+        :param session_id: The session's id; by default the service chooses one.
+        :param user_id: The user; by default the caller.
+        :param started_at: When it started.
         """
         return self._caller.model(
             operations.POST_SESSION,
@@ -77,6 +81,20 @@ class SessionsResource:
         A repeated turn id changes nothing. Turns may arrive late and in any order, also
         after the end of the session. Texts over 64 KiB are truncated and marked as
         such. The cost is computed from the model's price at `started_at`.
+
+        :param turn_id: The turn's id, of the caller's choice.
+        :param started_at: When it started.
+        :param ended_at: When it ended.
+        :param provider: The provider's key, such as `openai`.
+        :param model: The model's name, as its provider has it.
+        :param prompt_tokens: Tokens of the prompt, with those of caches.
+        :param completion_tokens: Tokens of the output.
+        :param cache_read_tokens: Tokens of the prompt that were read from a cache.
+        :param cache_creation_tokens: Tokens of the prompt that were written to a cache.
+        :param is_error: Whether the turn failed.
+        :param error: The error's text.
+        :param input: The text that the turn began with.
+        :param output: The text that the turn ended with.
         """
         return self._caller.model(
             operations.POST_TURN,
@@ -111,6 +129,8 @@ class SessionsResource:
         """End a session, now or at a given time.
 
         Late turns can still be recorded.
+
+        :param ended_at: When it ended.
         """
         return self._caller.model(
             operations.POST_SESSION_END,
@@ -169,6 +189,17 @@ class SessionsResource:
         store adds annotations, their summaries, and figures that this service doesn't
         have; `successful_agents` counts the agents whose sessions were all looked up in
         it.
+
+        :param start_time: Only what happened at or after this time.
+        :param end_time: Only what started before this time.
+        :param limit: Maximum number of items on the page.
+        :param offset: Number of items to skip.
+        :param after: `end_cursor` of the previous page.
+        :param agent_id: Limits the list to this agent.
+        :param user_id: Limits the list to this user.
+        :param has_error: Sessions with an error, or those without one.
+        :param session_id_prefix: Sessions whose ids start so.
+        :param min_position: As the header X-Min-Position.
         """
         return Pages(
             self._caller,
@@ -206,6 +237,9 @@ class SessionsResource:
         The session as in the list, and its turns by start time with their full texts.
         Texts are null once their user's key was destroyed. Reading another user's
         session is recorded in the audit trail.
+
+        :param limit: Maximum number of items on the page.
+        :param offset: Number of items to skip.
         """
         return self._caller.model(
             operations.GET_SESSION,
@@ -224,6 +258,9 @@ class SessionsResource:
         """List the turns, across pages.
 
         ``get`` returns one page of them.
+
+        :param limit: Maximum number of items on the page.
+        :param offset: Number of items to skip.
         """
         return Pages(
             self._caller,

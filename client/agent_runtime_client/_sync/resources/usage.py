@@ -1,6 +1,7 @@
 """Sums of tokens and cost."""
 # Made by "make contract"; do not edit.
 
+from collections.abc import Sequence
 from datetime import date
 from typing import Literal
 from uuid import UUID
@@ -8,7 +9,10 @@ from uuid import UUID
 from agent_runtime_client import operations
 from agent_runtime_client._sync.caller import Caller
 from agent_runtime_client._sync.pages import Pages, Paging
-from agent_runtime_client.models import Usage, UsagePage
+from agent_runtime_client.models import (
+    Usage,
+    UsagePage,
+)
 from agent_runtime_client.not_given import NOT_GIVEN, NotGiven
 
 
@@ -24,7 +28,21 @@ class UsageResource:
         from_day: date | NotGiven = NOT_GIVEN,
         until_day: date | NotGiven = NOT_GIVEN,
         time_zone: str | NotGiven = NOT_GIVEN,
-        group_by: str | NotGiven = NOT_GIVEN,
+        group_by: Sequence[
+            Literal[
+                "hour",
+                "day",
+                "week",
+                "month",
+                "agent",
+                "user",
+                "provider",
+                "model",
+                "priced_as",
+                "pricing_rule",
+            ]
+        ]
+        | NotGiven = NOT_GIVEN,
         agent_id: UUID | str | NotGiven = NOT_GIVEN,
         user_id: UUID | str | NotGiven = NOT_GIVEN,
         provider: str | NotGiven = NOT_GIVEN,
@@ -50,6 +68,23 @@ class UsageResource:
         its models lacks them. `reported_cost` is what instrumentations report, in US
         dollars; `reported_cost_difference` is that minus ours, of the calls that have
         both.
+
+        :param from_day: The first day; by default 29 days before the last.
+        :param until_day: The last day, included; by default today.
+        :param time_zone: The zone of the days, such as `Europe/Berlin`.
+        :param group_by: What to sum up by: at most one of `hour`, `day`, `week` and
+            `month`, and any of the others; by default `day`.
+        :param agent_id: Limits the list to this agent.
+        :param user_id: Limits the list to this user.
+        :param provider: Limits the list to this provider, by its key.
+        :param model: Limits the list to this model.
+        :param order: By group, or the largest first by one of the sums.
+        :param compare: Adds the sums of the period before to each group.
+        :param top: With a period and other groups: show so many of these, the dearest,
+            and the rest as one group.
+        :param unit_costs: Adds the cost by turn, session and user.
+        :param limit: Maximum number of items on the page.
+        :param offset: Number of items to skip.
         """
         return Pages(
             self._caller,
@@ -80,7 +115,21 @@ class UsageResource:
         from_day: date | NotGiven = NOT_GIVEN,
         until_day: date | NotGiven = NOT_GIVEN,
         time_zone: str | NotGiven = NOT_GIVEN,
-        group_by: str | NotGiven = NOT_GIVEN,
+        group_by: Sequence[
+            Literal[
+                "hour",
+                "day",
+                "week",
+                "month",
+                "agent",
+                "user",
+                "provider",
+                "model",
+                "priced_as",
+                "pricing_rule",
+            ]
+        ]
+        | NotGiven = NOT_GIVEN,
         agent_id: UUID | str | NotGiven = NOT_GIVEN,
         user_id: UUID | str | NotGiven = NOT_GIVEN,
         provider: str | NotGiven = NOT_GIVEN,
@@ -92,6 +141,17 @@ class UsageResource:
         Tokens are those that are known; `cost` is empty when it isn't completely known,
         and the columns `known_cost_` and a currency have the known part. A cell that a
         spreadsheet could take for a formula starts with an apostrophe.
+
+        :param from_day: The first day; by default 29 days before the last.
+        :param until_day: The last day, included; by default today.
+        :param time_zone: The zone of the days, such as `Europe/Berlin`.
+        :param group_by: What to sum up by: at most one of `hour`, `day`, `week` and
+            `month`, and any of the others; by default `day`.
+        :param agent_id: Limits the list to this agent.
+        :param user_id: Limits the list to this user.
+        :param provider: Limits the list to this provider, by its key.
+        :param model: Limits the list to this model.
+        :param order: By group, or the largest first by one of the sums.
         """
         return self._caller.content(
             operations.GET_USAGE_CSV,
