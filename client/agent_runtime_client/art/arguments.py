@@ -3,15 +3,21 @@
 import argparse
 import inspect
 import json
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
-from getpass import getpass
-from pathlib import Path
 from types import NoneType
 from typing import Any, Final, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
+from agent_runtime_client.art.help_texts import (
+    NAMED,
+    argument_help,
+    flag_of,
+    help_texts,
+)
+from agent_runtime_client.art.input import read_bytes, read_secret
+from agent_runtime_client.art.suggestions import unknown
+from agent_runtime_client.model import Model
 from agent_runtime_client.not_given import NotGiven
 from agent_runtime_client.secret import Secret
 
@@ -23,83 +29,104 @@ PREFIX: Final = "parameter."
 _FLAGS: Final[Mapping[str, str]] = {"output": "--output-text"}
 # A longer list in the usage helps nobody; an error names the choices that are near.
 CHOICES_SHOWN_MAX: Final = 12
-HELP: Final[Mapping[str, str]] = {
-    "after": "continue behind this cursor or position, from an earlier answer",
-    "at": "as of this position or time",
-    "currency": "code of ISO 4217, such as USD",
-    "name": "its name",
-    "model": "name of the model, as its provider has it",
-    "provider": "key of the provider, such as openai",
-    "since": "from this position or time on",
-    "slug": "short name, the beginning of its tools' names",
-    "tool": "name of the tool",
-    "if_match": "only if the resource still has this version",
-    "refuse_warnings": "change nothing if there are warnings about the rules",
-    "idempotency_key": "key of an earlier run, to repeat the same command safely",
-    "limit": "at most this many items; all pages are read up to there",
-}
 
 
 class Parameter(NamedTuple):
-    """A parameter of a method: its name, the types that it takes, and its default."""
+    """A parameter of a method: its name, the types that it takes, and its help."""
 
     name: str
     types: tuple[Any, ...]
     is_required: bool
     is_positional: bool
+    help: str | None = None
 
     @property
     def is_file(self) -> bool:
         """Say whether the value is read from a file."""
-        return self.types[0] is bytes or self._item not in (None, str)
+        kind = get_origin(self.types[0]) or self.types[0]
+        is_object = isinstance(kind, type) and issubclass(kind, (Mapping, Model))
+        return (
+            kind is bytes or is_object or (self._is_list and not self._is_list_of_text)
+        )
 
     @property
     def is_secret(self) -> bool:
         return Secret in self.types
 
     @property
-    def _item(self) -> Any:
-        """The type of the list's items; None if it is no list of objects."""
-        if get_origin(self.types[0]) is not Sequence:
-            return None
-        item = get_args(self.types[0])[0]
-        return str if get_origin(item) is Literal else item
+    def _is_list(self) -> bool:
+        return get_origin(self.types[0]) is Sequence
 
     @property
-    def _default_help(self) -> str | None:
-        """What the name says by itself."""
-        if self.name.endswith("_id"):
-            return f"id of the {self.name.removesuffix('_id').replace('_', ' ')}"
-        if datetime in self.types:
-            return "a time such as 2026-11-01T12:00:00Z"
-        return None
+    def _is_list_of_text(self) -> bool:
+        if not self._is_list:
+            return False
+        [item] = get_args(self.types[0])
+        return item is str or get_origin(item) is Literal
+
+    @property
+    def _choices(self) -> tuple[str, ...]:
+        kind = get_args(self.types[0])[0] if self._is_list else self.types[0]
+        if get_origin(kind) is not Literal:
+            return ()
+        return (*get_args(kind), *([NULL] if NoneType in self.types else []))
+
+    @property
+    def _help(self) -> str:
+        """What it means, and how the value is written if that isn't clear."""
+        form = None
+        if self.is_file:
+            form = "a file, or - for standard input"
+        elif self._is_list:
+            form = f"{', '.join(self._choices)}; several with commas".lstrip("; ")
+        elif self.is_positional and self._choices:
+            form = f"one of {', '.join(self._choices)}"
+        elif datetime in self.types:
+            form = "such as 2026-11-01T12:00:00Z"
+        elif date in self.types:
+            form = "such as 2026-11-01"
+        text = f"{self.help or ''} ({form})".strip() if form else self.help or ""
+        return text.replace("%", "%%")
+
+    @property
+    def _metavar(self) -> str | None:
+        """How the value is called, unless its choices are shown."""
+        if 0 < len(self._choices) <= CHOICES_SHOWN_MAX:
+            return None
+        name = self.name if self.is_positional else self.name.rpartition("_")[2]
+        forms = (
+            (self.is_file, "FILE"),
+            ({int, datetime} <= {*self.types}, "POSITION|TIME"),
+            (datetime in self.types, "TIME"),
+            (date in self.types, "DATE"),
+            (self.name in NAMED, self.name.removesuffix("_id").upper()),
+            (self.types[0] is int and not self.is_positional, "N"),
+        )
+        return next((form for fits, form in forms if fits), name.upper())
 
     def add_to(self, parser: argparse.ArgumentParser) -> None:
         """Add the argument, unless it is a secret: those are never arguments."""
         if self.is_secret:
             return
-        options: dict[str, Any] = {"help": HELP.get(self.name) or self._default_help}
-        flag = _FLAGS.get(self.name) or "--" + self.name.replace("_", "-")
-        options["dest"] = PREFIX + self.name
-        if self.is_file:
-            options |= {"help": "a file; - is standard input", "metavar": "FILE"}
-        elif self.types[0] is bool:
+        options: dict[str, Any] = {"help": self._help}
+        if self.types[0] is bool:
             options |= {"action": argparse.BooleanOptionalAction}
-        elif get_origin(self.types[0]) is Literal:
-            options |= {"choices": get_args(self.types[0])}
-            if len(options["choices"]) > CHOICES_SHOWN_MAX:
+        elif self._is_list_of_text:
+            options |= {"action": "extend", "type": _Items(self._choices)}
+            options |= {"metavar": "NAME,NAME"}
+        else:
+            options |= {"metavar": self._metavar, "choices": self._choices or None}
+        if not (self.is_file or self._choices or self.types[0] is bool):
+            options.setdefault("type", self._convert)
+        name = PREFIX + self.name
+        if self.is_positional:
+            if options["metavar"] is None:
                 options["metavar"] = self.name.upper()
-        elif self._item is str:
-            items = get_args(get_args(self.types[0])[0])
-            options |= {"action": "append", "choices": items or None}
-        else:
-            options |= {"type": self._convert, "metavar": self.name.upper()}
-        if not self.is_positional:
-            options |= {"required": self.is_required, "default": argparse.SUPPRESS}
-            parser.add_argument(flag, **options)
-        else:
-            options.setdefault("metavar", self.name.upper())
-            parser.add_argument(options.pop("dest"), **options)
+            parser.add_argument(name, **options)
+            return
+        flag = _FLAGS.get(self.name) or flag_of(self.name)
+        options |= {"required": self.is_required, "default": argparse.SUPPRESS}
+        parser.add_argument(flag, dest=name, **options)
 
     def is_in(self, given: Mapping[str, Any]) -> bool:
         """Say whether the command line has a value."""
@@ -115,30 +142,52 @@ class Parameter(NamedTuple):
             return read_secret(self.name)
         value = given[PREFIX + self.name]
         if not self.is_file:
-            return value
+            return None if value == NULL and NoneType in self.types else value
+        content = read_bytes(value)
         if self.types[0] is bytes:
-            return read_bytes(value)
-        return json.loads(read_bytes(value), parse_float=Decimal)
+            return content
+        try:
+            return json.loads(content, parse_float=Decimal)
+        except ValueError as error:
+            raise ValueError(f"{value} is not JSON: {error}") from None
 
     def _convert(self, text: str) -> Any:
         if text == NULL and NoneType in self.types:
             return None
         for kind in self.types:
             try:
-                return _CONVERTERS.get(kind, str)(text)
+                return _CONVERTERS.get(kind, _text)(text)
             except (ValueError, InvalidOperation):
                 continue
-        names = " or ".join(_NAMES.get(kind, "a text") for kind in self.types)
+        names = " or ".join(
+            dict.fromkeys(_NAMES.get(kind, "UTF-8 text") for kind in self.types)
+        )
         raise argparse.ArgumentTypeError(f"{text!r} is not {names}")
+
+
+class _Items:
+    """Splits a list at its commas; an argument may be repeated, too."""
+
+    def __init__(self, choices: Sequence[str]) -> None:
+        self._choices = choices
+
+    def __call__(self, text: str) -> list[str]:
+        items = text.split(",")
+        for item in items:
+            if self._choices and item not in self._choices:
+                raise argparse.ArgumentTypeError(unknown(item, self._choices))
+        return items
 
 
 def parameters_of(method: Callable[..., Any]) -> list[Parameter]:
     """Return the parameters of a client's method, without the instance."""
     hints = get_type_hints(method)
+    given = [*inspect.signature(method).parameters.values()][1:]
+    described = help_texts(method).arguments
     found = []
-    for parameter in [*inspect.signature(method).parameters.values()][1:]:
+    for parameter in given:
         hint = hints[parameter.name]
-        is_union = get_origin(hint) not in (None, Literal, Sequence)
+        is_union = get_origin(hint) not in (None, Literal, Sequence, Mapping)
         kinds = get_args(hint) if is_union else (hint,)
         found.append(
             Parameter(
@@ -146,27 +195,19 @@ def parameters_of(method: Callable[..., Any]) -> list[Parameter]:
                 tuple(each for each in kinds if each is not NotGiven),
                 is_required=parameter.default is parameter.empty,
                 is_positional=parameter.kind is not parameter.KEYWORD_ONLY,
+                help=argument_help(parameter.name, described.get(parameter.name)),
             )
         )
     return found
 
 
-def read_bytes(name: str) -> bytes:
-    """Return the content of a file, or of standard input for ``-``."""
-    return sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+def _text(text: str) -> str:
+    """Return a text as it is.
 
-
-def read_secret(name: str) -> Secret:
-    """Ask for a secret without showing it, or read it from standard input.
-
-    One line end at the end of the input is left out.
+    :raises ValueError: it isn't UTF-8, and so can't be sent
     """
-    if sys.stdin.isatty():
-        try:
-            return Secret(getpass(f"{name} (not shown): "))
-        except EOFError:
-            raise ValueError(f"no {name} was given") from None
-    return Secret(sys.stdin.read().removesuffix("\n").removesuffix("\r"))
+    text.encode()
+    return text
 
 
 def _time(text: str) -> datetime:

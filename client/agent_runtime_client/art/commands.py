@@ -12,6 +12,8 @@ from typing import Any, Final
 from agent_runtime_client.art import output
 from agent_runtime_client.art.arguments import parameters_of
 from agent_runtime_client.art.errors import DeclinedError, UsageError
+from agent_runtime_client.art.input import is_terminal
+from agent_runtime_client.art.names import COLUMNS, ids_for_names, with_names
 from agent_runtime_client.art.settings import Settings, settings_of
 from agent_runtime_client.art.things import resource_of
 
@@ -40,21 +42,36 @@ def run_method(options: argparse.Namespace) -> None:
         raise UsageError(str(error)) from None
     if "dry_run" in {each.name for each in parameters_of(method)}:
         arguments["dry_run"] = options.dry_run
+    if arguments.get("limit", 1) < 1:
+        raise UsageError("--limit takes at least 1")
     with caller_of(options) as caller:
-        result = method(resource_of(options.thing)(caller), **arguments)
-        write(_shown(result, arguments.get("limit")), options)
+        arguments = ids_for_names(caller, arguments)
+        try:
+            result = method(resource_of(options.thing)(caller), **arguments)
+        except ValueError as error:
+            raise UsageError(str(error)) from None
+        write(_shown(result, arguments.get("limit")), options, caller)
         if options.thing in WARNED_OF and isinstance(result, Mapping):
             from agent_runtime_client.art.rule_warnings import note_warnings
 
             note_warnings(caller, result)
 
 
-def write(data: Any, options: argparse.Namespace) -> None:
+def write(data: Any, options: argparse.Namespace, caller: Any = None) -> None:
     """Write the data of an answer as the options say.
+
+    With a caller, tables have names beside the ids, and other formats if they are
+    among the columns.
 
     :raises UsageError: a column isn't one of the data
     """
-    columns = options.columns.split(",") if options.columns else None
+    columns = None
+    if options.columns:
+        columns = [each.strip() for each in options.columns.split(",")]
+    names = {name for name, _ in COLUMNS.values()}
+    shows_names = options.output == "table" if columns is None else names & {*columns}
+    if caller is not None and data is not None and shows_names:
+        data = with_names(caller, data)
     try:
         output.write(
             data, options.output, columns=columns, headers=not options.no_headers
@@ -140,11 +157,15 @@ def confirm(question: str) -> None:
     :raises DeclinedError: the answer was no
     :raises UsageError: there is no terminal to ask on
     """
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+    if not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
         raise UsageError("this changes something: pass --yes, or run it on a terminal")
     sys.stderr.write(f"{question} [y/N] ")
     sys.stderr.flush()
-    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+    answer = sys.stdin.readline()
+    if not answer.endswith("\n"):
+        # Ctrl-D leaves the cursor behind the question.
+        note("")
+    if answer.strip().lower() not in ("y", "yes"):
         raise DeclinedError
 
 

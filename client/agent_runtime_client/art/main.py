@@ -15,9 +15,10 @@ READER_LEFT = 141
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return the exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
-    arguments = after_the_verb(arguments)
+    if arguments[:1] == ["help"]:
+        arguments = [*arguments[1:], "--help"]
     parser = build(arguments)
-    options = parser.parse_args(arguments)
+    options = parser.parse_args(after_the_verb(arguments, parser.refuse))
     if not hasattr(options, "run"):
         getattr(options, "print_help", parser.print_help)()
         return 0

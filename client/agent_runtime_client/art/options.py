@@ -1,10 +1,32 @@
 """The options that every command has, and how a verb is added with them."""
 
 import argparse
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from math import inf
+from typing import Any, Final
 
+from agent_runtime_client.art.things import OTHERS
+
+# What takes no verb.
+BEFORE_ALL: Final = ("-h", "--help", "--version", "--")
+COMMON: Final = "for every command"
+FORMATS: Final = ("table", "json", "jsonl", "csv", "yaml")
 Run = Callable[[argparse.Namespace], Any]
+
+
+class _Formatter(argparse.RawDescriptionHelpFormatter):
+    """Leaves the options of every command out of the usage; they have a section."""
+
+    def add_usage(
+        self, usage: Any, actions: Iterable[argparse.Action], *others: Any, **more: Any
+    ) -> None:
+        own = [each for each in actions if _group_of(each) != COMMON]
+        super().add_usage(usage, own, *others, **more)
+
+
+def _group_of(action: argparse.Action) -> str | None:
+    return getattr(getattr(action, "container", None), "title", None)
 
 
 def add_verb(
@@ -15,7 +37,7 @@ def add_verb(
         verb,
         help=summary.removesuffix(".").replace("%", "%%"),
         description=f"{summary}\n{_flush(details)}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=_Formatter,
     )
     add_common(sub, run)
     return sub
@@ -24,35 +46,58 @@ def add_verb(
 def add_common(parser: argparse.ArgumentParser, run: Run) -> None:
     """Add the options that every command has."""
     parser.set_defaults(run=run)
-    group = parser.add_argument_group("for every command")
+    group = parser.add_argument_group(COMMON)
     group.add_argument(
-        "--server", metavar="URL|NAME", help="a URL, or a name from the configuration"
+        "--server",
+        metavar="URL|NAME",
+        help="the service's URL, or its name in the configuration file",
     )
-    group.add_argument("--token-file", help="holds the token, with mode 0600")
+    group.add_argument(
+        "--token-file", metavar="FILE", help="a file with the token, of mode 0600"
+    )
     group.add_argument(
         *("-o", "--output"),
-        choices=("table", "json", "jsonl", "csv", "yaml"),
-        help="table on a terminal, otherwise json",
+        choices=FORMATS,
+        metavar="FORMAT",
+        help=f"{', '.join(FORMATS)}; by default table on a terminal, otherwise json",
     )
     group.add_argument(
         "--columns", metavar="NAME,NAME", help="only these fields, in this order"
     )
     group.add_argument(
-        "--no-headers", action="store_true", help="no names above tables and CSV"
+        "--no-headers",
+        action="store_true",
+        help="leave out the names of fields in tables and CSV",
     )
     group.add_argument(
         *("-y", "--yes"), action="store_true", help="send changes without asking"
     )
     group.add_argument(
-        "--dry-run", action="store_true", help="show what would be sent or changed"
+        "--dry-run",
+        action="store_true",
+        help="only show what would be sent or changed",
     )
     group.add_argument(
-        "--timeout", type=float, default=30.0, metavar="SECONDS", help="of one attempt"
+        "--timeout",
+        type=_seconds,
+        default=30.0,
+        metavar="SECONDS",
+        help="how long one attempt may take; 30 by default",
     )
 
 
-def after_the_verb(argv: Sequence[str]) -> list[str]:
-    """Move common options that stand before the verb to the end, where they belong."""
+def _seconds(text: str) -> float:
+    with suppress(ValueError):
+        if 0 < (seconds := float(text)) < inf:
+            return seconds
+    raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds above 0")
+
+
+def after_the_verb(argv: Sequence[str], refuse: Callable[[str], None]) -> list[str]:
+    """Move common options that stand before the verb to the end, where they belong.
+
+    Others belong to the verb: ``refuse`` is called with one that stands before it.
+    """
     common = argparse.ArgumentParser(add_help=False)
     add_common(common, lambda _: None)
     takes_value = {
@@ -64,10 +109,12 @@ def after_the_verb(argv: Sequence[str]) -> list[str]:
     moved: list[str] = []
     rest = list(argv)
     # The thing and its verb.
-    while rest and len(words) < 2:  # noqa: PLR2004
+    while rest and len(words) < 2 and not OTHERS.keys() & words:  # noqa: PLR2004
         word = rest.pop(0)
         flag, has_value, _ = word.partition("=")
         if flag not in takes_value:
+            if flag.startswith("-") and flag not in BEFORE_ALL:
+                refuse(flag)
             words.append(word)
             continue
         moved.append(word)

@@ -4,10 +4,11 @@ import argparse
 import re
 from collections.abc import Callable, Mapping
 
-from agent_runtime_client.art.arguments import read_bytes
 from agent_runtime_client.art.commands import caller_of, write
 from agent_runtime_client.art.completion import SHELLS, script_for
 from agent_runtime_client.art.errors import UsageError
+from agent_runtime_client.art.help_texts import ARGUMENTS, flag_of
+from agent_runtime_client.art.input import read_bytes
 from agent_runtime_client.art.options import add_common
 from agent_runtime_client.encoding import parse_json
 
@@ -20,14 +21,20 @@ def add_others(
 ) -> None:
     """Add the arguments; ``whole`` returns the parser with every verb."""
     api = parsers["api"]
-    api.add_argument("http_method", metavar="METHOD", choices=METHODS, type=str.upper)
+    api.add_argument(
+        "http_method",
+        metavar="METHOD",
+        choices=METHODS,
+        type=str.upper,
+        help=", ".join(METHODS),
+    )
     api.add_argument("path", metavar="PATH", help="with its query: /api/users?limit=2")
     api.add_argument("--body", metavar="FILE", help="JSON; - is standard input")
-    api.add_argument("--if-match", metavar="VERSION")
-    api.add_argument("--idempotency-key", metavar="KEY")
+    for name, metavar in (("if_match", "VERSION"), ("idempotency_key", "KEY")):
+        api.add_argument(flag_of(name), metavar=metavar, help=ARGUMENTS[name])
     add_common(api, call_api)
     completion = parsers["completion"]
-    completion.add_argument("shell", choices=SHELLS)
+    completion.add_argument("shell", choices=SHELLS, help="the shell to write it for")
     completion.set_defaults(whole=whole)
     add_common(completion, complete)
 

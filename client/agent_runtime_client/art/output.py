@@ -12,7 +12,6 @@ from typing import Any, Final
 
 from agent_runtime_client.art.yaml_text import yaml_text
 
-FORMATS: Final = ("table", "json", "jsonl", "csv", "yaml")
 CELL_MAX: Final = 60
 # What people read of entries of the audit trail.
 SENTENCES: Final = ("position", "recorded_at", "actor", "what")

@@ -1,15 +1,14 @@
 """The command line's parser; a thing's verbs are added only when it is named."""
 
 import argparse
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from difflib import get_close_matches
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
-from agent_runtime_client.art.options import add_verb
+from agent_runtime_client.art.options import add_common, add_verb
+from agent_runtime_client.art.suggestions import did_you_mean, unknown
 from agent_runtime_client.art.things import OTHERS, THINGS
 
-# An error names at most so many of the values that an argument takes.
-LISTED_MAX: Final = 12
 EXAMPLES: Final = """\
 examples:
   art agents list
@@ -32,21 +31,53 @@ Exit codes: 0 done, 1 refused by the service, 2 usage, 3 not found, 4 not allowe
 class Parser(argparse.ArgumentParser):
     """Suggests what may have been meant by a word that isn't known."""
 
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        options, others = self.parse_known_args(args, namespace)
+        if others:
+            leaf = _leaf(self, options)
+            if not hasattr(options, "run"):
+                leaf.error("what should be done? Name a command")
+            flag = others[0].partition("=")[0]
+            flags = leaf._option_string_actions  # noqa: SLF001 # nowhere else
+            hint = _meant(flag, flags)
+            leaf.error(f"it takes no {others[0]}{hint}")
+        return options
+
+    def refuse(self, flag: str) -> None:
+        """Refuse an option that stands before the verb and isn't for every command."""
+        common = Parser(add_help=False)
+        add_common(common, lambda _: None)
+        hint = _meant(flag, common._option_string_actions)
+        self.error(f"{flag} belongs behind the verb: not every command has it{hint}")
+
+    def error(self, message: str) -> NoReturn:
+        # The usage is longer than most screens are high.
+        self.exit(
+            2, f"{self.prog}: {message}\nrun {self.prog} --help to see what it takes\n"
+        )
+
     def _check_value(self, action: argparse.Action, value: Any) -> None:
-        if action.choices is None or value in action.choices:
-            return
-        known = [str(each) for each in action.choices]
-        close = get_close_matches(str(value), known, n=3, cutoff=0.5)
-        hint = f"did you mean {' or '.join(close)}?" if close else _listed(known)
-        raise argparse.ArgumentError(action, f"{str(value)!r} is not known; {hint}")
+        if action.choices is not None and value not in action.choices:
+            known = (str(each) for each in action.choices)
+            raise argparse.ArgumentError(action, unknown(str(value), known))
 
 
-def _listed(known: Sequence[str]) -> str:
-    more = ", ..." if len(known) > LISTED_MAX else ""
-    return f"it takes {', '.join(known[:LISTED_MAX])}{more}"
+def _meant(flag: str, known: Iterable[str]) -> str:
+    close = get_close_matches(flag, known, n=2) if flag.startswith("-") else ()
+    return f"; {did_you_mean(close)}" if close else ""
 
 
-def build(argv: Iterable[str]) -> argparse.ArgumentParser:
+def _leaf(parser: Any, options: argparse.Namespace) -> Any:
+    """Return the parser of the verb that was named."""
+    words = (getattr(options, "thing", None), getattr(options, "verb", None))
+    for word in words:
+        if word is not None:
+            [verbs] = parser._subparsers._group_actions  # noqa: SLF001 # nowhere else
+            parser = verbs.choices[word]
+    return parser
+
+
+def build(argv: Iterable[str]) -> Parser:
     """Return the parser for these arguments.
 
     Loading the client for every thing would take longer than most commands do.
@@ -76,14 +107,15 @@ def build(argv: Iterable[str]) -> argparse.ArgumentParser:
 def _add_verbs(parser: argparse.ArgumentParser, thing: str) -> None:
     from agent_runtime_client.art.arguments import parameters_of
     from agent_runtime_client.art.commands import run_method
+    from agent_runtime_client.art.help_texts import help_texts
     from agent_runtime_client.art.things import methods_of, resource_of
     from agent_runtime_client.art.verbs import add_verbs
 
     verbs = parser.add_subparsers(metavar="VERB", dest="verb")
     for verb, name in methods_of(thing):
         method = getattr(resource_of(thing), name)
-        summary, _, rest = (method.__doc__ or "").partition("\n")
-        sub = add_verb(verbs, verb, summary, run_method, details=rest)
+        texts = help_texts(method)
+        sub = add_verb(verbs, verb, texts.summary, run_method, details=texts.details)
         sub.set_defaults(method=name)
         for parameter in parameters_of(method):
             if parameter.name != "dry_run":

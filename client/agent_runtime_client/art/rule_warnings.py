@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from agent_runtime_client.art import output
-from agent_runtime_client.art.connector_names import label, names_of
+from agent_runtime_client.art.names import label, names_of
 
 
 def note_warnings(caller: Any, answer: Mapping[str, Any]) -> bool:

@@ -15,8 +15,13 @@ from agent_runtime_client.art.commands import (
     note,
     write,
 )
-from agent_runtime_client.art.connector_names import labels_of, names_of
 from agent_runtime_client.art.errors import ExitCode, UsageError
+from agent_runtime_client.art.names import (
+    id_of,
+    labels_of,
+    names_of,
+    unique_names,
+)
 from agent_runtime_client.art.options import add_verb
 from agent_runtime_client.art.rule_warnings import note_warnings
 from agent_runtime_client.art.rules_file import RulesFile, read_rules, rules_text
@@ -34,13 +39,20 @@ def add_rule_verbs(verbs: Any) -> None:
         "Compare an agent's rules and decisions at two positions or times.",
         _diff,
     )
-    diff.add_argument("agent_id", metavar="AGENT")
-    diff.add_argument("since", metavar="SINCE", help="a position or time")
-    diff.add_argument("until", metavar="UNTIL", nargs="?", help="now if left out")
+    _add_agent(diff)
+    diff.add_argument("since", metavar="SINCE", help="a log position or a time")
+    diff.add_argument(
+        "until", metavar="UNTIL", nargs="?", help="likewise; now if it is left out"
+    )
     pull = add_verb(
         verbs, "pull", "Print an agent's rules as a file for plan and apply.", _pull
     )
-    pull.add_argument("agent_id", metavar="AGENT")
+    _add_agent(pull)
+    pull.add_argument(
+        "--names",
+        action="store_true",
+        help="write names in place of ids, to use the file at another service",
+    )
     plan = add_verb(
         verbs,
         "plan",
@@ -59,11 +71,15 @@ def add_rule_verbs(verbs: Any) -> None:
         "Replace rules by those of a file, if they are still as they were planned on.",
         _apply,
     )
-    apply.add_argument("file", metavar="FILE")
+    apply.add_argument("file", metavar="FILE", help="as from pull; - is standard input")
     apply.add_argument(
         "--plan", metavar="PLAN", help="apply only what this plan has shown"
     )
     _add_refusal(apply)
+
+
+def _add_agent(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("agent", metavar="AGENT", help="agent, by name or id")
 
 
 def _add_refusal(parser: argparse.ArgumentParser) -> None:
@@ -76,23 +92,31 @@ def _add_refusal(parser: argparse.ArgumentParser) -> None:
 
 def _diff(options: argparse.Namespace) -> None:
     with caller_of(options) as caller:
+        agent_id = id_of(caller, "agents", options.agent)
         audit = resource_of("audit")(caller)
         until = {} if options.until is None else {"until": options.until}
-        difference = audit.compare_decisions(options.agent_id, options.since, **until)
+        difference = audit.compare_decisions(agent_id, options.since, **until)
         labels = labels_of(caller, difference)
     _write(difference, options, _difference_lines(difference, labels))
 
 
 def _pull(options: argparse.Namespace) -> None:
     with caller_of(options) as caller:
-        rules = resource_of("rules")(caller).get(options.agent_id)
-        names = names_of(caller, {each["connector_id"] for each in rules["rules"]})
-    sys.stdout.write(rules_text(rules, names))
+        agent_id = id_of(caller, "agents", options.agent)
+        rules = resource_of("rules")(caller).get(agent_id)
+        ids = {each["connector_id"] for each in rules["rules"]}
+        agent = None
+        if options.names:
+            names = unique_names(caller, "connectors", ids)
+            agent = unique_names(caller, "agents", {agent_id}).get(agent_id, agent_id)
+        else:
+            names = names_of(caller, ids)
+    sys.stdout.write(rules_text(rules, names, agent=agent))
 
 
 def _plan(options: argparse.Namespace) -> int:
-    file = read_rules(options.file)
     with caller_of(options) as caller:
+        file = read_rules(options.file).with_ids(caller)
         plan = _planned(caller, file)
         labels = labels_of(caller, plan)
         _write(plan, options, _plan_lines(plan, labels))
@@ -107,8 +131,8 @@ def _plan(options: argparse.Namespace) -> int:
 
 
 def _apply(options: argparse.Namespace) -> int:
-    file = read_rules(options.file)
     with caller_of(options) as caller:
+        file = read_rules(options.file).with_ids(caller)
         if options.plan is None:
             plan = _planned(caller, file)
             version = plan["version"]
@@ -126,7 +150,7 @@ def _apply(options: argparse.Namespace) -> int:
             confirm("apply it?")
         options.yes = True
         replaced = resource_of("rules")(caller).replace(
-            file.agent_id,
+            file.agent,
             file.rules,
             if_match=version,
             refuse_warnings=options.refuse_warnings,
@@ -138,7 +162,7 @@ def _apply(options: argparse.Namespace) -> int:
 
 
 def _planned(caller: Any, file: RulesFile) -> Any:
-    return resource_of("rules")(caller).preview(file.agent_id, file.rules)
+    return resource_of("rules")(caller).preview(file.agent, file.rules)
 
 
 def _version_of(path: Path, file: RulesFile) -> int:

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any, Final, NamedTuple
 
-from agent_runtime_client.art.arguments import read_bytes
 from agent_runtime_client.art.errors import UsageError
+from agent_runtime_client.art.input import read_bytes
+from agent_runtime_client.art.names import id_of, ids_of
 
 STANCES: Final = ("deny", "ask", "allow")
 HEADER: Final = """\
@@ -17,35 +18,73 @@ HEADER: Final = """\
 
 
 class RulesFile(NamedTuple):
-    """The rules of a file, and a digest of its content."""
+    """The rules of a file, and a digest of its content.
 
-    agent_id: str
+    Agent and connectors are those of the file, by id or name, until ``with_ids``.
+    """
+
+    agent: str
     rules: list[dict[str, str]]
     digest: str
 
+    def with_ids(self, caller: Any) -> "RulesFile":
+        """Return the file with ids in place of names.
 
-def rules_text(data: Mapping[str, Any], names: Mapping[str, str]) -> str:
+        The digest is of these ids, too: what names meant to a plan is what it applies.
+
+        :raises NotFoundError: nothing has a name
+        :raises UsageError: a name isn't unique, or a connector stands there twice
+        """
+        agent_id = id_of(caller, "agents", self.agent)
+        named = {each["connector_id"] for each in self.rules}
+        ids = ids_of(caller, "connectors", sorted(named))
+        if len({*ids.values()}) < len(ids):
+            raise UsageError("the file has a connector twice, by name and by id")
+        if agent_id == self.agent and named == {*ids.values()}:
+            return self
+        rules = [
+            {**each, "connector_id": ids[each["connector_id"]]} for each in self.rules
+        ]
+        text = json.dumps([self.digest, agent_id, ids], sort_keys=True)
+        return RulesFile(agent_id, rules, hashlib.sha256(text.encode()).hexdigest())
+
+
+def rules_text(
+    data: Mapping[str, Any], names: Mapping[str, str], *, agent: str | None = None
+) -> str:
     """Render an agent's rules, sorted so that a difference shows only changes.
 
-    ``names`` are those of connectors, by id; they are comments.
+    ``names`` are those of connectors, by id: comments, but with the name of the agent
+    they stand in place of the ids.
     """
     connectors: dict[str, dict[str, list[str]]] = {}
     for rule in data["rules"]:
         stances = connectors.setdefault(rule["connector_id"], {})
         stances.setdefault(rule["stance"], []).append(rule["tool_pattern"])
-    lines = [HEADER, f"agent_id: {data['agent_id']}\n"]
+    lines = [HEADER]
+    if agent is None:
+        lines.append(f"agent_id: {data['agent_id']}\n")
+    else:
+        lines.append(f"agent: {_quoted(agent)}\n")
     lines.append("connectors:\n" if connectors else "connectors: {}\n")
-    for connector in sorted(connectors):
+    for connector in sorted(
+        connectors, key=lambda each: each if agent is None else names.get(each, each)
+    ):
         name = names.get(connector)
-        lines.append(f"  {connector}:{f'  # {name}' if name else ''}\n")
+        if name is None or agent is None:
+            lines.append(f"  {connector}:{f'  # {name}' if name else ''}\n")
+        else:
+            lines.append(f"  {_quoted(name)}:\n")
         for stance in STANCES:
             patterns = sorted(connectors[connector].get(stance, ()))
             lines += [f"    {stance}:\n"] if patterns else []
-            # A JSON string is a YAML string, whatever is in it.
-            lines += [
-                f"      - {json.dumps(each, ensure_ascii=False)}\n" for each in patterns
-            ]
+            lines += [f"      - {_quoted(each)}\n" for each in patterns]
     return "".join(lines)
+
+
+def _quoted(text: str) -> str:
+    # A JSON string is a YAML string, whatever is in it.
+    return json.dumps(text, ensure_ascii=False)
 
 
 def read_rules(name: str) -> RulesFile:
@@ -58,8 +97,14 @@ def read_rules(name: str) -> RulesFile:
     except OSError as error:
         raise UsageError(str(error)) from None
     data = _parsed(content, name)
-    if not isinstance(data, Mapping) or data.keys() != {"agent_id", "connectors"}:
-        raise UsageError(f"{name} needs agent_id and connectors, and nothing else")
+    keys = {*data} if isinstance(data, Mapping) else set()
+    if keys not in ({"agent_id", "connectors"}, {"agent", "connectors"}):
+        raise UsageError(
+            f"{name} needs agent or agent_id, and connectors, and nothing else"
+        )
+    agent = data.get("agent", data.get("agent_id"))
+    if not isinstance(agent, str):
+        raise UsageError(f"{name}: write the agent {agent!r} in quotes")
     rules: list[dict[str, str]] = []
     for connector, stances in _mapping(data["connectors"], f"{name}: connectors"):
         before = len(rules)
@@ -79,10 +124,10 @@ def read_rules(name: str) -> RulesFile:
         if len(rules) == before:
             raise UsageError(
                 f"{name}: {connector} has no patterns; to remove all of its rules run "
-                f"art rules remove-connector {data['agent_id']} {connector}"
+                f"art rules remove-connector '{agent}' '{connector}'"
             )
     digest = hashlib.sha256(content).hexdigest()
-    return RulesFile(str(data["agent_id"]), rules, digest)
+    return RulesFile(agent, rules, digest)
 
 
 def _mapping(value: Any, where: str) -> list[tuple[str, Any]]:
@@ -90,7 +135,11 @@ def _mapping(value: Any, where: str) -> list[tuple[str, Any]]:
         return []
     if not isinstance(value, Mapping):
         raise UsageError(f"{where} takes names with what they have")
-    return [(str(name), each) for name, each in value.items()]
+    for name in value:
+        # YAML reads on as true, and 1.0 as a number.
+        if not isinstance(name, str):
+            raise UsageError(f"{where}: write {name!r} in quotes")
+    return [*value.items()]
 
 
 def _parsed(content: bytes, name: str) -> Any:

@@ -176,7 +176,9 @@ async def test_warnings_about_rules_are_shown_and_refused_on_demand(
     ("content", "words"),
     [
         ("[", "rules.yaml"),
-        ("agent_id: x", "needs agent_id and connectors"),
+        ("agent_id: x", "needs agent or agent_id, and connectors"),
+        ("agent: 7\nconnectors: {}", "write the agent 7 in quotes"),
+        ("agent: x\nconnectors: {on: {deny: [b]}}", "write True in quotes"),
         ("agent_id: x\nconnectors: [a]", "takes names"),
         ("agent_id: x\nconnectors: {a: {maybe: [b]}}", "deny, ask, allow"),
         ("agent_id: x\nconnectors: {a: {deny: b}}", "a list of texts"),
