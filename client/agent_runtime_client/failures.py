@@ -52,7 +52,7 @@ def no_answer(call: Call, cause: httpx.RequestError) -> Failure:
     may_be_done = call.operation.is_command and not not_sent
     error_type = OutcomeUnknownError if may_be_done else ConnectionFailedError
     error = error_type(
-        f"no answer to {call.operation.name} ({text})",
+        f"no answer to {call.what} ({text})",
         code="outcome_unknown" if may_be_done else "connection_failed",
         idempotency_key=call.idempotency_key,
     )
@@ -94,7 +94,7 @@ def refusal(
 def unreadable(call: Call, status: int) -> AgentRuntimeError:
     """Return the error of a success that isn't one of this API."""
     return UnreadableAnswerError(
-        f"the answer to {call.operation.name} is not one of this API",
+        f"the answer to {call.what} is not one of this API",
         code="unreadable_answer",
         status=status,
         idempotency_key=call.idempotency_key,
@@ -114,7 +114,7 @@ def _not_of_the_service(
         # As from the service: callers wait, no matter who limits the rate.
         error_type, code = RateLimitedError, "rate_limited"
     error = error_type(
-        f"{call.operation.name} was answered with {status}, not by the service",
+        f"{call.what} was answered with {status}, not by the service",
         code=code,
         status=status,
         idempotency_key=call.idempotency_key,

@@ -36,6 +36,11 @@ class Call(NamedTuple):
     idempotency_key: str | None
 
     @property
+    def what(self) -> str:
+        """What is asked, for people."""
+        return f"{self.operation.method} {self.path}"
+
+    @property
     def is_repeatable(self) -> bool:
         """Say whether a second execution does no harm."""
         return not self.operation.is_command or self.idempotency_key is not None

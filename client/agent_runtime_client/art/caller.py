@@ -2,8 +2,9 @@
 
 import json
 import re
+import time
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import httpx
 
@@ -30,6 +31,14 @@ class Fields(dict[str, Any]):
         return Fields(value) if isinstance(value, dict) else value
 
 
+class Listing(NamedTuple):
+    """What was asked last, how many pages of it, and since when."""
+
+    what: str | None
+    pages: int
+    since: float
+
+
 class PlainCaller(Caller):
     """Returns the data of answers without converting them.
 
@@ -47,6 +56,7 @@ class PlainCaller(Caller):
         super().__init__(http, base_url, token, options, LogMemory())
         self._before = before
         self.last: Response | None = None
+        self._listing = Listing(None, 0, 0.0)
 
     def model(self, operation: Operation, kind: Any, **given: Any) -> Any:  # noqa: ARG002 # as the base takes it
         return Fields(self.data(operation, **given))
@@ -66,7 +76,12 @@ class PlainCaller(Caller):
             self._before(call)
         if stream:
             return super().send(call, stream=True)
-        with showing_wait(f"{call.operation.method} {call.path}"):
+        path, page, since = self._listing
+        if path != call.what:
+            path, page, since = call.what, 0, time.monotonic()
+        self._listing = Listing(path, page + 1, since)
+        what = f"{path}, page {page + 1}" if page else path
+        with showing_wait(what, since=since):
             return super().send(call)
 
 

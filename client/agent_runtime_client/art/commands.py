@@ -14,7 +14,7 @@ from agent_runtime_client.art.arguments import parameters_of
 from agent_runtime_client.art.errors import DeclinedError, UsageError
 from agent_runtime_client.art.input import is_terminal
 from agent_runtime_client.art.names import COLUMNS, ids_for_names, with_names
-from agent_runtime_client.art.settings import Settings, settings_of
+from agent_runtime_client.art.settings import TOKEN_FILE, Settings, settings_of
 from agent_runtime_client.art.things import resource_of
 
 # How many items of a list are shown unless --limit says otherwise, and asked for at
@@ -122,15 +122,23 @@ def caller_of(options: argparse.Namespace) -> Iterator[Any]:
 
 @contextmanager
 def _naming_the_service(settings: Settings) -> Iterator[None]:
-    """Say which service didn't answer, and where its URL is from."""
-    from agent_runtime_client.errors import ConnectionFailedError
+    """Say which service it was about, and where its URL or the token is from."""
+    from agent_runtime_client import errors
 
+    service = f"{settings.url} ({settings.source})"
     try:
         yield
-    except ConnectionFailedError as error:
-        error.message = (
-            f"can't reach {settings.url} ({settings.source}): {error.message}"
-        )
+    except errors.ConnectionFailedError as error:
+        error.message = f"can't reach {service}: {error.message}"
+        raise
+    except (errors.OutcomeUnknownError, errors.UnreadableAnswerError) as error:
+        error.message = f"{error.message}; the service is {service}"
+        raise
+    except errors.UnauthenticatedError as error:
+        token = f"the token is from {settings.token_source}"
+        if settings.token is None:
+            token = f"no token was given; set {TOKEN_FILE} or --token-file"
+        error.message = f"{error.message}; {token}"
         raise
 
 

@@ -27,11 +27,12 @@ DEFAULT_URL: Final = "http://127.0.0.1:8080"
 
 
 class Settings(NamedTuple):
-    """The service to call; ``source`` says where its URL is from."""
+    """The service to call, and where its URL and the token are from."""
 
     url: str
     token: Secret | None
     source: str = ""
+    token_source: str = ""
 
 
 def settings_of(
@@ -57,17 +58,29 @@ def settings_of(
         if "url" in named:
             source = str(config_path(environment))
     url = named.get("url") or server or DEFAULT_URL
-    token_file = token_file or environment.get(TOKEN_FILE)
-    if token_file is None and TOKEN not in environment:
-        token_file = named.get("token_file")
-    if token_file is not None:
-        token: str | None = _private_text(Path(token_file).expanduser()).strip()
-    else:
-        token = environment.get(TOKEN) or named.get("token")
+    token, token_source = _token(environment, token_file, named)
     try:
-        return Settings(url.rstrip("/"), token_of(token) if token else None, source)
+        secret = token_of(token) if token else None
     except ValueError as error:
-        raise UsageError(str(error)) from None
+        raise UsageError(f"{error}; it is from {token_source}") from None
+    return Settings(url.rstrip("/"), secret, source, token_source)
+
+
+def _token(
+    environment: Mapping[str, str], token_file: str | None, named: Mapping[str, str]
+) -> tuple[str | None, str]:
+    """Return the token, and where it is from."""
+    config = str(config_path(environment))
+    source = "--token-file" if token_file else TOKEN_FILE
+    token_file = token_file or environment.get(TOKEN_FILE)
+    if token_file is None and TOKEN in environment:
+        return environment[TOKEN], TOKEN
+    if token_file is None:
+        token_file, source = named.get("token_file"), config
+    if token_file is None:
+        return named.get("token"), config if "token" in named else ""
+    path = Path(token_file).expanduser()
+    return _private_text(path).strip(), f"{path} ({source})"
 
 
 def config_path(environment: Mapping[str, str]) -> Path:

@@ -12,8 +12,10 @@ STEP_S: Final = 0.5
 
 
 @contextmanager
-def showing_wait(what: str) -> Iterator[None]:
+def showing_wait(what: str, *, since: float | None = None) -> Iterator[None]:
     """Show on standard error how long ``what`` takes, if it takes over a second.
+
+    ``since`` is when it began, by the monotonic clock, if that was before.
 
     Only on a terminal; the line is removed when the block ends. How much is left to do
     is not shown, as the service doesn't say so.
@@ -22,7 +24,9 @@ def showing_wait(what: str) -> Iterator[None]:
         yield
         return
     ended = threading.Event()
-    thread = threading.Thread(target=_show, args=(what, ended), daemon=True)
+    thread = threading.Thread(
+        target=_show, args=(what, ended, since or time.monotonic()), daemon=True
+    )
     thread.start()
     try:
         yield
@@ -31,11 +35,10 @@ def showing_wait(what: str) -> Iterator[None]:
         thread.join()
 
 
-def _show(what: str, ended: threading.Event) -> None:
-    started = time.monotonic()
-    wait_s, width = SHOWN_AFTER_S, 0
+def _show(what: str, ended: threading.Event, since: float) -> None:
+    wait_s, width = max(0.0, since + SHOWN_AFTER_S - time.monotonic()), 0
     while not ended.wait(wait_s):
-        line = f"waiting for {what}: {time.monotonic() - started:.0f} s"
+        line = f"waiting for {what}: {time.monotonic() - since:.0f} s"
         width = max(width, len(line))
         sys.stderr.write(f"\r{line:<{width}}")
         sys.stderr.flush()

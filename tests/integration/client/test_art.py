@@ -90,6 +90,7 @@ async def test_refusals_of_the_token_and_of_the_connection(
     broken = await art("agents", "list", AGENT_RUNTIME_TOKEN="art_x\nart_y")
     forbidden = await art("audit", "list", AGENT_RUNTIME_TOKEN=eve.token or "")
     nobody = await Art("http://127.0.0.1:9", "x", tmp_path)("agents", "list")
+    without = await Art(url_of(client), None, tmp_path)("agents", "list")
 
     assert (unknown.code, forbidden.code, nobody.code) == (4, 4, 6)
     assert broken.code == 2
@@ -97,7 +98,11 @@ async def test_refusals_of_the_token_and_of_the_connection(
     assert json.loads(forbidden.err)["code"] == "forbidden"
     assert json.loads(nobody.err)["code"] == "connection_failed"
     reached = json.loads(nobody.err)["message"]
-    assert reached.startswith("can't reach http://127.0.0.1:9 (AGENT_RUNTIME_SERVER): ")
+    asked = "can't reach http://127.0.0.1:9 (AGENT_RUNTIME_SERVER): no answer to GET "
+    assert reached.startswith(f"{asked}/api/catalog/agents (ConnectError: ")
+    assert "the token is from AGENT_RUNTIME_TOKEN" in unknown.err
+    assert without.code == 4
+    assert "no token was given; set AGENT_RUNTIME_TOKEN_FILE" in without.err
 
 
 async def test_settings_come_from_a_private_file(

@@ -6,13 +6,17 @@ import sys
 from decimal import Decimal
 from typing import Any
 
+import httpx
 import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_runtime_client.art import output, waiting
+from agent_runtime_client.art.caller import PlainCaller
+from agent_runtime_client.art.things import resource_of
 from agent_runtime_client.art.yaml_text import yaml_text
+from agent_runtime_client.options import Options
 from tests.support.waiting import until_blocking
 
 ROWS = [{"id": "1", "name": "a", "cost": Decimal("0.10")}]
@@ -82,3 +86,25 @@ def test_a_call_shows_nothing_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> N
     with waiting.showing_wait("POST /api/slow"):
         pass
     assert capsys.readouterr().err == ""
+
+
+def test_the_pages_of_a_list_are_one_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setattr(waiting, "SHOWN_AFTER_S", 0.0)
+    asked: list[str] = []
+    shown = ("GET /api/catalog/agents: ", "GET /api/catalog/agents, page 2: ")
+
+    def page(request: httpx.Request) -> httpx.Response:
+        number = len(asked)
+        asked.append(request.url.path)
+        until_blocking(lambda: shown[number] in screen.getvalue())
+        agents = [{"id": str(number), "name": "a"}]
+        data = {"agents": agents, "end_cursor": "x" if number < 1 else None}
+        return httpx.Response(200, json={"data": data, "message": ""})
+
+    http = httpx.Client(transport=httpx.MockTransport(page))
+    caller = PlainCaller(http, "http://test", None, Options(), lambda _: None)
+    listed = [*resource_of("agents")(caller).list()]
+
+    assert [each["id"] for each in listed] == ["0", "1"]
