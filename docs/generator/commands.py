@@ -13,7 +13,7 @@ HEAD: Final = """\
 
 For operators: every command of the service, generated from the code by `make contract`.
 
-Every command takes every [setting](settings.md); `agent-runtime COMMAND --help` says more of each, and explains its arguments.
+Every command takes every [setting](settings.md); `agent-runtime COMMAND --help` explains its arguments and the settings that it uses.
 All except `serve`, `migrate` and `restore` also work while a service runs its embedded database in the same data folder.
 [Which of them migrate the database](upgrade.md#which-commands-migrate) is a matter of upgrades.
 """

@@ -40,8 +40,9 @@ FILTERS: Final[Mapping[str, str]] = {
     "actor": "only events that this user caused, by id",
     "kind": "only this event type, or every event type of this aggregate",
     "resource": "only events about this id, or that mention it",
-    "request_id": "only events of this request",
-    "from_time": "only events recorded at or after this time, ISO 8601",
+    "request_id": "only events of this request, by its X-Request-Id",
+    "from_time": "only events recorded at or after this time, such as "
+    "2026-11-01T12:00:00Z",
     "until_time": "only events recorded before this time",
     "from_position": "only events at or after this position",
     "until_position": "only events at or before this position",
@@ -64,7 +65,11 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         "a replica. 'audit verify' takes an export as JSON Lines without filters.",
     )
     for name, help_text in FILTERS.items():
-        events.add_argument("--" + name.replace("_", "-"), help=help_text)
+        events.add_argument(
+            "--" + name.replace("_", "-"),
+            metavar=name.rpartition("_")[2].upper(),
+            help=help_text,
+        )
     events.add_argument(
         "--format",
         choices=("jsonl", "csv"),
@@ -72,7 +77,10 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         help="JSON Lines or CSV (default: jsonl)",
     )
     events.add_argument(
-        "--output", default="-", help="file to write, - for stdout (default: -)"
+        "--output",
+        metavar="FILE",
+        default="-",
+        help="file to write, - for stdout (default: -)",
     )
     _runs(events, _events)
     checkpoint = subparsers.add_parser(
@@ -92,10 +100,15 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         "The live tables are not changed.",
     )
     replay_parser.add_argument(
-        "--at", required=True, help="a position of the event log, or a time, ISO 8601"
+        "--at",
+        metavar="POSITION|TIME",
+        required=True,
+        help="a position of the event log, or a time such as 2026-11-01T12:00:00Z",
     )
     replay_parser.add_argument(
-        "--schema", help="name of the new schema (default: replay_POSITION)"
+        "--schema",
+        metavar="NAME",
+        help="name of the new schema (default: replay_POSITION)",
     )
     replay_parser.add_argument(
         "--into",

@@ -83,18 +83,21 @@ def add_verify_to(subparsers: "argparse._SubParsersAction[Any]") -> None:
     verify.add_argument("export", help="JSON Lines of the whole event log, - for stdin")
     verify.add_argument(
         "--public-key",
+        metavar="KEY|FILE",
         action="append",
         required=True,
         help="public key, or a file that contains it; repeatable",
     )
     verify.add_argument(
         "--checkpoint",
+        metavar="FILE",
         action="append",
         required=True,
         help="file of one or more checkpoints, or a folder of such files; repeatable",
     )
     verify.add_argument(
         "--earlier",
+        metavar="EXPORT",
         help="an earlier export; identifies the changed event even if the Merkle tree "
         "was rewritten too",
     )

@@ -35,6 +35,11 @@ COMMANDS: Final[Mapping[str, str]] = {
     "keys": "show and rotate encryption keys",
 }
 
+EPILOG: Final = """\
+'agent-runtime COMMAND --help' lists a command's options.
+Exit codes: 0 done, 1 failed, 2 wrong usage, 78 a wrong setting.
+"""
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return the exit status: 0, 1 failed, 78 bad setting."""
@@ -72,9 +77,15 @@ def build_parser(loaded: Container[str] = COMMANDS) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="agent-runtime",
         description="Control plane of an agent runtime over one event log.",
-        epilog="'agent-runtime COMMAND --help' lists a command's options.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog=EPILOG,
     )
-    parser.add_argument("--version", action="version", version=__version__)
+    parser.add_argument(
+        "--version",
+        action="version",
+        version=__version__,
+        help="print the version and exit",
+    )
     subparsers = parser.add_subparsers(required=True, metavar="COMMAND")
     for name, help_text in COMMANDS.items():
         subparser = subparsers.add_parser(name, help=help_text)

@@ -50,7 +50,7 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     importing.add_argument(
         "--undated-since",
         metavar="TIME",
-        help="start of validity, ISO 8601, for prices without a date (default: now)",
+        help="from when prices without a date are effective, ISO 8601 (default: now)",
     )
     add_settings(importing)
     importing.set_defaults(run=import_command)

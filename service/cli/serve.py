@@ -5,7 +5,7 @@ import logging
 
 from service.cli.databases import database, for_service, require_primary
 from service.cli.running import run_async
-from service.cli.settings import add_settings
+from service.cli.settings import GENERAL, GROUPS, add_settings
 from service.config import Config
 from service.database import wait_for_server
 from service.errors import ConfigError
@@ -21,7 +21,7 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         "Run the service until SIGTERM or SIGINT: answer HTTP, keep the read tables up "
         "to date, publish to Kafka. Applies pending migrations first."
     )
-    add_settings(parser)
+    add_settings(parser, GENERAL, *GROUPS)
     parser.set_defaults(run=serve_command)
 
 

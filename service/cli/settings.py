@@ -1,4 +1,4 @@
-"""The options that every command shares: one for each setting."""
+"""The options that every command takes: one for each setting."""
 
 import argparse
 from collections.abc import Mapping
@@ -23,8 +23,20 @@ GROUPS: Final[Mapping[str, type[BaseModel]]] = {
 }
 
 
-def add_settings(parser: argparse.ArgumentParser) -> None:
-    """Add an option for each setting, in groups; call it after all other options."""
+# What every command needs; the help of most shows no other settings.
+NEEDED: Final = frozenset(
+    (
+        *("data_dir", "database_url", "read_database_url", "log_format", "log_level"),
+        *KeyConfig.model_fields,
+    )
+)
+
+
+def add_settings(parser: argparse.ArgumentParser, *groups: str) -> None:
+    """Add an option for each setting, in groups; call it after all other options.
+
+    The help shows those that every command needs, and ``groups``.
+    """
     # The usage shows the command's own options only; the groups show the rest.
     usage = parser.format_usage().removeprefix("usage: ").rstrip()
     parser.usage = f"{usage} [SETTINGS]"
@@ -32,7 +44,13 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
         group = parser.add_argument_group(title)
         for name in names:
             if name not in NO_OPTION:
-                _add_option(group, name)
+                is_shown = name in NEEDED or title in groups
+                _add_option(group, name, is_shown=is_shown)
+    if GENERAL not in groups:
+        parser.epilog = (
+            "Other settings are accepted as well; 'agent-runtime serve --help' "
+            "explains them."
+        )
 
 
 def grouped_settings() -> dict[str, list[str]]:
@@ -50,12 +68,14 @@ def _group_of(name: str) -> str:
     return GENERAL
 
 
-def _add_option(group: argparse._ArgumentGroup, name: str) -> None:
+def _add_option(group: argparse._ArgumentGroup, name: str, *, is_shown: bool) -> None:
     field = Config.model_fields[name]
     option = "--" + name.replace("_", "-")
     help_text = f"{field.description} [{variable_of(name)}]"
     if field.default not in (None, False):
         help_text += f" (default: {field.default})"
+    if not is_shown:
+        help_text = argparse.SUPPRESS
     if field.annotation is bool:
         group.add_argument(option, action="store_true", default=None, help=help_text)
     else:

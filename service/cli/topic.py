@@ -55,6 +55,7 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     )
     tail.add_argument(
         "--count",
+        metavar="N",
         type=int,
         default=0,
         help="stop after this many events (default: don't stop)",
@@ -73,7 +74,7 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         (tail, _tail, False),
         (republish, _republish, True),
     ):
-        add_settings(subparser)
+        add_settings(subparser, "Kafka")
         subparser.set_defaults(
             run=topic_command, topic_command=command, reads_log=reads_log
         )
