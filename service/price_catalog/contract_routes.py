@@ -95,7 +95,7 @@ async def post_contract_end(
 ) -> Answer[ContractResource]:
     """End a contract price.
 
-    It ends now by default, or at the time in the body, past or future. One that ends
+    It ends now by default, or at `effective_until`, past or future. One that ends
     where it starts is never effective: this withdraws a future contract price.
     """
     return await dispatch(
@@ -132,8 +132,8 @@ async def post_contract_correction(
 ) -> Answer[ContractResource]:
     """Correct a contract price.
 
-    The body holds the actual terms, for the whole period or for the part between the
-    bounds. The earlier record can still be read with `at`.
+    State the actual terms, for the whole period or for the part between the bounds. The
+    earlier record can still be read with `at`.
     """
     return await dispatch(
         request,

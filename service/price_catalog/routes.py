@@ -128,7 +128,7 @@ async def post_price_end(
 ) -> Answer[PricedModelResource]:
     """End a price.
 
-    It ends now by default, or at the time in the body, past or future. A price that
+    It ends now by default, or at `effective_until`, past or future. A price that
     ends where it starts is never effective: this withdraws a future price.
     """
     return await dispatch(
@@ -161,8 +161,8 @@ async def post_price_correction(
 ) -> Answer[PricedModelResource]:
     """Correct a price.
 
-    The body holds the actual price, for the whole period or for the part between the
-    bounds. The earlier record can still be read with `at`.
+    State the actual price, for the whole period or for the part between the bounds. The
+    earlier record can still be read with `at`.
     """
     return await dispatch(
         request,

@@ -105,7 +105,7 @@ async def post_session(
 ) -> Answer[SessionResource]:
     """Start a session.
 
-    Without an id in the body the service chooses one. A caller with the role `runtime`
+    Without a `session_id` the service chooses one. A caller with the role `runtime`
     records for any agent and may name the user; a manager of the agent records their
     own sessions.
     """

@@ -14,6 +14,7 @@ from agent_runtime_client.art.help_texts import (
     argument_help,
     flag_of,
     help_texts,
+    metavar_of,
 )
 from agent_runtime_client.art.input import read_bytes, read_secret
 from agent_runtime_client.art.suggestions import unknown
@@ -85,7 +86,9 @@ class Parameter(NamedTuple):
             form = "such as 2026-11-01T12:00:00Z"
         elif date in self.types:
             form = "such as 2026-11-01"
-        text = f"{self.help or ''} ({form})".strip() if form else self.help or ""
+        text = (
+            f"{self.help} ({form})" if self.help and form else self.help or form or ""
+        )
         return text.replace("%", "%%")
 
     @property
@@ -93,16 +96,20 @@ class Parameter(NamedTuple):
         """How the value is called, unless its choices are shown."""
         if 0 < len(self._choices) <= CHOICES_SHOWN_MAX:
             return None
-        name = self.name if self.is_positional else self.name.rpartition("_")[2]
+        if self.is_file:
+            return "FILE"
+        if self.name in NAMED or self.is_positional:
+            return metavar_of(self.name)
         forms = (
-            (self.is_file, "FILE"),
             ({int, datetime} <= {*self.types}, "POSITION|TIME"),
+            ({int, str} <= {*self.types}, "VERSION"),
             (datetime in self.types, "TIME"),
             (date in self.types, "DATE"),
-            (self.name in NAMED, self.name.removesuffix("_id").upper()),
-            (self.types[0] is int and not self.is_positional, "N"),
+            (int in self.types, "N"),
+            (Decimal in self.types, "NUMBER"),
         )
-        return next((form for fits, form in forms if fits), name.upper())
+        name = self.name.rpartition("_")[2].upper()
+        return next((form for fits, form in forms if fits), name)
 
     def add_to(self, parser: argparse.ArgumentParser) -> None:
         """Add the argument, unless it is a secret: those are never arguments."""

@@ -30,9 +30,12 @@ def read_secret(name: str) -> Secret:
     """
     if is_terminal(sys.stdin):
         try:
-            return Secret(getpass(f"{name} (not shown): "))
-        except (EOFError, UnicodeDecodeError):
-            raise ValueError(f"no {name} was given") from None
+            typed = getpass(f"{name} (not shown): ")
+        except EOFError:
+            typed = ""
+        if not typed:
+            raise ValueError(f"no {name} was given")
+        return Secret(typed)
     content = read_bytes("-")
     if content.count(b"\n") == 1 and content.endswith(b"\n"):
         content = content.removesuffix(b"\n").removesuffix(b"\r")

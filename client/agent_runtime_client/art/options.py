@@ -1,9 +1,11 @@
 """The options that every command has, and how a verb is added with them."""
 
 import argparse
+import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from math import inf
+from shutil import get_terminal_size
 from typing import Any, Final
 
 from agent_runtime_client.art.things import OTHERS
@@ -15,7 +17,7 @@ FORMATS: Final = ("table", "json", "jsonl", "csv", "yaml")
 Run = Callable[[argparse.Namespace], Any]
 
 
-class _Formatter(argparse.RawDescriptionHelpFormatter):
+class Formatter(argparse.RawDescriptionHelpFormatter):
     """Leaves the options of every command out of the usage; they have a section."""
 
     def add_usage(
@@ -23,6 +25,13 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
     ) -> None:
         own = [each for each in actions if _group_of(each) != COMMON]
         super().add_usage(usage, own, *others, **more)
+
+    def add_argument(self, action: argparse.Action) -> None:
+        super().add_argument(action)
+        if isinstance(action.choices, dict):
+            # argparse forgets that subcommands are indented.
+            longest = max(map(len, action.choices), default=0)
+            self._action_max_length = max(self._action_max_length, longest + 4)
 
 
 def _group_of(action: argparse.Action) -> str | None:
@@ -36,8 +45,8 @@ def add_verb(
     sub: argparse.ArgumentParser = verbs.add_parser(
         verb,
         help=summary.removesuffix(".").replace("%", "%%"),
-        description=f"{summary}\n{_flush(details)}",
-        formatter_class=_Formatter,
+        description="\n\n".join([summary, *map(_wrapped, details.split("\n\n"))]),
+        formatter_class=Formatter,
     )
     add_common(sub, run)
     return sub
@@ -124,5 +133,5 @@ def after_the_verb(argv: Sequence[str], refuse: Callable[[str], None]) -> list[s
     return [*words, *rest[:end], *moved, *rest[end:]]
 
 
-def _flush(text: str) -> str:
-    return "\n".join(line.strip() for line in text.splitlines()).rstrip()
+def _wrapped(paragraph: str) -> str:
+    return textwrap.fill(paragraph, get_terminal_size((80, 24)).columns - 2)

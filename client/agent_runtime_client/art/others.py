@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from agent_runtime_client.art.commands import caller_of, write
 from agent_runtime_client.art.completion import SHELLS, script_for
 from agent_runtime_client.art.errors import UsageError
-from agent_runtime_client.art.help_texts import ARGUMENTS, flag_of
+from agent_runtime_client.art.help_texts import OTHERS, flag_of
 from agent_runtime_client.art.input import read_bytes
 from agent_runtime_client.art.options import add_common
 from agent_runtime_client.encoding import parse_json
@@ -28,10 +28,12 @@ def add_others(
         type=str.upper,
         help=", ".join(METHODS),
     )
-    api.add_argument("path", metavar="PATH", help="with its query: /api/users?limit=2")
+    api.add_argument(
+        "path", metavar="PATH", help="path and query, such as /api/users?limit=2"
+    )
     api.add_argument("--body", metavar="FILE", help="JSON; - is standard input")
     for name, metavar in (("if_match", "VERSION"), ("idempotency_key", "KEY")):
-        api.add_argument(flag_of(name), metavar=metavar, help=ARGUMENTS[name])
+        api.add_argument(flag_of(name), metavar=metavar, help=OTHERS[name])
     add_common(api, call_api)
     completion = parsers["completion"]
     completion.add_argument("shell", choices=SHELLS, help="the shell to write it for")

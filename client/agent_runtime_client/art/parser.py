@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Any, Final, NoReturn
 
-from agent_runtime_client.art.options import add_common, add_verb
+from agent_runtime_client.art.options import Formatter, add_common, add_verb
 from agent_runtime_client.art.suggestions import did_you_mean, unknown
 from agent_runtime_client.art.things import OTHERS, THINGS
 
@@ -26,6 +26,10 @@ Exit codes: 0 done, 1 refused by the service, 2 usage, 3 not found, 4 not allowe
 5 conflict or outdated version, 6 unavailable (worth repeating), 10 rules plan
 --exit-code found changes, 130 interrupted.
 """
+
+ASKED: Final = """\
+Its value is read from standard input, or asked for on a terminal. Of a single line the
+line end is left out; any other input is kept byte by byte."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -87,12 +91,19 @@ def build(argv: Iterable[str]) -> Parser:
         prog="art",
         description="Work with an agent runtime: art THING VERB.",
         epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=Formatter,
     )
-    parser.add_argument("--version", action=_Version, nargs=0, help="print it and end")
+    parser.add_argument(
+        "--version", action=_Version, nargs=0, help="print the version and exit"
+    )
     things = parser.add_subparsers(metavar="THING", dest="thing")
     for thing, text in {**THINGS, **OTHERS}.items():
-        sub = things.add_parser(thing, help=text, description=_sentence(text))
+        sub = things.add_parser(
+            thing,
+            help=text,
+            description=_sentence(text),
+            formatter_class=Formatter,
+        )
         # Without a verb there is nothing to run but the help.
         sub.set_defaults(print_help=sub.print_help)
         if thing in named and thing in THINGS:
@@ -115,9 +126,13 @@ def _add_verbs(parser: argparse.ArgumentParser, thing: str) -> None:
     for verb, name in methods_of(thing):
         method = getattr(resource_of(thing), name)
         texts = help_texts(method)
-        sub = add_verb(verbs, verb, texts.summary, run_method, details=texts.details)
+        parameters = parameters_of(method)
+        details = texts.details
+        if any(each.is_secret for each in parameters):
+            details = f"{ASKED}\n\n{details}"
+        sub = add_verb(verbs, verb, texts.summary, run_method, details=details)
         sub.set_defaults(method=name)
-        for parameter in parameters_of(method):
+        for parameter in parameters:
             if parameter.name != "dry_run":
                 parameter.add_to(sub)
     add_verbs(thing, verbs)

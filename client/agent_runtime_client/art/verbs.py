@@ -23,7 +23,12 @@ def add_verbs(thing: str, verbs: Any) -> None:
         add_rule_verbs(verbs)
     if thing != "audit":
         return
-    tail = add_verb(verbs, "tail", "Print new entries of the audit trail.", tail_audit)
+    tail = add_verb(
+        verbs,
+        "tail",
+        "Print entries of the audit trail as they come, until Ctrl-C.",
+        tail_audit,
+    )
     _add_filters(tail, "stream")
     export = add_verb(
         verbs,
@@ -32,19 +37,31 @@ def add_verbs(thing: str, verbs: Any) -> None:
         export_audit,
         details="A broken export is continued by the same command.",
     )
-    export.add_argument("file", metavar="FILE", help="- is standard output")
-    export.add_argument("--csv", action="store_true", help="CSV for spreadsheets")
+    export.add_argument(
+        "file", metavar="FILE", help="file to write; - is standard output"
+    )
+    export.add_argument(
+        "--csv",
+        action="store_true",
+        help="write CSV for spreadsheets instead of JSON Lines",
+    )
     _add_filters(export, "export_jsonl")
     verify = add_verb(
         verbs,
         "verify",
         "Verify the log against a signed checkpoint that you have kept.",
         verify_audit,
-        details="Without more: that the service's log has only grown since then.",
+        details="Without --export and --position: verify that the service's log has "
+        "only grown since then.",
     )
-    verify.add_argument("checkpoint", metavar="CHECKPOINT", help="a file")
     verify.add_argument(
-        "--key", metavar="FILE", required=True, help="the public key: name+id+key"
+        "checkpoint", metavar="CHECKPOINT", help="file with the checkpoint"
+    )
+    verify.add_argument(
+        "--key",
+        metavar="FILE",
+        required=True,
+        help="file with the public key: name+id+key",
     )
     what = verify.add_mutually_exclusive_group()
     what.add_argument(

@@ -25,8 +25,8 @@ QUERY: Final = {
     "dry_run": "Report the changes without making them.",
     "end_time": "Only what started before this time.",
     "from_day": "The first day; by default 29 days before the last.",
-    "group_by": "What to sum up by: at most one of `hour`, `day`, `week` and `month`, "
-    "and any of the others; by default `day`.",
+    "group_by": "What to sum up by, `day` by default; at most one of `hour`, `day`, "
+    "`week` and `month`.",
     "has_error": "Sessions with an error, or those without one.",
     "limit": "Maximum number of items on the page.",
     "min_position": "As the header X-Min-Position.",

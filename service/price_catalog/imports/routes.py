@@ -109,7 +109,7 @@ async def post_litellm_import(
 ) -> Answer[ImportReportResource]:
     """Import a LiteLLM price file.
 
-    The body is an unchanged `model_prices_and_context_window.json` of up to 32 MiB. The
+    Takes an unchanged `model_prices_and_context_window.json` of up to 32 MiB. The
     file has no version: name its release or commit in `version`. Everything else is as
     for the import of genai-prices.
     """

@@ -62,7 +62,7 @@ class ExportedTraces(TypedDict, total=False):
 async def post_traces(request: web.Request) -> web.Response:
     """Ingest spans of instrumented agents over OTLP/HTTP.
 
-    The body is an ExportTraceServiceRequest in protobuf or JSON, optionally compressed
+    Takes an ExportTraceServiceRequest in protobuf or JSON, optionally compressed
     with gzip, of up to 16 MiB when decompressed and 20,000 spans. The resource
     attribute `agent_runtime.agent_id` names the agent. A trace becomes a turn as soon
     as its root span has arrived and one of its spans names a session (`session.id` or

@@ -131,3 +131,30 @@ async def test_names_that_agents_see_change_with_a_warning(
     assert run.code == 0, run.err
     assert f"warning: Mail ({connector}): the agents that hold it (1) see" in run.err
     assert "'post_...' instead of 'mail_...'" in run.err
+
+
+async def test_an_object_is_read_from_a_file(
+    art: Art, ada: Caller, tmp_path: Path
+) -> None:
+    mail = {"name": "Mail", "url": "https://mail.example/mcp"}
+    await ada.post("/api/mcp/connectors", mail)
+    file = tmp_path / "definitions.json"
+    file.write_text('{"send": "sha256"}')
+    broken = tmp_path / "broken.json"
+    broken.write_bytes(b"\xff")
+
+    shown = await art("connectors", "accept-definitions", "Mail", file, "--dry-run")
+    refused = await art("connectors", "accept-definitions", "Mail", broken, "--yes")
+
+    assert 'definitions: {"send": "sha256"}' in shown.err
+    assert refused.code == 2
+    assert f"{broken} is not JSON" in refused.err
+
+
+@pytest.mark.parametrize("typed", ["\x04", "\n"])
+async def test_no_answer_to_the_question_is_a_no(art: Art, typed: str) -> None:
+    run = await art.on_a_terminal("agents", "create", "Triage", typed=typed)
+
+    assert run.code == 1
+    assert "nothing was sent" in run.err
+    assert (await art("agents", "list")).data == []

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from agent_runtime_client.art.help_texts import _SENTENCES
 from agent_runtime_client.art.main import main
 from agent_runtime_client.art.parser import build
 from agent_runtime_client.art.things import OTHERS, THINGS
@@ -55,3 +56,34 @@ def test_a_usage_is_short(whole: argparse.ArgumentParser) -> None:
     }
 
     assert long == {}
+
+
+def test_the_help_speaks_of_arguments_and_not_of_requests() -> None:
+    helps = "".join(
+        " ".join(parser.format_help().split())
+        for parser in parsers(build([*THINGS, *OTHERS]))
+    )
+
+    said = [*_SENTENCES, "`", "--dry-run false", "the body", "The body", "If-Match"]
+    assert [each for each in said if each in helps] == []
+    # Those that stand in place of others are shown.
+    assert [each for each in _SENTENCES.values() if each not in helps] == []
+
+
+def test_a_list_says_what_it_takes_and_ids_take_names() -> None:
+    parser = build([*THINGS])
+    shown = {
+        each.prog: " ".join(each.format_help().split()) for each in parsers(parser)
+    }
+
+    assert "--state pending leaves those" in shown["art approvals list"]
+    assert (
+        "--agent-id AGENT only of this agent; by name or id"
+        in (shown["art approvals list"])
+    )
+    assert "auditor, runtime; several with commas" in shown["art users create"]
+    assert (
+        "from FROM_TIME until before UNTIL_TIME"
+        in (shown["art prices reprice-sessions"])
+    )
+    assert "is read from standard input" in shown["art secrets set"]

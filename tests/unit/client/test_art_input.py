@@ -8,14 +8,17 @@ import pytest
 from agent_runtime_client.art import input as art_input
 
 
-def test_an_end_of_input_instead_of_a_secret_is_told(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize("typed", [EOFError(), ""])
+def test_nothing_typed_instead_of_a_secret_is_told(
+    typed: EOFError | str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def ended(_: str) -> str:
-        raise EOFError
+    def read(_: str) -> str:
+        if isinstance(typed, EOFError):
+            raise typed
+        return typed
 
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
-    monkeypatch.setattr(art_input, "getpass", ended)
+    monkeypatch.setattr(art_input, "getpass", read)
     with pytest.raises(ValueError, match="no value was given"):
         art_input.read_secret("value")
 

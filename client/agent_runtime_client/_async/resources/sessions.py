@@ -36,9 +36,9 @@ class AsyncSessionsResource:
     ) -> SessionResource:
         """Start a session.
 
-        Without an id in the body the service chooses one. A caller with the role
-        `runtime` records for any agent and may name the user; a manager of the agent
-        records their own sessions.
+        Without a `session_id` the service chooses one. A caller with the role `runtime`
+        records for any agent and may name the user; a manager of the agent records
+        their own sessions.
 
         :param session_id: The session's id; by default the service chooses one.
         :param user_id: The user; by default the caller.
@@ -145,10 +145,10 @@ class AsyncSessionsResource:
     ) -> Any:
         """Ingest spans of instrumented agents over OTLP/HTTP.
 
-        The body is an ExportTraceServiceRequest in protobuf or JSON, optionally
-        compressed with gzip, of up to 16 MiB when decompressed and 20,000 spans. The
-        resource attribute `agent_runtime.agent_id` names the agent. A trace becomes a
-        turn as soon as its root span has arrived and one of its spans names a session
+        Takes an ExportTraceServiceRequest in protobuf or JSON, optionally compressed
+        with gzip, of up to 16 MiB when decompressed and 20,000 spans. The resource
+        attribute `agent_runtime.agent_id` names the agent. A trace becomes a turn as
+        soon as its root span has arrived and one of its spans names a session
         (`session.id` or `gen_ai.conversation.id`). Spans may arrive late, repeatedly
         and in any order for two hours. A caller with the role `runtime` reports for any
         agent, a manager of the agent their own sessions.

@@ -72,8 +72,8 @@ class AsyncUsageResource:
         :param from_day: The first day; by default 29 days before the last.
         :param until_day: The last day, included; by default today.
         :param time_zone: The zone of the days, such as `Europe/Berlin`.
-        :param group_by: What to sum up by: at most one of `hour`, `day`, `week` and
-            `month`, and any of the others; by default `day`.
+        :param group_by: What to sum up by, `day` by default; at most one of `hour`,
+            `day`, `week` and `month`.
         :param agent_id: Limits the list to this agent.
         :param user_id: Limits the list to this user.
         :param provider: Limits the list to this provider, by its key.
@@ -145,8 +145,8 @@ class AsyncUsageResource:
         :param from_day: The first day; by default 29 days before the last.
         :param until_day: The last day, included; by default today.
         :param time_zone: The zone of the days, such as `Europe/Berlin`.
-        :param group_by: What to sum up by: at most one of `hour`, `day`, `week` and
-            `month`, and any of the others; by default `day`.
+        :param group_by: What to sum up by, `day` by default; at most one of `hour`,
+            `day`, `week` and `month`.
         :param agent_id: Limits the list to this agent.
         :param user_id: Limits the list to this user.
         :param provider: Limits the list to this provider, by its key.

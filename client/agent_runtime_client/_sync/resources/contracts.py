@@ -301,8 +301,8 @@ class ContractsResource:
     ) -> ContractResource:
         """End a contract price.
 
-        It ends now by default, or at the time in the body, past or future. One that
-        ends where it starts is never effective: this withdraws a future contract price.
+        It ends now by default, or at `effective_until`, past or future. One that ends
+        where it starts is never effective: this withdraws a future contract price.
 
         :param price_version: The version that recorded the price, from its history.
         :param effective_until: When it ends; by default now.
@@ -493,8 +493,8 @@ class ContractsResource:
     ) -> ContractResource:
         """Correct a contract price.
 
-        The body holds the actual terms, for the whole period or for the part between
-        the bounds. The earlier record can still be read with `at`.
+        State the actual terms, for the whole period or for the part between the bounds.
+        The earlier record can still be read with `at`.
 
         :param price_version: The version that recorded the price, from its history.
         :param input_price_per_1m: Price of 1,000,000 tokens of prompts; 0 is free, left

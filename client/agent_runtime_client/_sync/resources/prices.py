@@ -331,7 +331,7 @@ class PricesResource:
     ) -> PricedModel:
         """End a price.
 
-        It ends now by default, or at the time in the body, past or future. A price that
+        It ends now by default, or at `effective_until`, past or future. A price that
         ends where it starts is never effective: this withdraws a future price.
 
         :param price_version: The version that recorded the price, from its history.
@@ -522,8 +522,8 @@ class PricesResource:
     ) -> PricedModel:
         """Correct a price.
 
-        The body holds the actual price, for the whole period or for the part between
-        the bounds. The earlier record can still be read with `at`.
+        State the actual price, for the whole period or for the part between the bounds.
+        The earlier record can still be read with `at`.
 
         :param price_version: The version that recorded the price, from its history.
         :param input_price_per_1m: Price of 1,000,000 tokens of prompts; 0 is free, left
@@ -608,9 +608,9 @@ class PricesResource:
     ) -> ImportReport:
         """Import a LiteLLM price file.
 
-        The body is an unchanged `model_prices_and_context_window.json` of up to 32 MiB.
-        The file has no version: name its release or commit in `version`. Everything
-        else is as for the import of genai-prices.
+        Takes an unchanged `model_prices_and_context_window.json` of up to 32 MiB. The
+        file has no version: name its release or commit in `version`. Everything else is
+        as for the import of genai-prices.
 
         :param dry_run: Report the changes without making them.
         :param confirm: Models whose changes are made although they were held back, as
