@@ -18,7 +18,6 @@ class ExitCode(IntEnum):
     NOT_ALLOWED = 4
     CONFLICT = 5
     UNAVAILABLE = 6
-    INTERRUPTED = 130
 
 
 class UsageError(Exception):

@@ -10,10 +10,18 @@ from agent_runtime_client.art.parser import build
 
 # As shells report a program that the reader of a pipe has left.
 READER_LEFT = 141
+INTERRUPTED = 130
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return the exit code."""
+    try:
+        return _main(argv)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def _main(argv: Sequence[str] | None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     if arguments[:1] == ["help"]:
         arguments = [*arguments[1:], "--help"]
@@ -25,7 +33,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     return _run(options)
 
 
-def _run(options: argparse.Namespace) -> int:  # noqa: PLR0911 # one for each end
+def _run(options: argparse.Namespace) -> int:
     # Here, as --help needs none of them.
     from agent_runtime_client.art import output
     from agent_runtime_client.art.commands import DryRunError, note
@@ -56,8 +64,6 @@ def _run(options: argparse.Namespace) -> int:  # noqa: PLR0911 # one for each en
     except DryRunError:
         note("dry run: nothing was sent")
         return ExitCode.DONE
-    except KeyboardInterrupt:
-        return ExitCode.INTERRUPTED
     except BrokenPipeError:
         # Python would complain about the pipe once more at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -155,7 +155,7 @@ def _apply(options: argparse.Namespace) -> int:
             if_match=version,
             refuse_warnings=options.refuse_warnings,
         )
-        write(replaced, options)
+        write(replaced, options, caller)
         if options.plan is not None:
             note_warnings(caller, replaced)
     return ExitCode.DONE

@@ -154,6 +154,22 @@ def _parsed(content: bytes, name: str) -> Any:
                 "to read YAML, install agent-runtime-client[yaml]; JSON needs nothing"
             ) from None
     try:
+        _refuse_repeated(yaml.compose(content, Loader=yaml.SafeLoader), name)
         return yaml.safe_load(content)
     except yaml.YAMLError as error:
         raise UsageError(f"{name}: {error}") from None
+
+
+def _refuse_repeated(node: Any, name: str, depth: int = 3) -> None:
+    """Refuse a file that names something twice: YAML keeps only the last one."""
+    if getattr(node, "id", None) != "mapping" or depth == 0:
+        return
+    seen: set[str] = set()
+    for key, value in node.value:
+        # A key may be a list, which reading the file refuses.
+        text = str(key.value)
+        if text in seen:
+            line = key.start_mark.line + 1
+            raise UsageError(f"{name}, line {line}: {text} is there twice")
+        seen.add(text)
+        _refuse_repeated(value, name, depth - 1)

@@ -177,6 +177,12 @@ async def test_warnings_about_rules_are_shown_and_refused_on_demand(
     [
         ("[", "rules.yaml"),
         ("agent_id: x", "needs agent or agent_id, and connectors"),
+        (
+            "agent: x\nconnectors:\n  a: {deny: [b]}\n  a: {deny: [c]}",
+            "line 4: a is there twice",
+        ),
+        ("agent: x\nconnectors: {a: {deny: [b], deny: [c]}}", "deny is there twice"),
+        ("? [a]\n: b", "yaml"),
         ("agent: 7\nconnectors: {}", "write the agent 7 in quotes"),
         ("agent: x\nconnectors: {on: {deny: [b]}}", "write True in quotes"),
         ("agent_id: x\nconnectors: [a]", "takes names"),

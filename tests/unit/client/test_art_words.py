@@ -114,3 +114,11 @@ def test_a_folder_is_no_token_file_and_its_mode_is_left_alone(tmp_path: Path) ->
         settings_of({}, server=DEFAULT_URL, token_file=str(tmp_path))
     assert "is a folder" in str(refused.value)
     assert "chmod" not in str(refused.value)
+
+
+def test_ctrl_c_ends_any_part_of_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("agent_runtime_client.art.main.build", interrupted)
+    assert main(["agents", "list"]) == 130
