@@ -28,6 +28,7 @@ QUERY: Final = {
     "group_by": "What to sum up by, `day` by default; at most one of `hour`, `day`, "
     "`week` and `month`.",
     "has_error": "Sessions with an error, or those without one.",
+    "health": "Connectors whose tools could be listed at the last attempt, or not.",
     "limit": "Maximum number of items on the page.",
     "min_position": "As the header X-Min-Position.",
     "model": "Limits the list to this model.",

@@ -18,6 +18,7 @@ from agent_runtime_client.models import (
     Definitions,
     GrantResource,
     Health,
+    HealthState,
     ListedConnector,
     RuleOnConnector,
     RulesOnConnector,
@@ -61,19 +62,23 @@ class ConnectorsResource:
         after: UUID | str | NotGiven = NOT_GIVEN,
         scope: Literal["owned", "granted", "offered", "public"] | NotGiven = NOT_GIVEN,
         agent_id: UUID | str | NotGiven = NOT_GIVEN,
+        health: HealthState | NotGiven = NOT_GIVEN,
     ) -> Pages[ListedConnector, ConnectorList]:
         """List the connectors that the caller can see, by id.
 
         These are the caller's own, public ones, those offered to the caller, and those
         granted or offered to agents that the caller manages; superusers and auditors
         see all. ``scope`` limits the list to one of these kinds, ``agent_id`` to those
-        granted or offered to one agent.
+        granted or offered to one agent, ``health`` to those whose tools can be listed,
+        or can't.
 
         :param limit: Maximum number of items on the page.
         :param after: `end_cursor` of the previous page.
         :param scope: Connectors that the caller owns, or that are granted, offered or
             public.
         :param agent_id: Limits the list to this agent.
+        :param health: Connectors whose tools could be listed at the last attempt, or
+            not.
         """
         return Pages(
             self._caller,
@@ -85,6 +90,7 @@ class ConnectorsResource:
                 "after": after,
                 "scope": scope,
                 "agent_id": agent_id,
+                "health": health,
             },
         )
 
