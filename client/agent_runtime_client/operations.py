@@ -28,7 +28,7 @@ DELETE_USER_DISABLED: Final = Operation(
     "delete_user_disabled", "DELETE", "/api/users/{user_id}/disabled", takes_key=True
 )
 POST_USER_TOKEN: Final = Operation(
-    "post_user_token", "POST", "/api/users/{user_id}/tokens"
+    "post_user_token", "POST", "/api/users/{user_id}/tokens", takes_key=True
 )
 GET_USER_TOKENS: Final = Operation(
     "get_user_tokens", "GET", "/api/users/{user_id}/tokens", takes_min_position=True
@@ -170,7 +170,7 @@ POST_CONNECTOR_OBSERVE: Final = Operation(
     "post_connector_observe", "POST", "/api/mcp/connectors/{id}/observe"
 )
 POST_AGENT_TOKEN: Final = Operation(
-    "post_agent_token", "POST", "/api/mcp/agents/{agent_id}/tokens"
+    "post_agent_token", "POST", "/api/mcp/agents/{agent_id}/tokens", takes_key=True
 )
 GET_AGENT_TOKENS: Final = Operation(
     "get_agent_tokens", "GET", "/api/mcp/agents/{agent_id}/tokens"

@@ -5,7 +5,8 @@ Only successes are kept: a refusal changed nothing, so it is decided anew.
 
 import hashlib
 import re
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import orjson
@@ -21,6 +22,9 @@ from service.http.operation import KEY_HEADER, OPERATION
 from service.http.preferences import STRICT, prefers_strict
 from service.http.telemetry import count_of
 
+TokenOf = Callable[[bytes], str]
+"""Make a token from its seed, for the request's key alone."""
+
 _KEY: Final = re.compile(r"[ -~]{1,255}")
 
 
@@ -35,17 +39,18 @@ class IdempotentRequest:
         headers = dict(answer.headers)
         if answer.etag is not None:
             headers["ETag"] = f'"{answer.etag}"'
-        kept = {
-            "status": answer.status,
-            "headers": headers,
-            "body": render(answer).decode(),
-        }
+        kept = {"status": answer.status, "headers": headers}
+        if answer.seed is not None:
+            without = {k: v for k, v in answer.data.items() if k != "token"}
+            kept["seed"] = answer.seed.hex()
+            answer = replace(answer, data=without)
+        kept["body"] = render(answer).decode()
         return Receipt(
             key=self.key, request=self.fingerprint, answer=orjson.dumps(kept)
         )
 
-    def replay(self, receipt: Receipt) -> Answer[Any]:
-        """Return the answer that was kept.
+    def replay(self, receipt: Receipt, token_of: TokenOf | None = None) -> Answer[Any]:
+        """Return the answer that was kept, with its token made again.
 
         :raises InvalidRequestError: the key was used for another request
         """
@@ -55,6 +60,11 @@ class IdempotentRequest:
                 code="idempotency_key_reused",
             )
         kept = orjson.loads(receipt.answer)
+        body: bytes = kept["body"].encode()
+        if token_of is not None:
+            envelope = orjson.loads(body)
+            envelope["data"]["token"] = token_of(bytes.fromhex(kept["seed"]))
+            body = orjson.dumps(envelope)
         headers = {**kept["headers"], "Idempotent-Replayed": "true"}
         if receipt.position is not None:
             headers[POSITION_HEADER] = str(receipt.position)
@@ -64,7 +74,7 @@ class IdempotentRequest:
             data=None,
             status=kept["status"],
             headers=headers,
-            body=kept["body"].encode(),
+            body=body,
         )
 
 
@@ -93,6 +103,12 @@ async def idempotent_request(request: web.Request) -> IdempotentRequest | None:
         key=hashlib.sha256(orjson.dumps(scope)).digest(),
         fingerprint=await _fingerprint(request),
     )
+
+
+def bytes_of_seed(request: web.Request, seed: bytes) -> bytes:
+    """Return 32 bytes that can be computed again with the request's key only."""
+    key = request.headers.get(KEY_HEADER, "").encode("utf-8", "surrogatepass")
+    return request.app[KEY_RING].of_seed(seed, key)
 
 
 async def _fingerprint(request: web.Request) -> bytes:

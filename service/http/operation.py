@@ -59,7 +59,7 @@ class Operation:
     documented: bool = True
     # The limit for each user; None is unlimited.
     rate_limit: RateLimit | None = None
-    # Takes Idempotency-Key; a command with a secret in its answer does not.
+    # Takes Idempotency-Key.
     idempotent_key: bool = False
     if_match: bool = False
     min_position: bool = False

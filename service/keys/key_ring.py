@@ -109,6 +109,10 @@ class KeyRing:
         """
         return self._mac("fingerprint", b"request", *parts)
 
+    def of_seed(self, seed: bytes, idempotency_key: bytes) -> bytes:
+        """Return 32 bytes that take a seed, a client's key and this key ring."""
+        return self._mac("fingerprint", b"seed", seed, idempotency_key)
+
     def request_state_mac(self, *parts: bytes) -> bytes:
         """Return 32 bytes that authenticate state which an agent's client keeps."""
         return self._mac("fingerprint", b"request state", *parts)

@@ -1,5 +1,6 @@
 """The commands on a user's tokens over HTTP."""
 
+from secrets import token_bytes
 from typing import Annotated
 from uuid import UUID
 
@@ -9,6 +10,7 @@ from pydantic import Field
 from service.http.app_keys import KEY_RING
 from service.http.dispatch import dispatch
 from service.http.envelope import Answer
+from service.http.idempotency import bytes_of_seed
 from service.http.operation import Routes
 from service.http.requests import Name, RequestModel
 from service.http.times import Timestamp
@@ -42,7 +44,6 @@ class NewToken(RequestModel):
         422: "expires_at is in the past",
     },
     body_example={"label": "laptop", "expires_at": "2030-01-01T00:00:00Z"},
-    idempotent_key=False,
 )
 async def post_user_token(
     request: web.Request, user_id: UUID, body: NewToken
@@ -50,10 +51,16 @@ async def post_user_token(
     """Issue a token.
 
     For the caller, or for any user if the caller is a superuser. The answer contains
-    the token. The service stores only a hash of it, so the token can't be shown again,
-    and this operation takes no Idempotency-Key. A user has at most 100 valid tokens.
+    the token. The service stores only a hash of it, so the token is shown again only to
+    a repeated request with the same Idempotency-Key. A user has at most 100 valid
+    tokens.
     """
-    token = new_token()
+
+    def token_of(seed: bytes) -> str:
+        return new_token(of=bytes_of_seed(request, seed))
+
+    seed = token_bytes(32)
+    token = token_of(seed)
     identifier = token_id(request.app[KEY_RING].token_hash(token))
 
     def present(issued: Token) -> Answer[IssuedToken]:
@@ -65,6 +72,7 @@ async def post_user_token(
                 "Cache-Control": "no-store",
                 "Location": f"/api/users/{user_id}/tokens/{issued.id}",
             },
+            seed=seed,
         )
 
     return await dispatch(
@@ -77,6 +85,7 @@ async def post_user_token(
             expires_at=body.expires_at,
         ),
         present,
+        token_of,
     )
 
 

@@ -17,9 +17,10 @@ ALPHABET: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxy
 _BODY: Final = re.compile(rf"[0-9A-Za-z]{{{RANDOM_CHARACTERS + CHECKSUM_CHARACTERS}}}")
 
 
-def new_token(prefix: str = PREFIX) -> str:
-    """Return a fresh token; 178 bits of it are random."""
-    random = "".join(secrets.choice(ALPHABET) for _ in range(RANDOM_CHARACTERS))
+def new_token(prefix: str = PREFIX, *, of: bytes | None = None) -> str:
+    """Return a fresh token, or the one of 32 bytes; 178 bits of it are random."""
+    number = int.from_bytes(secrets.token_bytes(32) if of is None else of)
+    random = _digits(number, RANDOM_CHARACTERS)
     return prefix + random + _checksum(random)
 
 
@@ -32,9 +33,13 @@ def is_well_formed(token: str, prefix: str = PREFIX) -> bool:
 
 
 def _checksum(random: str) -> str:
-    number = zlib.crc32(random.encode())
+    return _digits(zlib.crc32(random.encode()), CHECKSUM_CHARACTERS)
+
+
+def _digits(number: int, count: int) -> str:
+    """Return the last digits of a number to the base of 62."""
     digits = ""
-    for _ in range(CHECKSUM_CHARACTERS):
+    for _ in range(count):
         number, digit = divmod(number, len(ALPHABET))
         digits = ALPHABET[digit] + digits
     return digits

@@ -1,5 +1,6 @@
 """The tokens of agents over HTTP."""
 
+from secrets import token_bytes
 from typing import Annotated
 from uuid import UUID
 
@@ -24,6 +25,7 @@ from service.gateway.tokens.resource import (
 from service.http.app_keys import KEY_RING
 from service.http.dispatch import dispatch, execute_for
 from service.http.envelope import Answer
+from service.http.idempotency import bytes_of_seed
 from service.http.operation import Routes
 from service.http.requests import Name, RequestModel
 from service.http.times import Timestamp
@@ -70,7 +72,6 @@ class RevokedAgentToken(TypedDict):
         422: "expires_at is in the past",
     },
     body_example={"label": "build server", "expires_at": "2030-01-01T00:00:00Z"},
-    idempotent_key=False,
 )
 async def post_agent_token(
     request: web.Request, agent_id: UUID, body: NewAgentToken
@@ -80,10 +81,15 @@ async def post_agent_token(
     Requires full management of the agent. With it the agent calls its tools at
     `/mcp/agents/{agent_id}`; it is refused everywhere else. A token that names a user
     uses that user's secrets where a connector asks for the caller's, so users issue it
-    themselves. The answer contains the token, which can't be shown again; this
-    operation takes no Idempotency-Key. An agent has at most 100 valid tokens.
+    themselves. The answer contains the token, which is shown again only to a repeated
+    request with the same Idempotency-Key. An agent has at most 100 valid tokens.
     """
-    token = new_token(AGENT_PREFIX)
+
+    def token_of(seed: bytes) -> str:
+        return new_token(AGENT_PREFIX, of=bytes_of_seed(request, seed))
+
+    seed = token_bytes(32)
+    token = token_of(seed)
     identifier = id_of_token(request.app[KEY_RING].token_hash(token))
 
     def present(issued: AgentToken) -> Answer[IssuedAgentToken]:
@@ -97,6 +103,7 @@ async def post_agent_token(
                 "Cache-Control": "no-store",
                 "Location": f"/api/mcp/agents/{agent_id}/tokens/{issued.token_id}",
             },
+            seed=seed,
         )
 
     return await dispatch(
@@ -110,6 +117,7 @@ async def post_agent_token(
             expires_at=body.expires_at,
         ),
         present,
+        token_of,
     )
 
 

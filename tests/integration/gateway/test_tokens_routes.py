@@ -6,6 +6,18 @@ from tests.support.callers import Callers
 AGENT = "/api/catalog/agents"
 
 
+async def test_a_repeat_gets_the_same_token(callers: Callers) -> None:
+    ada = await callers.user("ada")
+    agent_id = (await ada.post(AGENT, {"name": "Triage"})).data["id"]
+    path, body = f"/api/mcp/agents/{agent_id}/tokens", {"label": "laptop"}
+
+    first = await ada.post(path, body, Idempotency_Key="k1")
+    again = await ada.post(path, body, Idempotency_Key="k1")
+
+    assert again.body == first.body
+    assert len((await ada.get(path)).data["tokens"]) == 1
+
+
 async def test_a_token_is_shown_once_and_refused_under_api(callers: Callers) -> None:
     ada = await callers.user("ada")
     agent_id = (await ada.post(AGENT, {"name": "Triage"})).data["id"]

@@ -135,14 +135,43 @@ async def test_token_is_issued_used_listed_and_revoked(callers: Callers) -> None
     assert listed.data["tokens"][0] == revoked.data
 
 
-async def test_issuing_takes_no_idempotency_key(callers: Callers) -> None:
+async def test_a_repeat_gets_the_same_token_which_is_stored_nowhere(
+    callers: Callers, resources: Resources
+) -> None:
     ada = await callers.user("ada")
+    path, body = f"/api/users/{ada.user_id}/tokens", {"label": "laptop"}
 
-    reply = await ada.post(
-        f"/api/users/{ada.user_id}/tokens", {"label": "laptop"}, Idempotency_Key="k1"
-    )
+    first = await ada.post(path, body, Idempotency_Key="k1")
+    again = await ada.post(path, body, Idempotency_Key="k1")
+    other = await ada.post(path, body, Idempotency_Key="k2")
 
-    assert (reply.status, reply.data["errors"][0]["path"]) == (400, "Idempotency-Key")
+    assert (first.status, again.status) == (201, 201)
+    assert again.body == first.body
+    assert other.data["token"] != first.data["token"]
+    tokens = (await ada.get(path)).data["tokens"]
+    assert len([each for each in tokens if each["label"] == "laptop"]) == 2
+    laptop = callers.with_token(first.data["token"])
+    assert (await laptop.get("/api/users/me")).status == 200
+    async with resources.pool.connection() as connection:
+        kept = await connection.execute("SELECT answer FROM events.receipt")
+        answers = [answer for (answer,) in await kept.fetchall()]
+    assert len(answers) == 2
+    assert all(first.data["token"].encode() not in answer for answer in answers)
+
+
+async def test_a_revoked_token_stays_revoked_when_its_issue_is_repeated(
+    callers: Callers,
+) -> None:
+    ada = await callers.user("ada")
+    path, body = f"/api/users/{ada.user_id}/tokens", {"label": "laptop"}
+    issued = (await ada.post(path, body, Idempotency_Key="k1")).data
+    await ada.delete(f"{path}/{issued['id']}")
+
+    again = await ada.post(path, body, Idempotency_Key="k1")
+
+    assert again.data == issued
+    laptop = callers.with_token(issued["token"])
+    assert (await laptop.get("/api/users/me")).status == 401
 
 
 @pytest.mark.parametrize("label", ["", "x" * 129, "lap\x1btop", " "])

@@ -128,7 +128,7 @@ async def test_a_command_without_a_key_is_repeated_only_if_it_had_no_effect(
     runtime, sent = answering(failure)
 
     with pytest.raises(AgentRuntimeError):
-        await runtime.users.issue_token("00000000-0000-4000-8000-000000000001", "x")
+        await runtime.connectors.observe("00000000-0000-4000-8000-000000000001")
 
     assert len(sent) == attempts
     assert "Idempotency-Key" not in sent[0].headers

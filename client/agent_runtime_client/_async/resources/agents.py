@@ -34,8 +34,6 @@ class AsyncAgentsResource:
         """Register an agent.
 
         The caller becomes its first manager.
-
-        :param description: What it is for, in a few words.
         """
         return await self._caller.model(
             operations.POST_AGENT,
@@ -53,9 +51,6 @@ class AsyncAgentsResource:
         """List the agents that the caller manages or is a reader of, by id.
 
         Retired agents are listed too. Superusers and auditors see all agents.
-
-        :param limit: Maximum number of items on the page.
-        :param after: `end_cursor` of the previous page.
         """
         return AsyncPages(
             self._caller,
@@ -77,8 +72,6 @@ class AsyncAgentsResource:
         """Change an agent's name and description.
 
         Requires full management of the agent.
-
-        :param description: What it is for, in a few words.
         """
         return await self._caller.model(
             operations.PUT_AGENT,
@@ -222,9 +215,6 @@ class AsyncAgentsResource:
         `tools_listed_max`, the list at `/mcp/agents/{agent_id}` is of two tools:
         `find-tools` finds by words what the agent may call, and `call-tool` calls it.
         Each call is decided and recorded as that of the tool that it calls.
-
-        :param tools_listed_max: An agent with more tools is listed two instead, which
-            search them and call what was found; null: all are always listed.
         """
         return await self._caller.model(
             operations.PUT_AGENT_GATEWAY,
@@ -242,24 +232,23 @@ class AsyncAgentsResource:
         *,
         user_id: UUID | str | None | NotGiven = NOT_GIVEN,
         expires_at: datetime | None | NotGiven = NOT_GIVEN,
+        idempotency_key: str | None = None,
     ) -> IssuedAgentToken:
         """Issue a token to an agent.
 
         Requires full management of the agent. With it the agent calls its tools at
         `/mcp/agents/{agent_id}`; it is refused everywhere else. A token that names a
         user uses that user's secrets where a connector asks for the caller's, so users
-        issue it themselves. The answer contains the token, which can't be shown again;
-        this operation takes no Idempotency-Key. An agent has at most 100 valid tokens.
-
-        :param label: Says what the token is for, such as `laptop`.
-        :param user_id: User for whom the agent calls: the caller, or null for nobody.
-        :param expires_at: Without it, the token is valid until it is revoked.
+        issue it themselves. The answer contains the token, which is shown again only to
+        a repeated request with the same Idempotency-Key. An agent has at most 100 valid
+        tokens.
         """
         return await self._caller.model(
             operations.POST_AGENT_TOKEN,
             IssuedAgentToken,
             path={"agent_id": agent_id},
             body={"label": label, "user_id": user_id, "expires_at": expires_at},
+            idempotency_key=idempotency_key,
         )
 
     async def list_tokens(self, agent_id: UUID | str) -> AgentTokenList:
