@@ -36,6 +36,17 @@ FORMS = {
         "`/api/mcp/connectors/${connector.id}/credential`, { body",
     ),
 }
+# Operations that take no Idempotency-Key, and aren't called by the console.
+NOT_IN_CONSOLE = {
+    "/mcp/agents/{agent_id}",
+    "/mcp/agents/{agent_id}/",
+    "/mcp/agents/{agent_id}/connectors/{connector_id}",
+    "/mcp/agents/{agent_id}/connectors/{connector_id}/",
+    "/v1/traces",
+    "/api/llm-router/reprice",
+}
+# Takes one, and the console sends none: it changes nothing.
+RECORDS_NOTHING = {"/api/mcp/agents/{agent_id}/tools/preview"}
 # Tried under two addresses each.
 ALSO = {"explain-all"}
 
@@ -84,3 +95,13 @@ def test_a_form_sends_every_field_of_what_it_replaces(path: str) -> None:
 
     missing = [name for name in fields if not re.search(rf"\b{name}\b\s*[:,}}]", form)]
     assert missing == [], f"{file} sends a PUT without them, which clears them"
+
+
+def test_the_console_knows_which_operations_take_no_idempotency_key() -> None:
+    script = (STATIC / "app/api.js").read_text("utf-8")
+    (pattern,) = re.findall(r"const KEYLESS = /(.+)/;", script)
+    changing = [each for each in operations() if each.method != "GET"]
+    keyless = {each.path for each in changing if not each.idempotent_key}
+    found = {each.path for each in changing if re.search(pattern, each.path)}
+
+    assert found == keyless - NOT_IN_CONSOLE | RECORDS_NOTHING

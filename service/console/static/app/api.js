@@ -6,6 +6,11 @@ const OWN_WRITE_MS = 30_000;
 const listeners = new Set();
 let underWay = 0;
 let written = { position: null, at: 0 };
+// Operations that change nothing, or that may be repeated: they take no Idempotency-Key.
+const KEYLESS = /^\/console\/|\/preview$|\/observe$|\/prices\/imports\//;
+// Keys of changes whose success isn't known yet, by what was asked for: trying the same
+// again, also after closing its form, gets the answer that was lost.
+const keys = new Map();
 
 // A refusal of the service, or a request without an answer (status 0).
 export class ApiError extends Error {
@@ -90,14 +95,24 @@ async function envelope(response, reviver) {
 
 const numbered = (header) => (header === null ? null : Number(header));
 
+function keyOf(method, path, { query, body, ifMatch }) {
+  const asked = JSON.stringify([method, urlOf(path, query), body, ifMatch]);
+  if (!keys.has(asked)) keys.set(asked, crypto.randomUUID());
+  return keys.get(asked);
+}
+
 // Return { data, message, status, position, version, readAt }; throws ApiError.
 export async function call(method, path, options = {}) {
   if (method === "GET" && Date.now() - written.at < OWN_WRITE_MS) {
     options = { minPosition: written.position, ...options };
   }
+  const isKeyed = method !== "GET" && !KEYLESS.test(path);
+  if (isKeyed) options = { ...options, headers: { ...options.headers, "Idempotency-Key": keyOf(method, path, options) } };
   const response = await send(method, path, options);
   const { data, message } = await envelope(response, options.reviver);
   if (!response.ok) throw new ApiError(response.status, message, data);
+  // After any change, the same request is meant anew.
+  if (isKeyed) keys.clear();
   const position = numbered(response.headers.get("X-Event-Position"));
   if (method !== "GET" && position) written = { position, at: Date.now() };
   const etag = response.headers.get("ETag");
